@@ -1,0 +1,52 @@
+# Every target makes its own .venv: with uv when it is on PATH, else with venv and pip.
+# `make test ARGS="-k moments -x"` hands ARGS to pytest.
+
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1  \2/p' Makefile
+
+demo: .venv/.installed  ## a short tour on built-in data
+	$(BIN)/adaline demo
+
+test: .venv/.installed  ## the tests, the doctests and the README's examples
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/.installed  ## formatting, rules and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: .venv/.benches  ## every script of bench/, each beside the peer it names
+	@set -e; found=; for script in bench/bench_*.py; do \
+		[ -e "$$script" ] || continue; found=yes; \
+		echo "== $$script"; $(BIN)/python "$$script" $(ARGS); \
+	done; [ -n "$$found" ] || echo "bench/ holds no bench_*.py yet."
+
+clean:  ## remove .venv, caches and build products
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# Install into .venv the project with the extra named in the first argument.
+define install
+	@if command -v uv >/dev/null 2>&1; then \
+		set -ex; [ -x $(BIN)/python ] || uv venv .venv; \
+		uv pip install --quiet --compile-bytecode --python $(BIN)/python -e ".[$(1)]"; \
+	else \
+		set -ex; $(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(1)]"; \
+	fi
+	@touch $@
+endef
+
+.venv/.installed: pyproject.toml
+	$(call install,dev)
+
+.venv/.benches: .venv/.installed
+	$(call install,bench)

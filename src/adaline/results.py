@@ -1,0 +1,74 @@
+"""Nouns that flow out of a fit: frozen, and no bolder than the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+Kind = Literal["exact", "optimal", "separable", "unproven", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Evidence anyone can check without trusting the procedure that found the weights.
+
+    Attributes
+    ----------
+    kind : {"exact", "optimal", "separable", "unproven", "undecided"}
+        What is proven. "unproven" and "undecided" claim nothing.
+    statement : str
+        The claim in one sentence, no bolder than the evidence.
+    evidence : mapping of str to number or array
+        The numbers the statement rests on.
+    """
+
+    kind: Kind
+    statement: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.statement}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """K linear neurons v = W x + b side by side, how they were found, and the evidence.
+
+    Attributes
+    ----------
+    W, b : ndarray of shape (K, p) and (K,)
+        Weights and biases.
+    stopped : str
+        Why learning ended, as a sentence.
+    certificate : Certificate
+    rank : int
+        Independent columns among the p (after centring, where there is a bias).
+    condition : float
+        Condition number of the columns scaled to unit length, an estimate.
+    W_low, b_low : ndarray
+        What rounding W and b to float64 left over; zero where it is not known.
+    squares : ndarray of shape (K,)
+        Sums of squared residuals, where the procedure knows them; else NaN.
+    root : ndarray of shape (p, p) or None
+        root root' is the inverse of the (penalised) scatter of x; None where it has none.
+    dependent : tuple of (int, tuple of int)
+        Columns that are combinations of others, and of which.
+    """
+
+    W: Array
+    b: Array
+    stopped: str
+    certificate: Certificate
+    rank: int
+    condition: float
+    W_low: Array
+    b_low: Array
+    squares: Array
+    root: Array | None = None
+    dependent: tuple[tuple[int, tuple[int, ...]], ...] = ()

@@ -1,0 +1,326 @@
+"""Imports go down only, siblings do not import each other, and each heavy guest has one host.
+
+The rooms are read with `ast`, so an import inside a function counts like one at the top, and so
+does a command given to the command line as the string "adaline.demo:demo". Two places are free
+of the direction rule, because nothing is loaded there: imports under `if TYPE_CHECKING:`, which
+only a type checker reads, and the lazy table of `adaline/__init__.py`, which is no code path but
+a list of homes. A name imported from that table counts as an import of its home. There is no list
+of exceptions, and none should be added: move the line to the room it belongs to.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "adaline"
+
+# High to low. Rooms on one line are siblings.
+LAYERS = [
+    ["__main__"],
+    ["cli"],
+    ["demo", "playground"],
+    ["report", "plot"],
+    ["distributed", "data"],
+    ["estimators", "filters"],
+    ["procedures"],
+    ["certificates"],
+    ["objective", "moments", "class_moments", "triangle"],
+    ["class_tiles"],
+    ["criteria", "schedules", "outputs", "targets", "linalg", "decisions"],
+    ["tiles"],
+    ["kernels"],
+    ["summaries"],
+    ["results", "errors", "_jit"],
+]
+HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
+
+# Rooms that talk to people: they use what every user can use, and each other.
+TALKERS = {"__main__", "cli", "demo", "playground", "report", "plot"}
+
+# Packages whose files may share files that start with an underscore, such as `_base`.
+SHARE_UNDERSCORED = {"estimators", "filters", "procedures"}
+
+HOSTS = {
+    "numba": "_jit",
+    "llvmlite": "_jit",
+    "scipy.linalg": "linalg",
+    "sklearn": "estimators",
+    "dask": "distributed",
+    "matplotlib": "plot",
+}
+
+FORBIDDEN = {
+    r"\bpickle\.loads?\b": "unpickling runs code",
+    r"\ballow_pickle\s*=\s*True": "unpickling runs code",
+    r"\bjoblib\.load\b": "unpickling runs code",
+    r"(?<!\w)eval\(": "eval runs whatever the text says",
+    r"(?<!\w)exec\(": "exec runs whatever the text says",
+    r"\byaml\.load\b": "yaml.load builds arbitrary objects",
+    r"\bshell\s*=\s*True": "a shell reads more in a string than was meant",
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """A dotted name that a line loads, and whether only a type checker reads the line."""
+
+    name: str
+    line: int
+    for_types: bool = False
+
+
+def imports_of(path: Path, source: Path = SOURCE) -> list[Import]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = ("adaline", *path.relative_to(source).parent.parts)
+    return list(_imports(tree, package, for_types=False))
+
+
+def _imports(node: ast.AST, package: tuple[str, ...], for_types: bool) -> Iterator[Import]:
+    match node:
+        case ast.Import(names=names):
+            for alias in names:
+                yield Import(alias.name, node.lineno, for_types)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            parts = package[: len(package) - level + 1] if level else ()
+            origin = ".".join([*parts, *([module] if module else [])])
+            for alias in names:
+                yield Import(f"{origin}.{alias.name}", node.lineno, for_types)
+        case ast.Attribute(value=ast.Name(id="scipy"), attr=attribute):
+            yield Import(f"scipy.{attribute}", node.lineno, for_types)
+        case ast.Constant(value=str(text)) if re.fullmatch(r"adaline(\.\w+)+:\w+", text):
+            yield Import(text.replace(":", "."), node.lineno, for_types)
+        case ast.Call(func=function, args=[ast.Constant(value=str(text)), *_]):
+            if ast.unparse(function).split(".")[-1] in ("import_module", "__import__"):
+                yield Import(text, node.lineno, for_types)
+    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        for child in node.body:
+            yield from _imports(child, package, for_types=True)
+        for child in node.orelse:
+            yield from _imports(child, package, for_types)
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _imports(child, package, for_types)
+
+
+def lazy_table(source: Path = SOURCE) -> dict[str, str]:
+    """Public name to the module it lives in, read from `_HOME` in `adaline/__init__.py`."""
+    for node in ast.parse((source / "__init__.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOME":
+            table: dict[str, str] = ast.literal_eval(node.value)
+            return table
+    raise AssertionError("adaline/__init__.py has no table _HOME of lazy names.")
+
+
+def modules(source: Path = SOURCE) -> list[Path]:
+    """Every module but `adaline/__init__.py`."""
+    return [path for path in sorted(source.rglob("*.py")) if path != source / "__init__.py"]
+
+
+def address(path: Path, source: Path = SOURCE) -> str:
+    return path.relative_to(source.parent).as_posix()
+
+
+def room_of(path: Path, source: Path = SOURCE) -> str:
+    return path.relative_to(source).with_suffix("").parts[0]
+
+
+def complaints_about_direction(source: Path = SOURCE) -> Iterator[str]:
+    table = lazy_table(source)
+    for path in modules(source):
+        here = path.relative_to(source).with_suffix("").parts
+        room = here[0]
+        if room not in HEIGHT:
+            yield (
+                f"{address(path, source)} has no room: add {room!r} to LAYERS "
+                "in tests/test_architecture.py and to ARCHITECTURE.md."
+            )
+            continue
+        for found in imports_of(path, source):
+            if found.for_types or found.name.split(".")[0] != "adaline":
+                continue
+            complaint = _complaint(here, found.name, table)
+            if complaint:
+                yield f"{address(path, source)}:{found.line} {complaint}"
+
+
+def _complaint(here: tuple[str, ...], name: str, table: dict[str, str]) -> str | None:
+    room, parts = here[0], name.split(".")[1:]
+    public = len(parts) == 1 and parts[0] in table
+    if parts == ["__version__"]:  # a string in `adaline/__init__.py`, nothing is loaded
+        return None
+    if public:
+        parts = table[parts[0]].split(".")[1:]
+    if not parts and room in TALKERS:
+        return None
+    if not parts:
+        return "imports the whole of adaline; name what it needs, from the room where it lives."
+    target = parts[0]
+    if target not in HEIGHT:
+        return f"imports {name}, which is in no room; see LAYERS in tests/test_architecture.py."
+    if target == room:
+        if len(here) > 1 and room in SHARE_UNDERSCORED and parts[1:2] and parts[1][0] == "_":
+            return None
+        return (
+            f"imports its sibling {name}; let both import what they share "
+            f"from a lower room{_underscored(room)}."
+        )
+    if HEIGHT[target] == HEIGHT[room]:
+        return f"imports {name}; {room} and {target} are siblings and do not import each other."
+    if HEIGHT[target] > HEIGHT[room]:
+        return f"imports upward: {name} is above {room}. What both need belongs below both."
+    if room in TALKERS and target not in TALKERS and not public:
+        return f"imports {name}; {room} talks to people and uses public names only."
+    return None
+
+
+def _underscored(room: str) -> str:
+    return f" or from {room}/_base.py" if room in SHARE_UNDERSCORED else ""
+
+
+def complaints_about_guests(source: Path = SOURCE) -> Iterator[str]:
+    for path in [source / "__init__.py", *modules(source)]:
+        for found in imports_of(path, source):
+            for guest, host in HOSTS.items():
+                if f"{found.name}.".startswith(f"{guest}.") and room_of(path, source) != host:
+                    yield (
+                        f"{address(path, source)}:{found.line} imports {found.name}; "
+                        f"only {host} may import {guest}."
+                    )
+
+
+def complaints_about_dangers(source: Path = SOURCE) -> Iterator[str]:
+    for path in sorted(source.rglob("*.py")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            for pattern, why in FORBIDDEN.items():
+                if re.search(pattern, line):
+                    yield f"{address(path, source)}:{number} {line.strip()!r}: {why}."
+
+
+def test_imports_go_down_only_and_siblings_do_not_import_each_other():
+    assert not list(complaints_about_direction())
+
+
+def test_each_heavy_guest_is_imported_by_its_host_only():
+    assert not list(complaints_about_guests())
+
+
+def test_the_source_never_runs_what_it_reads():
+    assert not list(complaints_about_dangers())
+
+
+def test_the_lazy_table_and_the_types_name_the_same_homes():
+    types = {
+        name: home
+        for found in imports_of(SOURCE / "__init__.py")
+        if found.for_types
+        for home, _, name in [found.name.rpartition(".")]
+    }
+    assert types == lazy_table()
+
+
+# The checker is itself checked, on small trees that are wrong in one line each.
+
+
+def tree(folder: Path, **files: str) -> Path:
+    source = folder / "adaline"
+    files = {"__init__": "_HOME = {'Ridge': 'adaline.estimators.ridge'}", **files}
+    for name, text in files.items():
+        path = source / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return source
+
+
+WRONG = {
+    "upward": ("kernels", "from adaline.moments import Moments", "imports upward"),
+    "upward, inside a function": (
+        "kernels",
+        "def f():\n    import adaline.moments",
+        "imports upward",
+    ),
+    "upward, relative": ("procedures/newton", "from ..estimators import _base", "imports upward"),
+    "upward, through the lazy table": ("moments", "from adaline import Ridge", "imports upward"),
+    "upward, by name": (
+        "moments",
+        "import_module('adaline.estimators.ridge')",
+        "imports upward",
+    ),
+    "upward, as a lazy command": ("demo", "run = 'adaline.cli:main'", "imports upward"),
+    "sibling room": ("moments", "from adaline import triangle", "are siblings"),
+    "sibling file": (
+        "estimators/ridge",
+        "from adaline.estimators.gaussian import x",
+        "its sibling",
+    ),
+    "sibling file of a room that shares nothing": (
+        "certificates/digits",
+        "from adaline.certificates import _common",
+        "its sibling",
+    ),
+    "everything": ("estimators/ridge", "import adaline", "imports the whole"),
+    "not public": ("cli", "from adaline.linalg import solve", "public names only"),
+    "no room": ("helpers", "", "has no room"),
+}
+
+
+@pytest.mark.parametrize(("room", "text", "words"), WRONG.values(), ids=WRONG)
+def test_a_wrong_import_is_told_in_a_sentence(tmp_path, room, text, words):
+    (complaint,) = complaints_about_direction(tree(tmp_path, **{room: text}))
+    assert words in complaint
+    assert complaint.startswith(f"adaline/{room}.py")
+    assert complaint.endswith(".")
+
+
+RIGHT = {
+    "downward": ("estimators/ridge", "from adaline.moments import Moments"),
+    "shared file": ("estimators/ridge", "from adaline.estimators._base import Regressor"),
+    "shared file, relative": ("filters/lms", "from ._base import Filter"),
+    "for types": (
+        "kernels",
+        "if TYPE_CHECKING:\n    from adaline.moments import Moments",
+    ),
+    "public name": ("demo", "from adaline import Ridge"),
+    "every public name": ("demo", "import adaline"),
+    "lazy command": ("cli", "app.command('adaline.demo:demo')"),
+}
+
+
+@pytest.mark.parametrize(("room", "text"), RIGHT.values(), ids=RIGHT)
+def test_a_right_import_passes(tmp_path, room, text):
+    assert not list(complaints_about_direction(tree(tmp_path, **{room: text})))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import numba",
+        "from sklearn.base import BaseEstimator",
+        "from scipy import linalg",
+        "import scipy.linalg.lapack",
+        "import scipy\nscipy.linalg.solve",
+        "if TYPE_CHECKING:\n    import matplotlib.pyplot",
+    ],
+)
+def test_a_guest_outside_its_host_is_told_in_a_sentence(tmp_path, text):
+    (complaint,) = complaints_about_guests(tree(tmp_path, procedures=text))
+    assert "only" in complaint
+
+
+def test_scipy_special_and_sparse_are_no_guests(tmp_path):
+    text = "from scipy import sparse, special\nimport scipy.sparse.linalg"
+    assert not list(complaints_about_guests(tree(tmp_path, kernels=text)))
+
+
+@pytest.mark.parametrize("text", ["pickle.load(f)", "eval(text)", "run(c, shell=True)"])
+def test_a_danger_is_found(tmp_path, text):
+    assert len(list(complaints_about_dangers(tree(tmp_path, data=text)))) == 1
+
+
+def test_evaluate_and_retrieval_are_no_dangers(tmp_path):
+    assert not list(complaints_about_dangers(tree(tmp_path, data="retrieval(x); my_exec(y)")))
