@@ -1,0 +1,291 @@
+"""Centred mergeable statistics that know their own rounding error.
+
+`Moments` are what closed forms need to know of the data: how many, the means, and the scatter
+about the means. They are computed on row blocks and merge with `+`; `-` forgets. Raw sums x'x
+would lose every digit when features have large means; centred sums do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from adaline.linalg import UNIT, add_gram, symmetric
+from adaline.results import Array
+from adaline.tiles import as_rows, exponents, first_mean, tile_rows, tiles
+
+_SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Count, means and centred scatter of samples x (p) and targets y (k), mergeable.
+
+    Lecture: the Wiener equations, with R_xx and r_xy about the means.
+
+    Parameters
+    ----------
+    rows : int
+        Rows with a positive weight.
+    weight : float
+        Sum of the weights; the number of rows where none were given.
+    mean, scatter : ndarray of shape (p + k,) and (p + k, p + k)
+        Of the joint vector (x, y), each component divided by 2**exponent.
+    exponent : ndarray of int, shape (p + k,)
+        Powers of two that keep squares of huge and tiny units within float64; mostly zero.
+    rounding, mean_rounding : ndarray of shape (p + k,)
+        Bounds on the rounding errors: |scatter_jk - exact| <= rounding_j rounding_k,
+        |mean_j - exact| <= mean_rounding_j. They grow with every `+` and `-`, so what is left
+        after much forgetting still says how many digits it holds.
+    targets : int
+        k, the number of targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import Moments
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [6.0]]), np.array([1.0, 2.0, 3.0, 6.0])
+    >>> whole = Moments.of(X[:2], y[:2]) + Moments.of(X[2:], y[2:])
+    >>> whole.weight, whole.mean_x, whole.scatter_xx
+    (4.0, array([3.]), array([[14.]]))
+    >>> (whole - Moments.of(X[3:], y[3:])).mean_x
+    array([2.])
+    """
+
+    rows: int
+    weight: float
+    mean: Array
+    scatter: Array
+    exponent: NDArray[np.int64]
+    rounding: Array
+    mean_rounding: Array
+    targets: int
+
+    @classmethod
+    def of(cls, X: Any, y: ArrayLike | None = None, weights: ArrayLike | None = None) -> Moments:
+        """Moments of one block of rows: X (n, p) dense or CSR, y (n,) or (n, k) or None."""
+        X, Y, omega = as_rows(X, y, weights)
+        exponent = np.zeros(X.shape[1] + Y.shape[1], dtype=np.int64)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is done again, scaled
+            m = _of(X, Y, omega, exponent)
+            spread = np.diag(m.scatter) + m.weight * m.mean**2
+            fits = (spread < _SAFE) & ((spread > 1 / _SAFE) | (spread == 0))
+            if fits.all() and not _vanished(X, m):
+                return m
+            return _of(X, Y, omega, exponents(X, Y))
+
+    @classmethod
+    def over(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
+        """Moments of all blocks (X, y) or (X, y, weights), merged in a tree of fixed shape."""
+        return merged(cls.of(*block) for block in blocks)
+
+    @classmethod
+    def empty(cls, p: int, k: int = 0) -> Moments:
+        """Moments of no rows: the zero of `+`."""
+        q = p + k
+        z = np.zeros(q)
+        return cls(0, 0.0, z, np.zeros((q, q)), np.zeros(q, dtype=np.int64), z, z, k)
+
+    @property
+    def p(self) -> int:
+        """Number of features."""
+        return len(self.mean) - self.targets
+
+    @property
+    def mean_x(self) -> Array:
+        """Means of the features (p,)."""
+        return self._unscaled_mean()[: self.p]
+
+    @property
+    def mean_y(self) -> Array:
+        """Means of the targets (k,)."""
+        return self._unscaled_mean()[self.p :]
+
+    @property
+    def scatter_xx(self) -> Array:
+        """Sum of (x - mean)(x - mean)', (p, p)."""
+        return self._unscaled_scatter()[: self.p, : self.p]
+
+    @property
+    def scatter_xy(self) -> Array:
+        """Sum of (x - mean)(y - mean)', (p, k)."""
+        return self._unscaled_scatter()[: self.p, self.p :]
+
+    @property
+    def scatter_yy(self) -> Array:
+        """Sum of (y - mean)(y - mean)', (k, k)."""
+        return self._unscaled_scatter()[self.p :, self.p :]
+
+    def _unscaled_mean(self) -> Array:
+        return np.ldexp(self.mean, self.exponent)
+
+    def _unscaled_scatter(self) -> Array:
+        return np.ldexp(self.scatter, self.exponent[:, None] + self.exponent)
+
+    def in_units(self, exponent: NDArray[np.int64]) -> Moments:
+        """The same moments with components divided by 2**exponent instead."""
+        shift = self.exponent - exponent
+        return replace(
+            self,
+            mean=np.ldexp(self.mean, shift),
+            scatter=np.ldexp(self.scatter, shift[:, None] + shift),
+            exponent=np.asarray(exponent, dtype=np.int64),
+            rounding=np.ldexp(self.rounding, shift),
+            mean_rounding=np.ldexp(self.mean_rounding, shift),
+        )
+
+    def about_zero(self) -> Moments:
+        """The scatter about zero instead of about the means: what a fit without bias needs."""
+        root = np.sqrt(self.weight) * np.abs(self.mean)
+        drift = np.sqrt(self.weight) * self.mean_rounding
+        t = np.sqrt(4 * UNIT)
+        return replace(
+            self,
+            scatter=self.scatter + self.weight * np.outer(self.mean, self.mean),
+            rounding=np.hypot(self.rounding, t * root + drift / t),
+            mean=np.zeros_like(self.mean),
+            mean_rounding=np.zeros_like(self.mean),
+        )
+
+    def mean_and_squares(self, about_zero: bool = False) -> tuple[Array, Array]:
+        """Means and sums of squares about them (or about zero) of (x, y), in the user's units."""
+        squares = np.diag(self.scatter) + (self.weight * self.mean**2 if about_zero else 0.0)
+        return self._unscaled_mean(), np.ldexp(squares, 2 * self.exponent)
+
+    def __add__(self, other: Moments) -> Moments:
+        """Both sets of rows together (Chan, Golub & LeVeque 1979)."""
+        self._check_like(other)
+        if self.weight == 0:
+            return other
+        if other.weight == 0:
+            return self
+        exponent = np.maximum(self.exponent, other.exponent)
+        a, b = self.in_units(exponent), other.in_units(exponent)
+        n = a.weight + b.weight
+        d = b.mean - a.mean
+        share = a.weight * b.weight / n
+        mean = a.mean + d * (b.weight / n)
+        doubt = a.mean_rounding + b.mean_rounding + UNIT * np.abs(d)
+        return Moments(
+            rows=a.rows + b.rows,
+            weight=n,
+            mean=mean,
+            scatter=a.scatter + b.scatter + share * np.outer(d, d),
+            exponent=exponent,
+            rounding=_root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt),
+            mean_rounding=(a.weight * a.mean_rounding + b.weight * b.mean_rounding) / n
+            + 4 * UNIT * (np.abs(a.mean) + np.abs(b.mean)),
+            targets=a.targets,
+        )
+
+    def __sub__(self, other: Moments) -> Moments:
+        """Forget the rows of `other`, which must be among these."""
+        self._check_like(other)
+        if other.weight == 0:
+            return self
+        rows, n = self.rows - other.rows, self.weight - other.weight
+        if rows < 0 or n < -1e-9 * self.weight:
+            raise ValueError(
+                f"cannot forget {other.rows} rows of total weight {other.weight:g}: these moments "
+                f"are of {self.rows} rows of total weight {self.weight:g}. Forget only rows that "
+                "were added."
+            )
+        if rows == 0:
+            return Moments.empty(self.p, self.targets)
+        a = self.in_units(np.maximum(self.exponent, other.exponent))
+        b = other.in_units(a.exponent)
+        mean = a.mean + (a.mean - b.mean) * (b.weight / n)
+        mean_rounding = (a.weight * a.mean_rounding + b.weight * b.mean_rounding) / n
+        mean_rounding += 4 * UNIT * (np.abs(a.mean) + np.abs(mean))
+        d = mean - b.mean
+        share = b.weight * n / a.weight
+        scatter = a.scatter - b.scatter - share * np.outer(d, d)
+        doubt = mean_rounding + b.mean_rounding + UNIT * np.abs(d)
+        rounding = _root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt)
+        spread = np.diag(scatter)
+        if np.any(spread < -(rounding**2)):
+            j = int(np.argmax(spread < -(rounding**2)))
+            raise ValueError(
+                f"forgetting these rows would leave component {j} with a negative sum of squares; "
+                "they are not among the rows that were added. Forget only rows that were added."
+            )
+        np.fill_diagonal(scatter, np.maximum(spread, 0.0))
+        return Moments(rows, n, mean, scatter, a.exponent, rounding, mean_rounding, self.targets)
+
+    def _check_like(self, other: Moments) -> None:
+        if not isinstance(other, Moments):
+            raise TypeError(f"moments merge with Moments, not with {type(other).__name__}.")
+        if (self.p, self.targets) != (other.p, other.targets):
+            raise ValueError(
+                f"moments of {self.p} features and {self.targets} targets do not merge with those "
+                f"of {other.p} features and {other.targets} targets."
+            )
+
+
+def merged(parts: Iterable[Moments]) -> Moments:
+    """The sum in a binary tree whose shape depends on the number of parts alone."""
+    waiting: list[tuple[int, Moments]] = []
+    for part in parts:
+        level = 0
+        while waiting and waiting[-1][0] == level:
+            part = waiting.pop()[1] + part
+            level += 1
+        waiting.append((level, part))
+    if not waiting:
+        raise ValueError("there are no blocks to merge; give at least one (X, y).")
+    total = waiting.pop()[1]
+    while waiting:
+        total = waiting.pop()[1] + total
+    return total
+
+
+def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
+    n, p, k = X.shape[0], X.shape[1], Y.shape[1]
+    if n == 0:
+        return Moments.empty(p, k)
+    q, rows = p + k, tile_rows(p + k)
+    scale, root = np.ldexp(1.0, -exponent), np.sqrt(omega)
+    shift = first_mean(X, Y, scale, min(rows, n))
+    G = np.zeros((q + 1, q + 1), order="F")
+    for tile in tiles(X, Y, root, scale, shift, rows):
+        G = add_gram(G, tile)
+    weight, sums = float(G[q, q]), G[:q, q]
+    if weight == 0:
+        return Moments.empty(p, k)
+    # A sum adds rows within tiles, then tiles; its terms carry a few roundings of their own.
+    gamma = (min(rows, n) + n // rows + 16) * UNIT
+    reach = np.sqrt(np.diag(G)[:q])
+    mean = shift + sums / weight
+    scatter = symmetric(G[:q, :q]) - np.outer(sums, sums / weight)
+    return Moments(
+        rows=n if not len(omega) else int(np.count_nonzero(omega)),
+        weight=float(n) if not len(omega) else weight,
+        mean=mean,
+        scatter=(scatter + scatter.T) / 2,
+        exponent=exponent,
+        rounding=2 * np.sqrt(gamma) * reach,
+        mean_rounding=2 * gamma * reach / np.sqrt(weight) + 2 * UNIT * np.abs(mean),
+        targets=k,
+    )
+
+
+def _vanished(X: Any, m: Moments) -> bool:
+    """Whether squares of tiny numbers may have underflowed: a zero spread with a nonzero entry."""
+    still = np.flatnonzero((np.diag(m.scatter) == 0) & (m.mean == 0))
+    still = still[still < m.p]
+    return len(still) > 0 and bool(np.any((X[:, still] != 0).sum()))
+
+
+def _root_sum(a: Moments, b: Moments, d: Array, doubt: Array) -> Array:
+    """A rounding vector that covers both parts', and that of d d' where d is in doubt.
+
+    For any t, |d_j| e_k + e_j |d_k| <= (t |d_j| + e_j / t)(t |d_k| + e_k / t).
+    """
+    largest = np.max(d, initial=0.0)
+    t = np.sqrt(max(np.max(doubt, initial=0.0) / largest, UNIT)) if largest > 0 else 1.0
+    own = 3 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)) + d**2)
+    return np.sqrt(a.rounding**2 + b.rounding**2 + (t * d + doubt / t) ** 2 + own)

@@ -1,0 +1,108 @@
+"""Rows made ready for the kernels: one way in for dense, float32, strided and CSR data.
+
+A tile is a block of rows in one reused buffer that stays in cache, scaled, shifted and weighted
+on the way in, so that no copy of X is ever made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline import kernels
+from adaline.results import Array
+
+_TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache
+_NONE = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as the kernels take them: X (n, p) dense or CSR, Y (n, k), weights (n,) or empty.
+
+    X_low (n, p) or empty is what rounding left of X, for samples known to more than float64.
+    """
+
+    X: Any
+    Y: Array
+    omega: Array
+    X_low: Array
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a scipy sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
+def as_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Array, Array]:
+    """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty."""
+    if is_sparse(X):
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    else:
+        X = np.asarray(X)
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+    if X.ndim != 2:
+        raise ValueError(f"X has shape {X.shape}; expected (rows, features). Use X.reshape(-1, 1)?")
+    n = X.shape[0]
+    Y = np.empty((n, 0)) if y is None else np.asarray(y, dtype=np.float64)
+    Y = Y.reshape(-1, 1) if Y.ndim == 1 else Y
+    if Y.ndim != 2 or len(Y) != n:
+        raise ValueError(f"X has {n} rows and y has shape {np.shape(y)}; they need equal lengths.")
+    omega = _NONE if weights is None else np.asarray(weights, dtype=np.float64)
+    if weights is not None and omega.shape != (n,):
+        raise ValueError(f"weights have shape {omega.shape}; expected ({n},), one a row.")
+    if np.any(~np.isfinite(omega)) or np.any(omega < 0):
+        raise ValueError("weights hold negative or non-finite numbers; they must be >= 0.")
+    return X, Y, omega
+
+
+def tiles(X: Any, Y: Array, root: Array, scale: Array, shift: Array, rows: int) -> Iterator[Array]:
+    """Blocks of rows of sqrt(omega) (scale [X Y] - shift, 1), in one reused buffer."""
+    n, q = X.shape[0], len(scale)
+    buffer = np.empty((min(rows, n), q + 1))
+    for i in range(0, n, rows):
+        j = min(i + rows, n)
+        tile, block = buffer[: j - i], root[i:j]
+        if is_sparse(X):
+            data, indices = X.data, X.indices
+            kernels.fill_sparse(
+                data, indices, X.indptr[i : j + 1], Y[i:j], block, scale, shift, tile
+            )
+        else:
+            kernels.fill_dense(X[i:j], Y[i:j], block, scale, shift, tile)
+        yield tile
+
+
+def tile_rows(q: int) -> int:
+    """Rows of a tile with q columns."""
+    return int(np.clip(_TILE // (q + 1), 256, 4096))
+
+
+def first_mean(X: Any, Y: Array, scale: Array, rows: int) -> Array:
+    """About where the data are: the mean of the first rows, exact for constant columns."""
+    head = X[:rows].toarray() if is_sparse(X) else X[:rows]
+    first = np.concatenate([head[0], Y[0]]).astype(np.float64)
+    away = np.concatenate([np.mean(head - head[0], axis=0), np.mean(Y[:rows] - Y[0], axis=0)])
+    shift = (first + away) * scale
+    return np.where(np.isfinite(shift), shift, 0.0)
+
+
+def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
+    """Powers of two that bring every column's largest entry to about one."""
+    if is_sparse(X):
+        top = np.asarray(abs(X).max(axis=0).todense()).ravel()
+    else:
+        top = np.zeros(X.shape[1])
+        for i in range(0, len(X), 4096):
+            np.maximum(top, np.abs(X[i : i + 4096]).max(axis=0), out=top)
+    top = np.concatenate([top, np.abs(Y).max(axis=0, initial=0.0)])
+    return np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
