@@ -1,0 +1,115 @@
+"""How many digits of a least-squares solution are proven, from residuals and rounding bounds.
+
+Let A hold the centred samples, W be any matrix with W' A'A W = I + E, and alpha >= |E|. For any
+x with gradient g = A'(y - A x), the exact solution x* satisfies
+
+    x* - x = W (I + E)^-1 W' g,      so      |x* - x - W W'g|_i <= |W_i| alpha/(1 - alpha) |W'g|
+
+where W_i is a row of W (Rump's verification idea, for least squares). Nothing here trusts the
+procedure that found x or W: they only have to make the numbers small.
+
+Legend: u = 2^-53; gamma(k) = k u / (1 - k u) bounds k rounded operations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline.linalg import UNIT
+from adaline.results import Array, Certificate
+
+_SLACK = 1.01  # the bounds themselves are computed in float64
+
+
+def gamma(k: int) -> float:
+    """Relative error of k rounded operations in a row."""
+    return k * UNIT / (1 - k * UNIT)
+
+
+def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
+    """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`."""
+    p = len(W)
+    E = W.T @ G @ W - np.eye(p)
+    size = np.linalg.norm(W, axis=0).sum() * np.linalg.norm(np.abs(G) @ np.abs(W))
+    own = gamma(2 * p + 2) * size
+    spread = np.linalg.norm(np.abs(W).T @ rounding)
+    drift = np.linalg.norm(np.abs(W).T @ coupling)
+    return float(_SLACK * (np.linalg.norm(E) + own + spread**2 + 2 * drift))
+
+
+def contraction_of_rows(K: Array, W: Array, lengths: Array, ridge: Array, additions: int) -> float:
+    """alpha >= |W' (A'A + ridge) W - I| from K = B'B, where B = A W was formed in float64.
+
+    K may have one more row and column, for the column of ones beside A. lengths (p,) bound the
+    columns of A; `additions` bounds the terms of each sum in K.
+    """
+    p = len(W)
+    E = K - np.eye(len(K))
+    E[:p, :p] += (W.T * ridge) @ W
+    frobenius = np.sqrt(np.trace(K))
+    error = gamma(p + 4) * float(lengths @ np.linalg.norm(W, axis=1))
+    own = gamma(additions) * frobenius**2 + 2 * frobenius * error + error**2
+    own += gamma(2 * p) * float(ridge @ np.linalg.norm(W, axis=1) ** 2)
+    return float(_SLACK * (np.linalg.norm(E) + own))
+
+
+def contraction_with_low_parts(alpha: float, W: Array, lengths: Array) -> float:
+    """alpha for A + L in the place of A, where |L_ij| <= u |A_ij|: samples beyond float64."""
+    moved = UNIT * float(lengths @ np.linalg.norm(W, axis=1))
+    whole = np.sqrt(len(W) * (1 + alpha))
+    return _SLACK * (alpha + 2 * float(whole) * moved + moved**2)
+
+
+def after_correction(W: Array, alpha: float, g: Array, noise: Array, rows_noise: float) -> Array:
+    """Bounds |x* - (x + W W'g)| for each coefficient; infinite where alpha proves nothing.
+
+    noise (p,) bounds the error of g itself, rows_noise that of the residuals it was made from.
+    """
+    p = len(g)
+    if not alpha < 1:
+        return np.full(p, np.inf)
+    size = np.abs(W).T @ np.abs(g)
+    u = np.linalg.norm(W.T @ g) + gamma(p + 1) * np.linalg.norm(size)
+    doubt = np.linalg.norm(np.abs(W).T @ noise) + rows_noise
+    reach = (alpha * u + doubt) / (1 - alpha) + gamma(p + 1) * np.linalg.norm(size)
+    return np.asarray(
+        _SLACK * (np.linalg.norm(W, axis=1) * reach + gamma(p + 2) * (np.abs(W) @ size))
+    )
+
+
+def certificate_of_digits(
+    weights: Array, bounds: Array, floor: Array, alpha: float, condition: float
+) -> Certificate:
+    """The statement the bounds allow. A weight below `floor` counts as a zero of that size."""
+    evidence = {"error_bound": bounds, "contraction": alpha, "condition": condition}
+    if not np.isfinite(bounds).all():
+        return Certificate(
+            "unproven",
+            f"no digits are proven: the scaled condition number is about {condition:.1e}, beyond "
+            "what float64 bounds can reach.",
+            evidence | {"digits": 0.0},
+        )
+    with np.errstate(divide="ignore"):
+        relative = bounds / np.maximum(np.abs(weights), floor)
+        worst = float(np.max(relative, initial=0.0))
+        digits = float(np.clip(-np.log10(worst), 0.0, 15.95)) if worst > 0 else 15.95
+    evidence["digits"] = digits
+    if worst <= 2.0**-56:
+        return Certificate(
+            "exact",
+            "the exact least-squares solution of these float64 numbers, rounded to float64: the "
+            f"error before rounding is at most {worst:.1e} of each coefficient.",
+            evidence,
+        )
+    if digits < 1:
+        return Certificate(
+            "unproven",
+            f"less than one digit is proven; the scaled condition number is {condition:.1e}.",
+            evidence,
+        )
+    return Certificate(
+        "exact",
+        f"every coefficient agrees with the exact least-squares solution to at least "
+        f"{digits:.1f} digits.",
+        evidence,
+    )

@@ -1,0 +1,144 @@
+"""What learners with a closed form share: moments, warnings, fit, partial_fit and forget."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.errors import IllConditionedWarning, RankDeficientWarning
+from adaline.estimators._base import Learner, Regressor, check_finite
+from adaline.moments import Moments
+from adaline.results import Fit
+from adaline.tiles import Rows, as_rows
+
+ILL_CONDITIONED = 1e10  # of 16 digits in the data, 10 are spent
+
+
+class ClosedForm(Learner):
+    """Sums over the rows, and what there is to say about the solution."""
+
+    moments_: Any  # Moments; a Triangle after LeastSquares().fit_moments(triangle)
+
+    def _moments_of(self, rows: Rows) -> Moments:
+        """Moments of the rows; what is not finite in them names the row and column."""
+        m = Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
+        if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
+            check_finite(rows.X, self._names())
+            raise ValueError("sums over X leave the range of float64; rescale the columns.")
+        return m
+
+    def _speak_up(self) -> None:
+        """Warn of dependent columns and of answers that hang on the data's last digits."""
+        if self.fit_.dependent:
+            warnings.warn(self._dependence(), RankDeficientWarning, stacklevel=3)
+        elif self.fit_.condition > ILL_CONDITIONED and self.fit_.rank == self.n_features_in_:
+            warnings.warn(
+                f"the scaled condition number is {self.fit_.condition:.1e}: changing the data in "
+                "their 16th digit changes the coefficients by as much as "
+                f"{self.fit_.condition * 2.0**-53:.0e} of their size. Drop or combine columns that "
+                "say nearly the same, centre powers, or use Ridge.",
+                IllConditionedWarning,
+                stacklevel=3,
+            )
+
+    def _dependence(self) -> str:
+        """A sentence that names the dependent columns."""
+        names = self._names()
+        parts = []
+        for column, others in self.fit_.dependent[:3]:
+            if others:
+                listed = ", ".join(names[i] for i in others[:5]) + (", ..." if others[5:] else "")
+                parts.append(f"{names[column]} is a combination of {listed}")
+            else:
+                parts.append(f"{names[column]} is constant")
+        more = len(self.fit_.dependent) - 3
+        return (
+            "; ".join(parts)
+            + (f"; and {more} more columns depend on others" if more > 0 else "")
+            + f". X has rank {self.fit_.rank} of {self.n_features_in_}; of the many solutions, the "
+            "one of least norm is given. Drop these columns to make the coefficients unique."
+        )
+
+
+class ClosedFormRegressor(Regressor, ClosedForm):
+    """Learns from moments, and from the rows where they are at hand.
+
+    A subclass says how in `_solve(m, rows)`; rows is None when only moments are known.
+    """
+
+    def _solve(self, m: Moments, rows: Rows | None) -> Fit:
+        raise NotImplementedError  # pragma: no cover
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all rows at once.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, p)
+        y : array-like of shape (n,) or (n, k)
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        """
+        self._check_parameters()
+        rows = self._observe(X, y, sample_weight, reset=True)
+        self.moments_ = self._moments_of(rows)
+        self._accept(self._solve(self.moments_, rows), rows.X.dtype)
+        self._speak_up()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from these rows too; any cutting of the data gives the same weights to rounding."""
+        self._check_parameters()
+        first = not hasattr(self, "moments_")
+        rows = self._observe(X, y, sample_weight, reset=first)
+        part = self._moments_of(rows)
+        self.moments_ = part if first else self.moments_ + part
+        self._accept(self._solve(self.moments_, None), rows.X.dtype)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Undo having seen these rows. They must be among those seen; the last cannot go."""
+        check_is_fitted(self, "moments_")
+        rows = self._observe(X, y, sample_weight, reset=False)
+        left = self.moments_ - self._moments_of(rows)
+        if left.rows == 0:
+            raise ValueError(
+                "forgetting these rows would leave none; make a new estimator instead."
+            )
+        self.moments_ = left
+        self._accept(self._solve(left, None), rows.X.dtype)
+        return self
+
+    def fit_moments(self, m: Moments) -> Self:
+        """Learn from moments alone, computed elsewhere or merged from parts."""
+        self._check_parameters()
+        if not isinstance(m, Moments):
+            raise TypeError(f"expected Moments, got {type(m).__name__}; see Moments.of(X, y).")
+        self._check_size(m.p, m.targets, m.rows)
+        self.moments_ = m
+        self._accept(self._solve(m, None), np.dtype(np.float64))
+        return self
+
+    def _check_parameters(self) -> None:
+        """A subclass refuses parameters that make no sense."""
+
+    def _check_size(self, p: int, targets: int, rows: int) -> None:
+        if targets == 0:
+            raise ValueError("these statistics have no targets; use Moments.of(X, y) with y.")
+        if rows == 0:
+            raise ValueError("these statistics are of no rows; there is nothing to learn from.")
+        self.n_features_in_ = p
+        self._one_target = targets == 1
+
+    def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        X = self._rows(X, reset=reset, finite=False)
+        if not reset:
+            known = self._one_target, self.moments_.targets
+        Y = self._targets(y, X)
+        if not reset and Y.shape[1] != known[1]:
+            raise ValueError(f"y has {Y.shape[1]} targets; this estimator has seen {known[1]}.")
+        X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X))
+        return Rows(X, Y, omega, np.empty((0, 0)))

@@ -1,0 +1,61 @@
+"""What least squares on columns and on monomials share: rank, condition and summary."""
+
+from __future__ import annotations
+
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.estimators._closed import ClosedFormRegressor
+from adaline.procedures.inference import inference
+from adaline.summaries import Summary
+
+
+class LeastSquaresRegressor(ClosedFormRegressor):
+    """Squared error × closed form × linear output, and its classical statistics."""
+
+    fit_intercept: bool
+
+    @property
+    def rank_(self) -> int:
+        """Independent columns of X."""
+        check_is_fitted(self, "fit_")
+        return self.fit_.rank
+
+    @property
+    def condition_(self) -> float:
+        """Condition number of the scaled columns."""
+        check_is_fitted(self, "fit_")
+        return self.fit_.condition
+
+    def summary(self, level: float = 0.95, target: int = 0) -> Summary:
+        """Coefficients with standard errors, t, p and intervals; R², F, condition and VIF.
+
+        Sample weights count rows: a row of weight 2 is two observations.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level of the intervals.
+        target : int
+            Which target, where there are several.
+
+        Returns
+        -------
+        Summary
+            Prints as a table; `to_frame()` and `to_html()` too.
+        """
+        check_is_fitted(self, "fit_")
+        m = self.moments_
+        if not 0 <= target < m.targets:
+            raise ValueError(f"target is {target}; there are {m.targets}, counted from 0.")
+        mean, scatter = m.mean_and_squares(about_zero=not self.fit_intercept)
+        chosen = [*range(m.p), m.p + target]
+        return inference(
+            self.fit_,
+            n=m.weight,
+            mean=mean[chosen],
+            scatter=scatter[chosen],
+            names=self._names(),
+            intercept=self.fit_intercept,
+            level=level,
+            target=target,
+        )

@@ -1,0 +1,1 @@
+"""How we learn: pure functions from data to a Fit."""

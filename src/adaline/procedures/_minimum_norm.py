@@ -1,0 +1,137 @@
+"""The pseudoinverse solution where columns are dependent, or outnumber the rows.
+
+Of all w that minimise |y - Xw - b|^2, the one with the least |w|, in the user's units.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.linalg import UNIT, pivots, singular, triangle_of
+from adaline.moments import Moments
+from adaline.procedures._normal import in_unit_columns, rank_tolerance, triangle
+from adaline.results import Array, Certificate, Fit
+from adaline.tiles import Rows, is_sparse
+
+
+def minimum_norm(m: Moments, rows: Rows, intercept: bool) -> Fit:
+    """By a triangle for tall data, through the n x n side for wide."""
+    if m.rows <= m.p:
+        return _wide(m, rows, intercept)
+    unit = in_unit_columns(m, intercept)
+    R = triangle(unit, rows, intercept)
+    return tall_minimum_norm(R, unit.mean, unit.exponent, unit.p, intercept)
+
+
+def tall_minimum_norm(R: Array, mean: Array, e: NDArray[np.int64], p: int, intercept: bool) -> Fit:
+    """From the triangle R of (x, y) in units 2**e; the norm is that in the user's."""
+    length = np.linalg.norm(R[:p, :p], axis=0)
+    # What centring leaves of a constant column is the rounding noise of its mean.
+    moving = length > 16 * UNIT * np.abs(mean[:p]) if intercept else length > 0
+    length = np.where(moving, length, 1.0)
+    A = np.where(moving, R[:p, :p] / length, 0.0)
+    U, s, Vt = singular(A)
+    rank = int(np.count_nonzero(s > rank_tolerance(A) * s.max(initial=0.0)))
+    w = (Vt[:rank].T / s[:rank]) @ (U[:, :rank].T @ R[:p, p:]) / length[:, None]
+    null = Vt[rank:] / length
+    # In the user's units w_j is 2**-e_j times as long; a common power of two changes nothing.
+    down = e[:p].min(initial=0) - e[:p]
+    w, null = np.ldexp(w, down[:, None]), np.ldexp(null, down)
+    if rank < p:
+        _, _, basis = singular(null / np.linalg.norm(null, axis=1, keepdims=True))
+        w -= basis.T @ (basis @ w)
+    w[~moving] = 0.0
+    here = np.ldexp(w, -down[:, None])
+    left = R[:, p:].copy()
+    left[:p] -= R[:p, :p] @ here
+    b = mean[p:] - mean[:p] @ here if intercept else np.zeros(R.shape[1] - p)
+    return _fit(
+        np.ldexp(w, e[None, p:] - e[:p].min(initial=0)),
+        np.ldexp(b, e[p:]),
+        rank,
+        float(s[0] / s[rank - 1]) if rank else 1.0,
+        np.ldexp((left**2).sum(axis=0), 2 * e[p:]),
+        dependent_columns(A, rank),
+    )
+
+
+def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Columns that are combinations of others, with the ones they are combinations of."""
+    order = pivots(A)
+    basis, rest = np.sort(order[:rank]), np.sort(order[rank:])
+    U, s, Vt = singular(A[:, basis])
+    mix = (Vt.T / s) @ (U.T @ A[:, rest]) if rank else np.zeros((0, len(rest)))
+    return tuple(
+        (int(j), tuple(int(i) for i in basis[np.abs(mix[:, q]) > 1e-8])) for q, j in enumerate(rest)
+    )
+
+
+def _wide(m: Moments, rows: Rows, intercept: bool) -> Fit:
+    """w = A' (A A')^+ y, where A holds the rows with their mean reflected away.
+
+    R is the triangle of A', so A A' = R'R is never formed; one correction by the residual makes
+    up for using A' R^-1 in the place of an orthogonal factor.
+    """
+    p, top = m.p, int(_largest_exponent(m))
+    root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
+    kept = root > 0
+    X = rows.X[kept].toarray() if is_sparse(rows.X) else np.asarray(rows.X)[kept]
+    e_y = m.exponent[p:]
+    A = np.ldexp(X.astype(np.float64), -top) * root[kept, None]
+    B = np.ldexp(rows.Y[kept], -e_y) * root[kept, None]
+    if intercept:
+        A, B = _without_mean(A, root[kept]), _without_mean(B, root[kept])
+    R = triangle_of(A.T.copy())
+    _, s, Vt = singular(R)
+    rank = int(np.count_nonzero(s > max(A.shape) * 2 * UNIT * s.max(initial=0.0)))
+    V, s = Vt[:rank].T, s[:rank]
+    w = A.T @ ((V / s**2) @ (V.T @ B))
+    w += A.T @ ((V / s**2) @ (V.T @ (B - A @ w)))
+    left = B - A @ w
+    w = np.ldexp(w, e_y - top)
+    mean = np.ldexp(m.mean, m.exponent)
+    b = mean[p:] - mean[:p] @ w if intercept else np.zeros(m.targets)
+    kappa = float(s[0] / s[-1]) if rank else 1.0
+    return _fit(w, b, rank, kappa, np.ldexp((left**2).sum(axis=0), 2 * e_y), ())
+
+
+def _largest_exponent(m: Moments) -> int:
+    size = np.sqrt(np.diag(m.scatter) + m.weight * m.mean**2)[: m.p]
+    return int(np.max(m.exponent[: m.p] + np.frexp(size)[1], initial=0))
+
+
+def _without_mean(A: Array, root: Array) -> Array:
+    """Rows 2..n of H A, where the reflection H takes the weighted ones to the first axis."""
+    v = root / np.linalg.norm(root)
+    v[0] += 1.0
+    return (A - np.outer(v, (v @ A) / v[0]))[1:]
+
+
+def _fit(
+    w: Array,
+    b: Array,
+    rank: int,
+    kappa: float,
+    squares: Array,
+    dependent: tuple[tuple[int, tuple[int, ...]], ...],
+) -> Fit:
+    W = np.ascontiguousarray(w.T)
+    p = W.shape[1]
+    return Fit(
+        W=W,
+        b=b,
+        stopped=f"minimum-norm solution: {rank} independent directions among {p} columns.",
+        certificate=Certificate(
+            "unproven",
+            "of the many solutions this is the one of least norm, to the digits of the "
+            f"factorisation (condition number {kappa:.1e} on its {rank} directions).",
+            {"rank": rank, "condition": kappa},
+        ),
+        rank=rank,
+        condition=kappa,
+        W_low=np.zeros_like(W),
+        b_low=np.zeros_like(b),
+        squares=np.asarray(squares),
+        dependent=dependent,
+    )

@@ -1,0 +1,137 @@
+"""The normal equations in good units, and two ways to a matrix W that nearly inverts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.certificates.digits import contraction, contraction_of_rows
+from adaline.linalg import (
+    UNIT,
+    add_gram,
+    condition,
+    inverse_cholesky,
+    inverse_triangle,
+    singular,
+    symmetric,
+    triangle_of,
+)
+from adaline.moments import Moments
+from adaline.results import Array
+from adaline.tiles import Rows, tile_rows, tiles
+from adaline.triangle import Triangle
+
+
+@dataclass(frozen=True)
+class Normal:
+    """(S + ridge) w = c in units where columns have about length one, and its inverse W W'.
+
+    m : Moments in those units, about zero where there is no bias.
+    ridge (p,) : the penalty on each weight in those units.
+    W (p, p) : W'(S + ridge)W = I nearly; alpha bounds by how much not.
+    """
+
+    m: Moments
+    ridge: Array
+    W: Array
+    alpha: float
+    condition: float
+    intercept: bool
+    from_moments: bool
+
+    @property
+    def root(self) -> Array:
+        """W in the user's units: the inverse of S + ridge is root @ root.T."""
+        return np.asarray(np.ldexp(self.W, -self.m.exponent[: self.m.p, None]))
+
+    @property
+    def weights_exponent(self) -> NDArray[np.int64]:
+        """w in the user's units is w here times 2**this, (p, k)."""
+        e = self.m.exponent
+        return np.asarray(e[None, self.m.p :] - e[: self.m.p, None])
+
+
+def in_unit_columns(m: Moments, intercept: bool) -> Moments:
+    """Moments in units where columns have about length one; about zero without a bias."""
+    squares = np.diag(m.scatter) + (0.0 if intercept else m.weight * m.mean**2)
+    # A column that is constant up to rounding has no length to be measured by.
+    length = np.where(squares > m.rounding**2, np.sqrt(np.maximum(squares, 0.0)), 0.0)
+    step = np.where(length > 0, np.frexp(length)[1], 0)
+    scaled = m.in_units(np.asarray(m.exponent + step, dtype=np.int64))
+    return scaled if intercept else scaled.about_zero()
+
+
+def penalty(m: Moments, ridge: float) -> Array:
+    """ridge |w|^2 on weights in the units of m."""
+    return np.asarray(np.ldexp(ridge, -2 * m.exponent[: m.p]), dtype=np.float64)
+
+
+def coupling(m: Moments) -> Array:
+    """Bound on sqrt(n) |exact mean - mean|: how far the centred columns are from centred."""
+    return np.asarray(np.sqrt(m.weight) * m.mean_rounding[: m.p])
+
+
+def normal_equations(m: Moments, intercept: bool, ridge: float) -> Normal | None:
+    """By Cholesky of S + ridge; None where it is not positive definite."""
+    m = in_unit_columns(m, intercept)
+    p = m.p
+    D = penalty(m, ridge)
+    G = m.scatter[:p, :p] + np.diag(D)
+    W = inverse_cholesky(G)
+    if W is None:
+        return None
+    alpha = contraction(G, W, m.rounding[:p], coupling(m))
+    return Normal(m, D, W, alpha, condition(W), intercept, from_moments=True)
+
+
+def triangle_equations(m: Moments, rows: Rows, intercept: bool, ridge: float) -> Normal | None:
+    """By the triangle of a QR factorisation; None where columns are dependent."""
+    m = in_unit_columns(m, intercept)
+    D = penalty(m, ridge)
+    R = triangle(m, rows, intercept)[: m.p, : m.p]
+    if ridge:
+        R = triangle_of(np.vstack([R, np.diag(np.sqrt(D))]))
+    if rank_of(R) < m.p:
+        return None
+    W = inverse_triangle(R)
+    if W is None:
+        return None
+    alpha = contraction_by_rows(m, rows, W, D, intercept)
+    return Normal(m, D, W, alpha, condition(R), intercept, from_moments=False)
+
+
+def triangle(m: Moments, rows: Rows, intercept: bool) -> Array:
+    """R of (x, y) about the means, or about zero, in the units of m."""
+    t = Triangle.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
+    t = t.in_units(m.exponent)
+    return t.centred() if intercept else t.about_zero()
+
+
+def rank_of(R: Array) -> int:
+    """Independent columns among those of R, each taken at unit length."""
+    length = np.linalg.norm(R, axis=0)
+    _, s, _ = singular(R / np.where(length > 0, length, 1.0))
+    return int(np.count_nonzero(s > rank_tolerance(R) * s.max(initial=0.0)))
+
+
+def rank_tolerance(R: Array) -> float:
+    """Singular values below this share of the largest are rounding noise of the factorisation."""
+    return float(8 * np.sqrt(R.shape[1]) * UNIT)
+
+
+def contraction_by_rows(m: Moments, rows: Rows, W: Array, D: Array, intercept: bool) -> float:
+    """alpha from B = ((x - mean) W, 1 / sqrt(n)), formed tile by tile."""
+    p, n = m.p, rows.X.shape[0]
+    scale, size = np.ldexp(1.0, -m.exponent), tile_rows(m.p + m.targets)
+    K = np.zeros((p + intercept, p + intercept), order="F")
+    B = np.empty((min(size, n), p + intercept))
+    for tile in tiles(rows.X, rows.Y, np.sqrt(rows.omega), scale, m.mean, size):
+        b = B[: len(tile)]
+        np.matmul(tile[:, :p], W, out=b[:, :p])
+        if intercept:
+            np.divide(tile[:, -1], np.sqrt(m.weight), out=b[:, p])
+        K = add_gram(K, b)
+    lengths = np.sqrt(np.diag(m.scatter)[:p]) + m.rounding[:p]
+    return contraction_of_rows(symmetric(K), W, lengths, D, min(size, n) + n // size + 16)

@@ -1,0 +1,163 @@
+"""Least squares in closed form: w = S^-1 c, with all its digits where the rows are at hand.
+
+    S w = c,    S = sum (x - m)(x - m)',    c = sum (x - m)(y - m_y),    b = m_y - w'm
+
+Two factorisations give W with W'SW = I: the Cholesky factor of S, and, where squaring has cost
+too many digits, the triangle R of a QR. Neither has to be accurate: the weights are then
+corrected by residuals in double-double until float64 can hold no better.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline.certificates.digits import after_correction, certificate_of_digits, gamma
+from adaline.linalg import condition, eigen, inverse_triangle
+from adaline.moments import Moments
+from adaline.procedures._minimum_norm import minimum_norm, tall_minimum_norm
+from adaline.procedures._normal import (
+    Normal,
+    in_unit_columns,
+    normal_equations,
+    rank_of,
+    triangle_equations,
+)
+from adaline.procedures._refinement import refine
+from adaline.results import Array, Certificate, Fit
+from adaline.tiles import Rows
+from adaline.triangle import Triangle
+
+PROVABLE = 0.1  # a contraction below this gains at least a digit a correction
+
+
+def least_squares(
+    m: Moments,
+    rows: Rows | None = None,
+    *,
+    intercept: bool = True,
+    ridge: float = 0.0,
+    refined: bool = True,
+) -> Fit:
+    """min |y - Xw - b|^2 + ridge |w|^2 from moments; to the last digit where rows are given.
+
+    Parameters
+    ----------
+    m : Moments
+        Of all rows and targets.
+    rows : Rows, optional
+        The rows themselves, where they are at hand.
+    intercept : bool
+        Whether there is a bias b.
+    ridge : float
+        The penalty lambda.
+    refined : bool
+        Whether to correct the weights by the rows even where the moments suffice.
+    """
+    normal = normal_equations(m, intercept, ridge) if m.rows > m.p or ridge else None
+    if rows is None:
+        return _from_moments(normal) if normal else _deficient_moments(m, intercept)
+    if normal is None or normal.alpha > PROVABLE:
+        normal = triangle_equations(m, rows, intercept, ridge) if m.rows > m.p or ridge else None
+        return refine(normal, rows) if normal else minimum_norm(m, rows, intercept)
+    return refine(normal, rows) if refined else _from_moments(normal)
+
+
+def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Fit:
+    """The same from a mergeable QR: R w = z, the digits estimated from its condition number."""
+    R = t.centred() if intercept else t.about_zero()
+    p, e = t.p, t.exponent
+    if rank_of(R[:p, :p]) < p or t.rows <= p:
+        return tall_minimum_norm(R, t.mean, e, p, intercept)
+    W = inverse_triangle(R[:p, :p])
+    assert W is not None  # rank_of has looked
+    w = W @ R[:p, p:]
+    kappa = condition(R[:p, :p] / np.linalg.norm(R[:p, :p], axis=0))
+    digits = float(np.clip(15.5 - np.log10(kappa), 0, 15))
+    b = t.mean[p:] - t.mean[:p] @ w if intercept else np.zeros(t.targets)
+    return _fit(
+        np.ldexp(w, e[None, p:] - e[:p, None]),
+        np.ldexp(b, e[p:]),
+        stopped="solved in closed form from a triangle.",
+        certificate=Certificate(
+            "unproven",
+            f"about {digits:.0f} digits are to be expected at a scaled condition number of "
+            f"{kappa:.1e}; a triangle without its rows proves none.",
+            {"condition": kappa, "expected_digits": digits},
+        ),
+        rank=p,
+        kappa=kappa,
+        squares=np.ldexp((R[p:, p:] ** 2).sum(axis=0), 2 * e[p:]),
+        root=np.ldexp(W, -e[:p, None]),
+    )
+
+
+def _from_moments(normal: Normal) -> Fit:
+    """W W'c, and how many digits the rounding errors of the moments leave proven."""
+    m, W, p = normal.m, normal.W, normal.m.p
+    c = m.scatter[:p, p:]
+    G = m.scatter[:p, :p] + np.diag(normal.ridge)
+    w = W @ (W.T @ c)
+    w += W @ (W.T @ (c - G @ w))
+    g = c - G @ w
+    noise = gamma(p + 2) * (np.abs(c) + np.abs(G) @ np.abs(w))
+    rho, rho_y = m.rounding[:p], m.rounding[p:]
+    noise += np.outer(rho, rho_y + rho @ np.abs(w))
+    bounds = np.column_stack(
+        [
+            after_correction(W, normal.alpha, g[:, t], noise[:, t], 0.0)
+            + np.abs(W @ (W.T @ g[:, t]))
+            for t in range(m.targets)
+        ]
+    )
+    b = (m.mean[p:] - m.mean[:p] @ w) if normal.intercept else np.zeros(m.targets)
+    exponent = normal.weights_exponent
+    lengths = np.sqrt(np.maximum(np.diag(m.scatter), 0.0))
+    floor = 2.0**-53 * lengths[None, p:] / np.where(lengths[:p] > 0, lengths[:p], 1.0)[:, None]
+    squares = np.diag(m.scatter)[p:] - np.einsum("jt,jt->t", w, c + g)
+    return _fit(
+        np.ldexp(w, exponent),
+        np.ldexp(b, m.exponent[p:]),
+        stopped="solved in closed form from moments.",
+        certificate=certificate_of_digits(
+            np.ldexp(w, exponent),
+            np.ldexp(bounds, exponent),
+            np.ldexp(floor, exponent),
+            normal.alpha,
+            normal.condition,
+        ),
+        rank=p,
+        kappa=normal.condition,
+        squares=np.ldexp(np.maximum(squares, 0.0), 2 * m.exponent[p:]),
+        root=normal.root,
+    )
+
+
+def _deficient_moments(m: Moments, intercept: bool) -> Fit:
+    """The minimum-norm solution when all there is are moments of dependent columns."""
+    unit = in_unit_columns(m, intercept)
+    p = unit.p
+    values, V = eigen(unit.scatter[:p, :p])
+    R = np.zeros((p + unit.targets, p + unit.targets))
+    R[:p, :p] = np.sqrt(np.maximum(values, 0.0))[:, None] * V.T
+    keep = values > 64 * p * 2.0**-53 * max(values.max(initial=0.0), 1e-300)
+    R[:p][~keep] = 0.0
+    inverse = np.where(keep, 1 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
+    R[:p, p:] = inverse[:, None] * (V.T @ unit.scatter[:p, p:])
+    return tall_minimum_norm(R, unit.mean, unit.exponent, p, intercept)
+
+
+def _fit(
+    w: Array,
+    b: Array,
+    *,
+    stopped: str,
+    certificate: Certificate,
+    rank: int,
+    kappa: float,
+    squares: Array,
+    root: Array,
+) -> Fit:
+    """A Fit from weights as columns (p, k), nothing known beyond float64."""
+    W = np.ascontiguousarray(w.T)
+    zeros, none = np.zeros_like(W), np.zeros_like(b)
+    return Fit(W, b, stopped, certificate, rank, kappa, zeros, none, np.asarray(squares), root)

@@ -1,0 +1,119 @@
+"""A table of coefficients and what else is known of a fit: plain text, data frame and HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adaline.errors import MissingExtra
+from adaline.results import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """Coefficients by name with their uncertainty, and facts about the whole fit.
+
+    Attributes
+    ----------
+    title : str
+    names : tuple of str
+        A name for each coefficient, the intercept first where there is one.
+    columns : dict of str to ndarray
+        Columns of the table, one number a coefficient: coef, std err, t, p, low, high, VIF.
+    facts : dict of str to float or int
+        R², F and the like.
+    notes : tuple of str
+        Sentences a reader should not miss.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    columns: dict[str, Array]
+    facts: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, key: str) -> Array | float:
+        """A column of the table, or a fact, by its name."""
+        if key in self.columns:
+            return self.columns[key]
+        if key in self.facts:
+            return self.facts[key]
+        raise KeyError(f"{key!r}; there are {[*self.columns, *self.facts]}")
+
+    def __str__(self) -> str:
+        facts = [f"{name}: {_number(value)}" for name, value in self.facts.items()]
+        return "\n".join([self.title, *_side_by_side(facts), "", *self._lines(), *self.notes])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _cells(self) -> list[list[str]]:
+        head = ["", *self.columns]
+        rows = [
+            [name, *(_number(column[i]) for column in self.columns.values())]
+            for i, name in enumerate(self.names)
+        ]
+        return [head, *rows]
+
+    def _lines(self) -> list[str]:
+        cells = self._cells()
+        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+        return [
+            "  ".join(
+                cell.ljust(width) if j == 0 else cell.rjust(width)
+                for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        ]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as a pandas data frame, one row a coefficient."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(
+                "to_frame() needs pandas; install it with `pip install pandas`."
+            ) from None
+        return pd.DataFrame(self.columns, index=list(self.names))
+
+    def to_html(self) -> str:
+        """The table as HTML, names escaped."""
+        head, *rows = self._cells()
+        facts = "".join(
+            f"<tr><th>{escape(name)}</th><td>{_number(value)}</td></tr>"
+            for name, value in self.facts.items()
+        )
+        body = "".join(
+            f"<tr><th>{escape(row[0])}</th>" + "".join(f"<td>{c}</td>" for c in row[1:]) + "</tr>"
+            for row in rows
+        )
+        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return (
+            f"<table><caption>{escape(self.title)}</caption>{facts}</table>"
+            f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _number(value: float) -> str:
+    """Six significant digits; counts as they are."""
+    if isinstance(value, int | np.integer):
+        return str(value)
+    return f"{value:.6g}"
+
+
+def _side_by_side(facts: list[str]) -> list[str]:
+    """Facts in two columns."""
+    half = (len(facts) + 1) // 2
+    width = max((len(fact) for fact in facts[:half]), default=0) + 4
+    pairs = zip(facts[:half], [*facts[half:], ""], strict=False)
+    return [f"{left:<{width}}{right}".rstrip() for left, right in pairs]
