@@ -24,6 +24,9 @@ def cache_directory() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     directory = Path(os.environ.get("ADALINE_CACHE_DIR") or Path(home) / "adaline")
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = directory.stat()
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+        raise PermissionError(f"{directory} can be written by others; kernels are not kept there.")
     return directory
 
 
@@ -32,6 +35,18 @@ def kernel(function: F) -> F:
 
     No fastmath: the double-double kernels live on the order of their operations.
     """
+    return _compiled(function, fastmath=False)
+
+
+def sums_kernel(function: F) -> F:
+    """A kernel whose sums may be added up in any order, so that they fill vector registers.
+
+    NaN and infinities still mean what they mean.
+    """
+    return _compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def _compiled(function: F, fastmath: bool | set[str]) -> F:
     before = numba.config.CACHE_DIR
     try:
         # numba picks the directory while it decorates, so only our kernels move there.
@@ -40,7 +55,8 @@ def kernel(function: F) -> F:
     except (OSError, RuntimeError):  # no home, or one we may not write: compile each time
         cache = False
     try:
-        compiled: F = numba.njit(cache=cache, nogil=True, error_model="numpy")(function)
+        options = {"cache": cache, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
+        compiled: F = numba.njit(**options)(function)
         return compiled
     finally:
         numba.config.CACHE_DIR = before

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import get_blas_funcs, get_lapack_funcs, qr, svd
+from scipy.linalg import qr, svd
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dgejsv, dpotrf, dtrcon, dtrtri
 
 from adaline.results import Array
 
@@ -12,8 +14,7 @@ UNIT = 2.0**-53  # the largest relative error of one rounded operation
 
 def add_gram(G: Array, tile: Array) -> Array:
     """G + tile' tile in the upper triangle of G (Fortran order), in place where BLAS can."""
-    (syrk,) = get_blas_funcs(("syrk",), (G,))
-    return np.asarray(syrk(1.0, tile.T, beta=1.0, c=G, overwrite_c=1))
+    return np.asarray(dsyrk(1.0, tile.T, beta=1.0, c=G, overwrite_c=1))
 
 
 def symmetric(upper: Array) -> Array:
@@ -23,15 +24,13 @@ def symmetric(upper: Array) -> Array:
 
 def inverse_triangle(R: Array) -> Array | None:
     """W = R^-1 of an upper triangle, or None where R is singular."""
-    (trtri,) = get_lapack_funcs(("trtri",), (R,))
-    W, info = trtri(R)
+    W, info = dtrtri(R)
     return None if info != 0 or not np.isfinite(W).all() else np.triu(W)
 
 
 def inverse_cholesky(G: Array) -> Array | None:
     """W upper triangular with W' G W = I, or None where G is not positive definite."""
-    (potrf,) = get_lapack_funcs(("potrf",), (G,))
-    R, info = potrf(G, lower=0, clean=1)
+    R, info = dpotrf(G, lower=0, clean=1)
     return None if info != 0 or not np.isfinite(R).all() else inverse_triangle(R)
 
 
@@ -39,8 +38,7 @@ def condition(W: Array) -> float:
     """Condition number (1-norm, estimated by LAPACK) of a triangle, given itself or its inverse."""
     if not len(W):
         return 1.0
-    (trcon,) = get_lapack_funcs(("trcon",), (W,))
-    rcond, _ = trcon(W)
+    rcond, _ = dtrcon(W)
     return float(1.0 / rcond) if rcond > 0 else np.inf
 
 
@@ -78,3 +76,14 @@ def power_of_two(x: Array) -> Array:
     """The power of two next above |x|, and 1 where x is zero: scaling by it rounds nothing."""
     _, exponent = np.frexp(x)
     return np.where(x == 0, 1.0, np.ldexp(1.0, exponent))
+
+
+def graded(A: Array) -> tuple[Array, Array]:
+    """s (descending) and V of a square A, by Jacobi rotations.
+
+    Where columns differ only in their units, tiny singular values keep their digits too.
+    """
+    s, _, V, work, _, info = dgejsv(A, joba=1, jobu=3, jobv=0)
+    if info != 0:
+        raise np.linalg.LinAlgError("the Jacobi rotations did not converge.")
+    return s * (work[1] / work[0]), V

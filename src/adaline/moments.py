@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adaline import kernels
 from adaline.linalg import UNIT, add_gram, symmetric
 from adaline.results import Array
-from adaline.tiles import as_rows, exponents, first_mean, tile_rows, tiles
+from adaline.tiles import as_rows, exponents, first_mean, is_sparse, tile_rows, tiles
 
+_FEW = 64  # columns up to which our own loop beats BLAS
 _SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
 
 
@@ -121,10 +123,10 @@ class Moments:
         return self._unscaled_scatter()[self.p :, self.p :]
 
     def _unscaled_mean(self) -> Array:
-        return np.ldexp(self.mean, self.exponent)
+        return np.asarray(np.ldexp(self.mean, self.exponent))
 
     def _unscaled_scatter(self) -> Array:
-        return np.ldexp(self.scatter, self.exponent[:, None] + self.exponent)
+        return np.asarray(np.ldexp(self.scatter, self.exponent[:, None] + self.exponent))
 
     def in_units(self, exponent: NDArray[np.int64]) -> Moments:
         """The same moments with components divided by 2**exponent instead."""
@@ -247,17 +249,15 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
     n, p, k = X.shape[0], X.shape[1], Y.shape[1]
     if n == 0:
         return Moments.empty(p, k)
-    q, rows = p + k, tile_rows(p + k)
+    q = p + k
     scale, root = np.ldexp(1.0, -exponent), np.sqrt(omega)
-    shift = first_mean(X, Y, scale, min(rows, n))
-    G = np.zeros((q + 1, q + 1), order="F")
-    for tile in tiles(X, Y, root, scale, shift, rows):
-        G = add_gram(G, tile)
+    shift = first_mean(X, Y, scale, min(tile_rows(q), n))
+    G, additions = _gram(X, Y, root, scale, shift)
     weight, sums = float(G[q, q]), G[:q, q]
     if weight == 0:
         return Moments.empty(p, k)
-    # A sum adds rows within tiles, then tiles; its terms carry a few roundings of their own.
-    gamma = (min(rows, n) + n // rows + 16) * UNIT
+    # The terms of the sums carry a few roundings of their own.
+    gamma = (additions + 16) * UNIT
     reach = np.sqrt(np.diag(G)[:q])
     mean = shift + sums / weight
     scatter = symmetric(G[:q, :q]) - np.outer(sums, sums / weight)
@@ -271,6 +271,23 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         mean_rounding=2 * gamma * reach / np.sqrt(weight) + 2 * UNIT * np.abs(mean),
         targets=k,
     )
+
+
+def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Array, int]:
+    """Sums of z z' over rows z = sqrt(omega) (scale [X Y] - shift, 1), and how long they are."""
+    n, q = X.shape[0], len(scale) + 1
+    if q <= _FEW:
+        rest = (Y, root, scale, shift)
+        if is_sparse(X):
+            G = kernels.gram_sparse(X.data, X.indices, X.indptr, *rest)
+        else:
+            G = kernels.gram_dense(X, *rest)
+        return G, min(kernels.GRAM_ROWS, n) + n // kernels.GRAM_ROWS
+    rows = tile_rows(q)
+    G = np.zeros((q, q), order="F")
+    for tile in tiles(X, Y, root, scale, shift, rows):
+        G = add_gram(G, tile)
+    return G, min(rows, n) + n // rows
 
 
 def _vanished(X: Any, m: Moments) -> bool:

@@ -90,7 +90,8 @@ def tile_rows(q: int) -> int:
 def first_mean(X: Any, Y: Array, scale: Array, rows: int) -> Array:
     """About where the data are: the mean of the first rows, exact for constant columns."""
     head = X[:rows].toarray() if is_sparse(X) else X[:rows]
-    first = np.concatenate([head[0], Y[0]]).astype(np.float64)
+    head = np.ascontiguousarray(head, dtype=np.float64)  # the same bits whatever came in
+    first = np.concatenate([head[0], Y[0]])
     away = np.concatenate([np.mean(head - head[0], axis=0), np.mean(Y[:rows] - Y[0], axis=0)])
     shift = (first + away) * scale
     return np.where(np.isfinite(shift), shift, 0.0)

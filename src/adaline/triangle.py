@@ -86,7 +86,7 @@ class Triangle:
         """Means of (x, y), divided by 2**exponent."""
         if self.R[0, 0] == 0:
             return self.shift
-        return self.shift + self.R[0, 1:] / self.R[0, 0]
+        return np.asarray(self.shift + self.R[0, 1:] / self.R[0, 0])
 
     def mean_and_squares(self, about_zero: bool = False) -> tuple[Array, Array]:
         """Means and sums of squares about them (or about zero) of (x, y), in the user's units."""

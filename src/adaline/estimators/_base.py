@@ -56,11 +56,11 @@ class Learner(BaseEstimator):
         """Sample weights as float64 (n,), not negative, not all zero; None stays None."""
         if sample_weight is None:
             return None
-        omega = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not np.any(omega):
+        if not np.any(np.asarray(sample_weight)):
             raise ValueError(
                 "sample_weight is zero for every row; give at least one row a positive weight."
             )
+        omega = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return np.asarray(omega)
 
     def _names(self) -> list[str]:
@@ -164,7 +164,7 @@ def codes_of(y: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
     known = codes < len(classes)
     known[known] = classes[codes[known]] == np.asarray(y)[known]
     if not known.all():
-        stranger = np.asarray(y)[~known][0]
+        stranger = np.asarray(y)[~known].tolist()[0]
         raise ValueError(
             f"y has the label {stranger!r}, which is not among the classes {classes.tolist()}; "
             "give all labels in `classes` at the first partial_fit."

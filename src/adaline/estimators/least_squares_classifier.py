@@ -146,7 +146,8 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class on whose side each row lies; a tie of two goes to `classes_[0]`."""
         v = self.decision_function(X)
-        return self.classes_[(v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)]
+        winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
+        return np.asarray(self.classes_[winner])
 
     @property
     def certificate_(self) -> Certificate:

@@ -75,6 +75,11 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         self.monomials_, parent, factor = _recipe(X.shape[1], self.degree)
         high, low = np.empty((len(X), len(parent))), np.empty((len(X), len(parent)))
         kernels.monomials(np.ascontiguousarray(X, dtype=np.float64), parent, factor, high, low)
+        if not np.isfinite(high).all():
+            raise ValueError(
+                f"powers up to degree {self.degree} leave the range of float64; rescale the "
+                "columns, or lower the degree."
+            )
         return high, low
 
     def _values(self, X: Any) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,13 +33,14 @@ def refine(normal: Normal, rows: Rows) -> Fit:
     columns = [_refine_target(normal, rows, t) for t in range(m.targets)]
     exponent = np.vstack([normal.weights_exponent, m.exponent[p:]])  # the bias has y's units
     theta, low, bound, floor = (
-        np.ldexp(np.column_stack([c[i] for c in columns]), exponent) for i in range(4)
+        np.ldexp(np.column_stack([getattr(c, name) for c in columns]), exponent)
+        for name in ("theta", "low", "bound", "floor")
     )
     used = slice(None) if normal.intercept else slice(p)
     certificate = certificate_of_digits(
         theta[used], bound[used], floor[used], normal.alpha, normal.condition
     )
-    passes = max(c[4] for c in columns)
+    passes = max(c.passes for c in columns)
     return Fit(
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
@@ -48,15 +50,24 @@ def refine(normal: Normal, rows: Rows) -> Fit:
         condition=normal.condition,
         W_low=low[:p].T.copy(),
         b_low=low[p].copy(),
-        squares=np.ldexp([c[5] for c in columns], 2 * m.exponent[p:]),
+        squares=np.ldexp([c.squares for c in columns], 2 * m.exponent[p:]),
         root=normal.root,
     )
 
 
-def _refine_target(
-    normal: Normal, rows: Rows, t: int
-) -> tuple[Array, Array, Array, Array, int, float]:
-    """theta = (w, b) of one target: high and low parts, bounds, floors, passes, squares."""
+class _Target(NamedTuple):
+    """What was found for one target: theta + low = (w, b), each within its bound."""
+
+    theta: Array
+    low: Array
+    bound: Array
+    floor: Array
+    passes: int
+    squares: float
+
+
+def _refine_target(normal: Normal, rows: Rows, t: int) -> _Target:
+    """Corrections of (w, b) until the bounds are small enough or no longer shrink."""
     m, W, p = normal.m, normal.W, normal.m.p
     mean, y = m.mean[:p], m.p + t
     floor = _floor(normal, t)
@@ -83,7 +94,7 @@ def _refine_target(
             break
         least = min(least, pull)
     squares = max(squares - float(step[:p] @ g[:p]) - float(g[p]) ** 2 / m.weight, 0.0)
-    return theta, low, bound + 4 * UNIT**2 * np.abs(theta), floor, passes, squares
+    return _Target(theta, low, bound + 4 * UNIT**2 * np.abs(theta), floor, passes, squares)
 
 
 def _gradient(
@@ -102,10 +113,8 @@ def _gradient(
     lengths = _raw_lengths(normal)
     operations = rows.X.shape[0] // kernels.LANES + kernels.LANES + 16
     noise = 8 * operations * UNIT**2 * lengths * np.sqrt(squares)
-    rows_noise = 2 * (p + 3) ** 2 * UNIT**2 * float(lengths @ np.append(np.abs(theta[:p]), 0.0))
-    rows_noise += (
-        2 * (p + 3) ** 2 * UNIT**2 * (_target_length(normal, t) + lengths[p] * abs(theta[p]))
-    )
+    size = _target_length(normal, t) + float(lengths @ np.abs(theta))
+    rows_noise = 2 * (p + 3) ** 2 * UNIT**2 * size
     # Towards the centre: sum (x - mean) r = sum x r - mean sum r, and the penalty's pull.
     a = np.append(m.mean[:p], 0.0)
     c, c_low = np.full(p + 1, g[p]), np.full(p + 1, g_low[p])
@@ -114,7 +123,10 @@ def _gradient(
     D = np.append(normal.ridge, 0.0)
     noise += 4 * UNIT**2 * (np.abs(g) + D * np.abs(theta))
     g, g_low = kernels.minus_product(g, g_low, D, theta, low)
-    return g, noise + UNIT * np.abs(g) + 1e-290, rows_noise, squares
+    noise += UNIT * np.abs(g) + 1e-290
+    if not normal.intercept:
+        g[p] = noise[p] = 0.0  # there is no b to correct
+    return g, noise, rows_noise, squares
 
 
 def _step(normal: Normal, g: Array, noise: Array, rows_noise: float) -> tuple[Array, Array]:

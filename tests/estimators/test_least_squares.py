@@ -1,0 +1,242 @@
+"""LeastSquares as a user meets it: fit, stream, forget, summary, warnings and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from adaline import IllConditionedWarning, LeastSquares, Moments, RankDeficientWarning, Triangle
+from reference import exact_least_squares
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.standard_normal((80, 3)) * [1.0, 10.0, 0.1] + [5.0, 0.0, -3.0]
+    return X, X @ [1.0, -0.2, 3.0] + 0.5 * rng.standard_normal(80) + 7.0
+
+
+def test_any_cutting_of_the_stream_gives_the_same_weights(data):
+    X, y = data
+    whole = LeastSquares().fit(X, y)
+    for size in (1, 7, 33, 80):
+        model = LeastSquares()
+        for i in range(0, 80, size):
+            model.partial_fit(X[i : i + size], y[i : i + size])
+        np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-11)
+        np.testing.assert_allclose(model.intercept_, whole.intercept_, rtol=1e-11)
+
+
+def test_a_stream_says_how_many_digits_it_holds(data):
+    X, y = data
+    model = LeastSquares().partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    claimed = model.certificate_.evidence["digits"]
+    exact = np.array(exact_least_squares(X, y)[:3], dtype=float)
+    assert claimed > 8
+    assert np.max(np.abs(model.coef_ / exact - 1)) <= 10.0**-claimed
+
+
+def test_forgetting_rows_is_never_having_seen_them(data):
+    X, y = data
+    model = LeastSquares().fit(X, y).forget(X[50:], y[50:])
+    want = LeastSquares().fit(X[:50], y[:50])
+    np.testing.assert_allclose(model.coef_, want.coef_, rtol=1e-11)
+    assert model.moments_.rows == 50
+
+
+def test_fit_then_partial_fit_goes_on_from_the_fit(data):
+    X, y = data
+    model = LeastSquares().fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
+    np.testing.assert_allclose(model.coef_, LeastSquares().fit(X, y).coef_, rtol=1e-11)
+
+
+def test_moments_and_triangles_from_elsewhere_give_the_same_model(data):
+    X, y = data
+    want = LeastSquares().fit(X, y)
+    for statistics in (Moments.of(X, y), Triangle.of(X, y)):
+        model = LeastSquares().fit_moments(statistics)
+        np.testing.assert_allclose(model.predict(X), want.predict(X), rtol=1e-11)
+        np.testing.assert_allclose(model.summary()["t"], want.summary()["t"], rtol=1e-9)
+
+
+def test_float32_in_float32_out(data):
+    X, y = data
+    model = LeastSquares().fit(X.astype(np.float32), y)
+    assert model.coef_.dtype == model.predict(X.astype(np.float32)).dtype == np.float32
+    want = LeastSquares().fit(X.astype(np.float32).astype(float), y)
+    np.testing.assert_array_equal(model.coef_, want.coef_.astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", [int, bool, np.uint8])
+def test_integers_and_booleans_are_numbers(rng, kind):
+    X = rng.integers(0, 2, (40, 3)).astype(kind)
+    y = rng.standard_normal(40)
+    want = LeastSquares().fit(X.astype(float), y)
+    assert np.array_equal(LeastSquares().fit(X, y).coef_, want.coef_)
+
+
+def test_summary_agrees_with_statsmodels(data):
+    sm = pytest.importorskip("statsmodels.api")
+    X, y = data
+    ours = LeastSquares().fit(X, y).summary(level=0.9)
+    theirs = sm.OLS(y, sm.add_constant(X)).fit()
+    np.testing.assert_allclose(ours["coef"], theirs.params, rtol=1e-10)
+    np.testing.assert_allclose(ours["std err"], theirs.bse, rtol=1e-10)
+    np.testing.assert_allclose(ours["p"], theirs.pvalues, rtol=1e-7, atol=1e-300)
+    np.testing.assert_allclose(
+        np.column_stack([ours["low 90%"], ours["high 90%"]]), theirs.conf_int(0.1), rtol=1e-9
+    )
+    assert ours["R²"] == pytest.approx(theirs.rsquared, rel=1e-11)
+    assert ours["adjusted R²"] == pytest.approx(theirs.rsquared_adj, rel=1e-11)
+    assert ours["F"] == pytest.approx(theirs.fvalue, rel=1e-9)
+    assert ours["p of F"] == pytest.approx(theirs.f_pvalue, rel=1e-6)
+    inflation = pytest.importorskip("statsmodels.stats.outliers_influence")
+    vif = [inflation.variance_inflation_factor(sm.add_constant(X), j) for j in (1, 2, 3)]
+    np.testing.assert_allclose(ours["VIF"][1:], vif, rtol=1e-9)
+
+
+def test_summary_without_intercept_agrees_with_statsmodels(data):
+    sm = pytest.importorskip("statsmodels.api")
+    X, y = data
+    ours, theirs = LeastSquares(fit_intercept=False).fit(X, y).summary(), sm.OLS(y, X).fit()
+    np.testing.assert_allclose(ours["std err"], theirs.bse, rtol=1e-10)
+    assert ours["R²"] == pytest.approx(theirs.rsquared, rel=1e-10)
+    assert ours["F"] == pytest.approx(theirs.fvalue, rel=1e-9)
+
+
+def test_summary_prints_as_text_frame_and_html(data):
+    X, y = data
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["a", "b<script>", "c"])
+    table = LeastSquares().fit(frame, y).summary()
+    assert "intercept" in str(table)
+    assert "exact:" in str(table)
+    assert list(table.to_frame().index) == ["intercept", "a", "b<script>", "c"]
+    assert "<script>" not in table.to_html()
+    with pytest.raises(KeyError, match="there are"):
+        table["nonsense"]
+
+
+def test_a_perfect_fit_has_no_noise_and_says_so_without_warnings():
+    table = LeastSquares().fit([[1.0], [2.0], [3.0], [4.0]], [3.0, 5.0, 7.0, 9.0]).summary()
+    assert table["coef"].tolist() == [1.0, 2.0]
+    assert table["residual std dev"] == 0.0
+    assert table["R²"] == 1.0
+
+
+def test_as_many_rows_as_coefficients_leave_no_standard_errors():
+    table = LeastSquares().fit([[1.0], [2.0]], [1.0, 3.0]).summary()
+    assert np.isnan(table["std err"]).all()
+
+
+def test_dependent_columns_are_named_in_a_warning(rng):
+    import pandas as pd
+
+    X = pd.DataFrame(rng.standard_normal((30, 2)), columns=["a", "b"])
+    X["sum"], X["five"] = X["a"] + X["b"], 5.0
+    with pytest.warns(RankDeficientWarning, match="sum|a is a combination of .*five is constant"):
+        model = LeastSquares().fit(X, rng.standard_normal(30))
+    assert model.rank_ == 2
+    assert model.coef_[3] == 0.0
+    with pytest.raises(ValueError, match="drop the dependent columns"):
+        model.summary()
+
+
+def test_a_nearly_singular_problem_is_solved_and_warned_about(rng):
+    X = rng.standard_normal((30, 2))
+    X = np.column_stack([X, X[:, 0] + 1e-12 * rng.standard_normal(30)])
+    y = rng.standard_normal(30)
+    with pytest.warns(IllConditionedWarning, match="scaled condition number"):
+        model = LeastSquares().fit(X, y)
+    exact = np.array(exact_least_squares(X, y), dtype=float)
+    np.testing.assert_allclose([*model.coef_, model.intercept_], exact, rtol=1e-13)
+
+
+def test_the_dummy_trap_is_a_dependence_not_a_disaster(rng):
+    X = np.eye(3)[rng.integers(0, 3, 60)]
+    y = rng.standard_normal(60)
+    with pytest.warns(RankDeficientWarning):
+        model = LeastSquares().fit(X, y)
+    means = np.array([y[X[:, j] == 1].mean() for j in range(3)])
+    np.testing.assert_allclose(model.predict(np.eye(3)), means, rtol=1e-12)
+
+
+def test_one_row_gives_its_own_value():
+    model = LeastSquares().fit([[1.0, 2.0]], [3.0])
+    assert model.predict([[1.0, 2.0]]).tolist() == [3.0]
+    assert model.rank_ == 0
+
+
+def test_a_failed_partial_fit_loses_nothing(data):
+    X, y = data
+    model = LeastSquares().partial_fit(X, y)
+    before = model.coef_.copy(), model.moments_
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 1"):
+        model.partial_fit(bad, y)
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(X[:, :2], y)
+    with pytest.raises(ValueError, match="2 targets"):
+        model.partial_fit(X, np.column_stack([y, y]))
+    assert np.array_equal(model.coef_, before[0])
+    assert model.moments_ is before[1]
+    model.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"X": np.full((4, 2), np.inf)}, "row 0, column 0"),
+        ({"X": np.empty((0, 2)), "y": []}, "0 sample"),
+        ({"y": [1.0, np.nan, 2.0, 3.0]}, "y contains NaN"),
+        ({"y": [1.0, 2.0]}, "X has 4 rows and y has shape"),
+        ({"y": ["a", "b", "c", "d"]}, "needs numbers"),
+        ({"y": np.array([None, "b", "c", "d"], dtype=object)}, "needs numbers"),
+        ({"sample_weight": [1, -1, 1, 1]}, "[Nn]egative"),
+        ({"sample_weight": [0, 0, 0, 0]}, "zero for every row"),
+        ({"sample_weight": [1, 1]}, "sample_weight"),
+        ({"X": [["a", "b"]] * 4}, "could not convert|dtype"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence(rng, change, sentence):
+    good = {"X": rng.standard_normal((4, 2)), "y": [1.0, 2.0, 3.0, 5.0], "sample_weight": None}
+    with pytest.raises(ValueError, match=sentence):
+        LeastSquares().fit(**(good | change))
+
+
+def test_forgetting_what_was_never_seen_is_refused(data):
+    X, y = data
+    model = LeastSquares().fit(X, y)
+    with pytest.raises(ValueError, match="not among the rows"):
+        model.forget(X[:1] + 1e6, y[:1])
+    with pytest.raises(ValueError, match="would leave none"):
+        model.forget(X, y)
+
+
+def test_columns_scaled_1e_150_to_1e150_give_the_same_predictions(data):
+    X, y = data
+    units = np.array([1e-150, 1.0, 1e150])
+    want = LeastSquares().fit(X, y).predict(X)
+    model = LeastSquares().fit(X * units, y)
+    np.testing.assert_allclose(model.predict(X * units), want, rtol=1e-12)
+    np.testing.assert_allclose(
+        LeastSquares().partial_fit(X * units, y).predict(X * units), want, rtol=1e-10
+    )
+
+
+def test_sparse_rows_give_the_same_bits_as_dense(rng):
+    X = rng.standard_normal((60, 4)) * (rng.random((60, 4)) < 0.3)
+    y = rng.standard_normal(60)
+    dense, thin = LeastSquares().fit(X, y), LeastSquares().fit(sparse.csr_matrix(X), y)
+    assert np.array_equal(dense.coef_, thin.coef_)
+    assert dense.intercept_ == thin.intercept_
+
+
+def test_without_refinement_the_certificate_claims_less_and_is_still_right(data):
+    X, y = data
+    fast, full = LeastSquares(refine=False).fit(X, y), LeastSquares().fit(X, y)
+    assert fast.certificate_.evidence["digits"] < full.certificate_.evidence["digits"]
+    claimed = fast.certificate_.evidence["digits"]
+    assert np.max(np.abs(fast.coef_ / full.coef_ - 1)) <= 10.0**-claimed

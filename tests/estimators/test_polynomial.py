@@ -1,0 +1,66 @@
+"""PolynomialLeastSquares: monomials in double-double, named and evaluated."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from adaline import PolynomialLeastSquares
+from reference import correct_digits, exact_least_squares
+
+
+def test_all_monomials_of_two_columns_are_there_and_named(rng):
+    X = rng.standard_normal((40, 2))
+    y = 1 + X[:, 0] * X[:, 1] - 2 * X[:, 1] ** 2
+    model = PolynomialLeastSquares(degree=2).fit(X, y)
+    assert model.monomials_ == [(0,), (1,), (0, 0), (0, 1), (1, 1)]
+    assert model.summary().names == ("intercept", "x0", "x1", "x0^2", "x0 x1", "x1^2")
+    np.testing.assert_allclose(model.coef_, [0, 0, 0, 1, -2], atol=1e-15)
+
+
+def test_coefficients_are_those_of_the_polynomial_itself(rng):
+    x = rng.uniform(2, 4, 30)
+    y = rng.standard_normal(30)
+    powers = [[Fraction(v) ** k for k in range(1, 7)] for v in x.tolist()]
+    model = PolynomialLeastSquares(degree=6).fit(x[:, None], y)
+    assert correct_digits([*model.coef_, model.intercept_], exact_least_squares(powers, y)) > 15.5
+
+
+def test_predictions_are_evaluated_in_double_double(rng):
+    x = rng.uniform(-9, -3, 60)
+    y = rng.standard_normal(60)
+    model = PolynomialLeastSquares(degree=9).fit(x[:, None], y)
+    exact = exact_least_squares([[Fraction(v) ** k for k in range(1, 10)] for v in x.tolist()], y)
+    at = np.array([-8.5, -5.0, -3.3])
+    want = [
+        float(sum(c * Fraction(v) ** (k + 1) for k, c in enumerate(exact[:-1])) + exact[-1])
+        for v in at.tolist()
+    ]
+    np.testing.assert_allclose(model.predict(at[:, None]), want, rtol=1e-13)
+
+
+def test_streaming_a_polynomial_equals_its_batch(rng):
+    X, y = rng.standard_normal((90, 1)), rng.standard_normal(90)
+    stream = PolynomialLeastSquares(degree=3)
+    for i in range(0, 90, 30):
+        stream.partial_fit(X[i : i + 30], y[i : i + 30])
+    want = PolynomialLeastSquares(degree=3).fit(X, y)
+    np.testing.assert_allclose(stream.coef_, want.coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("degree", [0, -1, 1.5, "two", True, None])
+def test_a_degree_that_is_no_positive_whole_number_is_refused(degree):
+    with pytest.raises(ValueError, match="whole number"):
+        PolynomialLeastSquares(degree=degree).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_powers_that_overflow_are_an_error_not_an_infinity():
+    with pytest.raises(ValueError, match="range of float64"):
+        PolynomialLeastSquares(degree=4).fit([[1e200], [2e200], [3e200]], [1.0, 2.0, 3.0])
+
+
+def test_nan_is_named_in_the_users_columns():
+    with pytest.raises(ValueError, match=r"row 1, column 0 \(x0\)"):
+        PolynomialLeastSquares().fit([[1.0], [np.nan], [3.0]], [1.0, 2.0, 3.0])
