@@ -1,0 +1,276 @@
+"""From probabilities to decisions: Bayes' theorem, costs, thresholds and reject.
+
+    *** costs[i, j] is the cost of DECIDING class i when class j is TRUE. ***
+
+It is the lecture's c_ij: a row is a decision, a column is the truth. scikit-learn's confusion
+matrix has the truth in its rows, so a cost matrix laid out like one must be transposed.
+
+Letters: K classes, n samples, p_j prior of class j, f_j(x) its density, c_ij = costs[i, j],
+Lambda(x) = f_1(x) / f_2(x) the likelihood ratio, xi the threshold it has to pass. The lecture
+counts classes from 1: its classes 1 and 2 are the indices 0 and 1 here.
+
+Ties go to the first of the tied classes. For two classes that is `classes_[0]`: the positive
+class `classes_[1]` is predicted only where it is strictly better.
+
+Lecture: 3.10, Bayes classifier; Bayes' theorem and p(error).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from adaline.results import Array
+
+Decisions = NDArray[np.intp]
+
+REJECT = -1
+REJECT_LABEL = "reject"
+
+
+def checked_priors(priors: ArrayLike, K: int) -> Array:
+    """The K class probabilities p_j, checked and summing to exactly one.
+
+    >>> checked_priors([0.4, 0.6], 2)
+    array([0.4, 0.6])
+    """
+    p = np.asarray(priors, dtype=np.float64)
+    if p.shape != (K,):
+        raise ValueError(f"priors has shape {p.shape}; there are {K} classes. Give {K} numbers.")
+    if not np.all(np.isfinite(p)) or np.any(p < 0.0):
+        raise ValueError(f"priors are {p.tolist()}; probabilities are finite and not negative.")
+    total = float(p.sum())
+    if abs(total - 1.0) > 1e-9:
+        raise ValueError(
+            f"priors {p.tolist()} sum to {total:.10g}; they must sum to one. "
+            "If they are counts or weights, divide them by their sum."
+        )
+    return p / total
+
+
+def checked_costs(costs: ArrayLike | None, K: int) -> Array:
+    """The K by K costs, costs[i, j] of deciding i when j is true; None gives 1 - I.
+
+    Gains are negative costs. Refused is what no decision maker can mean: a class that costs more
+    to decide rightly than in any wrong way (gains given as costs), and costs to which every
+    decision is the same.
+
+    >>> checked_costs(None, 2)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    if costs is None:
+        return 1.0 - np.eye(K)
+    c = np.asarray(costs, dtype=np.float64)
+    if c.shape != (K, K):
+        raise ValueError(
+            f"costs has shape {c.shape}; {K} classes need ({K}, {K}), costs[i, j] of deciding "
+            "class i when class j is true. The cost of rejecting is reject_cost, not a row."
+        )
+    if not np.all(np.isfinite(c)):
+        raise ValueError(f"costs are {c.tolist()}; every cost must be a finite number.")
+    if np.all(c == c[0]):
+        raise ValueError(
+            f"costs are {c.tolist()}: whatever is true, every decision costs the same, so there "
+            "is nothing to decide. Make wrong decisions (i != j) dearer than right ones (i = j)."
+        )
+    right = np.diagonal(c)
+    least_wrong = np.where(np.eye(K, dtype=bool), np.inf, c).min(axis=0)
+    most_wrong = np.where(np.eye(K, dtype=bool), -np.inf, c).max(axis=0)
+    absurd = np.flatnonzero((right > least_wrong) & (right > most_wrong))
+    if absurd.size:
+        j = int(absurd[0])
+        raise ValueError(
+            f"when class {j} is true, deciding {j} costs {right[j]:g} and every wrong decision "
+            f"less. costs[i, j] is the cost of deciding i when j is true; give gains as "
+            "negative costs."
+        )
+    return c
+
+
+def checked_reject_cost(reject_cost: float | None) -> float | None:
+    """The cost of rejecting a sample, a number; None for never."""
+    if reject_cost is None:
+        return None
+    if not isinstance(reject_cost, (int, float, np.number)) or math.isnan(reject_cost):
+        raise ValueError(f"reject_cost is {reject_cost!r}; give a number, or None for no reject.")
+    return float(reject_cost)
+
+
+def log_posterior(log_density: ArrayLike, priors: ArrayLike) -> Array:
+    """ln p(j | x) = ln f_j(x) + ln p_j - ln sum_k f_k(x) p_k, from logarithms throughout.
+
+    A sample that no class can produce (density zero in every class of positive prior) has no
+    posterior, and neither has one where two classes have infinite density: both are refused.
+
+    Parameters
+    ----------
+    log_density : array of shape (n, K)
+        ln f_j(x) of each sample.
+    priors : array of shape (K,)
+
+    Examples
+    --------
+    >>> np.exp(log_posterior(np.log([[0.75, 0.25]]), [0.4, 0.6])).round(4)
+    array([[0.6667, 0.3333]])
+    """
+    f = np.asarray(log_density, dtype=np.float64)
+    p = checked_priors(priors, f.shape[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        joint = np.where(p > 0.0, f + np.log(p), -np.inf)
+    _refuse(np.isnan(joint).any(axis=1), "has a log-density that is not a number", "Check it")
+    infinite = np.isposinf(joint)
+    _refuse(infinite.sum(axis=1) > 1, "has infinite density in two classes", "Leave it out")
+    joint[infinite.any(axis=1)] = np.where(infinite, 0.0, -np.inf)[infinite.any(axis=1)]
+    _refuse(
+        np.isneginf(joint).all(axis=1),
+        "has density zero in every class, so its posterior is undefined",
+        "Leave it out, or give a class a density that reaches it",
+    )
+    return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
+
+
+def posterior(log_density: ArrayLike, priors: ArrayLike) -> Array:
+    """Bayes' theorem, p(j | x) = f_j(x) p_j / sum_k f_k(x) p_k; see log_posterior.
+
+    >>> posterior(np.log([[0.75, 0.25]]), [0.4, 0.6]).round(4)
+    array([[0.6667, 0.3333]])
+    """
+    p = np.exp(log_posterior(log_density, priors))
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def expected_costs(posterior: ArrayLike, costs: ArrayLike) -> Array:
+    """Cost to expect of each decision: R_i(x) = sum_j costs[i, j] p(j | x), shape (n, K).
+
+    >>> expected_costs([[0.9, 0.1]], [[0, 100], [1, 0]])
+    array([[10. ,  0.9]])
+    """
+    return np.asarray(np.asarray(posterior, np.float64) @ np.asarray(costs, np.float64).T)
+
+
+def decide(posterior: ArrayLike, costs: ArrayLike, reject_cost: float | None = None) -> Decisions:
+    """Index of the decision of least expected cost, or -1 where even that exceeds reject_cost.
+
+    Of tied decisions the first is taken; at exactly reject_cost a class is decided.
+
+    >>> decide([[0.9, 0.1], [0.5, 0.5]], 1 - np.eye(2))
+    array([0, 0])
+    >>> decide([[0.9, 0.1], [0.5, 0.5]], 1 - np.eye(2), reject_cost=0.2)
+    array([ 0, -1])
+    """
+    R = expected_costs(posterior, costs)
+    best: Decisions = R.argmin(axis=1)
+    if reject_cost is None:
+        return best
+    return np.where(R.min(axis=1) > reject_cost, REJECT, best)
+
+
+def labels_of(
+    decisions: Decisions, classes: NDArray[Any], reject_label: str | None = None
+) -> NDArray[Any]:
+    """Class labels of decisions, and reject_label where the decision is -1.
+
+    Without a reject label the answer has the dtype of classes. With one it is always an array of
+    objects, whether or not a sample is rejected: a dtype must not depend on the data.
+
+    >>> labels_of(np.array([1, -1]), np.array([10, 20]), "reject")
+    array([20, 'reject'], dtype=object)
+    """
+    if reject_label is None:
+        return np.asarray(classes[decisions])
+    if any(label == reject_label for label in classes.tolist()):
+        raise ValueError(
+            f"a class is called {reject_label!r}, the answer for rejected samples. Rename the "
+            "class, or set reject_cost to None."
+        )
+    labels = classes.astype(object)[decisions]
+    labels[decisions == REJECT] = reject_label
+    return np.asarray(labels)
+
+
+def log_likelihood_ratio(log_density_1: ArrayLike, log_density_2: ArrayLike) -> Array:
+    """ln Lambda(x) = ln f_1(x) - ln f_2(x); +-inf where one density is zero.
+
+    >>> log_likelihood_ratio([-1.0, -2.0], [-3.0, -np.inf])
+    array([ 2., inf])
+    """
+    with np.errstate(invalid="ignore"):
+        ratio = np.subtract(log_density_1, log_density_2, dtype=np.float64)
+    _refuse(
+        np.isnan(np.atleast_1d(ratio)),
+        "has both densities zero, both infinite, or not a number: their ratio is undefined",
+        "Leave it out",
+    )
+    return np.asarray(ratio)
+
+
+def likelihood_ratio(log_density_1: ArrayLike, log_density_2: ArrayLike) -> Array:
+    """Lambda(x) = f_1(x) / f_2(x), from log-densities; inf where it is beyond float64.
+
+    >>> likelihood_ratio(np.log([0.75]), np.log([0.25])).round(12)
+    array([3.])
+    """
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(log_likelihood_ratio(log_density_1, log_density_2)))
+
+
+def threshold(priors: ArrayLike, costs: ArrayLike | None = None) -> float:
+    """xi = p2 (c12 - c22) / (p1 (c21 - c11)): decide class 1 where Lambda(x) > xi.
+
+    Classes 1 and 2 of the lecture are the indices 0 and 1: c12 is costs[0, 1], the cost of
+    deciding the first class when the second is true. xi is inf when p1 = 0.
+
+    >>> round(threshold([0.4, 0.6]), 12)
+    1.5
+    >>> round(threshold([0.5, 0.5], [[0, 10], [1, 0]]), 12)
+    10.0
+    """
+    p1, p2 = checked_priors(priors, 2)
+    (c11, c12), (c21, c22) = checked_costs(costs, 2)
+    if c21 <= c11 or c12 <= c22:
+        raise ValueError(
+            f"the threshold needs c21 > c11 and c12 > c22: being wrong must cost more than being "
+            f"right; here c11 = {c11:g}, c12 = {c12:g}, c21 = {c21:g}, c22 = {c22:g}. "
+            "costs[i, j] is the cost of deciding i when j is true."
+        )
+    return math.inf if p1 == 0.0 else float(p2 * (c12 - c22) / (p1 * (c21 - c11)))
+
+
+def average_risk(confusion_probabilities: ArrayLike, priors: ArrayLike, costs: ArrayLike) -> float:
+    """Average risk sum_j p_j sum_i costs[i, j] P(decide i | j).
+
+    Rows of both matrices are decisions, columns are true classes. A reject is one more row of
+    both.
+
+    >>> average_risk([[0.9, 0.2], [0.1, 0.8]], [0.5, 0.5], 1 - np.eye(2)).__round__(12)
+    0.15
+    """
+    P = np.asarray(confusion_probabilities, dtype=np.float64)
+    c = np.asarray(costs, dtype=np.float64)
+    if P.ndim != 2 or P.shape != c.shape:
+        raise ValueError(
+            f"P(decide i | j) has shape {P.shape} and costs {c.shape}; both need one row a "
+            "decision and one column a class."
+        )
+    p = checked_priors(priors, P.shape[1])
+    wrong = np.flatnonzero((np.abs(P.sum(axis=0) - 1.0) > 1e-6) | np.any(P < -1e-12, axis=0))
+    if wrong.size:
+        j = int(wrong[0])
+        raise ValueError(
+            f"column {j} of P(decide i | j) is {P[:, j].tolist()}; the probabilities of the "
+            "decisions for one true class are not negative and sum to one. Transpose it if its "
+            "rows are true classes."
+        )
+    return float(p @ np.sum(c * P, axis=0))
+
+
+def _refuse(bad: Any, what: str, advice: str) -> None:
+    """Raise for the first sample marked bad."""
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise ValueError(f"sample {first} {what} ({int(bad.sum())} such in all). {advice}.")
