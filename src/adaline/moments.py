@@ -19,6 +19,7 @@ from adaline.linalg import UNIT, add_gram, symmetric
 from adaline.results import Array
 from adaline.tiles import as_rows, exponents, first_mean, is_sparse, tile_rows, tiles
 
+_MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 _FEW = 64  # columns up to which our own loop beats BLAS
 _SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
 
@@ -71,6 +72,13 @@ class Moments:
     def of(cls, X: Any, y: ArrayLike | None = None, weights: ArrayLike | None = None) -> Moments:
         """Moments of one block of rows: X (n, p) dense or CSR, y (n,) or (n, k) or None."""
         X, Y, omega = as_rows(X, y, weights)
+        q = X.shape[1] + Y.shape[1]
+        if q > _MOST:
+            raise ValueError(
+                f"X has {X.shape[1]} columns; their {q} x {q} sums would take "
+                f"{8 * q**2 / 2**30:.0f} GiB. Closed forms are for fewer columns (or for fewer "
+                "rows than columns, in fit); select or hash the columns first."
+            )
         exponent = np.zeros(X.shape[1] + Y.shape[1], dtype=np.int64)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is done again, scaled
             m = _of(X, Y, omega, exponent)

@@ -240,3 +240,21 @@ def test_without_refinement_the_certificate_claims_less_and_is_still_right(data)
     assert fast.certificate_.evidence["digits"] < full.certificate_.evidence["digits"]
     claimed = fast.certificate_.evidence["digits"]
     assert np.max(np.abs(fast.coef_ / full.coef_ - 1)) <= 10.0**-claimed
+
+
+def test_so_many_columns_that_no_moments_are_made(rng):
+    X, y = rng.standard_normal((30, 1500)), rng.standard_normal(30)
+    model = LeastSquares().fit(X, y)
+    assert model.moments_ is None
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-12)
+    want = np.linalg.pinv(X - X.mean(0)) @ (y - y.mean())
+    np.testing.assert_allclose(model.coef_, want, atol=1e-13)
+    with pytest.raises(ValueError, match="begin with partial_fit"):
+        model.partial_fit(X, y)
+    assert np.array_equal(LeastSquares().fit(sparse.csr_matrix(X), y).coef_, model.coef_)
+
+
+def test_columns_whose_sums_no_machine_holds_are_refused():
+    X = sparse.csr_matrix((200_000, 100_000))
+    with pytest.raises(ValueError, match="GiB"):
+        LeastSquares().fit(X, np.zeros(200_000))

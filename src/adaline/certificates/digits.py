@@ -89,10 +89,11 @@ def certificate_of_digits(
             "what float64 bounds can reach.",
             evidence | {"digits": 0.0},
         )
+    size = np.maximum(np.abs(weights), floor)
     with np.errstate(divide="ignore"):
-        relative = bounds / np.maximum(np.abs(weights), floor)
-        worst = float(np.max(relative, initial=0.0))
-        digits = float(np.clip(-np.log10(worst), 0.0, 15.95)) if worst > 0 else 15.95
+        relative = np.divide(bounds, size, out=np.zeros_like(bounds), where=bounds > 0)
+    worst = float(np.max(relative, initial=0.0))
+    digits = float(np.clip(-np.log10(worst), 0.0, 15.95)) if worst > 0 else 15.95
     evidence["digits"] = digits
     if worst <= 2.0**-56:
         return Certificate(

@@ -14,13 +14,30 @@ from adaline.moments import Moments
 from adaline.results import Fit
 from adaline.tiles import Rows, as_rows
 
+MOMENTS_UP_TO = 1024  # columns of a wide X beyond which a p x p matrix is not made
 ILL_CONDITIONED = 1e10  # of 16 digits in the data, 10 are spent
 
 
 class ClosedForm(Learner):
     """Sums over the rows, and what there is to say about the solution."""
 
-    moments_: Any  # Moments; a Triangle after LeastSquares().fit_moments(triangle)
+    moments_: Any  # Moments, or None; a Triangle after LeastSquares().fit_moments(triangle)
+
+    def _moments_unless_wide(self, rows: Rows) -> Moments | None:
+        """Moments, or None where columns outnumber the rows so far that p x p is too many."""
+        n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
+        p = rows.X.shape[1]
+        if n > p or p <= MOMENTS_UP_TO:
+            return self._moments_of(rows)
+        check_finite(rows.X, self._names())
+        return None
+
+    def _check_moments(self) -> None:
+        if self.moments_ is None:
+            raise ValueError(
+                f"this fit saw {self.n_features_in_} columns and fewer rows, and kept no moments "
+                "to add to or take from; begin with partial_fit instead of fit."
+            )
 
     def _moments_of(self, rows: Rows) -> Moments:
         """Moments of the rows; what is not finite in them names the row and column."""
@@ -69,7 +86,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
     A subclass says how in `_solve(m, rows)`; rows is None when only moments are known.
     """
 
-    def _solve(self, m: Moments, rows: Rows | None) -> Fit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> Fit:
         raise NotImplementedError  # pragma: no cover
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -84,7 +101,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         """
         self._check_parameters()
         rows = self._observe(X, y, sample_weight, reset=True)
-        self.moments_ = self._moments_of(rows)
+        self.moments_ = self._moments_unless_wide(rows)
         self._accept(self._solve(self.moments_, rows), rows.X.dtype)
         self._speak_up()
         return self
@@ -93,6 +110,8 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         """Learn from these rows too; any cutting of the data gives the same weights to rounding."""
         self._check_parameters()
         first = not hasattr(self, "moments_")
+        if not first:
+            self._check_moments()
         rows = self._observe(X, y, sample_weight, reset=first)
         part = self._moments_of(rows)
         self.moments_ = part if first else self.moments_ + part
@@ -102,6 +121,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Undo having seen these rows. They must be among those seen; the last cannot go."""
         check_is_fitted(self, "moments_")
+        self._check_moments()
         rows = self._observe(X, y, sample_weight, reset=False)
         left = self.moments_ - self._moments_of(rows)
         if left.rows == 0:

@@ -44,6 +44,7 @@ class LeastSquaresRegressor(ClosedFormRegressor):
             Prints as a table; `to_frame()` and `to_html()` too.
         """
         check_is_fitted(self, "fit_")
+        self._check_moments()
         m = self.moments_
         if not 0 <= target < m.targets:
             raise ValueError(f"target is {target}; there are {m.targets}, counted from 0.")

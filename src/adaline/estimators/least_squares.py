@@ -63,7 +63,7 @@ class LeastSquares(LeastSquaresRegressor):
         self.fit_intercept = fit_intercept
         self.refine = refine
 
-    def _solve(self, m: Moments, rows: Rows | None) -> Fit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> Fit:
         return least_squares(m, rows, intercept=self.fit_intercept, refined=self.refine)
 
     def fit_moments(self, m: Moments | Triangle) -> Self:

@@ -55,7 +55,7 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         self.degree = degree
         self.fit_intercept = fit_intercept
 
-    def _solve(self, m: Moments, rows: Rows | None) -> Fit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> Fit:
         return least_squares(m, rows, intercept=self.fit_intercept)
 
     def _check_parameters(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNIT, pivots, singular, triangle_of
+from adaline.linalg import UNIT, condition, inverse_triangle, pivots, singular, triangle_of
 from adaline.moments import Moments
 from adaline.procedures._normal import in_unit_columns, rank_tolerance, triangle
 from adaline.results import Array, Certificate, Fit
@@ -18,7 +18,7 @@ from adaline.tiles import Rows, is_sparse
 def minimum_norm(m: Moments, rows: Rows, intercept: bool) -> Fit:
     """By a triangle for tall data, through the n x n side for wide."""
     if m.rows <= m.p:
-        return _wide(m, rows, intercept)
+        return wide_minimum_norm(rows, intercept)
     unit = in_unit_columns(m, intercept)
     R = triangle(unit, rows, intercept)
     return tall_minimum_norm(R, unit.mean, unit.exponent, unit.p, intercept)
@@ -67,38 +67,46 @@ def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]],
     )
 
 
-def _wide(m: Moments, rows: Rows, intercept: bool) -> Fit:
+def wide_minimum_norm(rows: Rows, intercept: bool) -> Fit:
     """w = A' (A A')^+ y, where A holds the rows with their mean reflected away.
 
     R is the triangle of A', so A A' = R'R is never formed; one correction by the residual makes
     up for using A' R^-1 in the place of an orthogonal factor.
     """
-    p, top = m.p, int(_largest_exponent(m))
     root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
     kept = root > 0
+    root = root[kept]
     X = rows.X[kept].toarray() if is_sparse(rows.X) else np.asarray(rows.X)[kept]
-    e_y = m.exponent[p:]
-    A = np.ldexp(X.astype(np.float64), -top) * root[kept, None]
-    B = np.ldexp(rows.Y[kept], -e_y) * root[kept, None]
+    # One power of two for all columns: the norm of w is that in the user's units.
+    e_x, e_y = _exponent(X), _exponent(rows.Y)
+    X, Y = np.ldexp(X.astype(np.float64), -e_x), np.ldexp(rows.Y[kept], -e_y)
+    A, B = X * root[:, None], Y * root[:, None]
     if intercept:
-        A, B = _without_mean(A, root[kept]), _without_mean(B, root[kept])
-    R = triangle_of(A.T.copy())
+        A, B = _without_mean(A, root), _without_mean(B, root)
+    W, rank, kappa = _inverse_root(triangle_of(A.T.copy()), max(A.shape))
+    w = A.T @ (W @ (W.T @ B))
+    w += A.T @ (W @ (W.T @ (B - A @ w)))
+    squares = ((B - A @ w) ** 2).sum(axis=0)
+    share = root**2 / np.sum(root**2)
+    b = share @ Y - (share @ X) @ w if intercept else np.zeros(Y.shape[1])
+    return _fit(
+        np.ldexp(w, e_y - e_x), np.ldexp(b, e_y), rank, kappa, np.ldexp(squares, 2 * e_y), ()
+    )
+
+
+def _inverse_root(R: Array, size: int) -> tuple[Array, int, float]:
+    """W with W W' = (R'R)^+, the rank and the condition number."""
+    W = inverse_triangle(R)
+    if W is not None and condition(R) < 1e10:  # surely regular
+        return W, len(R), condition(R)
     _, s, Vt = singular(R)
-    rank = int(np.count_nonzero(s > max(A.shape) * 2 * UNIT * s.max(initial=0.0)))
-    V, s = Vt[:rank].T, s[:rank]
-    w = A.T @ ((V / s**2) @ (V.T @ B))
-    w += A.T @ ((V / s**2) @ (V.T @ (B - A @ w)))
-    left = B - A @ w
-    w = np.ldexp(w, e_y - top)
-    mean = np.ldexp(m.mean, m.exponent)
-    b = mean[p:] - mean[:p] @ w if intercept else np.zeros(m.targets)
-    kappa = float(s[0] / s[-1]) if rank else 1.0
-    return _fit(w, b, rank, kappa, np.ldexp((left**2).sum(axis=0), 2 * e_y), ())
+    rank = int(np.count_nonzero(s > 2 * size * UNIT * s.max(initial=0.0)))
+    return Vt[:rank].T / s[:rank], rank, float(s[0] / s[rank - 1]) if rank else 1.0
 
 
-def _largest_exponent(m: Moments) -> int:
-    size = np.sqrt(np.diag(m.scatter) + m.weight * m.mean**2)[: m.p]
-    return int(np.max(m.exponent[: m.p] + np.frexp(size)[1], initial=0))
+def _exponent(X: Array) -> int:
+    """The power of two next above the largest entry."""
+    return int(np.frexp(np.max(np.abs(X), initial=0.0))[1])
 
 
 def _without_mean(A: Array, root: Array) -> Array:

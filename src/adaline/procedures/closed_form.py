@@ -14,7 +14,7 @@ import numpy as np
 from adaline.certificates.digits import after_correction, certificate_of_digits, gamma
 from adaline.linalg import condition, eigen, inverse_triangle
 from adaline.moments import Moments
-from adaline.procedures._minimum_norm import minimum_norm, tall_minimum_norm
+from adaline.procedures._minimum_norm import minimum_norm, tall_minimum_norm, wide_minimum_norm
 from adaline.procedures._normal import (
     Normal,
     in_unit_columns,
@@ -31,7 +31,7 @@ PROVABLE = 0.1  # a contraction below this gains at least a digit a correction
 
 
 def least_squares(
-    m: Moments,
+    m: Moments | None,
     rows: Rows | None = None,
     *,
     intercept: bool = True,
@@ -42,8 +42,8 @@ def least_squares(
 
     Parameters
     ----------
-    m : Moments
-        Of all rows and targets.
+    m : Moments or None
+        Of all rows and targets; None for rows with so many columns that none were made.
     rows : Rows, optional
         The rows themselves, where they are at hand.
     intercept : bool
@@ -53,6 +53,10 @@ def least_squares(
     refined : bool
         Whether to correct the weights by the rows even where the moments suffice.
     """
+    if m is None:
+        if rows is None:
+            raise ValueError("least squares needs moments or rows.")
+        return wide_minimum_norm(rows, intercept)
     normal = normal_equations(m, intercept, ridge) if m.rows > m.p or ridge else None
     if rows is None:
         return _from_moments(normal) if normal else _deficient_moments(m, intercept)
