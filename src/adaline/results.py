@@ -72,3 +72,40 @@ class Fit:
     squares: Array
     root: Array | None = None
     dependent: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """w ~ N(mean, covariance) given the data; for several targets the first axis is the target.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (p,) or (k, p)
+        The ridge weights.
+    covariance : ndarray of shape (p, p) or (k, p, p)
+        sigma^2 (S + alpha I)^-1.
+    noise, prior : float or ndarray of shape (k,)
+        sigma^2 = residual sum of squares / (n - dof), and the prior's variance sigma^2/alpha.
+    """
+
+    mean: Array
+    covariance: Array
+    noise: Any
+    prior: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Log marginal likelihood of the targets; numbers, or arrays (k,) for several targets.
+
+    Attributes
+    ----------
+    value : float
+        ln p(y | alpha) at the penalty of the fit, -inf at alpha = 0.
+    best_alpha, best_value : float
+        The penalty that maximises it, and the maximum.
+    """
+
+    value: Any
+    best_alpha: Any
+    best_value: Any

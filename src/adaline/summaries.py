@@ -1,4 +1,4 @@
-"""A table of coefficients and what else is known of a fit: plain text, data frame and HTML."""
+"""Tables of what a fit found, for people: plain text, data frame and HTML."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from adaline.results import Array
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_NEEDS_PANDAS = "to_frame() needs pandas; install it with `pip install pandas`."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,9 +80,7 @@ class Summary:
         try:
             import pandas as pd
         except ImportError:
-            raise MissingExtra(
-                "to_frame() needs pandas; install it with `pip install pandas`."
-            ) from None
+            raise MissingExtra(_NEEDS_PANDAS) from None
         return pd.DataFrame(self.columns, index=list(self.names))
 
     def to_html(self) -> str:
@@ -102,6 +103,50 @@ class Summary:
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePath:
+    """Ridge over a range of penalties. Shapes are (L,), or (L, k) for several targets.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (L,)
+    coef, intercept : ndarray of shape (L, p) and (L,), or (L, k, p) and (L, k)
+    dof : ndarray of shape (L,)
+        Effective degrees of freedom, trace of the hat matrix, the bias counted.
+    gcv : ndarray
+        Generalised cross-validation estimate of the mean squared error.
+    loo : ndarray or None
+        Exact leave-one-out mean squared error; None without the rows.
+    names : tuple of str
+        The columns of X.
+    """
+
+    alphas: Array
+    coef: Array
+    intercept: Array
+    dof: Array
+    gcv: Array
+    loo: Array | None
+    names: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas data frame: one line a penalty, and a target where there are several."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(_NEEDS_PANDAS) from None
+        L, k, p = len(self.alphas), self.gcv.size // len(self.alphas), len(self.names)
+        columns: dict[str, Array] = {"alpha": np.repeat(self.alphas, k)}
+        if self.gcv.ndim == 2:
+            columns["target"] = np.tile(np.arange(k, dtype=np.float64), L)
+        columns |= {"dof": np.repeat(self.dof, k), "gcv": self.gcv.ravel()}
+        if self.loo is not None:
+            columns["loo"] = self.loo.ravel()
+        columns["intercept"] = self.intercept.ravel()
+        coef = self.coef.reshape(L * k, p)
+        return pd.DataFrame(columns).join(pd.DataFrame(coef, columns=list(self.names)))
 
 
 def _number(value: float) -> str:

@@ -107,3 +107,21 @@ def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
             np.maximum(top, np.abs(X[i : i + 4096]).max(axis=0), out=top)
     top = np.concatenate([top, np.abs(Y).max(axis=0, initial=0.0)])
     return np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
+
+
+def gradient(
+    rows: Rows, t: int, scale: Array, y_scale: float, theta: Array, low: Array
+) -> tuple[Array, Array, float]:
+    """Sums of omega (x, 1) r, high and low parts, and of omega r^2, for r = y - (x, 1)'theta.
+
+    theta + low = (w, b) of target t, in double-double as all of it is.
+    """
+    p = len(theta) - 1
+    y = np.ascontiguousarray(rows.Y[:, t])
+    rest = (scale, y, y_scale, rows.omega, theta[:p], low[:p], theta[p], low[p])
+    if is_sparse(rows.X):
+        X = rows.X
+        g, g_low, squares = kernels.gradient_sparse(X.data, X.indices, X.indptr, *rest)
+    else:
+        g, g_low, squares = kernels.gradient_dense(rows.X, rows.X_low, *rest)
+    return g, g_low, squares

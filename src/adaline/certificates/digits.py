@@ -98,7 +98,7 @@ def certificate_of_digits(
     if worst <= 2.0**-56:
         return Certificate(
             "exact",
-            "the exact least-squares solution of these float64 numbers, rounded to float64: the "
+            "the exact solution for these float64 numbers, rounded to float64: the "
             f"error before rounding is at most {worst:.1e} of each coefficient.",
             evidence,
         )
@@ -110,7 +110,6 @@ def certificate_of_digits(
         )
     return Certificate(
         "exact",
-        f"every coefficient agrees with the exact least-squares solution to at least "
-        f"{digits:.1f} digits.",
+        f"every coefficient agrees with the exact solution to at least {digits:.1f} digits.",
         evidence,
     )

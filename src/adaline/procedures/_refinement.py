@@ -17,7 +17,7 @@ from adaline.certificates.digits import (
 from adaline.linalg import UNIT
 from adaline.procedures._normal import Normal
 from adaline.results import Array, Fit
-from adaline.tiles import Rows, is_sparse
+from adaline.tiles import Rows, gradient
 
 _MAX_CORRECTIONS = 40
 _ENOUGH = 2.0**-58  # relative error before the last rounding
@@ -103,13 +103,7 @@ def _gradient(
     """g = A'(y - A theta) about the means, bounds on its own errors, and the sum of squares."""
     m, p = normal.m, normal.m.p
     scale = np.ldexp(1.0, -m.exponent)
-    y, y_scale = np.ascontiguousarray(rows.Y[:, t]), float(scale[p + t])
-    rest = (scale[:p], y, y_scale, rows.omega, theta[:p], low[:p], theta[p], low[p])
-    if is_sparse(rows.X):
-        X = rows.X
-        g, g_low, squares = kernels.gradient_sparse(X.data, X.indices, X.indptr, *rest)
-    else:
-        g, g_low, squares = kernels.gradient_dense(rows.X, rows.X_low, *rest)
+    g, g_low, squares = gradient(rows, t, scale[:p], float(scale[p + t]), theta, low)
     lengths = _raw_lengths(normal)
     operations = rows.X.shape[0] // kernels.LANES + kernels.LANES + 16
     noise = 8 * operations * UNIT**2 * lengths * np.sqrt(squares)
@@ -168,8 +162,12 @@ def _target_length(normal: Normal, t: int) -> float:
 
 
 def _floor(normal: Normal, t: int) -> Array:
-    """Coefficients below this share of the units count as zeros of this size."""
+    """Coefficients below this share of the units count as zeros of this size.
+
+    A column that does not vary has no say, and its coefficient no digits to count.
+    """
     m, p = normal.m, normal.m.p
     lengths = np.append(np.sqrt(np.diag(m.scatter)[:p]), np.sqrt(m.weight))
+    moves = np.append(lengths[:p] > m.rounding[:p], True)
     target = _target_length(normal, t) or 1.0
-    return np.asarray(UNIT * target / np.where(lengths > 0, lengths, 1.0))
+    return np.where(moves, UNIT * target / np.where(moves, lengths, 1.0), np.inf)

@@ -1,0 +1,230 @@
+"""The rules that choose a penalty, against what they claim to compute."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.stats import multivariate_normal
+
+from adaline.moments import Moments
+from adaline.procedures._spectrum import spectrum_of_moments, spectrum_of_rows
+from adaline.procedures._wide_ridge import wide_ridge
+from adaline.procedures.ridge import choose, gcv, leave_one_out, minus_evidence
+from adaline.tiles import Rows, as_rows
+from reference import exact_least_squares
+
+GRID = np.array([1e-3, 0.1, 2.0, 50.0, 1e4])
+SHAPES = [(25, 4), (8, 20), (15, 15)]
+
+
+def draw(rng, n, p, k=1):
+    X = rng.standard_normal((n, p)) * rng.uniform(0.3, 3, p) + rng.uniform(-5, 5, p)
+    return X, X @ rng.standard_normal((p, k)) + rng.standard_normal((n, k)) + 3
+
+
+def rows_of(X, y, weights=None):
+    return Rows(*as_rows(X, y, weights), np.empty((0, 0)))
+
+
+def spectrum_of(rows, intercept):
+    n = np.count_nonzero(rows.omega) if len(rows.omega) else len(rows.Y)
+    if n <= rows.X.shape[1]:
+        return spectrum_of_rows(rows, intercept)
+    return spectrum_of_moments(
+        Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None), intercept
+    )
+
+
+def plain_ridge(X, y, alpha, omega, intercept):
+    """(w, b) from the normal equations, as the lecture has them."""
+    mean, mean_y = (omega @ X, omega @ y) if intercept else (0 * X[0], 0 * y[0])
+    mean, mean_y = mean / omega.sum(), mean_y / omega.sum()
+    A = (X - mean) * omega[:, None]
+    w = np.linalg.solve(A.T @ (X - mean) + alpha * np.eye(X.shape[1]), A.T @ (y - mean_y))
+    return w, mean_y - mean @ w
+
+
+def left_out(X, y, alpha, omega, intercept):
+    """Refit without one copy of each row (the whole row where it weighs less than one)."""
+    total = 0.0
+    for i in np.flatnonzero(omega):
+        fewer = omega.copy()
+        fewer[i] -= min(1.0, omega[i])
+        w, b = plain_ridge(X, y, alpha, fewer, intercept)
+        total = total + omega[i] * (y[i] - X[i] @ w - b) ** 2
+    return total / omega.sum()
+
+
+@pytest.mark.parametrize("kind", ["none", "counts", "fractions", "small"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n", "p"), SHAPES)
+def test_leave_one_out_is_what_refitting_without_each_row_gives(rng, n, p, intercept, kind):
+    X, y = draw(rng, n, p, k=2)
+    omega = {
+        "none": np.ones(n),
+        "counts": rng.integers(0, 4, n).astype(float),
+        "fractions": rng.uniform(0, 3, n),
+        "small": rng.uniform(0, 1 / n, n),
+    }[kind]
+    rows = rows_of(X, y, None if kind == "none" else omega)
+    f = spectrum_of(rows, intercept)
+    found = leave_one_out(f, rows, f.in_units(GRID)[:, None])
+    truth = [left_out(X, y, alpha, omega, intercept) for alpha in GRID]
+    # At alpha = 1e-3 the refitting itself loses digits to the condition number.
+    assert_allclose(np.ldexp(found, 2 * f.e_y), truth, rtol=1e-8)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n", "p"), SHAPES)
+def test_gcv_is_the_formula_with_the_hat_matrix(rng, n, p, intercept):
+    X, y = draw(rng, n, p)
+    f = spectrum_of(rows_of(X, y), intercept)
+    centre = np.eye(n) - intercept * np.ones((n, n)) / n
+    A = centre @ X
+    for alpha in GRID:
+        hat = A @ np.linalg.solve(A.T @ A + alpha * np.eye(p), A.T) + (np.eye(n) - centre)
+        r = y[:, 0] - hat @ y[:, 0]
+        truth = (r @ r / n) / (1 - np.trace(hat) / n) ** 2
+        found = np.ldexp(gcv(f, f.in_units([[alpha]])), 2 * f.e_y)[0, 0]
+        assert_allclose(found, truth, rtol=1e-8)
+
+
+@pytest.mark.parametrize(("n", "p"), SHAPES)
+def test_evidence_without_bias_is_the_density_of_a_multivariate_normal(rng, n, p):
+    X, y = draw(rng, n, p)
+    f = spectrum_of(rows_of(X, y), False)
+    for alpha in GRID:
+        C = np.eye(n) + X @ X.T / alpha
+        variance = y[:, 0] @ np.linalg.solve(C, y[:, 0]) / n
+        truth = multivariate_normal.logpdf(y[:, 0], cov=variance * C, allow_singular=False)
+        assert_allclose(-minus_evidence(f, f.in_units([[alpha]]))[0, 0], truth, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "p"), SHAPES)
+def test_evidence_with_bias_is_the_density_integrated_over_a_flat_bias(rng, n, p):
+    X, y = draw(rng, n, p)
+    f = spectrum_of(rows_of(X, y), True)
+    for alpha in [0.1, 2.0, 50.0]:
+        C = np.eye(n) + X @ X.T / alpha
+        # By Bayes' rule p(y) = p(y | b) / p(b | y) at any b; b | y is normal about its mean.
+        inverse = np.linalg.inv(C)
+        precision, ones = inverse.sum(), np.ones(n)
+        b = ones @ inverse @ y[:, 0] / precision
+        r = y[:, 0] - b
+        variance = r @ inverse @ r / (n - 1)
+        joint = multivariate_normal.logpdf(r, cov=variance * C)
+        truth = joint + 0.5 * np.log(2 * np.pi * variance / precision)
+        assert_allclose(-minus_evidence(f, f.in_units([[alpha]]))[0, 0], truth, rtol=1e-8)
+
+
+@pytest.mark.parametrize("rule", ["loo", "gcv", "evidence"])
+@pytest.mark.parametrize(("n", "p"), [(60, 5), (10, 25)])
+def test_the_chosen_penalty_is_as_good_as_the_best_of_ten_thousand(rng, n, p, rule):
+    X = rng.standard_normal((n, p))
+    y = 0.3 * X @ rng.standard_normal((p, 2)) + rng.standard_normal((n, 2))
+    rows = rows_of(X, y)
+    f = spectrum_of(rows, True)
+    criterion = {
+        "loo": lambda lam: leave_one_out(f, rows, lam),
+        "gcv": lambda lam: gcv(f, lam),
+        "evidence": lambda lam: minus_evidence(f, lam),
+    }[rule]
+    alphas, _ = choose(f, rule, rows)
+    brute = criterion(f.in_units(np.geomspace(1e-7, 1e9, 10000))[:, None]).min(axis=0)
+    chosen = criterion(f.in_units(alphas)[None])[0]
+    assert np.all(chosen <= brute + 1e-7 * np.abs(brute))
+
+
+def test_weights_count_as_repetition_for_every_rule(rng):
+    X, y = draw(rng, 30, 4)
+    y += 3 * rng.standard_normal(y.shape)
+    counts = rng.integers(1, 4, 30)
+    twice = rows_of(np.repeat(X, counts, axis=0), np.repeat(y, counts, axis=0))
+    once = rows_of(X, y, counts.astype(float))
+    for rule in ("loo", "gcv", "evidence"):
+        a, _ = choose(spectrum_of(once, True), rule, once)
+        b, _ = choose(spectrum_of(twice, True), rule, twice)
+        assert_allclose(a, b, rtol=1e-8)
+
+
+def test_tall_and_wide_ways_see_the_same_spectrum(rng):
+    X, y = draw(rng, 12, 20)
+    rows = rows_of(X, y)
+    wide, tall = spectrum_of_rows(rows, True), spectrum_of_moments(Moments.of(X, y), True)
+    seen = []
+    for f in (wide, tall):
+        lam = f.in_units(GRID)[:, None]
+        W, b = f.weights(lam)
+        seen.append((np.ldexp(gcv(f, lam), 2 * f.e_y), minus_evidence(f, lam), W, b))
+    for ours, theirs in zip(*seen, strict=True):
+        assert_allclose(ours, theirs, rtol=1e-7)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("alpha", [1e-6, 1.0, 1e5])
+def test_the_bound_of_a_wide_fit_contains_the_exact_solution(rng, alpha, intercept, make):
+    X, y = draw(rng, 5, 7)
+    X = np.where(X > 0, X, 0.0)
+    rows = rows_of(make(X), y, np.array([1.0, 2.0, 0.5, 1.0, 0.0]))
+    fit = wide_ridge(spectrum_of_rows(rows, intercept), rows, np.array([alpha]))
+    exact = exact_least_squares(X, y[:, 0], rows.omega, intercept, alpha)[:7]
+    error = [
+        float(e - w) for e, w in zip(exact, map(_fraction, fit.W[0], fit.W_low[0]), strict=True)
+    ]
+    bound = fit.certificate.evidence["error_bound"][0]
+    assert np.linalg.norm(error) <= bound
+    assert fit.certificate.evidence["digits"] > 12
+    assert np.array_equal(fit.W[0], [float(e) for e in exact])  # correctly rounded
+
+
+def _fraction(high, low):
+    return Fraction(float(high)) + Fraction(float(low))
+
+
+@given(st.integers(-120, 120), st.integers(-120, 120), st.integers(0, 2**32 - 1))
+def test_units_of_x_and_y_scale_the_penalty_as_they_must(of_x, of_y, seed):
+    rng = np.random.default_rng(seed)
+    X, y = draw(rng, 20, 3)
+    y += 3 * rng.standard_normal(y.shape)
+    for rule in ("loo", "gcv", "evidence"):
+        a, said = choose(*_asked(X, y, rule))
+        b, said_again = choose(*_asked(np.ldexp(X, of_x), np.ldexp(y, of_y), rule))
+        assert said == said_again
+        assert_allclose(b, np.ldexp(a, 2 * of_x), rtol=1e-6)
+
+
+def _asked(X, y, rule):
+    rows = rows_of(X, y)
+    return spectrum_of(rows, True), rule, rows
+
+
+def test_columns_in_very_different_units_keep_their_say(rng):
+    X = rng.standard_normal((40, 3))
+    y = X @ [[1.0], [1.0], [1.0]] + 0.1 * rng.standard_normal((40, 1))
+    units = np.array([1e10, 1.0, 1e-10])
+    rows = rows_of(X * units, y)
+    f = spectrum_of(rows, True)
+    alpha, _ = choose(f, "loo", rows)
+    W, _ = f.weights(f.in_units(alpha)[None])
+    assert_allclose(W[0, 0] * units, [1.0, 1.0, 1.0], atol=0.1)
+
+
+def test_units_beyond_reason_are_refused_in_a_sentence(rng):
+    X, y = draw(rng, 20, 2)
+    with pytest.raises(ValueError, match="Standardise them"):
+        choose(*_asked(X * [1e100, 1.0], y, "gcv"))
+
+
+def test_one_penalty_alone_filters_what_dependent_columns_leave_open(rng):
+    X, _ = draw(rng, 30, 2)
+    y = X @ [[1.0], [2.0]]
+    alpha, (said,) = choose(*_asked(X[:, [0, 0, 1]], y, "loo"))
+    assert 0 < alpha[0] < 1e-6
+    assert "filters dependent directions" in said
