@@ -1,4 +1,4 @@
-"""`adaline demo`: five short stations on built-in data, printed as a new user would meet them."""
+"""`adaline demo`: six short stations on built-in data, printed as a new user would meet them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _WAMPLER += _WAMPLER[-2::-1]
 
 
 def demo() -> None:
-    """Walk through the five stations."""
-    stations = [digits, streams, verdicts, boundaries, two_boxes]
+    """Walk through the stations."""
+    stations = [digits, coefficients, streams, verdicts, boundaries, two_boxes]
     for number, station in enumerate(stations, start=1):
         title = (station.__doc__ or "").splitlines()[0]
         print(f"\n{number}. {title}\n")
@@ -36,6 +36,13 @@ def digits() -> None:
     _row("numpy.linalg.lstsq", usual)
     _row("adaline.LeastSquares", np.append(ours.intercept_, ours.coef_))
     print(f"certificate: {ours.certificate_}")
+
+
+def coefficients() -> None:
+    """What the data say of each coefficient: summary(), on Anscombe's first set."""
+    x = np.array([10.0, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5])
+    y = np.array([8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68])
+    print(adaline.LeastSquares().fit(x[:, None], y).summary())
 
 
 def streams() -> None:
@@ -91,7 +98,7 @@ def boundaries() -> None:
 def two_boxes() -> None:
     """Bishop's two boxes: which one did the orange come from?"""
     boxes = {"red": {"orange": 6, "apple": 2}, "blue": {"orange": 1, "apple": 3}}
-    classifier = adaline.BayesClassifier(boxes, priors={"red": 0.4, "blue": 0.6})
+    classifier = adaline.BayesClassifier.from_counts(boxes, priors={"red": 0.4, "blue": 0.6})
     for name, chance in zip(
         classifier.classes_, classifier.predict_proba(["orange"])[0], strict=True
     ):

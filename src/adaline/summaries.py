@@ -150,10 +150,10 @@ class RidgePath:
 
 
 def _number(value: float) -> str:
-    """Six significant digits; counts as they are."""
+    """Six significant digits; counts as they are; a dash where there is no number."""
     if isinstance(value, int | np.integer):
         return str(value)
-    return f"{value:.6g}"
+    return "-" if np.isnan(value) else f"{value:.6g}"
 
 
 def _side_by_side(facts: list[str]) -> list[str]:
