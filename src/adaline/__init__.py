@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "BayesClassifier": "adaline.estimators.bayes",
     "Certificate": "adaline.results",
-    "ClassMoments": "adaline.moments",
+    "ClassMoments": "adaline.class_moments",
     "GaussianClassifier": "adaline.estimators.gaussian",
     "IllConditionedWarning": "adaline.errors",
     "LeastSquares": "adaline.estimators.least_squares",
@@ -56,6 +56,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from adaline.class_moments import ClassMoments
     from adaline.errors import IllConditionedWarning, RankDeficientWarning
     from adaline.estimators.bayes import BayesClassifier
     from adaline.estimators.gaussian import GaussianClassifier
@@ -63,6 +64,6 @@ if TYPE_CHECKING:
     from adaline.estimators.least_squares_classifier import LeastSquaresClassifier
     from adaline.estimators.polynomial import PolynomialLeastSquares
     from adaline.estimators.ridge import Ridge
-    from adaline.moments import ClassMoments, Moments
+    from adaline.moments import Moments
     from adaline.results import Certificate
     from adaline.triangle import Triangle

@@ -432,24 +432,6 @@ def class_places(codes, ends):
 
 
 @kernel
-def _add_class_sums(tile, codes, places, root, sums):
-    """sums (K, p) += sqrt(omega) times the rows of the tile, after weighting these with it."""
-    n, p = codes.shape[0], tile.shape[1]
-    if root.shape[0] > 0:
-        for i in range(n):
-            c, q, r = codes[i], places[i], root[i]
-            for j in range(p):
-                tile[q, j] *= r
-            for j in range(p):
-                sums[c, j] += r * tile[q, j]
-    else:
-        for i in range(n):
-            c, q = codes[i], places[i]
-            for j in range(p):
-                sums[c, j] += tile[q, j]
-
-
-@kernel
 def fill_classes_dense(X, codes, places, root, scale, shift, tile, sums):
     """Rows of sqrt(omega) (scale X - shift of their class) at their places in the tile.
 
@@ -458,9 +440,11 @@ def fill_classes_dense(X, codes, places, root, scale, shift, tile, sums):
     n, p = X.shape
     for i in range(n):
         c, q = codes[i], places[i]
+        r = root[i] if root.shape[0] > 0 else 1.0
         for j in range(p):
-            tile[q, j] = X[i, j] * scale[j] - shift[c, j]
-    _add_class_sums(tile, codes, places, root, sums)
+            tile[q, j] = (X[i, j] * scale[j] - shift[c, j]) * r
+        for j in range(p):
+            sums[c, j] += tile[q, j] * r
 
 
 @kernel
@@ -469,12 +453,16 @@ def fill_classes_sparse(data, indices, indptr, codes, places, root, scale, shift
     p = tile.shape[1]
     for i in range(codes.shape[0]):
         c, q = codes[i], places[i]
+        r = root[i] if root.shape[0] > 0 else 1.0
         for j in range(p):
             tile[q, j] = -shift[c, j]
         for s in range(indptr[i], indptr[i + 1]):
             j = indices[s]
             tile[q, j] += data[s] * scale[j]
-    _add_class_sums(tile, codes, places, root, sums)
+        for j in range(p):
+            tile[q, j] *= r
+        for j in range(p):
+            sums[c, j] += tile[q, j] * r
 
 
 @kernel

@@ -57,11 +57,14 @@ def whole(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metri
     u = np.where(variance > 0, np.sqrt(variance), spare)
     live = np.flatnonzero(u > 0)
     u, own, L = u[live], variance[live] > 0, len(live)
-    R = np.where(np.outer(own, own), S[np.ix_(live, live)] / (max(n, 1e-300) * np.outer(u, u)), 0.0)
-    R *= 1.0 - shrinkage
+    v = np.sqrt(max(n, 1e-300)) * u
+    R = (S if len(S) == L else S[np.ix_(live, live)]) / v[:, None]
+    R *= (1.0 - shrinkage) / v
+    if not own.all():
+        R[~own], R[:, ~own] = 0.0, 0.0
     np.fill_diagonal(R, own * (1.0 - shrinkage) + shrinkage)
     # |R_ij - exact| <= doubt_i doubt_j, and so is the error of its Cholesky factorisation.
-    doubt = np.sqrt(r[live] ** 2 / (max(n, 1e-300) * u**2) + 2 * (L + 8) * UNIT)
+    doubt = np.sqrt((r[live] / v) ** 2 + 2 * (L + 8) * UNIT)
     W, error = _inverse_factor(R, doubt)
     ridge, dependent = 0.0, live[:0]
     if error >= 0.5:  # as far as rounding lets us tell, R may be singular
@@ -76,7 +79,8 @@ def whole(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metri
     A, C = np.zeros((len(r), L)), np.zeros((len(r), len(r)))
     A[live] = W / u[:, None]
     np.fill_diagonal(R, np.diagonal(R) + ridge)
-    C[np.ix_(live, live)] = R * np.outer(u, u)
+    R *= u
+    C[np.ix_(live, live)] = R * u[:, None]
     log_det = 2 * float(np.sum(np.log(u)) - np.sum(np.log(np.diagonal(W))))
     return Metric(C, A, log_det, error, condition(W) ** 2, shrinkage, ridge, dependent)
 
