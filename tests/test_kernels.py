@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from adaline import kernels
 from adaline._jit import _fma_exactly
+from adaline.kernels import double_double
 from reference import rationals
 
 U = 2.0**-53
@@ -24,20 +24,20 @@ numbers = st.floats(-1e100, 1e100).filter(lambda x: x == 0 or abs(x) > 1e-100)
 
 @given(numbers, numbers)
 def test_two_sum_loses_nothing(a, b):
-    high, low = kernels.two_sum(a, b)
+    high, low = double_double.two_sum(a, b)
     assert Fraction(high) + Fraction(low) == Fraction(a) + Fraction(b)
 
 
 @given(numbers, numbers)
 def test_two_product_loses_nothing(a, b):
-    high, low = kernels.two_product(a, b)
+    high, low = double_double.two_product(a, b)
     assert high == a * b
     assert Fraction(high) + Fraction(low) == Fraction(a) * Fraction(b)
 
 
 @given(numbers, numbers, numbers)
 def test_the_product_error_is_what_a_fused_multiply_add_gives_without_a_compiler(a, b, c):
-    high, low = kernels.two_product(a, b)
+    high, low = double_double.two_product(a, b)
     assert low == _fma_exactly(a, b, -high)
 
 
@@ -57,7 +57,7 @@ def test_the_gradient_keeps_thirty_digits(rng, n, weighted):
     X, y = rng.standard_normal((n, 3)), rng.standard_normal(n)
     w, b = rng.standard_normal(3), 0.7
     omega = rng.uniform(0, 2, n) if weighted else NONE
-    g, low, squares = kernels.gradient_dense(
+    g, low, squares = double_double.gradient_dense(
         X, NONE2, np.ones(3), y, 1.0, omega, w, np.zeros(3), b, 0.0
     )
     rows = [rationals(row) for row in X]
@@ -71,7 +71,9 @@ def test_the_gradient_keeps_thirty_digits(rng, n, weighted):
 def test_the_gradient_sees_the_low_parts_of_the_samples(rng):
     X, y, w = rng.standard_normal((40, 2)), rng.standard_normal(40), rng.standard_normal(2)
     low = X * rng.uniform(-U, U, (40, 2))
-    g, tail, _ = kernels.gradient_dense(X, low, np.ones(2), y, 1.0, NONE, w, np.zeros(2), 0.0, 0.0)
+    g, tail, _ = double_double.gradient_dense(
+        X, low, np.ones(2), y, 1.0, NONE, w, np.zeros(2), 0.0, 0.0
+    )
     rows = [
         [a + b for a, b in zip(rationals(high), rationals(rest), strict=True)]
         for high, rest in zip(X, low, strict=True)
@@ -87,8 +89,8 @@ def test_dense_and_sparse_gradients_are_the_same_bits(rng):
     S = sparse.csr_array(X)
     y, w, omega = rng.standard_normal(70), rng.standard_normal(4), rng.random(70)
     rest = (np.ones(4), y, 1.0, omega, w, np.zeros(4), 0.3, 0.0)
-    dense = kernels.gradient_dense(X, NONE2, *rest)
-    thin = kernels.gradient_sparse(S.data, S.indices, S.indptr, *rest)
+    dense = double_double.gradient_dense(X, NONE2, *rest)
+    thin = double_double.gradient_sparse(S.data, S.indices, S.indptr, *rest)
     assert all(np.array_equal(a, b) for a, b in zip(dense, thin, strict=True))
 
 
@@ -96,7 +98,7 @@ def test_monomials_keep_the_powers_in_double_double():
     x = np.array([[-8.78], [0.1], [3.3]])
     parent, factor = np.array([-1, 0, 1, 2]), np.zeros(4, dtype=np.int64)
     high, low = np.empty((3, 4)), np.empty((3, 4))
-    kernels.monomials(x, parent, factor, high, low)
+    double_double.monomials(x, parent, factor, high, low)
     for i in range(3):
         for k in range(4):
             truth = Fraction(x[i, 0]) ** (k + 1)
@@ -107,9 +109,9 @@ def test_kernels_without_a_compiler_give_the_same_bits(rng, tmp_path):
     X, y, w = rng.standard_normal((5, 2)), rng.standard_normal(5), rng.standard_normal(2)
     arguments = (X, NONE2, np.ones(2), y, 1.0, NONE, w, np.zeros(2), 0.1, 0.0)
     code = (
-        "import numpy as np, sys; from adaline import kernels; "
+        "import numpy as np, sys; from adaline.kernels import double_double; "
         "d = np.load(sys.argv[1]); "
-        "g, low, s = kernels.gradient_dense(d['X'], np.empty((0, 0)), np.ones(2), d['y'], 1.0, "
+        "g, low, s = double_double.gradient_dense(d['X'], np.empty((0, 0)), np.ones(2), d['y'], 1.0, "
         "np.empty(0), d['w'], np.zeros(2), 0.1, 0.0); "
         "print(' '.join(v.hex() for v in [*g, *low, s]))"
     )
@@ -121,5 +123,5 @@ def test_kernels_without_a_compiler_give_the_same_bits(rng, tmp_path):
         text=True,
         check=True,
     ).stdout.split()
-    g, low, s = kernels.gradient_dense(*arguments)
+    g, low, s = double_double.gradient_dense(*arguments)
     assert slow == [float(v).hex() for v in [*g, *low, s]]

@@ -85,7 +85,7 @@ def test_an_offset_of_1e8_costs_no_more_than_the_data_have_lost():
     assert within_its_bounds(m, A)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-200, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e-170, 1e-200, 1e150])
 def test_units_of_1e_150_neither_overflow_nor_vanish(rng, scale):
     A = rng.standard_normal((40, 3)) * [scale, 1.0, 1 / scale]
     m = Moments.of(A[:, :2], A[:, 2])

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline.class_tiles import FLUSH, Codes, checked_codes, class_sums, in_range, units
+from adaline.class_tiles import FLUSH, Codes, checked_codes, class_sums, in_float_range, units
 from adaline.linalg import UNIT
 from adaline.results import Array
 from adaline.tiles import as_rows
@@ -90,7 +90,7 @@ class ClassMoments:
             return cls.empty(X.shape[1], K, covariance)
         with np.errstate(over="ignore", invalid="ignore"):
             m = _of(X, c, K, omega, np.zeros(X.shape[1], dtype=np.int64), covariance)
-            if in_range(X, m.weight, m.mean, m.spread):
+            if in_float_range(X, m.weight, m.mean, m.spread):
                 return m
             return _of(X, c, K, omega, units(X), covariance)
 

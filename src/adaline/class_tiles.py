@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline import kernels
+from adaline.kernels import classes
 from adaline.linalg import add_gram, symmetric
 from adaline.results import Array
-from adaline.tiles import exponents, first_mean, is_sparse
+from adaline.tiles import exponents, first_mean, in_range, is_sparse
 
 Codes = NDArray[np.int64]
 
 FLUSH = 8192  # rows summed before a partial sum is put away, which bounds its rounding error
 
-_SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
 _HEAD = 16  # rows of a class that guess its mean
 _TILE = 2**17  # numbers in a tile: a megabyte
 _BUFFER = 2**21  # numbers in the largest tile: 16 MB
@@ -41,7 +40,7 @@ def checked_codes(codes: ArrayLike, n: int, K: int) -> Codes:
 def first_means(X: Any, codes: Codes, K: int, scale: Array) -> Array:
     """About where each class is (K, p): the mean of its first rows; zero without rows."""
     shift, nothing = np.zeros((K, X.shape[1])), np.empty((_HEAD, 0))
-    for k, rows in enumerate(kernels.first_rows(codes, K, _HEAD)):
+    for k, rows in enumerate(classes.first_rows(codes, K, _HEAD)):
         found = rows[rows >= 0]
         if len(found):
             shift[k] = first_mean(X[found], nothing[: len(found)], scale, len(found))
@@ -92,12 +91,12 @@ def class_tiles(
     for i in range(0, n, rows):
         j = min(i + rows, n)
         tile, block, c = buffer[: j - i], root[i:j], codes[i:j]
-        places = kernels.class_places(c, ends) if sort else unsorted[: j - i]
+        places = classes.class_places(c, ends) if sort else unsorted[: j - i]
         if is_sparse(X):
             entries = X.data, X.indices, X.indptr[i : j + 1]
-            kernels.fill_classes_sparse(*entries, c, places, block, scale, shift, tile, part)
+            classes.fill_classes_sparse(*entries, c, places, block, scale, shift, tile, part)
         else:
-            kernels.fill_classes_dense(X[i:j], c, places, block, scale, shift, tile, part)
+            classes.fill_classes_dense(X[i:j], c, places, block, scale, shift, tile, part)
         summed += j - i
         if summed >= max(FLUSH, K) or j == n:  # with many classes, putting away costs too
             sums += part
@@ -121,9 +120,9 @@ def add_squares(
         c, block = codes[i:j], omega[i:j]
         if is_sparse(X):
             entries = X.data, X.indices, X.indptr[i : j + 1]
-            kernels.add_squares_sparse(*entries, c, block, scale, shift, part, squares, stored)
+            classes.add_squares_sparse(*entries, c, block, scale, shift, part, squares, stored)
         else:
-            kernels.add_squares_dense(X[i:j], c, block, scale, shift, part, squares)
+            classes.add_squares_dense(X[i:j], c, block, scale, shift, part, squares)
         sums += part
         total += squares
         part[:], squares[:] = 0.0, 0.0
@@ -134,24 +133,12 @@ def add_squares(
     return total
 
 
-def in_range(X: Any, weight: Array, mean: Array, spread: Array) -> bool:
+def in_float_range(X: Any, weight: Array, mean: Array, spread: Array) -> bool:
     """Whether no square can have left float64, judged by the sums of squares of each column."""
     about = np.atleast_2d(spread).sum(axis=0) + weight @ mean**2
-    zero = (about == 0) & ~mean.any(axis=0)
-    if not np.all((about < _SAFE) & ((about > 1 / _SAFE) | zero)):
-        return False
-    return not _has_entries(X, np.flatnonzero(zero))
+    return in_range(X, np.empty((X.shape[0], 0)), about, np.abs(mean).max(axis=0))
 
 
 def units(X: Any) -> NDArray[np.int64]:
     """Exponents that bring every column's largest entry to about one."""
     return exponents(X, np.empty((X.shape[0], 0)))
-
-
-def _has_entries(X: Any, columns: NDArray[np.intp]) -> bool:
-    """Whether columns whose sums are zero hold an entry that is not: its square underflowed."""
-    if not len(columns):
-        return False
-    if is_sparse(X):
-        return bool(np.any(X.data[np.isin(X.indices, columns)]))
-    return any(np.any(X[i : i + FLUSH, columns]) for i in range(0, len(X), FLUSH))

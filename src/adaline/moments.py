@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline import kernels
+from adaline.kernels import sums
 from adaline.linalg import UNIT, add_gram, symmetric
 from adaline.results import Array
-from adaline.tiles import as_rows, exponents, first_mean, is_sparse, tile_rows, tiles
+from adaline.tiles import as_rows, exponents, first_mean, in_range, is_sparse, tile_rows, tiles
 
 _MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 _FEW = 64  # columns up to which our own loop beats BLAS
-_SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +81,7 @@ class Moments:
         exponent = np.zeros(X.shape[1] + Y.shape[1], dtype=np.int64)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is done again, scaled
             m = _of(X, Y, omega, exponent)
-            spread = np.diag(m.scatter) + m.weight * m.mean**2
-            fits = (spread < _SAFE) & ((spread > 1 / _SAFE) | (spread == 0))
-            if fits.all() and not _vanished(X, m):
+            if in_range(X, Y, np.diag(m.scatter) + m.weight * m.mean**2, m.mean):
                 return m
             return _of(X, Y, omega, exponents(X, Y))
 
@@ -261,14 +258,14 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
     scale, root = np.ldexp(1.0, -exponent), np.sqrt(omega)
     shift = first_mean(X, Y, scale, min(tile_rows(q), n))
     G, additions = _gram(X, Y, root, scale, shift)
-    weight, sums = float(G[q, q]), G[:q, q]
+    weight, total = float(G[q, q]), G[:q, q]
     if weight == 0:
         return Moments.empty(p, k)
     # The terms of the sums carry a few roundings of their own.
     gamma = (additions + 16) * UNIT
     reach = np.sqrt(np.diag(G)[:q])
-    mean = shift + sums / weight
-    scatter = symmetric(G[:q, :q]) - np.outer(sums, sums / weight)
+    mean = shift + total / weight
+    scatter = symmetric(G[:q, :q]) - np.outer(total, total / weight)
     return Moments(
         rows=n if not len(omega) else int(np.count_nonzero(omega)),
         weight=float(n) if not len(omega) else weight,
@@ -287,22 +284,15 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     if q <= _FEW:
         rest = (Y, root, scale, shift)
         if is_sparse(X):
-            G = kernels.gram_sparse(X.data, X.indices, X.indptr, *rest)
+            G = sums.gram_sparse(X.data, X.indices, X.indptr, *rest)
         else:
-            G = kernels.gram_dense(X, *rest)
-        return G, min(kernels.GRAM_ROWS, n) + n // kernels.GRAM_ROWS
+            G = sums.gram_dense(X, *rest)
+        return G, min(sums.GRAM_ROWS, n) + n // sums.GRAM_ROWS
     rows = tile_rows(q)
     G = np.zeros((q, q), order="F")
     for tile in tiles(X, Y, root, scale, shift, rows):
         G = add_gram(G, tile)
     return G, min(rows, n) + n // rows
-
-
-def _vanished(X: Any, m: Moments) -> bool:
-    """Whether squares of tiny numbers may have underflowed: a zero spread with a nonzero entry."""
-    still = np.flatnonzero((np.diag(m.scatter) == 0) & (m.mean == 0))
-    still = still[still < m.p]
-    return len(still) > 0 and bool(np.any((X[:, still] != 0).sum()))
 
 
 def _root_sum(a: Moments, b: Moments, d: Array, doubt: Array) -> Array:

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline import kernels
+from adaline.kernels import double_double, sums
 from adaline.results import Array
 
 _TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache
 _NONE = np.empty(0)
+_SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,9 @@ def tiles(X: Any, Y: Array, root: Array, scale: Array, shift: Array, rows: int) 
         tile, block = buffer[: j - i], root[i:j]
         if is_sparse(X):
             data, indices = X.data, X.indices
-            kernels.fill_sparse(
-                data, indices, X.indptr[i : j + 1], Y[i:j], block, scale, shift, tile
-            )
+            sums.fill_sparse(data, indices, X.indptr[i : j + 1], Y[i:j], block, scale, shift, tile)
         else:
-            kernels.fill_dense(X[i:j], Y[i:j], block, scale, shift, tile)
+            sums.fill_dense(X[i:j], Y[i:j], block, scale, shift, tile)
         yield tile
 
 
@@ -109,6 +108,20 @@ def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
     return np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
 
 
+def in_range(X: Any, Y: Array, squares: Array, mean: Array) -> bool:
+    """Whether no square can have left float64, judged by the sums of squares of (x, y)."""
+    zero = (squares == 0) & (mean == 0)
+    if not np.all((squares < _SAFE) & ((squares > 1 / _SAFE) | zero)):
+        return False
+    # Sums that are zero may have lost entries that are not: their squares underflowed.
+    x, y = np.flatnonzero(zero[: X.shape[1]]), np.flatnonzero(zero[X.shape[1] :])
+    if is_sparse(X):
+        lost = len(x) > 0 and bool(np.any(X.data[np.isin(X.indices, x)]))
+    else:
+        lost = len(x) > 0 and any(np.any(X[i : i + 4096, x]) for i in range(0, len(X), 4096))
+    return not lost and not np.any(Y[:, y])
+
+
 def gradient(
     rows: Rows, t: int, scale: Array, y_scale: float, theta: Array, low: Array
 ) -> tuple[Array, Array, float]:
@@ -121,7 +134,7 @@ def gradient(
     rest = (scale, y, y_scale, rows.omega, theta[:p], low[:p], theta[p], low[p])
     if is_sparse(rows.X):
         X = rows.X
-        g, g_low, squares = kernels.gradient_sparse(X.data, X.indices, X.indptr, *rest)
+        g, g_low, squares = double_double.gradient_sparse(X.data, X.indices, X.indptr, *rest)
     else:
-        g, g_low, squares = kernels.gradient_dense(rows.X, rows.X_low, *rest)
+        g, g_low, squares = double_double.gradient_dense(rows.X, rows.X_low, *rest)
     return g, g_low, squares

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
@@ -141,35 +139,6 @@ class Classifier(ClassifierMixin, Learner):
     """Two classes or many, any labels."""
 
     classes_: NDArray[Any]
-
-    def _codes(self, y: Any, X: Any, classes: Any = None) -> NDArray[np.int64]:
-        """Labels as 0..K-1; sets classes_ from y, or from `classes` where given."""
-        y = column_or_1d(y, warn=True)
-        if len(y) != X.shape[0]:
-            raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)} labels.")
-        check_classification_targets(y)
-        found = np.unique(y)
-        self.classes_ = found if classes is None else np.unique(np.asarray(classes))
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class, {self.classes_.tolist()}; {type(self).__name__} tells classes "
-                "apart and needs at least two."
-            )
-        return codes_of(y, self.classes_)
-
-
-def codes_of(y: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Index of each label among the sorted classes; an error names a label not among them."""
-    codes = np.searchsorted(classes, y)
-    known = codes < len(classes)
-    known[known] = classes[codes[known]] == np.asarray(y)[known]
-    if not known.all():
-        stranger = np.asarray(y)[~known].tolist()[0]
-        raise ValueError(
-            f"y has the label {stranger!r}, which is not among the classes {classes.tolist()}; "
-            "give all labels in `classes` at the first partial_fit."
-        )
-    return np.asarray(codes, dtype=np.int64)
 
 
 def check_finite(X: Any, names: list[str] | None = None, what: str = "X") -> None:

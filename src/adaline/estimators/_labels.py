@@ -10,11 +10,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from adaline.class_tiles import Codes
-from adaline.estimators._base import codes_of
 
 
 def labels_of_rows(y: Any, X: Any) -> NDArray[Any]:
     """Labels as a vector, one a row of X."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
     labels: NDArray[Any] = column_or_1d(y, warn=True)
     if len(labels) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y has {len(labels)} labels.")
@@ -51,3 +52,17 @@ def _counted(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any
     table = np.zeros(present[-1] + 1, dtype=np.int64)
     table[present] = np.arange(len(found)) if classes is None else codes_of(found, classes)
     return found if classes is None else classes, table[places]
+
+
+def codes_of(y: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Index of each label among the sorted classes; an error names a label not among them."""
+    codes = np.searchsorted(classes, y)
+    known = codes < len(classes)
+    known[known] = classes[codes[known]] == np.asarray(y)[known]
+    if not known.all():
+        stranger = np.asarray(y)[~known].tolist()[0]
+        raise ValueError(
+            f"y has the label {stranger!r}, which is not among the classes {classes.tolist()}; "
+            "give all labels in `classes` at the first partial_fit."
+        )
+    return np.asarray(codes, dtype=np.int64)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.certificates.sides import separation
 from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._closed import ClosedForm
+from adaline.estimators._labels import encode, labels_of_rows
 from adaline.moments import Moments
 from adaline.procedures.closed_form import least_squares
 from adaline.results import Array, Certificate, Fit
@@ -158,10 +159,9 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, margins: Any, classes: Any, *, reset: bool
     ) -> tuple[Rows, NDArray[np.int64]]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
         X = self._rows(X, reset=reset, finite=False)
-        codes = self._codes(y, X, classes)
+        known = None if classes is None else np.unique(np.asarray(classes))
+        self.classes_, codes = encode(labels_of_rows(y, X), known)
         T = targets(codes, len(self.classes_), _checked_margins(margins, len(codes)))
         X, T, omega = as_rows(X, T, self._weights(sample_weight, X))
         return Rows(X, T, omega, np.empty((0, 0))), codes

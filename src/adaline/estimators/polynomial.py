@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from adaline import kernels
 from adaline.estimators._base import check_finite
 from adaline.estimators._least_squares import LeastSquaresRegressor
+from adaline.kernels import double_double
 from adaline.moments import Moments
 from adaline.procedures.closed_form import least_squares
 from adaline.results import Array, Fit
@@ -74,7 +74,9 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         """Monomials of the rows as high and low parts."""
         self.monomials_, parent, factor = _recipe(X.shape[1], self.degree)
         high, low = np.empty((len(X), len(parent))), np.empty((len(X), len(parent)))
-        kernels.monomials(np.ascontiguousarray(X, dtype=np.float64), parent, factor, high, low)
+        double_double.monomials(
+            np.ascontiguousarray(X, dtype=np.float64), parent, factor, high, low
+        )
         if not np.isfinite(high).all():
             raise ValueError(
                 f"powers up to degree {self.degree} leave the range of float64; rescale the "
@@ -88,7 +90,7 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         high, low = self._expand(X.toarray() if hasattr(X, "toarray") else X)
         f = self.fit_
         columns = [
-            kernels.values(high, low, f.W[t], f.W_low[t], f.b[t], f.b_low[t])
+            double_double.values(high, low, f.W[t], f.W_low[t], f.b[t], f.b_low[t])
             for t in range(len(f.b))
         ]
         return np.column_stack(columns).astype(X.dtype)

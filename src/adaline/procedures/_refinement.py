@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adaline import kernels
 from adaline.certificates.digits import (
     after_correction,
     certificate_of_digits,
     contraction_with_low_parts,
     gamma,
 )
+from adaline.kernels import double_double
 from adaline.linalg import UNIT
 from adaline.procedures._normal import Normal
 from adaline.results import Array, Fit
@@ -105,7 +105,7 @@ def _gradient(
     scale = np.ldexp(1.0, -m.exponent)
     g, g_low, squares = gradient(rows, t, scale[:p], float(scale[p + t]), theta, low)
     lengths = _raw_lengths(normal)
-    operations = rows.X.shape[0] // kernels.LANES + kernels.LANES + 16
+    operations = rows.X.shape[0] // double_double.LANES + double_double.LANES + 16
     noise = 8 * operations * UNIT**2 * lengths * np.sqrt(squares)
     size = _target_length(normal, t) + float(lengths @ np.abs(theta))
     rows_noise = 2 * (p + 3) ** 2 * UNIT**2 * size
@@ -113,10 +113,10 @@ def _gradient(
     a = np.append(m.mean[:p], 0.0)
     c, c_low = np.full(p + 1, g[p]), np.full(p + 1, g_low[p])
     noise += np.abs(a) * noise[p] + 4 * UNIT**2 * (np.abs(g) + np.abs(a * c))
-    g, g_low = kernels.minus_product(g, g_low, a, c, c_low)
+    g, g_low = double_double.minus_product(g, g_low, a, c, c_low)
     D = np.append(normal.ridge, 0.0)
     noise += 4 * UNIT**2 * (np.abs(g) + D * np.abs(theta))
-    g, g_low = kernels.minus_product(g, g_low, D, theta, low)
+    g, g_low = double_double.minus_product(g, g_low, D, theta, low)
     noise += UNIT * np.abs(g) + 1e-290
     if not normal.intercept:
         g[p] = noise[p] = 0.0  # there is no b to correct

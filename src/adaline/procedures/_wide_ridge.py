@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline import kernels
 from adaline.certificates.digits import gamma
+from adaline.kernels import double_double
 from adaline.linalg import UNIT
 from adaline.procedures._spectrum import Spectrum
 from adaline.results import Array, Certificate, Fit
@@ -59,8 +59,8 @@ def _wide_target(f: Spectrum, rows: Rows, t: int, lam: float) -> tuple[Array, Ar
         else:  # with no penalty the weights stay within the span of the rows: the least norm
             d = A.transposed(U @ (part**2 * along))
         step = np.append(d, g[p] / f.weight - f.mean[:p] @ d) if f.intercept else np.append(d, 0.0)
-        theta, carry = kernels.two_sum(theta, step)
-        theta, low = kernels.two_sum(theta, low + carry)
+        theta, carry = double_double.two_sum(theta, step)
+        theta, low = double_double.two_sum(theta, low + carry)
         if np.abs(step).max() <= 2.0**-60 * np.abs(theta).max():
             break
     return theta, low, bound, max(squares, 0.0)
@@ -77,16 +77,16 @@ def _pull(
     # Lengths of all columns together, about zero: rows enter the sums before they are centred.
     reach = float(np.sqrt(f.s.sum() + f.weight * (1.0 + mean @ mean)))
     target = float(np.sqrt(squares) + reach * np.linalg.norm(theta))
-    steps = 8 * (n // kernels.LANES + kernels.LANES + 16) + 2 * (p + 3) ** 2
+    steps = 8 * (n // double_double.LANES + double_double.LANES + 16) + 2 * (p + 3) ** 2
     doubt = 4 * steps * UNIT**2 * reach * target
     if f.intercept:
         drift = (n + 4) * UNIT * reach / np.sqrt(f.weight)  # how far the means are from exact
         doubt += drift * abs(float(g[p]))
-        g, g_low = kernels.minus_product(
+        g, g_low = double_double.minus_product(
             g, g_low, mean, np.full(p + 1, g[p]), np.full(p + 1, g_low[p])
         )
     penalty = np.append(np.full(p, lam), 0.0)
-    g, _ = kernels.minus_product(g, g_low, penalty, theta, low)
+    g, _ = double_double.minus_product(g, g_low, penalty, theta, low)
     doubt += UNIT * np.linalg.norm(g[:p]) + 8 * UNIT**2 * lam * np.linalg.norm(theta)
     return g, float(doubt), squares
 

@@ -1,0 +1,8 @@
+"""Every compiled loop. A file calls compiled functions of its own only, so that numba's cache,
+which overlooks edits elsewhere, never answers with old arithmetic.
+
+Legend: X (n, p) samples, Y (n, k) targets, root (n,) square roots of the sample weights,
+scale powers of two, shift what is subtracted. A tile is a block of rows copied to one reused
+buffer that stays in cache; all that follows reads the tile, so float32, strided and sparse input
+share one arithmetic.
+"""

@@ -1,0 +1,161 @@
+"""Tiles of rows, scaled and shifted on the way in, and sums of their products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline._jit import kernel, sums_kernel
+
+GRAM_ROWS = 256  # rows of a transposed tile
+
+
+@kernel
+def fill_dense(X, Y, root, scale, shift, tile):
+    """Rows of sqrt(omega) (scale [X Y] - shift, 1) into the tile; returns nothing."""
+    n, p = X.shape
+    k = Y.shape[1]
+    for i in range(n):
+        for j in range(p):
+            tile[i, j] = X[i, j] * scale[j] - shift[j]
+        for j in range(k):
+            tile[i, p + j] = Y[i, j] * scale[p + j] - shift[p + j]
+        tile[i, p + k] = 1.0
+    if root.shape[0] > 0:
+        for i in range(n):
+            for j in range(p + k + 1):
+                tile[i, j] *= root[i]
+
+
+@kernel
+def fill_sparse(data, indices, indptr, Y, root, scale, shift, tile):
+    """`fill_dense` for the rows of a CSR matrix: entries not stored are zeros."""
+    n, k = Y.shape
+    p = scale.shape[0] - k
+    for i in range(n):
+        for j in range(p):
+            tile[i, j] = -shift[j]
+        for q in range(indptr[i], indptr[i + 1]):  # += : entries stored twice add up
+            j = indices[q]
+            tile[i, j] += data[q] * scale[j]
+        for j in range(k):
+            tile[i, p + j] = Y[i, j] * scale[p + j] - shift[p + j]
+        tile[i, p + k] = 1.0
+    if root.shape[0] > 0:
+        for i in range(n):
+            for j in range(p + k + 1):
+                tile[i, j] *= root[i]
+
+
+@kernel
+def _transpose_dense(X, Y, root, scale, shift, start, stop, tile):
+    """Rows start..stop of sqrt(omega) (scale [X Y] - shift, 1) as columns of the tile."""
+    p, k = X.shape[1], Y.shape[1]
+    for i in range(start, stop):
+        for j in range(p):
+            tile[j, i - start] = X[i, j] * scale[j] - shift[j]
+        for j in range(k):
+            tile[p + j, i - start] = Y[i, j] * scale[p + j] - shift[p + j]
+        tile[p + k, i - start] = 1.0
+    _weigh_columns(root, start, stop, p + k + 1, tile)
+
+
+@kernel
+def _transpose_sparse(data, indices, indptr, Y, root, scale, shift, start, stop, tile):
+    """`_transpose_dense` for the rows of a CSR matrix."""
+    k = Y.shape[1]
+    p = scale.shape[0] - k
+    for j in range(p):
+        for i in range(stop - start):
+            tile[j, i] = -shift[j]
+    for i in range(start, stop):
+        for q in range(indptr[i], indptr[i + 1]):
+            j = indices[q]
+            tile[j, i - start] += data[q] * scale[j]
+        for j in range(k):
+            tile[p + j, i - start] = Y[i, j] * scale[p + j] - shift[p + j]
+        tile[p + k, i - start] = 1.0
+    _weigh_columns(root, start, stop, p + k + 1, tile)
+
+
+@kernel
+def _weigh_columns(root, start, stop, q, tile):
+    if root.shape[0] > 0:
+        for j in range(q):
+            for i in range(start, stop):
+                tile[j, i - start] *= root[i]
+
+
+@sums_kernel
+def _add_products(tile, G):
+    """G += tile tile', the blocks on and above the diagonal; 4 x 4 sums stay in registers."""
+    for j in range(0, tile.shape[0], 4):
+        for k in range(j, tile.shape[0], 4):
+            a00 = a01 = a02 = a03 = a10 = a11 = a12 = a13 = 0.0
+            a20 = a21 = a22 = a23 = a30 = a31 = a32 = a33 = 0.0
+            for i in range(GRAM_ROWS):
+                x0, x1, x2, x3 = tile[j, i], tile[j + 1, i], tile[j + 2, i], tile[j + 3, i]
+                y0, y1, y2, y3 = tile[k, i], tile[k + 1, i], tile[k + 2, i], tile[k + 3, i]
+                a00 += x0 * y0
+                a01 += x0 * y1
+                a02 += x0 * y2
+                a03 += x0 * y3
+                a10 += x1 * y0
+                a11 += x1 * y1
+                a12 += x1 * y2
+                a13 += x1 * y3
+                a20 += x2 * y0
+                a21 += x2 * y1
+                a22 += x2 * y2
+                a23 += x2 * y3
+                a30 += x3 * y0
+                a31 += x3 * y1
+                a32 += x3 * y2
+                a33 += x3 * y3
+            rows = (
+                (a00, a01, a02, a03),
+                (a10, a11, a12, a13),
+                (a20, a21, a22, a23),
+                (a30, a31, a32, a33),
+            )
+            for r in range(4):
+                for c in range(4):
+                    G[j + r, k + c] += rows[r][c]
+
+
+@kernel
+def _gram_tile(q):
+    """A zeroed tile for q columns: their number a multiple of 4, and no stride a power of two."""
+    return np.zeros((-(-q // 4) * 4, GRAM_ROWS + 8))
+
+
+@kernel
+def gram_dense(X, Y, root, scale, shift):
+    """Sum of z z' over the rows z = sqrt(omega) (scale [X Y] - shift, 1); its upper triangle.
+
+    For few columns faster than BLAS, which spends its time on packing them.
+    """
+    n, q = X.shape[0], scale.shape[0] + 1
+    tile = _gram_tile(q)
+    G = np.zeros((tile.shape[0], tile.shape[0]))
+    for start in range(0, n, GRAM_ROWS):
+        stop = min(start + GRAM_ROWS, n)
+        if stop - start < GRAM_ROWS:
+            tile[:] = 0.0
+        _transpose_dense(X, Y, root, scale, shift, start, stop, tile)
+        _add_products(tile, G)
+    return G[:q, :q]
+
+
+@kernel
+def gram_sparse(data, indices, indptr, Y, root, scale, shift):
+    """`gram_dense` for a CSR matrix."""
+    n, q = indptr.shape[0] - 1, scale.shape[0] + 1
+    tile = _gram_tile(q)
+    G = np.zeros((tile.shape[0], tile.shape[0]))
+    for start in range(0, n, GRAM_ROWS):
+        stop = min(start + GRAM_ROWS, n)
+        if stop - start < GRAM_ROWS:
+            tile[:] = 0.0
+        _transpose_sparse(data, indices, indptr, Y, root, scale, shift, start, stop, tile)
+        _add_products(tile, G)
+    return G[:q, :q]
