@@ -36,7 +36,7 @@ LAYERS = [
     ["tiles"],
     ["kernels"],
     ["summaries"],
-    ["results", "errors", "_jit"],
+    ["results", "errors", "_jit", "_threads"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 

@@ -111,8 +111,8 @@ def test_kernels_without_a_compiler_give_the_same_bits(rng, tmp_path):
     code = (
         "import numpy as np, sys; from adaline.kernels import double_double; "
         "d = np.load(sys.argv[1]); "
-        "g, low, s = double_double.gradient_dense(d['X'], np.empty((0, 0)), np.ones(2), d['y'], 1.0, "
-        "np.empty(0), d['w'], np.zeros(2), 0.1, 0.0); "
+        "g, low, s = double_double.gradient_dense(d['X'], np.empty((0, 0)), np.ones(2), d['y'], "
+        "1.0, np.empty(0), d['w'], np.zeros(2), 0.1, 0.0); "
         "print(' '.join(v.hex() for v in [*g, *low, s]))"
     )
     np.savez(tmp_path / "data.npz", X=X, y=y, w=w)

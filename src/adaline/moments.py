@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adaline._threads import over_pieces, pieces
 from adaline.kernels import sums
-from adaline.linalg import UNIT, add_gram, symmetric
+from adaline.linalg import UNIT, symmetric
 from adaline.results import Array
 from adaline.tiles import as_rows, exponents, first_mean, in_range, is_sparse, tile_rows, tiles
 
@@ -281,18 +282,23 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
 def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Array, int]:
     """Sums of z z' over rows z = sqrt(omega) (scale [X Y] - shift, 1), and how long they are."""
     n, q = X.shape[0], len(scale) + 1
-    if q <= _FEW:
-        rest = (Y, root, scale, shift)
-        if is_sparse(X):
-            G = sums.gram_sparse(X.data, X.indices, X.indptr, *rest)
+    rows = sums.GRAM_ROWS if q <= _FEW else tile_rows(q)
+
+    def of_piece(i: int, j: int) -> Array:
+        rest = (Y[i:j], root[i:j], scale, shift)
+        if q > _FEW:
+            G = np.zeros((q, q))
+            for tile in tiles(X, Y, root, scale, shift, rows, i, j):
+                G += tile.T @ tile  # numpy lets go of the GIL here, which scipy's dsyrk does not
+        elif is_sparse(X):
+            G = sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest)
         else:
-            G = sums.gram_dense(X, *rest)
-        return G, min(sums.GRAM_ROWS, n) + n // sums.GRAM_ROWS
-    rows = tile_rows(q)
-    G = np.zeros((q, q), order="F")
-    for tile in tiles(X, Y, root, scale, shift, rows):
-        G = add_gram(G, tile)
-    return G, min(rows, n) + n // rows
+            G = sums.gram_dense(X[i:j], *rest)
+        return G
+
+    parts = over_pieces(of_piece, n, q)
+    longest = pieces(n, q)[0][1]
+    return sum(parts[1:], parts[0]), min(rows, n) + longest // rows + len(parts)
 
 
 def _root_sum(a: Moments, b: Moments, d: Array, doubt: Array) -> Array:

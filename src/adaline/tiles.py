@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline._threads import over_pieces
 from adaline.kernels import double_double, sums
 from adaline.results import Array
 
@@ -66,18 +67,26 @@ def as_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Array, Array]:
     return X, Y, omega
 
 
-def tiles(X: Any, Y: Array, root: Array, scale: Array, shift: Array, rows: int) -> Iterator[Array]:
+def tiles(
+    X: Any,
+    Y: Array,
+    root: Array,
+    scale: Array,
+    shift: Array,
+    rows: int,
+    start: int = 0,
+    stop: int | None = None,
+) -> Iterator[Array]:
     """Blocks of rows of sqrt(omega) (scale [X Y] - shift, 1), in one reused buffer."""
-    n, q = X.shape[0], len(scale)
-    buffer = np.empty((min(rows, n), q + 1))
-    for i in range(0, n, rows):
-        j = min(i + rows, n)
-        tile, block = buffer[: j - i], root[i:j]
+    stop = X.shape[0] if stop is None else stop
+    buffer = np.empty((min(rows, stop - start), len(scale) + 1))
+    for i in range(start, stop, rows):
+        j = min(i + rows, stop)
+        tile, rest = buffer[: j - i], (Y[i:j], root[i:j], scale, shift)
         if is_sparse(X):
-            data, indices = X.data, X.indices
-            sums.fill_sparse(data, indices, X.indptr[i : j + 1], Y[i:j], block, scale, shift, tile)
+            sums.fill_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest, tile)
         else:
-            sums.fill_dense(X[i:j], Y[i:j], block, scale, shift, tile)
+            sums.fill_dense(X[i:j], *rest, tile)
         yield tile
 
 
@@ -129,12 +138,22 @@ def gradient(
 
     theta + low = (w, b) of target t, in double-double as all of it is.
     """
-    p = len(theta) - 1
+    X, p = rows.X, len(theta) - 1
     y = np.ascontiguousarray(rows.Y[:, t])
-    rest = (scale, y, y_scale, rows.omega, theta[:p], low[:p], theta[p], low[p])
-    if is_sparse(rows.X):
-        X = rows.X
-        g, g_low, squares = double_double.gradient_sparse(X.data, X.indices, X.indptr, *rest)
-    else:
-        g, g_low, squares = double_double.gradient_dense(rows.X, rows.X_low, *rest)
+
+    def of_piece(i: int, j: int) -> tuple[Array, Array, float]:
+        rest = (scale, y[i:j], y_scale, rows.omega[i:j])
+        at = (theta[:p], low[:p], theta[p], low[p])
+        if is_sparse(X):
+            entries = X.data, X.indices, X.indptr[i : j + 1]
+            g, g_low, squares = double_double.gradient_sparse(*entries, *rest, *at)
+        else:
+            g, g_low, squares = double_double.gradient_dense(X[i:j], rows.X_low[i:j], *rest, *at)
+        return g, g_low, squares
+
+    g, g_low, squares = np.zeros(p + 1), np.zeros(p + 1), 0.0
+    for part, part_low, part_squares in over_pieces(of_piece, X.shape[0], p + 1):
+        g, carry = double_double.two_sum(g, part)
+        g, g_low = double_double.two_sum(g, g_low + part_low + carry)
+        squares += part_squares
     return g, g_low, squares
