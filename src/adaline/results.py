@@ -36,7 +36,7 @@ class Certificate:
         return f"{self.kind}: {self.statement}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Fit:
     """K linear neurons v = W x + b side by side, how they were found, and the evidence.
 
@@ -47,6 +47,20 @@ class Fit:
     stopped : str
         Why learning ended, as a sentence.
     certificate : Certificate
+    """
+
+    W: Array
+    b: Array
+    stopped: str
+    certificate: Certificate
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedFit(Fit):
+    """A Fit found in closed form, and what the algebra knows of it.
+
+    Attributes
+    ----------
     rank : int
         Independent columns among the p (after centring, where there is a bias).
     condition : float
@@ -54,17 +68,13 @@ class Fit:
     W_low, b_low : ndarray
         What rounding W and b to float64 left over; zero where it is not known.
     squares : ndarray of shape (K,)
-        Sums of squared residuals, where the procedure knows them; else NaN.
+        Sums of squared residuals.
     root : ndarray of shape (p, p) or None
         root root' is the inverse of the (penalised) scatter of x; None where it has none.
     dependent : tuple of (int, tuple of int)
         Columns that are combinations of others, and of which.
     """
 
-    W: Array
-    b: Array
-    stopped: str
-    certificate: Certificate
     rank: int
     condition: float
     W_low: Array

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
 from adaline.estimators._base import Learner, Regressor, check_finite
 from adaline.moments import Moments
-from adaline.results import Fit
+from adaline.results import ClosedFit
 from adaline.tiles import Rows, as_rows
 
 MOMENTS_UP_TO = 1024  # columns of a wide X beyond which a p x p matrix is not made
@@ -21,6 +21,7 @@ ILL_CONDITIONED = 1e10  # of 16 digits in the data, 10 are spent
 class ClosedForm(Learner):
     """Sums over the rows, and what there is to say about the solution."""
 
+    fit_: ClosedFit
     moments_: Any  # Moments, or None; a Triangle after LeastSquares().fit_moments(triangle)
 
     def _moments_unless_wide(self, rows: Rows) -> Moments | None:
@@ -86,7 +87,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
     A subclass says how in `_solve(m, rows)`; rows is None when only moments are known.
     """
 
-    def _solve(self, m: Moments | None, rows: Rows | None) -> Fit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         raise NotImplementedError  # pragma: no cover
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

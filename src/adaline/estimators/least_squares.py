@@ -9,7 +9,7 @@ import numpy as np
 from adaline.estimators._least_squares import LeastSquaresRegressor
 from adaline.moments import Moments
 from adaline.procedures.closed_form import least_squares, least_squares_from_triangle
-from adaline.results import Fit
+from adaline.results import ClosedFit
 from adaline.tiles import Rows
 from adaline.triangle import Triangle
 
@@ -43,7 +43,7 @@ class LeastSquares(LeastSquaresRegressor):
         Condition number of the columns scaled to equal length, an estimate.
     moments_ : Moments or Triangle
         All that streaming needs to know of the rows seen.
-    fit_ : Fit
+    fit_ : ClosedFit
         The same in the lectures' shapes, and why the procedure stopped.
 
     Examples
@@ -63,7 +63,7 @@ class LeastSquares(LeastSquaresRegressor):
         self.fit_intercept = fit_intercept
         self.refine = refine
 
-    def _solve(self, m: Moments | None, rows: Rows | None) -> Fit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         return least_squares(m, rows, intercept=self.fit_intercept, refined=self.refine)
 
     def fit_moments(self, m: Moments | Triangle) -> Self:

@@ -14,7 +14,7 @@ from adaline.estimators._closed import ClosedForm
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.moments import Moments
 from adaline.procedures.closed_form import least_squares
-from adaline.results import Array, Certificate, Fit
+from adaline.results import Array, Certificate, ClosedFit
 from adaline.tiles import Rows, as_rows
 
 
@@ -175,7 +175,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
             {"digits": self.fit_.certificate.evidence.get("digits", 0.0)},
         )
 
-    def _accept(self, fit: Fit, X: Any) -> None:
+    def _accept(self, fit: ClosedFit, X: Any) -> None:
         self.fit_ = fit
         self.coef_, self.intercept_ = fit.W.astype(X.dtype), fit.b.astype(X.dtype)
 

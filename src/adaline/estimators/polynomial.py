@@ -15,7 +15,7 @@ from adaline.estimators._least_squares import LeastSquaresRegressor
 from adaline.kernels import double_double
 from adaline.moments import Moments
 from adaline.procedures.closed_form import least_squares
-from adaline.results import Array, Fit
+from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
 
@@ -55,7 +55,7 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         self.degree = degree
         self.fit_intercept = fit_intercept
 
-    def _solve(self, m: Moments | None, rows: Rows | None) -> Fit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         return least_squares(m, rows, intercept=self.fit_intercept)
 
     def _check_parameters(self) -> None:

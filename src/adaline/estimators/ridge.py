@@ -14,7 +14,7 @@ from adaline.procedures._spectrum import Spectrum, spectrum_of_moments, spectrum
 from adaline.procedures._wide_ridge import wide_ridge
 from adaline.procedures.closed_form import least_squares
 from adaline.procedures.ridge import RULES, choose, gcv, leave_one_out, minus_evidence
-from adaline.results import Array, Certificate, Evidence, Fit, Posterior
+from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
 
@@ -49,7 +49,7 @@ class Ridge(ClosedFormRegressor):
     moments_ : Moments or None
         All that streaming needs to know of the rows seen. None after a `fit` with fewer rows
         than columns and more than 1024 columns, where the rows are kept instead.
-    fit_ : Fit
+    fit_ : ClosedFit
         The same in the lectures' shapes; `fit_.stopped` says how alpha was found.
 
     Notes
@@ -102,7 +102,7 @@ class Ridge(ClosedFormRegressor):
         self._check_streaming()
         return super().fit_moments(m)
 
-    def _solve(self, m: Moments | None, rows: Rows | None) -> Fit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; where p >= n, through the n x n side."""
         self.moments_, self._spectrum = m, None
         if rows is not None:
@@ -302,7 +302,7 @@ def _penalties(alpha: Any) -> Array:
     return alphas
 
 
-def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: bool) -> Fit:
+def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: bool) -> ClosedFit:
     """Least squares with a penalty; targets of one penalty are solved together."""
     if m is None or np.all(alphas == alphas[0]):
         return least_squares(m, rows, intercept=intercept, ridge=float(alphas[0]))
@@ -316,7 +316,7 @@ def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: b
         some = None if rows is None else replace(rows, Y=rows.Y[:, t : t + 1])
         fits.append(least_squares(part, some, intercept=intercept, ridge=float(alpha)))
     worst = min(fits, key=lambda fit: float(fit.certificate.evidence.get("digits", 0.0)))
-    return Fit(
+    return ClosedFit(
         W=np.vstack([fit.W for fit in fits]),
         b=np.concatenate([fit.b for fit in fits]),
         stopped=worst.stopped,

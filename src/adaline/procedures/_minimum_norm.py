@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from adaline.linalg import UNIT, condition, inverse_triangle, pivots, singular, triangle_of
 from adaline.moments import Moments
 from adaline.procedures._normal import in_unit_columns, rank_tolerance, triangle
-from adaline.results import Array, Certificate, Fit
+from adaline.results import Array, Certificate, ClosedFit
 from adaline.tiles import Rows, is_sparse
 
 
-def minimum_norm(m: Moments, rows: Rows, intercept: bool) -> Fit:
+def minimum_norm(m: Moments, rows: Rows, intercept: bool) -> ClosedFit:
     """By a triangle for tall data, through the n x n side for wide."""
     if m.rows <= m.p:
         return wide_minimum_norm(rows, intercept)
@@ -24,7 +24,9 @@ def minimum_norm(m: Moments, rows: Rows, intercept: bool) -> Fit:
     return tall_minimum_norm(R, unit.mean, unit.exponent, unit.p, intercept)
 
 
-def tall_minimum_norm(R: Array, mean: Array, e: NDArray[np.int64], p: int, intercept: bool) -> Fit:
+def tall_minimum_norm(
+    R: Array, mean: Array, e: NDArray[np.int64], p: int, intercept: bool
+) -> ClosedFit:
     """From the triangle R of (x, y) in units 2**e; the norm is that in the user's."""
     length = np.linalg.norm(R[:p, :p], axis=0)
     # What centring leaves of a constant column is the rounding noise of its mean.
@@ -67,7 +69,7 @@ def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]],
     )
 
 
-def wide_minimum_norm(rows: Rows, intercept: bool) -> Fit:
+def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
     """w = A' (A A')^+ y, where A holds the rows with their mean reflected away.
 
     R is the triangle of A', so A A' = R'R is never formed; one correction by the residual makes
@@ -123,10 +125,10 @@ def _fit(
     kappa: float,
     squares: Array,
     dependent: tuple[tuple[int, tuple[int, ...]], ...],
-) -> Fit:
+) -> ClosedFit:
     W = np.ascontiguousarray(w.T)
     p = W.shape[1]
-    return Fit(
+    return ClosedFit(
         W=W,
         b=b,
         stopped=f"minimum-norm solution: {rank} independent directions among {p} columns.",

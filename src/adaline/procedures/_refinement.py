@@ -16,14 +16,14 @@ from adaline.certificates.digits import (
 from adaline.kernels import double_double
 from adaline.linalg import UNIT
 from adaline.procedures._normal import Normal
-from adaline.results import Array, Fit
+from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows, gradient
 
 _MAX_CORRECTIONS = 40
 _ENOUGH = 2.0**-58  # relative error before the last rounding
 
 
-def refine(normal: Normal, rows: Rows) -> Fit:
+def refine(normal: Normal, rows: Rows) -> ClosedFit:
     """w <- w + W W'g with g = A'(y - A w) in double-double, for every target."""
     if len(rows.X_low):
         lengths = _raw_lengths(normal)[:-1]
@@ -41,7 +41,7 @@ def refine(normal: Normal, rows: Rows) -> Fit:
         theta[used], bound[used], floor[used], normal.alpha, normal.condition
     )
     passes = max(c.passes for c in columns)
-    return Fit(
+    return ClosedFit(
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
         stopped=f"solved in closed form, then corrected {passes} times in double-double.",

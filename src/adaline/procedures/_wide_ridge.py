@@ -8,11 +8,11 @@ from adaline.certificates.digits import gamma
 from adaline.kernels import double_double
 from adaline.linalg import UNIT
 from adaline.procedures._spectrum import Spectrum
-from adaline.results import Array, Certificate, Fit
+from adaline.results import Array, Certificate, ClosedFit
 from adaline.tiles import Rows, gradient
 
 
-def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> Fit:
+def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> ClosedFit:
     """w = A'(A A' + lam)^-1 y for each target, corrected in double-double; f is of these rows."""
     columns = [_wide_target(f, rows, t, float(lam)) for t, lam in enumerate(f.in_units(alpha))]
     p = rows.X.shape[1]
@@ -23,7 +23,7 @@ def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> Fit:
     lam, top = f.in_units(alpha).min(), f.s.max(initial=0.0)
     least = lam if not f.full else lam + f.s[f.s > 0].min()
     kappa = float(np.sqrt((top + lam) / least)) if least > 0 else np.inf
-    return Fit(
+    return ClosedFit(
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
         stopped="solved through the n x n side, then corrected in double-double.",

@@ -23,7 +23,7 @@ from adaline.procedures._normal import (
     triangle_equations,
 )
 from adaline.procedures._refinement import refine
-from adaline.results import Array, Certificate, Fit
+from adaline.results import Array, Certificate, ClosedFit
 from adaline.tiles import Rows
 from adaline.triangle import Triangle
 
@@ -37,7 +37,7 @@ def least_squares(
     intercept: bool = True,
     ridge: float = 0.0,
     refined: bool = True,
-) -> Fit:
+) -> ClosedFit:
     """min |y - Xw - b|^2 + ridge |w|^2 from moments; to the last digit where rows are given.
 
     Parameters
@@ -66,7 +66,7 @@ def least_squares(
     return refine(normal, rows) if refined else _from_moments(normal)
 
 
-def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Fit:
+def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> ClosedFit:
     """The same from a mergeable QR: R w = z, the digits estimated from its condition number."""
     R = t.centred() if intercept else t.about_zero()
     p, e = t.p, t.exponent
@@ -95,7 +95,7 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Fit:
     )
 
 
-def _from_moments(normal: Normal) -> Fit:
+def _from_moments(normal: Normal) -> ClosedFit:
     """W W'c, and how many digits the rounding errors of the moments leave proven."""
     m, W, p = normal.m, normal.W, normal.m.p
     c = m.scatter[:p, p:]
@@ -136,7 +136,7 @@ def _from_moments(normal: Normal) -> Fit:
     )
 
 
-def _deficient_moments(m: Moments, intercept: bool) -> Fit:
+def _deficient_moments(m: Moments, intercept: bool) -> ClosedFit:
     """The minimum-norm solution when all there is are moments of dependent columns."""
     unit = in_unit_columns(m, intercept)
     p = unit.p
@@ -160,8 +160,10 @@ def _fit(
     kappa: float,
     squares: Array,
     root: Array,
-) -> Fit:
-    """A Fit from weights as columns (p, k), nothing known beyond float64."""
+) -> ClosedFit:
+    """A fit from weights as columns (p, k), nothing known beyond float64."""
     W = np.ascontiguousarray(w.T)
     zeros, none = np.zeros_like(W), np.zeros_like(b)
-    return Fit(W, b, stopped, certificate, rank, kappa, zeros, none, np.asarray(squares), root)
+    return ClosedFit(
+        W, b, stopped, certificate, rank, kappa, zeros, none, np.asarray(squares), root
+    )

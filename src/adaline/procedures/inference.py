@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import fdtrc, stdtr, stdtrit
 
-from adaline.results import Array, Fit
+from adaline.results import Array, ClosedFit
 from adaline.summaries import Summary
 
 
 def inference(
-    fit: Fit,
+    fit: ClosedFit,
     *,
     n: float,
     mean: Array,
