@@ -23,11 +23,10 @@ lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: .venv/.benches  ## every script of bench/, each beside the peer it names
-	@set -e; found=; for script in bench/bench_*.py; do \
-		[ -e "$$script" ] || continue; found=yes; \
-		echo "== $$script"; $(BIN)/python "$$script" $(ARGS); \
-	done; [ -n "$$found" ] || echo "bench/ holds no bench_*.py yet."
+bench: .venv/.benches  ## every script of bench/, each beside the peer it names (ARGS=--quick)
+	@missed=; for script in bench/bench_*.py; do \
+		echo "== $$script"; $(BIN)/python "$$script" $(ARGS) || missed="$$missed $$script"; \
+	done; [ -z "$$missed" ] || { echo "targets missed in:$$missed"; exit 1; }
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

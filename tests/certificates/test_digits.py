@@ -1,0 +1,57 @@
+"""Bounds on digits hold whatever is put in: bad factors prove less, never something false."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from adaline.certificates.digits import after_correction, certificate_of_digits, contraction
+from reference import exact_least_squares
+
+
+def problem(rng, n=30, p=3):
+    A = rng.standard_normal((n, p))
+    return A, rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("spoil", [0.0, 1e-6, 1e-2, 0.3])
+def test_any_factor_gives_a_true_bound_or_none(rng, spoil):
+    A, y = problem(rng)
+    G = A.T @ A
+    W = np.linalg.inv(np.linalg.cholesky(G)).T * (1 + spoil * rng.standard_normal((3, 3)))
+    rounding = np.sqrt(1e-13) * np.linalg.norm(A, axis=0)
+    alpha = contraction(G, W, rounding, np.zeros(3))
+    x = rng.standard_normal(3)
+    g = A.T @ (y - A @ x)
+    bound = after_correction(W, alpha, g, 1e-13 * np.ones(3), 1e-13)
+    exact = exact_least_squares(A, y, intercept=False)
+    corrected = x + W @ (W.T @ g)
+    for found, truth, error in zip(corrected, exact, bound, strict=True):
+        assert not np.isfinite(error) or abs(Fraction(found) - truth) <= Fraction(error)
+    assert np.isfinite(bound).all() == (alpha < 1)
+
+
+def test_a_useless_factor_proves_nothing():
+    bound = after_correction(np.eye(2), 1.5, np.ones(2), np.zeros(2), 0.0)
+    assert np.isinf(bound).all()
+    certificate = certificate_of_digits(np.ones(2), bound, np.zeros(2), 1.5, 1e17)
+    assert certificate.kind == "unproven"
+    assert certificate.evidence["digits"] == 0
+
+
+def test_digits_are_counted_on_the_worst_coefficient():
+    certificate = certificate_of_digits(
+        np.array([1.0, 1e-3]), np.array([1e-12, 1e-12]), np.zeros(2), 0.01, 10.0
+    )
+    assert certificate.kind == "exact"
+    assert certificate.evidence["digits"] == pytest.approx(9.0)
+    assert "9.0 digits" in certificate.statement
+
+
+def test_a_coefficient_that_is_zero_is_measured_in_the_units_of_its_column():
+    certificate = certificate_of_digits(
+        np.array([1.0, 0.0]), np.array([1e-20, 1e-30]), np.array([1e-16, 1e-16]), 0.01, 10.0
+    )
+    assert certificate.evidence["digits"] > 13
