@@ -10,13 +10,11 @@ GRAM_ROWS = 256  # rows of a transposed tile
 
 
 @kernel
-def fill_dense(X, Y, root, scale, shift, tile):
-    """Rows of sqrt(omega) (scale [X Y] - shift, 1) into the tile; returns nothing."""
-    n, p = X.shape
-    k = Y.shape[1]
+def _finish_rows(Y, root, scale, shift, tile):
+    """The targets and the one into the last columns of the tile, then sqrt(omega) times all."""
+    n, k = Y.shape
+    p = scale.shape[0] - k
     for i in range(n):
-        for j in range(p):
-            tile[i, j] = X[i, j] * scale[j] - shift[j]
         for j in range(k):
             tile[i, p + j] = Y[i, j] * scale[p + j] - shift[p + j]
         tile[i, p + k] = 1.0
@@ -24,65 +22,64 @@ def fill_dense(X, Y, root, scale, shift, tile):
         for i in range(n):
             for j in range(p + k + 1):
                 tile[i, j] *= root[i]
+
+
+@kernel
+def fill_dense(X, Y, root, scale, shift, tile):
+    """Rows of sqrt(omega) (scale [X Y] - shift, 1) into the tile."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            tile[i, j] = X[i, j] * scale[j] - shift[j]
+    _finish_rows(Y, root, scale, shift, tile)
 
 
 @kernel
 def fill_sparse(data, indices, indptr, Y, root, scale, shift, tile):
     """`fill_dense` for the rows of a CSR matrix: entries not stored are zeros."""
-    n, k = Y.shape
-    p = scale.shape[0] - k
-    for i in range(n):
-        for j in range(p):
+    for i in range(Y.shape[0]):
+        for j in range(scale.shape[0] - Y.shape[1]):
             tile[i, j] = -shift[j]
-        for q in range(indptr[i], indptr[i + 1]):  # += : entries stored twice add up
+        for q in range(indptr[i], indptr[i + 1]):
             j = indices[q]
             tile[i, j] += data[q] * scale[j]
+    _finish_rows(Y, root, scale, shift, tile)
+
+
+@kernel
+def _finish_columns(Y, root, scale, shift, start, stop, tile):
+    """`_finish_rows` for a transposed tile, whose columns are the rows start..stop."""
+    k = Y.shape[1]
+    p = scale.shape[0] - k
+    for i in range(start, stop):
         for j in range(k):
-            tile[i, p + j] = Y[i, j] * scale[p + j] - shift[p + j]
-        tile[i, p + k] = 1.0
+            tile[p + j, i - start] = Y[i, j] * scale[p + j] - shift[p + j]
+        tile[p + k, i - start] = 1.0
     if root.shape[0] > 0:
-        for i in range(n):
-            for j in range(p + k + 1):
-                tile[i, j] *= root[i]
+        for j in range(p + k + 1):
+            for i in range(start, stop):
+                tile[j, i - start] *= root[i]
 
 
 @kernel
 def _transpose_dense(X, Y, root, scale, shift, start, stop, tile):
     """Rows start..stop of sqrt(omega) (scale [X Y] - shift, 1) as columns of the tile."""
-    p, k = X.shape[1], Y.shape[1]
     for i in range(start, stop):
-        for j in range(p):
+        for j in range(X.shape[1]):
             tile[j, i - start] = X[i, j] * scale[j] - shift[j]
-        for j in range(k):
-            tile[p + j, i - start] = Y[i, j] * scale[p + j] - shift[p + j]
-        tile[p + k, i - start] = 1.0
-    _weigh_columns(root, start, stop, p + k + 1, tile)
+    _finish_columns(Y, root, scale, shift, start, stop, tile)
 
 
 @kernel
 def _transpose_sparse(data, indices, indptr, Y, root, scale, shift, start, stop, tile):
     """`_transpose_dense` for the rows of a CSR matrix."""
-    k = Y.shape[1]
-    p = scale.shape[0] - k
-    for j in range(p):
+    for j in range(scale.shape[0] - Y.shape[1]):
         for i in range(stop - start):
             tile[j, i] = -shift[j]
     for i in range(start, stop):
         for q in range(indptr[i], indptr[i + 1]):
             j = indices[q]
             tile[j, i - start] += data[q] * scale[j]
-        for j in range(k):
-            tile[p + j, i - start] = Y[i, j] * scale[p + j] - shift[p + j]
-        tile[p + k, i - start] = 1.0
-    _weigh_columns(root, start, stop, p + k + 1, tile)
-
-
-@kernel
-def _weigh_columns(root, start, stop, q, tile):
-    if root.shape[0] > 0:
-        for j in range(q):
-            for i in range(start, stop):
-                tile[j, i - start] *= root[i]
+    _finish_columns(Y, root, scale, shift, start, stop, tile)
 
 
 @sums_kernel
