@@ -37,11 +37,13 @@ def checked_codes(codes: ArrayLike, n: int, K: int) -> Codes:
     return np.ascontiguousarray(c, dtype=np.int64)
 
 
-def first_means(X: Any, codes: Codes, K: int, scale: Array) -> Array:
+def first_means(X: Any, codes: Codes, K: int, scale: Array, omega: Array) -> Array:
     """About where each class is (K, p): the mean of its first rows; zero without rows."""
     shift, nothing = np.zeros((K, X.shape[1])), np.empty((_HEAD, 0))
-    for k, rows in enumerate(classes.first_rows(codes, K, _HEAD)):
-        found = rows[rows >= 0]
+    kept = np.flatnonzero(omega) if len(omega) and not omega.all() else None
+    seen = codes if kept is None else codes[kept]
+    for k, rows in enumerate(classes.first_rows(seen, K, _HEAD)):
+        found = rows[rows >= 0] if kept is None else kept[rows[rows >= 0]]
         if len(found):
             shift[k] = first_mean(X[found], nothing[: len(found)], scale, len(found))
     return shift
@@ -56,7 +58,7 @@ def class_sums(
     is "full", and their diagonals (K, p) if it is "diagonal".
     """
     p, root = X.shape[1], np.sqrt(omega)
-    shift, sums = first_means(X, codes, K, scale), np.zeros((K, p))
+    shift, sums = first_means(X, codes, K, scale, omega), np.zeros((K, p))
     weight = np.bincount(codes, weights=omega if len(omega) else None, minlength=K).astype(float)
     if covariance == "diagonal":
         return weight, shift, sums, add_squares(X, codes, omega, weight, scale, shift, sums)

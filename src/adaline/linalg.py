@@ -72,12 +72,6 @@ def pivots(R: Array) -> Array:
     return np.asarray(order)
 
 
-def power_of_two(x: Array) -> Array:
-    """The power of two next above |x|, and 1 where x is zero: scaling by it rounds nothing."""
-    _, exponent = np.frexp(x)
-    return np.where(x == 0, 1.0, np.ldexp(1.0, exponent))
-
-
 def graded(A: Array) -> tuple[Array, Array]:
     """s (descending) and V of a square A, by Jacobi rotations.
 
@@ -87,3 +81,14 @@ def graded(A: Array) -> tuple[Array, Array]:
     if info != 0:
         raise np.linalg.LinAlgError("the Jacobi rotations did not converge.")
     return s * (work[1] / work[0]), V
+
+
+def graded_both(A: Array) -> tuple[Array, Array, Array]:
+    """U, s (descending) and V of a tall A = U diag(s) V', by Jacobi rotations.
+
+    Where rows or columns differ only in their units, tiny singular values keep their digits.
+    """
+    s, U, V, work, _, info = dgejsv(A, joba=2, jobu=0, jobv=0)
+    if info != 0:
+        raise np.linalg.LinAlgError("the Jacobi rotations did not converge.")
+    return U, s * (work[1] / work[0]), V

@@ -257,7 +257,7 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         return Moments.empty(p, k)
     q = p + k
     scale, root = np.ldexp(1.0, -exponent), np.sqrt(omega)
-    shift = first_mean(X, Y, scale, min(tile_rows(q), n))
+    shift = first_mean(X, Y, scale, tile_rows(q), omega)
     G, additions = _gram(X, Y, root, scale, shift)
     weight, total = float(G[q, q]), G[:q, q]
     if weight == 0:
@@ -267,11 +267,13 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
     reach = np.sqrt(np.diag(G)[:q])
     mean = shift + total / weight
     scatter = symmetric(G[:q, :q]) - np.outer(total, total / weight)
+    scatter = (scatter + scatter.T) / 2
+    np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
     return Moments(
         rows=n if not len(omega) else int(np.count_nonzero(omega)),
         weight=float(n) if not len(omega) else weight,
         mean=mean,
-        scatter=(scatter + scatter.T) / 2,
+        scatter=scatter,
         exponent=exponent,
         rounding=2 * np.sqrt(gamma) * reach,
         mean_rounding=2 * gamma * reach / np.sqrt(weight) + 2 * UNIT * np.abs(mean),

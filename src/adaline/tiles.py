@@ -95,13 +95,19 @@ def tile_rows(q: int) -> int:
     return int(np.clip(_TILE // (q + 1), 256, 4096))
 
 
-def first_mean(X: Any, Y: Array, scale: Array, rows: int) -> Array:
-    """About where the data are: the mean of the first rows, exact for constant columns."""
-    head = X[:rows].toarray() if is_sparse(X) else X[:rows]
-    head = np.ascontiguousarray(head, dtype=np.float64)  # the same bits whatever came in
-    first = np.concatenate([head[0], Y[0]])
-    away = np.concatenate([np.mean(head - head[0], axis=0), np.mean(Y[:rows] - Y[0], axis=0)])
-    shift = (first + away) * scale
+def first_mean(X: Any, Y: Array, scale: Array, rows: int, omega: Array = _NONE) -> Array:
+    """About where the data are: the mean of the first rows, exact for constant columns.
+
+    Rows of weight zero are not there: a column constant but for them is constant.
+    """
+    head = np.flatnonzero(omega)[:rows] if len(omega) else slice(rows)
+    x = X[head].toarray() if is_sparse(X) else X[head]
+    x = np.ascontiguousarray(x, dtype=np.float64)  # the same bits whatever came in
+    if not len(x):
+        return np.zeros(len(scale))
+    y = Y[head]
+    away = np.concatenate([np.mean(x - x[0], axis=0), np.mean(y - y[0], axis=0)])
+    shift = (np.concatenate([x[0], y[0]]) + away) * scale
     return np.where(np.isfinite(shift), shift, 0.0)
 
 

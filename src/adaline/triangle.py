@@ -57,7 +57,7 @@ class Triangle:
             raise ValueError("X has no rows; a triangle needs at least one.")
         exponent = exponents(X, Y)
         scale, rows = np.ldexp(1.0, -exponent), max(1024, 4 * q)
-        shift = first_mean(X, Y, scale, min(rows, n))
+        shift = first_mean(X, Y, scale, rows, omega)
         R = np.zeros((q + 1, q + 1))
         for tile in tiles(X, Y, np.sqrt(omega), scale, shift, rows):
             R = triangle_of(np.vstack([R, np.roll(tile, 1, axis=1)]))

@@ -258,3 +258,24 @@ def test_columns_whose_sums_no_machine_holds_are_refused():
     X = sparse.csr_matrix((200_000, 100_000))
     with pytest.raises(ValueError, match="GiB"):
         LeastSquares().fit(X, np.zeros(200_000))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_column_that_varies_only_in_rows_of_weight_zero_is_constant(rng, fit_intercept):
+    X, y = rng.standard_normal((12, 3)), rng.standard_normal(12)
+    weights = np.ones(12)
+    weights[:4] = 0.0
+    X[4:, 1] = 0.0
+    with pytest.warns(RankDeficientWarning, match="x1 is constant"):
+        model = LeastSquares(fit_intercept=fit_intercept).fit(X, y, sample_weight=weights)
+    assert model.coef_[1] == 0.0
+    want = LeastSquares(fit_intercept=fit_intercept).fit(X[4:, [0, 2]], y[4:])
+    np.testing.assert_allclose(model.coef_[[0, 2]], want.coef_, rtol=1e-12)
+
+
+def test_wide_columns_of_many_units_are_fitted_and_not_cut(rng):
+    units = 10.0 ** np.linspace(-8, 8, 70)
+    X, y = rng.standard_normal((40, 70)) * units, rng.standard_normal(40)
+    model = LeastSquares(fit_intercept=False).fit(X, y)
+    assert model.rank_ == 40
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-9)

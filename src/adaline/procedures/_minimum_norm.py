@@ -8,7 +8,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNIT, condition, inverse_triangle, pivots, singular, triangle_of
+from adaline.linalg import (
+    UNIT,
+    condition,
+    graded_both,
+    inverse_triangle,
+    pivots,
+    singular,
+    triangle_of,
+)
 from adaline.moments import Moments
 from adaline.procedures._normal import in_unit_columns, rank_tolerance, triangle
 from adaline.results import Array, Certificate, ClosedFit
@@ -70,11 +78,7 @@ def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]],
 
 
 def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
-    """w = A' (A A')^+ y, where A holds the rows with their mean reflected away.
-
-    R is the triangle of A', so A A' = R'R is never formed; one correction by the residual makes
-    up for using A' R^-1 in the place of an orthogonal factor.
-    """
+    """The w of least norm among those that fit best, for rows with their mean reflected away."""
     root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
     kept = root > 0
     root = root[kept]
@@ -85,9 +89,7 @@ def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
     A, B = X * root[:, None], Y * root[:, None]
     if intercept:
         A, B = _without_mean(A, root), _without_mean(B, root)
-    W, rank, kappa = _inverse_root(triangle_of(A.T.copy()), max(A.shape))
-    w = A.T @ (W @ (W.T @ B))
-    w += A.T @ (W @ (W.T @ (B - A @ w)))
+    w, rank, kappa = _least_norm(A, B)
     squares = ((B - A @ w) ** 2).sum(axis=0)
     share = root**2 / np.sum(root**2)
     b = share @ Y - (share @ X) @ w if intercept else np.zeros(Y.shape[1])
@@ -96,14 +98,27 @@ def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
     )
 
 
-def _inverse_root(R: Array, size: int) -> tuple[Array, int, float]:
-    """W with W W' = (R'R)^+, the rank and the condition number."""
-    W = inverse_triangle(R)
-    if W is not None and condition(R) < 1e10:  # surely regular
-        return W, len(R), condition(R)
-    _, s, Vt = singular(R)
-    rank = int(np.count_nonzero(s > 2 * size * UNIT * s.max(initial=0.0)))
-    return Vt[:rank].T / s[:rank], rank, float(s[0] / s[rank - 1]) if rank else 1.0
+def _least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
+    """w = A^+ B for a wide A, its rank and its condition number.
+
+    With R the triangle of A', w = A' (R'R)^-1 B needs no orthogonal factor, and one correction by
+    the residual makes up for that while A is well conditioned. Else by Jacobi rotations, which
+    keep the digits of directions that are small only because their columns' units are.
+    """
+    if not len(A):
+        return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
+    R = triangle_of(A.T.copy())
+    W, kappa = inverse_triangle(R), condition(R)
+    if W is not None and kappa < 1e5:
+        w = A.T @ (W @ (W.T @ B))
+        w += A.T @ (W @ (W.T @ (B - A @ w)))
+        return w, len(A), kappa
+    length = np.linalg.norm(A, axis=0)
+    _, s, _ = singular(A / np.where(length > 0, length, 1.0))
+    rank = int(np.count_nonzero(s > 2 * max(A.shape) * UNIT * s.max(initial=0.0)))
+    U, s, V = graded_both(A.T)
+    w = (U[:, :rank] / s[:rank]) @ (V[:, :rank].T @ B)
+    return w, rank, float(s[0] / s[rank - 1]) if rank else 1.0
 
 
 def _exponent(X: Array) -> int:
