@@ -103,7 +103,7 @@ class Ridge(ClosedFormRegressor):
         return super().fit_moments(m)
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
-        """Choose the penalty of each target, then solve; where p >= n, through the n x n side."""
+        """Choose the penalty of each target, then solve; very wide data through the n x n side."""
         self.moments_, self._spectrum = m, None
         if rows is not None:
             n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
@@ -112,7 +112,9 @@ class Ridge(ClosedFormRegressor):
         wide = self._spectrum
         alphas, sentences = self._alphas(rows, m.targets if m else len(self._spectral().e_y))
         self.alpha_ = alphas[0] if self._one_target else alphas
-        if wide is not None and rows is not None and np.any(alphas > 0):
+        # With a p x p matrix at hand columns can be measured in units of their own, which keeps
+        # more digits than the n x n side, where the largest column drowns the others.
+        if m is None and wide is not None and rows is not None and np.any(alphas > 0):
             fit = wide_ridge(wide, rows, alphas)
         else:
             fit = _by_target(m, rows, alphas, self.fit_intercept)

@@ -179,6 +179,8 @@ def spectrum_of_rows(rows: Rows, intercept: bool) -> Spectrum:
     e = max(int(np.frexp(max(float(X.max()), -float(X.min())))[1]), -1000)
     e_y = np.asarray(np.frexp(np.abs(Y).max(axis=0))[1], dtype=np.int64)
     B, mean = np.ldexp(Y, -e_y), np.zeros(p + k)
+    if is_sparse(X) and intercept and _far_from_centred(X, root, weight):
+        X = X.toarray()
     if is_sparse(X):
         X = X.astype(np.float64) * np.ldexp(1.0, -e)
         mean[:p] = (root**2 @ X) / weight if intercept else 0.0
@@ -209,6 +211,14 @@ def spectrum_of_rows(rows: Rows, intercept: bool) -> Spectrum:
         U=U,
         A=A,
     )
+
+
+def _far_from_centred(X: Any, root: Array, weight: float) -> bool:
+    """Whether means are so large that A A' from sparse rows would lose its digits to them."""
+    top = max(float(abs(X).max()), 1e-300)
+    mean = (root**2 @ X) / top / weight
+    squares = root**2 @ (X / top).power(2).sum(axis=1)
+    return bool(weight * (mean @ mean) > 0.999 * float(np.sum(squares)))
 
 
 def _centre(C: Array, root: Array, weight: float) -> Array:

@@ -44,20 +44,23 @@ def _wide_target(f: Spectrum, rows: Rows, t: int, lam: float) -> tuple[Array, Ar
     """
     A, U, p = f.A, f.U, rows.X.shape[1]
     assert A is not None
+    inverse = np.divide(1.0, f.s, where=f.s > 0, out=np.zeros_like(f.s))
     part = np.divide(1.0, f.s + lam, where=f.s > 0, out=np.zeros_like(f.s))
     theta, low, bound = np.zeros(p + 1), np.zeros(p + 1), np.inf
     theta[:p] = A.transposed(U @ (part * f.a[:, t]))
     theta[p] = f.mean[p + t] - f.mean[:p] @ theta[:p]
     for _ in range(4):
         g, doubt, squares = _pull(f, rows, t, lam, theta, low)
-        along = U.T @ A.times(g[:p])
+        along = inverse * (U.T @ A.times(g[:p]))
+        d = A.transposed(U @ (part * along))
+        if lam > 1e-10 * f.s.max(initial=0.0):
+            # What lies outside the span of the rows; below this it would be rounding alone.
+            d += (g[:p] - A.transposed(U @ along)) / lam
         if lam > 0:
-            d = (g[:p] - A.transposed(U @ (part * along))) / lam
             rest = np.linalg.norm(g[:p] - A.transposed(A.times(d)) - lam * d)
-            own = gamma(4 * (p + len(U))) * (f.s.sum() + lam) * np.linalg.norm(d)
+            size = f.s.sum() + 4 * f.weight * (A.mean @ A.mean) + lam
+            own = gamma(4 * (p + len(U))) * size * np.linalg.norm(d)
             bound = float(1.01 * (rest + own + doubt) / lam)
-        else:  # with no penalty the weights stay within the span of the rows: the least norm
-            d = A.transposed(U @ (part**2 * along))
         step = np.append(d, g[p] / f.weight - f.mean[:p] @ d) if f.intercept else np.append(d, 0.0)
         theta, carry = double_double.two_sum(theta, step)
         theta, low = double_double.two_sum(theta, low + carry)
