@@ -6,7 +6,7 @@ ARGS ?=
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench fuzz clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -27,6 +27,9 @@ bench: .venv/.benches  ## every script of bench/, each beside the peer it names 
 	@missed=; for script in bench/bench_*.py; do \
 		echo "== $$script"; $(BIN)/python "$$script" $(ARGS) || missed="$$missed $$script"; \
 	done; [ -z "$$missed" ] || { echo "targets missed in:$$missed"; exit 1; }
+
+fuzz: .venv/.installed  ## search for a certificate that lies (SECONDS=60)
+	PYTHONPATH=tests $(BIN)/python tests/laws/test_certificates_never_lie.py $(or $(SECONDS),60)
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
