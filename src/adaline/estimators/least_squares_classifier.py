@@ -75,7 +75,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         rows, codes = self._observe(X, y, sample_weight, margins, classes=None, reset=True)
         self.moments_ = self._moments_of(rows)
         self._accept(least_squares(self.moments_, rows, intercept=self.fit_intercept), rows.X)
-        self._certificate = separation(self.fit_, rows.X, codes)
+        self._certificate = separation(self.fit_.W, self.fit_.b, rows.X, codes)
         self._speak_up()
         return self
 

@@ -1,0 +1,164 @@
+"""Perceptron, Adaline and learn_one beside scikit-learn's Perceptron and river.
+
+    python bench/bench_sequential.py [--quick] [--repeats 3]
+
+Same process, same data, medians of warm calls taken in turns. Both do the same number of passes.
+river is optional and said to be missing where it is. Quick sizes are a tenth, where fixed costs
+weigh more, so targets are printed but not meant. The last table is about learning, not speed: what
+automatic rates reach in one and five passes beside the best hand-tuned rate of 21.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import warnings
+from functools import partial
+
+import numpy as np
+import sklearn.linear_model as peers
+from _bench import compare, head, seconds
+from scipy import sparse
+
+from adaline.estimators.adaline import Adaline
+from adaline.estimators.perceptron import Perceptron
+from adaline.estimators.widrow_hoff import WidrowHoff
+from adaline.schedules import Constant, SearchThenConverge, stable_rate
+
+
+def dense(n: int, p: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    """Overlapping classes."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, p))
+    return X, (X @ rng.standard_normal(p) + rng.standard_normal(n) > 0).astype(int)
+
+
+def text(n: int, p: int = 100_000, words: int = 80) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Rows of about 80 words, frequent ones more often, and a hidden weight for each word."""
+    rng = np.random.default_rng(1)
+    indices = (p * rng.random((n, words)) ** 3).astype(np.int32).ravel()
+    data = rng.integers(1, 4, n * words).astype(np.float64)
+    X = sparse.csr_matrix((data, indices, np.arange(0, n * words + 1, words)), shape=(n, p))
+    X.sum_duplicates()
+    v = X @ rng.standard_normal(p)
+    return X, (v + 0.3 * v.std() * rng.standard_normal(n) > 0).astype(int)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    tenth = 10 if options.quick else 1
+    tiny = dense(100)
+    print(f"first call: {seconds(partial(Perceptron(max_iter=1).fit, *tiny)):.2f} s")
+    head()
+    met = [
+        *passes_over_dense(1_000_000 // tenth, options.repeats),
+        *a_pass_over_text(200_000 // tenth, options.repeats),
+        *one_row_at_a_time(),
+    ]
+    learning()
+    return 0 if all(met) or options.quick else 1
+
+
+def passes_over_dense(n: int, repeats: int) -> list[bool]:
+    """Five passes, both shuffling, and neither."""
+    X, y = dense(n)
+    met = []
+    for shuffle, target in ((True, 3.0), (False, 2.0)):
+        ours = Perceptron(max_iter=5, shuffle=shuffle, random_state=0)
+        peer = peers.Perceptron(max_iter=5, tol=None, shuffle=shuffle, random_state=0)
+        name = f"dense {n}x20, 5 passes, {'shuffled' if shuffle else 'in order'}"
+        works = partial(ours.fit, X, y), partial(peer.fit, X, y)
+        met.append(compare(name, *works, target, repeats, "Perceptron"))
+        print(f"    accuracy {ours.score(X, y):.3f}, peer {peer.score(X, y):.3f}")
+    return met
+
+
+def a_pass_over_text(n: int, repeats: int) -> list[bool]:
+    """One pass over CSR rows."""
+    X, y = text(n)
+    half = n // 2
+    peer = peers.Perceptron(max_iter=1, tol=None, shuffle=False)
+    met = []
+    for ours, target in (
+        (Perceptron(max_iter=1), 1.3),
+        (Perceptron(max_iter=1, keep="average"), 0),
+    ):
+        name = f"CSR {n}x100000, a pass, {ours.keep}"
+        works = partial(ours.fit, X, y), partial(peer.fit, X, y)
+        met.append(compare(name, *works, target, repeats, "Perceptron"))
+        scores = [m.fit(X[:half], y[:half]).score(X[half:], y[half:]) for m in (ours, peer)]
+        print(f"    test accuracy {scores[0]:.3f}, peer {scores[1]:.3f}")
+    took = statistics.median(seconds(partial(Adaline(max_iter=1).fit, X, y)) for _ in range(2))
+    print(f"    Adaline(eta='auto'), a pass: {took * 1e3:.0f} ms")
+    return met
+
+
+def one_row_at_a_time(n: int = 20_000) -> list[bool]:
+    """learn_one beside river; partial_fit of one row beside scikit-learn's."""
+    X, y = dense(n)
+    labels = y.tolist()
+    ours = Perceptron().partial_fit(X[:1], y[:1], classes=[0, 1])
+    auto = Adaline().partial_fit(X[:1], y[:1], classes=[0, 1])
+
+    def stream(model: Perceptron | Adaline) -> None:
+        for x, label in zip(X, labels, strict=True):
+            model.learn_one(x, label)
+
+    met = []
+    try:
+        from river import linear_model
+    except ImportError:
+        print("river is missing: learn_one is not compared. `pip install river` brings it.")
+        print(
+            f"    learn_one: {min(seconds(partial(stream, ours)) for _ in range(3)) / n * 1e6} us"
+        )
+    else:
+        rows = [dict(enumerate(x)) for x in X.tolist()]
+        river = linear_model.Perceptron()
+
+        def rivers() -> None:
+            for x, label in zip(rows, labels, strict=True):
+                river.learn_one(x, label)
+
+        for name, model in (("", ours), (" auto", auto)):
+            work = partial(stream, model)
+            name = f"learn_one, {n} rows of 20{name}"
+            met.append(compare(name, work, rivers, 3.0, 7, "river"))
+    peer = peers.Perceptron().partial_fit(X[:1], y[:1], classes=[0, 1])
+    works = [
+        lambda m=m: [m.partial_fit(X[i : i + 1], y[i : i + 1]) for i in range(300)]
+        for m in (ours, peer)
+    ]
+    met.append(compare("partial_fit, 300 rows one by one", *works, 1.0, 3, "Perceptron"))
+    return met
+
+
+def learning() -> None:
+    """Excess squared error over least squares, automatic beside the best hand-tuned rate."""
+    rng = np.random.default_rng(2)
+    n, p = 5000, 20
+    Z = rng.standard_normal((n, p)) @ (np.eye(p) + rng.standard_normal((p, p)) / 9)
+    y = Z @ rng.standard_normal(p) + 1 + rng.standard_normal(n)
+    print("\nexcess error: automatic / best of 21 hand-tuned rates on scaled features")
+    for name, X in (("scaled", Z), ("units 1e-3..1e6", Z * 10.0 ** rng.uniform(-3, 6, p))):
+        S = X / np.sqrt(np.mean(X * X, axis=0))
+        A = np.column_stack([S, np.ones(n)])
+        least = np.mean((y - A @ np.linalg.lstsq(A, y)[0]) ** 2)
+        top = stable_rate(S).one_sample
+        rates = [Constant(top / 2**k) for k in range(9)]
+        rates += [SearchThenConverge(top / 2**k, t) for k in range(4) for t in (100, 500, 2000)]
+        for passes in (1, 5):
+            auto = WidrowHoff(max_iter=passes, tol=0).fit(X, y)
+            hand = [WidrowHoff(eta, max_iter=passes, tol=0).fit(S, y) for eta in rates]
+            errors = [np.mean((y - m.predict(S)) ** 2) - least for m in hand]
+            mine = np.mean((y - auto.predict(X)) ** 2) - least
+            print(f"    {name}, {passes} passes: {mine:.2e} / {min(errors):.2e}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""How many mistakes a perceptron can make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adaline.tiles import as_rows, is_sparse
+
+
+@dataclass(frozen=True)
+class MistakeBound:
+    """Upper bounds on the corrections of the fixed-increment perceptron from w = 0.
+
+    Attributes
+    ----------
+    lecture : float
+        beta/D^2 with beta = sum |x|^2 and D the distance of the closest sample from the hyperplane.
+    sharp : float
+        (R/gamma)^2 with R the longest sample; gamma is the lecture's D.
+    D, R : float
+        Both with the bias's input 1 counted in x and w where there is a bias.
+    """
+
+    lecture: float
+    sharp: float
+    D: float
+    R: float
+
+
+def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) -> MistakeBound:
+    """How often the perceptron can be wrong at most, given a hyperplane (w, b) that separates.
+
+    Lecture: convergence of the perceptron. N <= beta/D^2, and sharper N <= (R/gamma)^2, for
+    any order of the samples, any constant eta and any number of passes.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, p)
+    y : array-like of shape (n,)
+        Two labels; the larger one is on the positive side, as in `Perceptron`.
+    w : array-like of shape (p,)
+    b : float, optional
+        The bias; None for a learner without one (fit_intercept=False).
+
+    Returns
+    -------
+    MistakeBound
+
+    Examples
+    --------
+    >>> from adaline import mistake_bound
+    >>> X = [[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1]]
+    >>> bound = mistake_bound(X, [-1, 1, 1, 1], w=[1, 1, -1])
+    >>> round(bound.lecture, 9), round(bound.sharp, 9)
+    (36.0, 9.0)
+    """
+    X, _, _ = as_rows(X if is_sparse(X) else np.asarray(X), None, None)
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    weights = np.asarray(w, dtype=np.float64).ravel()
+    if len(classes) != 2 or len(codes) != X.shape[0]:
+        raise ValueError(
+            f"y has {len(codes)} labels of {len(classes)} classes for {X.shape[0]} "
+            "samples; the bound is for two classes, one label a sample."
+        )
+    if weights.shape != (X.shape[1],) or not np.isfinite(weights).all():
+        raise ValueError(f"w has shape {np.shape(w)}; expected {X.shape[1]} finite numbers.")
+    values = np.asarray(X @ weights, dtype=np.float64) + (b or 0.0)
+    length = float(np.hypot(np.linalg.norm(weights), b or 0.0))
+    margin = float(np.where(codes == 1, values, -values).min())
+    if not margin > 0.0:
+        raise ValueError(
+            f"(w, b) does not separate: the least t (w'x + b) is {margin:.4g}. The bound needs a "
+            "hyperplane with every sample on its right side."
+        )
+    squares = X.multiply(X).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
+    squares = np.asarray(squares, dtype=np.float64).ravel() + (b is not None)
+    D, beta, R2 = margin / length, float(squares.sum()), float(squares.max())
+    return MistakeBound(beta / D**2, R2 / D**2, D, float(np.sqrt(R2)))

@@ -1,0 +1,144 @@
+"""How far weights can be from the minimum of the penalised logistic loss, proven.
+
+The curvature of the logistic loss changes slowly: if no value v moves by more than s, then
+H(theta + d) >= exp(-s) H(theta) (the third derivative is bounded by the second; for softmax s is
+the largest change of a difference of two values). So let M <= H(theta) be any matrix, and
+
+    nu = |g| in the metric M^-1,        rho = the largest |z_i| in the metric M^-1.
+
+If theta + d is the minimum and delta = |d| in the metric M, then values move by at most rho delta,
+and
+
+    nu delta >= -g'd >= integral_0^1 exp(-t rho delta) delta^2 dt
+                      = delta (1 - exp(-rho delta)) / rho,
+
+so that rho nu < 1 implies that the minimum exists and delta <= -log(1 - rho nu) / rho. Nothing
+here trusts the procedure that found theta. For softmax, H >= M (x) (I - 11'/K) with M the sum of
+omega min_k p_k z z' and the penalty, and values differ by at most sqrt(2) times their distance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adaline.linalg import UNIT
+from adaline.results import Array, Certificate
+
+_SLACK = 1.01  # the bounds themselves are computed in float64
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """M^-1 = A A' with M <= H(theta) but for a factor: loss >= 1 says how much M must shrink.
+
+    A is (q, q). Where q is too large for a matrix, A is empty and M = alpha I + h (m, 1)(m, 1)':
+    the penalty, and the curvature h of all rows at their weighted mean m.
+    """
+
+    A: Array
+    loss: float = 1.0
+    alpha: Array | None = None
+    mean: Array | None = None
+    h: float = 0.0
+    far: float = 0.0  # the largest |z_i - m|^2 / alpha, where A is empty
+
+    def lengths(self, G: Array) -> Array:
+        """|g| in the metric M^-1 of each row g of G (K, q)."""
+        if len(self.A):
+            return np.asarray(np.sqrt(self.loss) * np.linalg.norm(G @ self.A, axis=1))
+        assert self.alpha is not None
+        assert self.mean is not None
+        w = G[:, :-1] - G[:, -1:] * self.mean
+        bias = G[:, -1] ** 2 / self.h if self.h > 0 else 0.0
+        return np.asarray(np.sqrt(self.loss * (np.sum(w**2 / self.alpha, axis=1) + bias)))
+
+    def farthest(self, top: Array) -> float:
+        """rho, for rows with |z_j| <= top_j."""
+        if len(self.A):
+            return float(np.sqrt(self.loss) * np.linalg.norm(np.abs(self.A).T @ top))
+        bias = 1.0 / self.h if self.h > 0 else 0.0
+        return float(np.sqrt(self.loss * (self.far + bias)))
+
+    def deviations(self) -> Array:
+        """Root of the diagonal of M^-1: how far each weight can be where delta = 1."""
+        if len(self.A):
+            return np.asarray(np.sqrt(self.loss) * np.linalg.norm(self.A, axis=1))
+        assert self.alpha is not None
+        assert self.mean is not None
+        own = 1.0 / self.alpha
+        bias = np.sum(self.mean**2 * own) + (1.0 / self.h if self.h > 0 else 0.0)
+        return np.asarray(np.sqrt(self.loss * np.append(own, bias)))
+
+    def reach(self, scale: Array) -> float:
+        """How long w scale can be where delta = 1."""
+        if len(self.A):
+            return float(np.linalg.norm(self.deviations()[:-1] * scale))
+        assert self.alpha is not None
+        return float(np.sqrt(self.loss * np.max(scale**2 / self.alpha)))
+
+
+def radius(metric: Metric, g: Array, rounding: Array, top: Array) -> tuple[float, float, float]:
+    """nu, rho and delta of the proof above; delta is inf where rho nu >= 1.
+
+    g (K, q) is the gradient, off by at most rounding (q,) in each row.
+    """
+    K = len(g)
+    nu = float(np.linalg.norm(metric.lengths(g)))
+    nu += float(np.sqrt(K) * np.linalg.norm(metric.deviations() * rounding, 1))
+    rho = metric.farthest(top) * (np.sqrt(2.0) if K > 1 else 1.0) * _SLACK
+    nu *= _SLACK
+    if not rho * nu < 1.0:
+        return nu, rho, np.inf
+    return nu, rho, float(-np.log1p(-rho * nu) / rho) * _SLACK if rho > 0 else nu
+
+
+def optimality(
+    metric: Metric,
+    g: Array,
+    rounding: Array,
+    top: Array,
+    scale: Array,
+    shift: Array,
+    theta: Array,
+    value: float,
+) -> Certificate:
+    """Whether theta is provably near the minimum, and how near each weight is.
+
+    Weights in the units of X are theta scale, and the bias is theta_0 - theta'shift.
+    """
+    nu, rho, delta = radius(metric, g, rounding, top)
+    each = metric.deviations()
+    W = theta[:, :-1] * scale
+    with np.errstate(invalid="ignore", over="ignore"):
+        coef = delta * each[:-1] * scale + 2 * UNIT * np.abs(W).max(axis=0)
+        bias = delta * (each[-1] + each[:-1] @ np.abs(shift))
+        bias += (len(scale) + 2) * UNIT * float(np.max(np.abs(theta[:, :-1]) @ np.abs(shift)))
+        distance = delta * metric.reach(scale) + 2 * UNIT * float(np.linalg.norm(W))
+        slope = g[:, :-1] / scale + g[:, -1:] * shift / scale
+        length = float(np.linalg.norm(np.column_stack([slope, g[:, -1]])))
+        convexity = 1.0 / float(np.sum((each * np.append(scale, 1.0)) ** 2))
+    evidence = {
+        "gradient_norm": length,
+        "newton_decrement": nu,
+        "self_concordance": rho,
+        "strong_convexity": convexity,
+        "distance_bound": distance,
+        "coef_bound": coef,
+        "intercept_bound": bias,
+        "value": value,
+    }
+    if not np.isfinite(delta):
+        return Certificate(
+            "unproven",
+            f"the gradient has norm {length:.1e}, too large against the curvature here "
+            f"(rho nu = {rho * nu:.1e}, not below 1) to say how far the minimum is.",
+            evidence,
+        )
+    return Certificate(
+        "optimal",
+        f"the minimum of the penalised loss is within {distance:.1e} of these weights, "
+        f"|w - w*|, and the bias within {bias:.1e} of its own; the gradient has norm {length:.1e}.",
+        evidence,
+    )

@@ -1,0 +1,211 @@
+"""What learners that correct their errors share: passes, streams, single samples, and manners."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from adaline.estimators._base import Learner, check_finite
+from adaline.kernels import sequential as kernels
+from adaline.procedures._state import Outcome, Recipe, State, learn
+from adaline.procedures.gradient import batch
+from adaline.procedures.sequential import sequential
+from adaline.results import Array, Certificate, Fit
+from adaline.schedules import Absolute, Auto, Constant, as_schedule, mean_square, stable_rate
+
+
+@dataclass(frozen=True, eq=False)
+class SequentialFit(Fit):
+    """A Fit found by corrections.
+
+    Attributes
+    ----------
+    corrections : int
+        Corrections made, over all passes; in batch mode, updates.
+    passes : int
+        Complete passes over the samples.
+    """
+
+    corrections: int
+    passes: int
+
+
+STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
+
+
+def streams(learner: Any) -> bool:
+    """Whether there are partial_fit and learn_one: not in batch mode."""
+    if learner.mode == "batch":
+        raise AttributeError(
+            "mode='batch' needs all rows for every update, so a stream cut differently would "
+            f"learn differently; use fit, or mode={learner._MODES[0]!r}."
+        )
+    return True
+
+
+class SequentialLearner(Learner):
+    """fit in passes, partial_fit and learn_one in streams, over one State."""
+
+    eta: Any
+    max_iter: int
+    mode: str
+    fit_intercept: bool
+    shuffle: bool
+    random_state: Any
+    _state: Any = None  # a State, once learning has begun
+    _known: SequentialFit | None = None
+    _MODES = ("online", "batch")
+    _tracer: Any = None  # set by `trace`, which looks on while fit learns
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._state is not None
+
+    def _recipe(self, K: int, p: int) -> Recipe:
+        raise NotImplementedError
+
+    def _squared(self, criterion: int, targets: int, K: int, p: int) -> Recipe:
+        """The recipe of squared errors, which average their weights under automatic rates."""
+        schedule = as_schedule(self.eta)
+        if isinstance(schedule, Absolute):
+            raise ValueError("eta='absolute' is for perceptrons; use a number or 'auto'.")
+        auto = isinstance(schedule, Auto) and self.mode != "batch"
+        keep = kernels.LATE_AVERAGE if auto else kernels.LAST
+        return Recipe(criterion, targets, schedule, keep, bool(self.fit_intercept), K, p)
+
+    @property
+    def _tol(self) -> float:
+        return getattr(self, "tol", 0.0)
+
+    def _begin(self, K: int, p: int, dtype: Any) -> None:
+        """Forget everything; parameters are read here, and hold for the stream that follows."""
+        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
+            raise ValueError(f"max_iter is {self.max_iter!r}; expected a whole number, 1 or more.")
+        if self.mode not in self._MODES:
+            raise ValueError(f"mode is {self.mode!r}; expected one of {self._MODES}.")
+        if not self._tol >= 0.0:
+            raise ValueError(f"tol is {self._tol!r}; expected a number, 0 or more.")
+        self._state, self._known, self._dtype = State(self._recipe(K, p)), None, np.dtype(dtype)
+        self._shape = (p,)
+        self._outcome, self._certificate = Outcome(0, "nothing is learned yet.", False), STREAM
+
+    def _learn_passes(self, X: Any, Y: Array, omega: Array) -> None:
+        """Fit: passes until the procedure stops; interrupted, the last complete pass stands."""
+        state, bound = self._state, self._check_rate(X, omega)
+        shared: dict[str, Any] = {"max_iter": self.max_iter, "tol": self._tol, "bound": bound}
+        if self._tracer is not None:
+            shared |= self._tracer.watching(self.mode, state, X, Y)
+        try:
+            if self.mode == "batch":
+                outcome = batch(state, X, Y, omega, **shared)
+            else:
+                rng = self._rng() if self.shuffle else None
+                outcome = sequential(state, X, Y, omega, rng=rng, **shared)
+        except KeyboardInterrupt:
+            done = state.seen if self.mode == "batch" else state.seen // max(X.shape[0], 1)
+            self._outcome = Outcome(done, f"interrupted after {done} complete passes.", False)
+            raise
+        self._outcome = outcome
+        if not outcome.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge: {outcome.stopped} Give a larger "
+                "max_iter, or see fit_.stopped.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _learn_stream(self, X: Any, Y: Array, omega: Array) -> None:
+        """partial_fit: these rows once, as they come; non-finite weights are not accepted."""
+        bound = self._check_rate(X, omega) if self._state.seen == 0 else ""
+        saved = self._state.copy()
+        learn(self._state, X, Y, omega)
+        stopped, self._known = "rows of a stream, each learned once.", None
+        if not np.isfinite(self._state.theta).all():
+            self._state.restore(saved)
+            stopped = f"diverged; weights are those before this partial_fit. {bound}"
+            warnings.warn(f"{type(self).__name__} {stopped}", ConvergenceWarning, stacklevel=3)
+        self._outcome, self._certificate = Outcome(1, stopped, False), STREAM
+
+    def _check_rate(self, X: Any, omega: Array) -> str:
+        """Warn of a rate above the lectures' bound; the sentence to say if it diverges."""
+        schedule = self._state.recipe.schedule
+        if self._state.recipe.criterion != kernels.SQUARED or isinstance(schedule, Auto | Absolute):
+            return ""
+        weights = omega if len(omega) else None
+        if self.mode == "batch":
+            bound, name = stable_rate(X, self.fit_intercept).batch, "2/lambda_max(R)"
+        else:
+            trace = mean_square(X, weights) + bool(self.fit_intercept)
+            bound, name = (2.0 / trace if trace > 0 else np.inf), "2/tr[R]"
+        constant = isinstance(schedule, Constant)
+        # A falling rate is judged halfway through the first pass, which is where it must work.
+        at = 0 if constant or self.mode == "batch" else X.shape[0] // 2
+        eta = float(schedule(self._state.seen + at, 1)[0])
+        said = f"eta is {eta:.4g}, and the bound for stable learning {name} = {bound:.4g}."
+        if eta > bound:
+            warnings.warn(
+                f"{said} Learning may diverge; use eta='auto' or a smaller rate.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return said
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _finite_rows(self, X: Any, *, reset: bool) -> Any:
+        """`_rows`, whose names of 10^5 columns are made only where one has to be told."""
+        X = self._rows(X, reset=reset, finite=False)
+        try:
+            check_finite(X)
+        except ValueError:
+            check_finite(X, self._names())
+            raise
+        return X
+
+    def _settle(self) -> Self:
+        """Make fit_ anew, now, so that predicting changes nothing."""
+        self._known = None
+        self._known = self._fit
+        return self
+
+    @property
+    def _fit(self) -> SequentialFit:
+        if self._state is None:
+            raise AttributeError("not fitted yet")
+        if self._known is None:
+            W, b = self._state.kept()
+            made, out = self._state.corrections, self._outcome
+            self._known = SequentialFit(W, b, out.stopped, self._certificate, made, out.passes)
+        return self._known
+
+    # Computed when asked for, because learn_one moves the weights without telling.
+    fit_: Any = property(lambda self: self._fit)
+    n_iter_: Any = property(lambda self: self._fit.passes)
+
+    def _one(self, x: Any) -> Array:
+        sample: Array = np.ascontiguousarray(x, np.float64)
+        if sample.shape != self._shape:
+            raise ValueError(f"x has shape {sample.shape}; expected {self._shape}, one sample.")
+        return sample
+
+
+def start(state: State, coef: Any, intercept: Any) -> None:
+    """Begin from given weights instead of zero."""
+    for name, given, place in (
+        ("coef_init", coef, state.W),
+        ("intercept_init", intercept, state.b),
+    ):
+        if given is None:
+            continue
+        values = np.asarray(given, dtype=np.float64)
+        if values.size != place.size or not np.isfinite(values).all():
+            raise ValueError(
+                f"{name} has shape {values.shape}; expected {place.size} finite numbers, in the "
+                f"shape {place.shape}."
+            )
+        place[...] = values.reshape(place.shape)

@@ -1,0 +1,128 @@
+"""Classifiers that correct their errors: labels, passes, streams and single samples."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from adaline.certificates.sides import separation
+from adaline.estimators._base import Classifier
+from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._sequential import SequentialLearner, start, streams
+from adaline.kernels import sequential as kernels
+from adaline.results import Array
+from adaline.tiles import as_rows
+
+
+class SequentialClassifier(Classifier, SequentialLearner):
+    """Two classes by one neuron, K classes by K."""
+
+    _codes: dict[Any, float]
+    coef_: Any = property(lambda self: self._fit.W.astype(self._dtype))
+    intercept_: Any = property(lambda self: self._fit.b.astype(self._dtype))
+
+    def _observe(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, *, reset: bool
+    ) -> tuple[Any, NDArray[np.int64], Array, Array]:
+        """(X, codes, the same as targets (n, 1), weights)."""
+        X = self._finite_rows(X, reset=reset)
+        known = None if classes is None else np.unique(np.asarray(classes))
+        found, codes = encode(labels_of_rows(y, X), known)
+        X, Y, omega = as_rows(X, codes, self._weights(sample_weight, X))
+        if reset:
+            K = 1 if len(found) == 2 else len(found)
+            self._begin(K, X.shape[1], X.dtype)
+            self.classes_ = found
+            self._codes = {label: float(k) for k, label in enumerate(found.tolist())}
+        return X, codes, Y, omega
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+    ) -> Self:
+        """Learn in passes over all rows.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, p)
+        y : array-like of shape (n,)
+            Any labels.
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the step of each sample; zero leaves it out.
+        coef_init, intercept_init : array-like, optional
+            Where to start, in the shapes of coef_ and intercept_; zero by default.
+        """
+        X, codes, Y, omega = self._observe(X, y, sample_weight, None, reset=True)
+        start(self._state, coef_init, intercept_init)
+        self._learn_passes(X, Y, omega)
+        if len(omega) and not omega.all():
+            X, codes = X[omega > 0], codes[omega > 0]
+        self._certificate = separation(*self._state.kept(), X, codes)
+        return self._settle()
+
+    @available_if(streams)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn these rows too, once, as they come. The first call names all `classes`.
+
+        Any cutting of the rows into calls gives the same weights, bit for bit.
+        """
+        first = self._state is None
+        if (
+            not first
+            and classes is not None
+            and not np.array_equal(np.unique(classes), self.classes_)
+        ):
+            raise ValueError(
+                f"classes are {np.unique(classes).tolist()}, but were {self.classes_.tolist()} at "
+                "the first partial_fit; they cannot change."
+            )
+        known = classes if first else self.classes_
+        X, _, Y, omega = self._observe(X, y, sample_weight, known, reset=first)
+        self._learn_stream(X, Y, omega)
+        return self._settle()
+
+    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+        """Learn one sample x (p,) with label y: a thin call, nothing checked but the shape.
+
+        The very first sample of a stream needs `classes`, all labels that will come.
+        """
+        state = self._state
+        if state is None or self.mode == "batch":
+            self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
+            return self
+        try:
+            code = self._codes[y]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"y is {y!r}, which is not among the classes {self.classes_.tolist()}."
+            ) from None
+        kernels.learn_one(self._one(x), code, state.head, state.theta)
+        self._known = None
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one sample x (p,)."""
+        x, head, theta = self._one(x), self._state.head, self._state.theta
+        K = self._state.recipe.K
+        if K == 1:
+            return self.classes_[int(kernels.value(x, 0, head, theta) > 0.0)]
+        return self.classes_[int(np.argmax([kernels.value(x, k, head, theta) for k in range(K)]))]
+
+    def decision_function(self, X: Any) -> Array:
+        """w'x + b: positive for `classes_[1]`; one column a class when there are more than two."""
+        V = self._values(X)
+        return V[:, 0] if len(self.classes_) == 2 else V
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class on whose side each row lies; a tie of two goes to `classes_[0]`."""
+        v = self.decision_function(X)
+        winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
+        return np.asarray(self.classes_[winner])

@@ -1,0 +1,160 @@
+"""The Widrow-Hoff procedure (LMS): squared error × sequential or batch × schedule × linear."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from adaline.estimators._base import Regressor
+from adaline.estimators._sequential import SequentialLearner, start, streams
+from adaline.kernels import sequential as kernels
+from adaline.procedures._state import Recipe
+from adaline.results import Array, Certificate
+from adaline.schedules import Schedule
+from adaline.tiles import as_rows
+
+_NO_PROOF = "weights approach least squares as learning goes on; how close they are is not proven."
+
+
+class WidrowHoff(SequentialLearner, Regressor):
+    """Linear regression by LMS, the delta rule: w + eta (y - w'x - b) x, a sample at a time.
+
+    Lectures: the LMS algorithm, the Widrow-Hoff procedure, batch gradient descent. With rates
+    that fall as `OverK`, the weights converge to the pseudoinverse solution of `LeastSquares`.
+
+    Parameters
+    ----------
+    eta : "auto", float or schedule, default="auto"
+        The learning rate. "auto" measures each feature in its own units while it learns, cannot
+        diverge, and predicts with an average of the weights (see `Auto`). A number is the
+        lectures' LMS, which can track what changes; above the bound 2/tr[R] (`stable_rate`)
+        it warns.
+    max_iter : int, default=1000
+        Passes at most.
+    tol : float, default=1e-4
+        Stop when the error of a pass is not smaller by this fraction, twice in a row. 0 never.
+    mode : {"online", "batch"}, default="online"
+        Update after every sample, or after every pass by the *mean* of e x (the lectures' sum is
+        this with eta multiplied by N).
+    fit_intercept : bool, default=True
+    shuffle : bool, default=False
+        Shuffle the rows in `fit` before each pass: blocks of rows, and rows inside blocks.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,) or (k, p)
+    intercept_ : float or ndarray of shape (k,)
+    n_iter_ : int
+    fit_ : SequentialFit
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import WidrowHoff
+    >>> X = np.random.default_rng(0).standard_normal((2000, 2)) * [1e6, 1e-3]
+    >>> y = X @ [2e-6, 3e3] + 1
+    >>> model = WidrowHoff().fit(X, y)
+    >>> (model.coef_ * [1e6, 1e-3]).round(2), round(float(model.intercept_), 2)
+    (array([2., 3.]), 1.0)
+    """
+
+    def __init__(
+        self,
+        eta: float | str | Schedule = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        mode: str = "online",
+        fit_intercept: bool = True,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ):
+        self.eta = eta
+        self.max_iter = max_iter
+        self.tol = tol
+        self.mode = mode
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _recipe(self, K: int, p: int) -> Recipe:
+        return self._squared(kernels.SQUARED, kernels.NUMBERS, K, p)
+
+    coef_: Any = property(lambda self: self._shaped(self._fit.W))
+    intercept_: Any = property(lambda self: self._shaped(self._fit.b))
+
+    def _shaped(self, values: Array) -> Any:
+        given = values.astype(self._dtype)
+        return given[0] if self._one_target else given
+
+    def _observe(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Any, Array, Array]:
+        one = getattr(self, "_one_target", None)
+        X = self._finite_rows(X, reset=reset)
+        Y = self._targets(y, X)
+        if not reset and (Y.shape[1] != self._state.recipe.K or self._one_target != one):
+            came, self._one_target = np.shape(y), bool(one)
+            raise ValueError(
+                f"y has shape {came}, but the stream began with {self._state.recipe.K} targets; "
+                "they cannot change."
+            )
+        X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X))
+        if reset:
+            self._begin(Y.shape[1], X.shape[1], X.dtype)
+        return X, np.ascontiguousarray(Y), omega
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+    ) -> Self:
+        """Learn in passes over all rows.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, p)
+        y : array-like of shape (n,) or (n, k)
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the step of each sample; zero leaves it out.
+        coef_init, intercept_init : array-like, optional
+            Where to start; zero by default.
+        """
+        X, Y, omega = self._observe(X, y, sample_weight, reset=True)
+        start(self._state, coef_init, intercept_init)
+        self._certificate = Certificate("unproven", _NO_PROOF)
+        self._learn_passes(X, Y, omega)
+        return self._settle()
+
+    @available_if(streams)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn these rows too, once, as they come.
+
+        Any cutting of the rows into calls gives the same weights, bit for bit.
+        """
+        first = self._state is None
+        self._learn_stream(*self._observe(X, y, sample_weight, reset=first))
+        return self._settle()
+
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Learn one sample x (p,) with target y: a thin call, nothing checked but the shape."""
+        state = self._state
+        if state is None or not self._one_target or self.mode == "batch":
+            self.partial_fit(np.reshape(x, (1, -1)), np.asarray(y)[None])
+            return self
+        kernels.learn_one(self._one(x), float(y), state.head, state.theta)
+        self._known = None
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """The output for one sample x (p,): a number, or (k,) for several targets."""
+        x, head, theta = self._one(x), self._state.head, self._state.theta
+        if self._one_target:
+            return kernels.value(x, 0, head, theta)
+        return np.array([kernels.value(x, k, head, theta) for k in range(self._state.recipe.K)])

@@ -1,0 +1,145 @@
+"""All that a sequential learner remembers, in two arrays that the kernels change in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.criteria import CURVATURE
+from adaline.kernels import sequential as kernels
+from adaline.results import Array
+from adaline.schedules import Schedule
+
+NO_ROWS = np.empty(0, dtype=np.int64)
+NO_WEIGHTS = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run of passes ended.
+
+    Attributes
+    ----------
+    passes : int
+        Complete passes, the last of them included.
+    stopped : str
+        Why, as a sentence.
+    converged : bool
+        Whether it stopped by its own rule rather than at max_iter or in divergence.
+    """
+
+    passes: int
+    stopped: str
+    converged: bool
+
+
+def diverged(k: int, bound: str) -> Outcome:
+    """The outcome of a pass whose weights were thrown away."""
+    return Outcome(k - 1, f"diverged in pass {k}; weights are those before it. {bound}", False)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """criterion × schedule × what is kept, for K neurons of p inputs; codes as in the kernels."""
+
+    criterion: int
+    targets: int
+    schedule: Schedule
+    keep: int
+    intercept: bool
+    K: int
+    p: int
+
+
+class State:
+    """Weights, what is kept beside them, and the counters that travel with them.
+
+    head and theta are laid out as `kernels.sequential` says.
+    """
+
+    def __init__(self, recipe: Recipe):
+        kind, a, b = recipe.schedule.code()
+        keep, K, p = recipe.keep, recipe.K, recipe.p
+        self.recipe = recipe
+        self.head = np.zeros(kernels.RUNS + 2 * K)
+        self.head[:8] = recipe.criterion, recipe.targets, kind, a, b, recipe.intercept, keep, K
+        self.head[kernels.CURVATURE] = CURVATURE.get(recipe.criterion, 1.0)
+        self.theta = np.zeros((K * (1 + (keep != kernels.LAST)) + (kind == kernels.AUTO), p + 1))
+
+    @property
+    def is_perceptron(self) -> bool:
+        """Whether learning can come to rest by itself: no error, no correction."""
+        return self.recipe.criterion in (kernels.PERCEPTRON, kernels.MACHINE)
+
+    def is_solved(self, loss: float, tol: float) -> bool:
+        """Whether sigmoid outputs are on their targets: a mean squared error below tol.
+
+        On separable classes the weights would grow for ever, and the error never stop falling.
+        """
+        sigmoid = self.recipe.criterion in (kernels.TANH, kernels.LOGISTIC)
+        return sigmoid and 2.0 * loss <= tol
+
+    @property
+    def W(self) -> Array:
+        """The last weights, those that learning goes on from; (K, p), a view."""
+        return self.theta[: self.recipe.K, : self.recipe.p]
+
+    @property
+    def b(self) -> Array:
+        """The last biases, (K,), a view."""
+        return self.theta[: self.recipe.K, self.recipe.p]
+
+    @property
+    def seen(self) -> int:
+        """Samples learned so far, all passes together."""
+        return int(self.head[kernels.SEEN])
+
+    @property
+    def corrections(self) -> int:
+        """Corrections made so far, all passes together."""
+        return int(self.head[kernels.CORRECTIONS])
+
+    @property
+    def loss(self) -> float:
+        """Sum of the losses met so far, each before its sample was learned."""
+        return float(self.head[kernels.LOSS])
+
+    def kept(self) -> tuple[Array, Array]:
+        """W and b to predict with: the last, their average, or those in the pocket; copies."""
+        K, p, keep = self.recipe.K, self.recipe.p, int(self.head[kernels.KEEP])
+        last, n = self.theta[:K], self.head[kernels.SEEN]
+        kept = last.copy()
+        if keep == kernels.AVERAGE and n:
+            kept -= self.theta[K : 2 * K] / n
+        elif keep == kernels.LATE_AVERAGE and n:
+            kept -= self.theta[K : 2 * K] / (0.5 * n * (n + 1.0))
+        elif keep == kernels.POCKET:
+            run, best = self.head[kernels.RUNS :].reshape(2, K)
+            if self.recipe.criterion == kernels.MACHINE:  # one run for all neurons
+                run, best = np.full(K, run[0]), np.full(K, best[0])
+            kept[best > run] = self.theta[K : 2 * K][best > run]
+        return kept[:, :p].copy(), kept[:, p].copy()
+
+    def copy(self) -> tuple[Array, Array]:
+        """What `restore` takes."""
+        return self.head.copy(), self.theta.copy()
+
+    def restore(self, saved: tuple[Array, Array]) -> None:
+        """Back to what `copy` gave."""
+        self.head[:], self.theta[:] = saved
+
+
+def learn(state: State, X: Any, Y: Array, omega: Array, order: Any = NO_ROWS) -> None:
+    """Learn the rows of X one by one, as they come or in the given order."""
+    if hasattr(X, "indptr"):
+        entries = X.data, X.indices, X.indptr
+        if X.data.dtype != np.float64:
+            lo, hi = X.indptr[0], X.indptr[-1]
+            part = slice(lo, hi)
+            entries = X.data[part].astype(np.float64), X.indices[part], X.indptr - lo
+    else:
+        flat = np.ascontiguousarray(X, dtype=np.float64).reshape(-1)
+        entries = flat, NO_ROWS, NO_ROWS
+    kernels.learn(*entries, order, Y, omega, state.head, state.theta)

@@ -1,0 +1,122 @@
+"""One sample at a time: w + eta(n) g(n) x(n), pass after pass, until there is nothing to learn.
+
+Letters: X (n, p) samples, Y (n, k) targets or (n, 1) class codes, omega (n,) weights or empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.procedures._state import NO_ROWS, Outcome, State, diverged, learn
+from adaline.results import Array
+from adaline.tiles import is_sparse
+
+Order = NDArray[np.int64]
+Learn = Callable[[State, Any, Array, Array, int, int, Order], None]
+
+_BLOCK = 2**15  # numbers in a block of rows that is shuffled: it stays in cache
+_EXPLODES = 1e6  # errors so many times the targets are no learning
+
+
+def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, Order]]:
+    """(start, stop, order inside) of the blocks of a pass.
+
+    With rng, blocks come in random order and so do the rows inside each: nearly as good as
+    shuffling all rows, and the rows of a block are read from memory once.
+    """
+    n, p = X.shape
+    width = X.nnz / max(n, 1) if is_sparse(X) else p
+    size = _BLOCK if rng is not None else 32 * _BLOCK  # between two blocks, Ctrl-C is heard
+    rows = int(np.clip(size // max(width, 1), 256, 65536))
+    starts = np.arange(0, n, rows)
+    order = NO_ROWS
+    if rng is not None:
+        rng.shuffle(starts)
+        order = rng.permutation(min(rows, n))  # the same in every block of this pass
+    for start in starts.tolist():
+        stop = min(start + rows, n)
+        yield start, stop, order if stop - start >= len(order) else order[order < stop - start]
+
+
+def learn_rows(
+    state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, order: Order
+) -> None:
+    """Learn rows start..stop, in the given order of them."""
+    rows = _rows(X, start, stop)
+    if len(order) and not is_sparse(X):
+        rows = rows.copy()  # read from memory in order once, and out of order from the cache
+    learn(state, rows, Y[start:stop], omega[start:stop], order)
+
+
+def one_pass(
+    state: State, X: Any, Y: Array, omega: Array, rng: Any = None, by: Learn = learn_rows
+) -> tuple[int, float]:
+    """Learn every row once; the corrections made, and the sum of the losses met."""
+    made, loss = state.corrections, state.loss
+    for start, stop, order in blocks(X, rng):
+        by(state, X, Y, omega, start, stop, order)
+    return state.corrections - made, state.loss - loss
+
+
+def sequential(
+    state: State,
+    X: Any,
+    Y: Array,
+    omega: Array,
+    *,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator | None = None,
+    by: Learn = learn_rows,
+    bound: str = "",
+) -> Outcome:
+    """Passes until one makes no correction, or squared error stops falling, or max_iter.
+
+    State is at a complete pass whatever happens: an interrupt or divergence takes it back to the
+    last one. `by` learns a block; a tracer gives its own. `bound` is said of rates that diverged.
+    """
+    perceptron = state.is_perceptron
+    weight = float(omega.sum()) if len(omega) else float(len(Y))
+    squares = 0.0 if perceptron else float(np.sum(Y * Y))
+    scale = _EXPLODES * squares * max(1.0, float(omega.max(initial=1.0)))
+    best, calm, patience = np.inf, 0, 2 if rng is None else 5
+    for k in range(1, max_iter + 1):
+        saved = state.copy()
+        try:
+            made, loss = one_pass(state, X, Y, omega, rng, by)
+        except BaseException:
+            state.restore(saved)
+            raise
+        if not np.isfinite(state.theta).all() or loss > scale > 0:
+            state.restore(saved)
+            return diverged(k, bound)
+        if perceptron and made == 0:
+            return Outcome(k, f"pass {k} made no correction.", True)
+        calm = calm + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0
+        if state.is_solved(loss / weight, tol):
+            return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
+        if calm == patience and tol > 0 and not perceptron:
+            error = loss / weight
+            return Outcome(
+                k, f"the loss stopped falling by more than tol; {error:.4g} in pass {k}.", True
+            )
+        best = min(best, loss)
+    last = f"{made} corrections" if perceptron else f"a mean loss of {loss / weight:.4g}"
+    return Outcome(max_iter, f"max_iter={max_iter} passes are done, the last with {last}.", False)
+
+
+def _rows(X: Any, start: int, stop: int) -> Any:
+    """Rows of X; those of a CSR matrix without a copy of its entries."""
+    return _Sparse(X, start, stop) if is_sparse(X) else X[start:stop]
+
+
+class _Sparse:
+    """Consecutive rows of a CSR matrix: all entries, and the part of indptr."""
+
+    def __init__(self, X: Any, start: int, stop: int):
+        self.data, self.indices, self.indptr = X.data, X.indices, X.indptr[start : stop + 1]
+        self.shape = stop - start, X.shape[1]

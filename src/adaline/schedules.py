@@ -1,0 +1,261 @@
+"""How large a step is: learning rates as functions of the samples (or passes) seen so far.
+
+Sequential learners count samples, batch learners passes; the count starts at n = 0 and travels with
+the state, so that a stream cut into blocks has the rates of one pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.kernels import sequential as codes
+from adaline.results import Array
+from adaline.tiles import as_rows, is_sparse
+
+Code = tuple[int, float, float]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same step always: eta(n) = eta. The perceptron's fixed increment, and plain LMS.
+
+    Parameters
+    ----------
+    eta : float
+
+    Examples
+    --------
+    >>> from adaline import Constant
+    >>> Constant(0.5)(0, 3)
+    array([0.5, 0.5, 0.5])
+    """
+
+    eta: float
+
+    def __post_init__(self) -> None:
+        _positive("eta", self.eta)
+
+    def __call__(self, start: int, count: int) -> Array:
+        """The rates of samples start, start + 1, ..., of which there are count."""
+        return np.full(count, float(self.eta))
+
+    def code(self) -> Code:
+        """The same for kernels: a kind and two numbers."""
+        return codes.CONSTANT, float(self.eta), 0.0
+
+
+@dataclass(frozen=True)
+class OverK:
+    """Steps that force convergence: eta(k) = eta1 / k, k = 1, 2, ...
+
+    Lecture: the perceptron criterion and the Widrow-Hoff procedure. k counts samples in sequential
+    learning and passes in batch learning.
+
+    Parameters
+    ----------
+    eta1 : float
+        The first step.
+
+    Examples
+    --------
+    >>> from adaline import OverK
+    >>> OverK(1.0)(0, 4)
+    array([1.        , 0.5       , 0.33333333, 0.25      ])
+    """
+
+    eta1: float
+
+    def __post_init__(self) -> None:
+        _positive("eta1", self.eta1)
+
+    def __call__(self, start: int, count: int) -> Array:
+        """The rates of samples start, start + 1, ..., of which there are count."""
+        return np.asarray(self.eta1 / (np.arange(start, start + count) + 1.0))
+
+    def code(self) -> Code:
+        """The same for kernels: a kind and two numbers."""
+        return codes.OVER_K, float(self.eta1), 0.0
+
+
+@dataclass(frozen=True)
+class SearchThenConverge:
+    """Search with large steps, then settle: eta(n) = eta0 / (1 + n / tau), n = 0, 1, ...
+
+    Lecture: the LMS algorithm in a stationary environment.
+
+    Parameters
+    ----------
+    eta0, tau : float
+        First step, and the number of samples (passes, in batch learning) until it has halved.
+
+    Examples
+    --------
+    >>> from adaline import SearchThenConverge
+    >>> SearchThenConverge(eta0=1.0, tau=100.0)(0, 3).round(3)
+    array([1.  , 0.99, 0.98])
+    """
+
+    eta0: float
+    tau: float
+
+    def __post_init__(self) -> None:
+        _positive("eta0", self.eta0)
+        _positive("tau", self.tau)
+
+    def __call__(self, start: int, count: int) -> Array:
+        """The rates of samples start, start + 1, ..., of which there are count."""
+        return np.asarray(self.eta0 / (1.0 + np.arange(start, start + count) / self.tau))
+
+    def code(self) -> Code:
+        """The same for kernels: a kind and two numbers."""
+        return codes.SEARCH_THEN_CONVERGE, float(self.eta0), float(self.tau)
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Rates estimated while learning, feature by feature; `eta="auto"` is the same.
+
+    One sample at a time: features are measured in units of their running root mean square, so that
+    units do not matter; in these units the step is at most 1/|z|^2, which brings the sample's own
+    error to zero and no further (so it cannot diverge), and falls as 1/sqrt(n) from
+    1/mean(|z|^2), half the lectures' bound 2/tr[R]. Predictions use the average of the weights,
+    later ones counting more. All is a recursion, sample by sample.
+
+    Batch: steps of Barzilai and Borwein in the same units, halved until the error does not grow.
+
+    Examples
+    --------
+    >>> from adaline import Auto
+    >>> Auto()
+    Auto()
+    """
+
+    def code(self) -> Code:
+        """The same for kernels: a kind and two numbers."""
+        return codes.AUTO, 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class Absolute:
+    """Absolute error correction: the smallest whole eta with eta |x|^2 > |w'x|.
+
+    Lecture: the perceptron. After it the sample is on its right side. `eta="absolute"` is the same.
+    """
+
+    def code(self) -> Code:
+        """The same for kernels: a kind and two numbers."""
+        return codes.ABSOLUTE, 1.0, 0.0
+
+
+Schedule = Constant | OverK | SearchThenConverge | Auto | Absolute
+
+
+def as_schedule(eta: Any) -> Schedule:
+    """A number, "auto", "absolute" or a schedule, as a schedule.
+
+    >>> as_schedule(0.1), as_schedule("auto")
+    (Constant(eta=0.1), Auto())
+    """
+    if isinstance(eta, Constant | OverK | SearchThenConverge | Auto | Absolute):
+        return eta
+    if isinstance(eta, str) and eta in ("auto", "absolute"):
+        return Auto() if eta == "auto" else Absolute()
+    if isinstance(eta, int | float | np.number) and not isinstance(eta, bool):
+        return Constant(float(eta))
+    raise ValueError(
+        f"eta is {eta!r}; expected a positive number, 'auto', 'absolute' (perceptrons only), or a "
+        "schedule: Constant, OverK, SearchThenConverge, Auto."
+    )
+
+
+def _positive(name: str, value: Any) -> None:
+    if not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
+        raise ValueError(f"{name} is {value!r}; a rate must be a finite number above zero.")
+
+
+@dataclass(frozen=True)
+class StableRates:
+    """The lectures' bounds on eta for squared error, with R = X'X/N, the mean of x x'.
+
+    Attributes
+    ----------
+    one_sample : float
+        2/tr[R], for updates after every sample: eta e(n) x(n).
+    batch : float
+        2/lambda_max(R), for updates after every pass by the mean gradient: eta/N sum e(n) x(n).
+        It is sharper, and never smaller. For updates by the sum, as (5.19) of lecture 003
+        has them, divide it by N: that is what 2/Trace[X'X] in its (5.20) means.
+    """
+
+    one_sample: float
+    batch: float
+
+    def __str__(self) -> str:
+        return (
+            f"one sample at a time: 0 < eta < 2/tr[R] = {self.one_sample:.4g}; batch, by the mean "
+            f"gradient: 0 < eta < 2/lambda_max(R) = {self.batch:.4g}"
+        )
+
+
+def stable_rate(X: Any, fit_intercept: bool = True) -> StableRates:
+    """Up to which learning rate LMS, and batch gradient descent, are stable on these samples.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, p)
+    fit_intercept : bool, default=True
+        Whether a bias, an input that is always 1, is learned too; it counts in R.
+
+    Returns
+    -------
+    StableRates
+
+    Examples
+    --------
+    >>> from adaline import stable_rate
+    >>> rates = stable_rate([[3.0], [-3.0]], fit_intercept=False)
+    >>> rates.one_sample == rates.batch == 2 / 9
+    True
+    """
+    X, _, _ = as_rows(X if is_sparse(X) else np.asarray(X), None, None)
+    if X.shape[0] == 0:
+        raise ValueError("X has no rows; the bound is an average over samples.")
+    trace = mean_square(X) + fit_intercept
+    top = _largest_eigenvalue(X, fit_intercept)
+    return StableRates(2.0 / trace if trace else np.inf, 2.0 / top if top else np.inf)
+
+
+def mean_square(X: Any, omega: Array | None = None) -> float:
+    """tr[R] without the bias: the average of x'x.
+
+    >>> mean_square(np.array([[1.0, 1.0], [0.0, 2.0]]))
+    3.0
+    """
+    with np.errstate(over="ignore"):
+        if is_sparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        else:
+            squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return float(np.average(squares, weights=omega))
+
+
+def _largest_eigenvalue(X: Any, bias: bool) -> float:
+    """lambda_max(R) by power iteration from the row sums; 60 rounds give several digits."""
+    n, p = X.shape
+    # Powers of a matrix whose entries span decades: scale once so that squares stay in range.
+    unit = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0)) or 1.0
+    one = float(bias) / unit
+    u: NDArray[Any] = np.random.default_rng(0).standard_normal(p + 1)
+    top = 0.0
+    for _ in range(60):
+        u /= np.linalg.norm(u) or 1.0
+        v = np.asarray(X @ (u[:p] / unit)).ravel() + one * u[p]
+        u = np.append(np.asarray(X.T @ v).ravel() / unit, one * v.sum()) / n
+        before, top = top, float(np.linalg.norm(u))
+        if abs(top - before) <= 1e-10 * top:
+            break
+    return top * unit * unit

@@ -1,0 +1,150 @@
+"""Kernels and procedures against their slow twins, finite differences and each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adaline import criteria
+from adaline.estimators.perceptron import Perceptron
+from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
+from adaline.estimators.widrow_hoff import WidrowHoff
+from adaline.kernels import sequential as kernels
+from adaline.procedures._state import Recipe, State
+from adaline.procedures.gradient import look
+from adaline.procedures.sequential import blocks
+from adaline.schedules import Constant, OverK, SearchThenConverge
+from reference_sequential import automatic, batch_perceptron, kesler, lms, perceptron
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def whole_numbers(rng, n=30, p=3):
+    """Small whole numbers, on which both twins are exact."""
+    X = rng.integers(-4, 5, (n, p)).astype(float)
+    t = np.where(X @ np.arange(1, p + 1) + 0.5 > 0, 1, -1)
+    t[:2] = -1, 1
+    return X, t
+
+
+def augmented(X):
+    return np.column_stack([X, np.ones(len(X))]).tolist()
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_the_perceptron_is_its_slow_twin(rng, absolute):
+    X, t = whole_numbers(rng)
+    want = perceptron(augmented(X), t.tolist(), absolute=absolute, max_iter=60)
+    model = Perceptron("absolute" if absolute else 1.0, max_iter=60).fit(X, t)
+    got = [*model.coef_[0], *model.intercept_], model.fit_.corrections, model.n_iter_
+    assert got == want
+
+
+def test_the_perceptron_with_eta_over_k_is_its_slow_twin(rng):
+    X, t = whole_numbers(rng)
+    w, made, _ = perceptron(augmented(X), t.tolist(), max_iter=7, rate=lambda n: 1 / (n + 1))
+    model = Perceptron(OverK(1.0), max_iter=7).fit(X, t)
+    np.testing.assert_allclose([*model.coef_[0], *model.intercept_], w, rtol=1e-12)
+    assert model.fit_.corrections == made
+
+
+def test_the_batch_perceptron_is_its_slow_twin(rng):
+    X, t = whole_numbers(rng)
+    w, updates = batch_perceptron(augmented(X), t.tolist(), max_iter=40)
+    model = Perceptron(mode="batch", max_iter=40).fit(X, t)
+    assert ([*model.coef_[0], *model.intercept_], model.fit_.corrections) == (w, updates)
+
+
+def test_the_linear_machine_is_its_slow_twin(rng):
+    X = rng.integers(-4, 5, (40, 2)).astype(float)
+    codes = rng.integers(0, 4, 40)
+    codes[:4] = range(4)
+    W = np.array(kesler(augmented(X), codes.tolist(), 4, max_iter=15))
+    model = Perceptron(max_iter=15).fit(X, codes)
+    assert np.array_equal(np.column_stack([model.coef_, model.intercept_]), W)
+
+
+@pytest.mark.parametrize(
+    "schedule", [Constant(0.05), OverK(0.4), SearchThenConverge(0.1, 20.0)], ids=repr
+)
+def test_lms_is_its_slow_twin(rng, schedule):
+    X, y = rng.standard_normal((40, 3)), rng.standard_normal(40)
+    want = lms(augmented(X), y, lambda n: schedule(n, 1)[0], passes=3)
+    model = WidrowHoff(schedule, max_iter=3, tol=0).fit(X, y)
+    np.testing.assert_allclose([*model.coef_, model.intercept_], want, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize(("phi", "low"), [("tanh", -1), ("logistic", 0)])
+def test_the_sigmoid_perceptron_is_its_slow_twin(rng, phi, low):
+    X, y = rng.standard_normal((40, 3)), rng.integers(0, 2, 40)
+    want = lms(augmented(X), np.where(y == 1, 1, low), lambda n: 0.3, passes=3, phi=phi)
+    model = SigmoidPerceptron(phi, eta=0.3, max_iter=3, tol=0).fit(X, y)
+    got = [*model.coef_[0], *model.intercept_]
+    np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-13)
+
+
+def test_automatic_rates_are_their_slow_twin(rng):
+    X, y = rng.standard_normal((60, 3)) * [1e6, 1, 1e-3], rng.standard_normal(60)
+    model = WidrowHoff(max_iter=1).fit(X, y)
+    got = [*model.coef_, model.intercept_]
+    np.testing.assert_allclose(got, automatic(augmented(X), y), rtol=1e-9)
+
+
+CRITERIA = [kernels.PERCEPTRON, kernels.MACHINE, kernels.SQUARED, kernels.TANH, kernels.LOGISTIC]
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=lambda c: criteria.NAMES[c])
+def test_the_batch_slope_is_the_gradient_by_finite_differences(rng, criterion):
+    kind = kernels.BITS if criterion == kernels.LOGISTIC else kernels.SIGNS
+    state = State(Recipe(criterion, kind, Constant(1.0), kernels.LAST, True, 3, 4))
+    state.theta[:] = rng.standard_normal(state.theta.shape)
+    X, Y = rng.standard_normal((25, 4)), rng.integers(0, 3, (25, 1)).astype(float)
+    omega = rng.uniform(0.5, 2, 25)
+    G = look(state, X, Y, omega).G
+    h = 1e-6
+    for at in np.ndindex(state.theta.shape):
+        middle = state.theta[at]
+        losses = []
+        for side in (h, -h):
+            state.theta[at] = middle + side
+            losses.append(look(state, X, Y, omega).loss)
+        state.theta[at] = middle
+        assert -G[at] == pytest.approx((losses[0] - losses[1]) / (2 * h), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("criterion", [0, 2, 3, 4])
+def test_one_sample_and_whole_arrays_have_the_same_slopes(rng, criterion):
+    V, T = rng.standard_normal((20, 1)) * 3, rng.choice([-1.0, 1.0], (20, 1))
+    S, E = criteria.slopes(criterion, T, V)
+    for s, e, t, v in zip(S[:, 0], E[:, 0], T[:, 0], V[:, 0], strict=True):
+        one = kernels.slope_and_loss(criterion, t, v)
+        np.testing.assert_allclose(one, (s, e), rtol=1e-12, atol=1e-15)
+
+
+def test_curvature_bounds_hold():
+    v = np.linspace(-8, 8, 20001)
+    for criterion, lows in ((kernels.TANH, (-1.0, 1.0)), (kernels.LOGISTIC, (0.0, 1.0))):
+        for t in lows:
+            S, _ = criteria.slopes(criterion, np.full((len(v), 1), t), v[:, None])
+            bend = np.abs(np.gradient(S[:, 0], v)).max()
+            assert bend <= criteria.CURVATURE[criterion]
+
+
+def test_shuffled_blocks_hold_every_row_once(rng):
+    X = np.zeros((70_000, 3))
+    seen = np.concatenate([start + order for start, _, order in blocks(X, rng)])
+    assert np.array_equal(np.sort(seen), np.arange(70_000))
+    assert not np.array_equal(seen, np.arange(70_000))
+
+
+def test_lms_without_the_slope_of_phi_finds_nearly_the_same_classifier(rng):
+    """Lecture 003: skipping phi' works, because it is positive; with it, errors are fewer."""
+    X = np.vstack([rng.standard_normal((150, 2)), rng.standard_normal((150, 2)) + 2.5])
+    X[:5] -= 40  # far on their right side: they pull at the Adaline only
+    y = np.repeat([0, 1], 150)
+    from adaline.estimators.adaline import Adaline
+
+    with_slope = SigmoidPerceptron(mode="batch").fit(X, y)
+    without = Adaline(mode="batch").fit(X, y)
+    assert without.score(X, y) > 0.7
+    assert with_slope.score(X, y) > without.score(X, y)

@@ -1,0 +1,111 @@
+"""Slow twins of the learners that correct their errors: the lectures' loops in plain Python."""
+
+from __future__ import annotations
+
+import math
+
+
+def dot(w, x):
+    return sum(a * b for a, b in zip(w, x, strict=True))
+
+
+def perceptron(X, t, eta=1.0, max_iter=100, absolute=False, rate=None):
+    """(w, corrections, passes) of the incremental perceptron; give the bias as an input of 1."""
+    w, corrections, n = [0.0] * len(X[0]), 0, 0
+    for k in range(1, max_iter + 1):
+        made = 0
+        for x, target in zip(X, t, strict=True):
+            v = dot(w, x)
+            step = eta if rate is None else rate(n)
+            n += 1
+            if target * v > 0:
+                continue
+            if absolute:
+                step = 1
+                while step * dot(x, x) <= abs(v):
+                    step += 1
+            w = [a + step * target * b for a, b in zip(w, x, strict=True)]
+            made += 1
+        corrections += made
+        if made == 0:
+            return w, corrections, k
+    return w, corrections, max_iter
+
+
+def error_correction(X, d, eta=1.0, max_iter=100):
+    """w + eta [d - y] x of lecture 000, with y = sgn(w'x) and sgn(0) = +1."""
+    w = [0.0] * len(X[0])
+    for _ in range(max_iter):
+        before = w
+        for x, target in zip(X, d, strict=True):
+            y = 1 if dot(w, x) >= 0 else -1
+            w = [a + eta * (target - y) * b for a, b in zip(w, x, strict=True)]
+        if w == before:
+            return w
+    return w
+
+
+def batch_perceptron(X, t, eta=1.0, max_iter=100):
+    """(w, updates) of the batch perceptron."""
+    w, updates = [0.0] * len(X[0]), 0
+    for _ in range(max_iter):
+        wrong = [(x, s) for x, s in zip(X, t, strict=True) if s * dot(w, x) <= 0]
+        if not wrong:
+            return w, updates
+        updates += 1
+        for j in range(len(w)):
+            w[j] += eta * sum(s * x[j] for x, s in wrong)
+    return w, updates
+
+
+def kesler(X, codes, K, max_iter=100):
+    """Rows of weights of the linear machine; of equal rivals, the first is lowered."""
+    W = [[0.0] * len(X[0]) for _ in range(K)]
+    for _ in range(max_iter):
+        made = 0
+        for x, c in zip(X, codes, strict=True):
+            v = [dot(w, x) for w in W]
+            rival = max((k for k in range(K) if k != c), key=lambda k: v[k])
+            if v[c] <= v[rival]:
+                made += 1
+                W[c] = [a + b for a, b in zip(W[c], x, strict=True)]
+                W[rival] = [a - b for a, b in zip(W[rival], x, strict=True)]
+        if made == 0:
+            break
+    return W
+
+
+def lms(X, y, rate, passes=1, phi=None):
+    """w + eta(n) e phi' x; phi None, "tanh" or "logistic"."""
+    w, n = [0.0] * len(X[0]), 0
+    for _ in range(passes):
+        for x, target in zip(X, y, strict=True):
+            v = dot(w, x)
+            out, slope = v, 1.0
+            if phi == "tanh":
+                out = math.tanh(v)
+                slope = 1 - out**2
+            elif phi == "logistic":
+                out = 1 / (1 + math.exp(-v))
+                slope = out * (1 - out)
+            w = [a + rate(n) * (target - out) * slope * b for a, b in zip(w, x, strict=True)]
+            n += 1
+    return w
+
+
+def automatic(X, y):
+    """The weights of automatic rates after one pass, averaged; the last input is the bias's 1."""
+    q = len(X[0])
+    w, squares, total_z = [0.0] * q, [0.0] * (q - 1), 0.0
+    weighted, weight = [0.0] * q, 0.0
+    for n, (x, target) in enumerate(zip(X, y, strict=True), start=1):
+        squares = [s + a * a for s, a in zip(squares, x, strict=False)]
+        D = [s / n for s in squares] + [1.0]
+        z = sum(a * a / d for a, d in zip(x, D, strict=True) if d > 0)
+        total_z += z
+        eta = 1.0 / max(z, total_z / n * math.sqrt(1.0 + n / (16.0 * q)))
+        e = target - dot(w, x)
+        w = [a + (eta * e * b / d if d > 0 else 0.0) for a, b, d in zip(w, x, D, strict=True)]
+        weighted = [s + n * a for s, a in zip(weighted, w, strict=True)]
+        weight += n
+    return [s / weight for s in weighted]
