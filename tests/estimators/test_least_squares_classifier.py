@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from adaline import LeastSquaresClassifier, Moments
 
@@ -113,3 +114,12 @@ def test_a_label_never_announced_is_refused():
         model.partial_fit([[2.0]], ["c"])
     with pytest.raises(ValueError, match="cannot change"):
         model.partial_fit([[2.0]], ["a"], classes=["a", "b", "c"])
+
+
+def test_very_wide_rows_are_classified_without_p_by_p_sums(rng):
+    X, y = rng.standard_normal((40, 1500)), np.arange(40) % 3
+    model = LeastSquaresClassifier().fit(sparse.csr_matrix(X), y)
+    assert model.moments_ is None
+    assert model.certificate_.kind == "separable"
+    with pytest.raises(ValueError, match="begin with partial_fit"):
+        model.partial_fit(X, y)

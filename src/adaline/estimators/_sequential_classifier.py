@@ -65,7 +65,8 @@ class SequentialClassifier(Classifier, SequentialLearner):
         self._learn_passes(X, Y, omega)
         if len(omega) and not omega.all():
             X, codes = X[omega > 0], codes[omega > 0]
-        self._certificate = separation(*self._state.kept(), X, codes)
+        W, b = self._state.kept()
+        self._certificate = separation(W, b, X, codes)
         return self._settle()
 
     @available_if(streams)

@@ -41,7 +41,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     certificate_ : Certificate
         "separable" when every training sample is provably on its right side, else "undecided":
         squared error cannot prove that no hyperplane separates.
-    moments_ : Moments
+    moments_ : Moments, or None for very wide data
 
     Examples
     --------
@@ -73,7 +73,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
             Positive values b that w'x + b should reach on the right side; 1 by default.
         """
         rows, codes = self._observe(X, y, sample_weight, margins, classes=None, reset=True)
-        self.moments_ = self._moments_of(rows)
+        self.moments_ = self._moments_unless_wide(rows)
         self._accept(least_squares(self.moments_, rows, intercept=self.fit_intercept), rows.X)
         self._certificate = separation(self.fit_.W, self.fit_.b, rows.X, codes)
         self._speak_up()
@@ -98,6 +98,8 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
                 f"classes are {np.unique(classes).tolist()}, but were {self.classes_.tolist()} at "
                 "the first partial_fit; they cannot change."
             )
+        if not first:
+            self._check_moments()
         known = classes if first else self.classes_
         rows, _ = self._observe(X, y, sample_weight, margins, known, reset=first)
         part = self._moments_of(rows)
@@ -107,6 +109,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     def forget(self, X: Any, y: Any, sample_weight: Any = None, margins: Any = None) -> Self:
         """Undo having seen these rows, which must be among those seen."""
         check_is_fitted(self, "moments_")
+        self._check_moments()
         rows, _ = self._observe(X, y, sample_weight, margins, self.classes_, reset=False)
         left = self.moments_ - self._moments_of(rows)
         if left.rows == 0:
