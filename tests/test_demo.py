@@ -14,4 +14,5 @@ def test_the_tour_shows_what_it_promises(capsys):
     assert "does not separate" in shown
     assert "p(red | orange) = 0.6667" in shown
     stations = [line for line in shown.splitlines() if line[:1].isdigit() and line[1] == "."]
-    assert len(stations) == 6
+    assert len(stations) == 7
+    assert "separable: all 4 samples" in shown

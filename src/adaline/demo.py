@@ -1,4 +1,4 @@
-"""`adaline demo`: six short stations on built-in data, printed as a new user would meet them."""
+"""`adaline demo`: seven short stations on built-in data, printed as a new user would meet them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WAMPLER += _WAMPLER[-2::-1]
 
 def demo() -> None:
     """Walk through the stations."""
-    stations = [digits, coefficients, streams, verdicts, boundaries, two_boxes]
+    stations = [digits, coefficients, streams, verdicts, corrections, boundaries, two_boxes]
     for number, station in enumerate(stations, start=1):
         title = (station.__doc__ or "").splitlines()[0]
         print(f"\n{number}. {title}\n")
@@ -75,6 +75,14 @@ def verdicts() -> None:
         Ya = y * classifier.decision_function(X)
         verdict = "separates" if Ya.min() > 0 else "does not separate"
         _row(f"b = {b}, Ya", Ya, end=f"  {verdict}\n")
+
+
+def corrections() -> None:
+    """A perceptron corrects its errors: every step of the lecture's modified OR."""
+    X = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])
+    y = np.array([-1, 1, 1, 1])
+    print(adaline.trace(adaline.Perceptron(), X, y))
+    print(adaline.Perceptron().fit(X, y).certificate_)
 
 
 def boundaries() -> None:
