@@ -30,6 +30,7 @@ _HOME = {
     "RankDeficientWarning": "adaline.errors",
     "Ridge": "adaline.estimators.ridge",
     "SearchThenConverge": "adaline.schedules",
+    "SeparableError": "adaline.errors",
     "SigmoidPerceptron": "adaline.estimators.sigmoid_perceptron",
     "TfDf": "adaline.estimators.text",
     "Triangle": "adaline.triangle",
@@ -60,6 +61,7 @@ __all__ = [
     "RankDeficientWarning",
     "Ridge",
     "SearchThenConverge",
+    "SeparableError",
     "SigmoidPerceptron",
     "TfDf",
     "Triangle",
@@ -86,7 +88,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from adaline.certificates.mistakes import mistake_bound
     from adaline.class_moments import ClassMoments
-    from adaline.errors import IllConditionedWarning, RankDeficientWarning
+    from adaline.errors import IllConditionedWarning, RankDeficientWarning, SeparableError
     from adaline.estimators.adaline import Adaline
     from adaline.estimators.bayes import BayesClassifier
     from adaline.estimators.gaussian import GaussianClassifier

@@ -9,5 +9,9 @@ class RankDeficientWarning(UserWarning):
     """Some columns are combinations of others; the message names them."""
 
 
+class SeparableError(ValueError):
+    """A hyperplane separates the classes, so that maximum likelihood has no finite weights."""
+
+
 class MissingExtra(ImportError):
     """An optional dependency is not installed; the message says which extra brings it."""

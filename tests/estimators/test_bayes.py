@@ -11,7 +11,6 @@ from scipy import stats
 from scipy.stats import multivariate_normal, norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline.errors import IllConditionedWarning
 from adaline.estimators import _plane, _regions, _risk
@@ -21,11 +20,6 @@ HALVES = [0.5, 0.5]
 
 
 @pytest.mark.filterwarnings("ignore::adaline.errors.IllConditionedWarning")
-@parametrize_with_checks([BayesClassifier()])
-def test_scikit_learns_contract(estimator, check):
-    check(estimator)
-
-
 def two_clouds(n=200, p=2, seed=0):
     rng = np.random.default_rng(seed)
     X = np.concatenate([rng.normal(0, 1, (n, p)), rng.normal(2, 1, (n, p))])

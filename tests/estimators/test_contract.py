@@ -20,6 +20,7 @@ from adaline import (
     GaussianClassifier,
     LeastSquares,
     LeastSquaresClassifier,
+    LogisticRegression,
     PolynomialLeastSquares,
     Ridge,
 )
@@ -35,6 +36,7 @@ ESTIMATORS = [
     GaussianClassifier(covariance="full"),
     GaussianClassifier(covariance="diagonal"),
     BayesClassifier(),
+    LogisticRegression(),
 ]
 
 

@@ -10,17 +10,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.linear_model import Ridge as Peer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import Moments, Ridge
 from adaline.errors import MissingExtra
 
 RULES = ["auto", "loo", "gcv", "evidence"]
-
-
-@parametrize_with_checks([Ridge(), Ridge(alpha=1.0)])
-def test_it_keeps_scikit_learns_contract(estimator, check):
-    check(estimator)
 
 
 def draw(rng, n, p, k=None, noise=1.0):

@@ -1,0 +1,298 @@
+"""Logistic regression: maximum likelihood, a proof of it, and decisions by cost."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from adaline import decisions
+from adaline.errors import RankDeficientWarning
+from adaline.estimators._base import Classifier, check_finite
+from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._separable import refusal
+from adaline.objective import MANY, LogisticLoss, logistic_loss
+from adaline.procedures._newton_fit import NewtonFit
+from adaline.procedures.dual import dual_logistic
+from adaline.procedures.firth import firth
+from adaline.procedures.logistic_inference import (
+    Information,
+    affordable,
+    information,
+    logistic_summary,
+)
+from adaline.procedures.newton import newton, newton_auto
+from adaline.results import Array, Fit
+from adaline.summaries import Summary
+from adaline.tiles import as_rows, is_sparse
+
+
+class LogisticRegression(Classifier):
+    """Logistic loss × Newton × logistic output: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
+
+    Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
+    penalised. K classes have one w and b each, and softmax. **The lecture's class 1 is
+    `classes_[1]`**: beta is `coef_`, gamma is `intercept_`.
+
+    Lecture: 5.9, the logistic regression.
+
+    Parameters
+    ----------
+    alpha : float >= 0, "auto" or "firth", default=1.0
+        The penalty. 0 is maximum likelihood, which does not exist where a hyperplane separates the
+        classes: then `fit` raises SeparableError. "auto" has the least approximate leave-one-out
+        loss. "firth" is Firth's penalised likelihood (two classes), finite on any data.
+    fit_intercept : bool, default=True
+    max_iter : int, default=100
+        Steps, at most.
+    tol : float, default=1e-8
+        Stop when weights are off by no more standard errors (root of mean square) than this times
+        the root of the number of samples, and the minimum is proven to be near. For sparse rows of
+        more than 2000 features, two classes: when the duality gap is below this part of the loss.
+    costs : array of shape (K, K), optional
+        **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
+    reject_cost : float, optional
+        Where every decision is expected to cost more than this, `predict` answers "reject".
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    coef_, intercept_ : ndarray of shape (1, p) and (1,), or (K, p) and (K,)
+    n_iter_ : ndarray of shape (1,)
+    alpha_ : float
+        The penalty that was used; 0 with "firth".
+    certificate_ : Certificate
+        "optimal" with a proven bound on the distance to the minimum, else "unproven".
+
+    Examples
+    --------
+    >>> from adaline import LogisticRegression
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> model = LogisticRegression(alpha=0).fit(X, [0, 0, 1, 0, 1, 1])
+    >>> model.coef_.round(4), model.intercept_.round(4)
+    (array([[1.214]]), array([-3.0351]))
+    >>> model.certificate_.kind
+    'optimal'
+    >>> model.predict_proba([[2.5]]).round(6)
+    array([[0.5, 0.5]])
+    """
+
+    def __init__(
+        self,
+        alpha: float | str = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        tol: float = 1e-8,
+        costs: ArrayLike | None = None,
+        reject_cost: float | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.costs = costs
+        self.reject_cost = reject_cost
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from all rows: X (n, p) dense or CSR, labels y (n,)."""
+        self._check_parameters()
+        X = self._rows(X, reset=True, finite=False)
+        classes, codes = encode(labels_of_rows(y, X), None)
+        X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
+        _check_weights(classes, codes, omega)
+        decisions.checked_costs(self.costs, len(classes))
+        self.classes_ = classes
+        fit = self._learned(X, codes, omega)
+        self._accept(fit, X.dtype)
+        if fit.stopped.startswith("interrupted"):
+            raise KeyboardInterrupt
+        self._speak_up()
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """w'x + b: positive for `classes_[1]`; one column a class when there are more than two.
+
+        With costs it is moved so that it is still positive, or largest, where `predict` says so.
+        """
+        V = self._values(X)
+        V = V[:, 0] if len(self.classes_) == 2 else V
+        if self.costs is None:
+            return V
+        c = decisions.checked_costs(self.costs, len(self.classes_))
+        if len(c) == 2 and c[0, 1] > c[1, 1] and c[1, 0] > c[0, 0]:
+            return np.asarray(V + V.dtype.type(np.log(decisions.threshold([0.5, 0.5], c))))
+        R = decisions.expected_costs(_posterior(V), c)
+        return np.asarray(R[:, 0] - R[:, 1] if len(c) == 2 else -R, dtype=V.dtype)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of least expected cost, or "reject"; the first of tied classes."""
+        V = self._values(X)
+        V = V[:, 0] if len(self.classes_) == 2 else V
+        if self.costs is None and self.reject_cost is None:
+            chosen: Any = (V > 0).astype(int) if V.ndim == 1 else V.argmax(axis=1)
+            return np.asarray(self.classes_[chosen])
+        c = decisions.checked_costs(self.costs, len(self.classes_))
+        reject = decisions.checked_reject_cost(self.reject_cost)
+        label = None if reject is None else decisions.REJECT_LABEL
+        return decisions.labels_of(decisions.decide(_posterior(V), c, reject), self.classes_, label)
+
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), columns in the order of classes_."""
+        V = self._values(X)
+        return _posterior(V[:, 0] if len(self.classes_) == 2 else V).astype(V.dtype, copy=False)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """ln p(k | x), accurate where p(k | x) is too small for a float."""
+        V = self._values(X)
+        if len(self.classes_) == 2:
+            return np.asarray(log_expit(np.column_stack([-V[:, 0], V[:, 0]])))
+        return np.asarray(log_softmax(V, axis=1))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of samples decided rightly; a rejected sample is not."""
+        right = np.asarray(self.predict(X) == np.asarray(y), dtype=np.float64)
+        return float(np.average(right, weights=sample_weight))
+
+    def summary(
+        self, level: float = 0.95, X: Any = None, y: Any = None, sample_weight: Any = None
+    ) -> Summary:
+        """Standard errors, z, p, Wald intervals, deviance, AIC and BIC.
+
+        Errors come from the inverse curvature of the penalised loss: with alpha = 0 they are the
+        usual ones; with alpha > 0 those of the posterior under a Gaussian prior of variance
+        1/alpha. After a fit of many rows times features squared (n p^2 > 10^8), which does not
+        spend a pass on them, give the training rows again.
+        """
+        check_is_fitted(self, "fit_")
+        known = self._information
+        if X is not None:
+            X = self._rows(X, reset=False)
+            _, codes = encode(labels_of_rows(y, X), self.classes_)
+            X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
+            known = self._inform(self._loss(X, codes, omega, self.alpha_))
+        if known is None:
+            raise ValueError(
+                "this fit was large and kept no standard errors; give summary(X=X, y=y) the "
+                "training rows."
+            )
+        notes = [str(self.certificate_)]
+        if self.alpha_ > 0:
+            notes.append(
+                f"Errors are those of the penalised fit, alpha = {self.alpha_:.6g}: the inverse "
+                "curvature with the penalty. The penalty pulls coefficients towards zero."
+            )
+        return logistic_summary(
+            self.fit_.W,
+            self.fit_.b,
+            known,
+            self._names(),
+            [str(label) for label in self.classes_.tolist()],
+            intercept=self.fit_intercept,
+            level=level,
+            notes=tuple(notes),
+        )
+
+    def _check_parameters(self) -> None:
+        a: Any = self.alpha
+        number = isinstance(a, (int, float, np.number)) and not isinstance(a, bool)
+        if not (number and 0 <= a < np.inf) and not (isinstance(a, str) and a in ("auto", "firth")):
+            raise ValueError(f"alpha is {a!r}; give a number >= 0, 'auto' or 'firth'.")
+        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
+            raise ValueError(f"max_iter is {self.max_iter!r}; give a whole number of steps, >= 1.")
+        if not isinstance(self.tol, (int, float, np.number)) or not 0 < self.tol < np.inf:
+            raise ValueError(f"tol is {self.tol!r}; give a positive number, such as 1e-8.")
+        decisions.checked_reject_cost(self.reject_cost)
+
+    def _loss(self, X: Any, codes: Any, omega: Array, alpha: float) -> LogisticLoss:
+        return logistic_loss(X, codes, len(self.classes_), omega, alpha, self.fit_intercept)
+
+    def _learned(self, X: Any, codes: Any, omega: Array) -> Fit:
+        """The weights, by the procedure that suits alpha and the rows."""
+        alpha = self.alpha if isinstance(self.alpha, (int, float, np.number)) else 0.0
+        self.alpha_, self._information = float(alpha), None
+        if is_sparse(X):
+            check_finite(X, self._names())
+        wide = is_sparse(X) and X.shape[1] > MANY and len(self.classes_) == 2
+        if wide and self.alpha_ > 0:
+            t = np.where(codes == 1, 1.0, -1.0)
+            # A pass of the dual is much cheaper than a step of Newton's.
+            passes = 10 * self.max_iter
+            sparse = dual_logistic(X, t, omega, self.alpha_, self.fit_intercept, self.tol, passes)
+            self.n_iter_ = np.array([max(sparse.passes, 1)], dtype=np.int32)
+            return sparse
+        loss = self._loss(X, codes, omega, self.alpha_)
+        if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
+            check_finite(X, self._names())
+            raise ValueError("sums over X leave the range of float64; rescale the columns.")
+        if self.alpha == "auto":
+            fit, self.alpha_ = newton_auto(loss, self.max_iter, self.tol)
+            loss = loss.with_penalty(self.alpha_)
+        elif self.alpha == "firth":
+            fit = firth(loss, self.max_iter, self.tol)
+        else:
+            fit = newton(loss, self.max_iter, self.tol)
+        if fit.outcome in ("separated", "quasi"):
+            raise refusal(fit, loss, X, codes, self._names())
+        self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
+        if affordable(loss) and fit.rank == fit.theta.size:
+            self._information = information(loss, fit.theta)
+        return fit
+
+    def _inform(self, loss: LogisticLoss) -> Information:
+        W, b = self.fit_.W, self.fit_.b
+        return information(
+            loss, np.column_stack([W / loss.scale, b + W @ (loss.shift / loss.scale)])
+        )
+
+    def _accept(self, fit: Fit, dtype: Any) -> None:
+        """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""
+        self.fit_ = fit
+        self.coef_, self.intercept_ = fit.W.astype(dtype), fit.b.astype(dtype)
+
+    def _speak_up(self) -> None:
+        """Warn of weights that are not proven, and of columns that depend on others."""
+        fit = self.fit_
+        if isinstance(fit, NewtonFit):
+            if fit.rank < fit.theta.size:
+                warnings.warn(
+                    f"columns depend on others (rank {fit.rank} of {fit.theta.size}, the intercept "
+                    "included) and there is no penalty: many weights have the same likelihood, and "
+                    "these are one choice. Drop columns, or give alpha > 0.",
+                    RankDeficientWarning,
+                    stacklevel=3,
+                )
+                return
+            if fit.outcome == "converged":
+                return
+        if fit.certificate.kind != "optimal":
+            warnings.warn(
+                f"{fit.stopped} {fit.certificate.statement} Give more steps (max_iter is "
+                f"{self.max_iter}), or a larger alpha.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _check_weights(classes: NDArray[Any], codes: NDArray[np.int64], omega: Array) -> None:
+    """Every class needs a row that counts."""
+    if not len(omega):
+        return
+    weight = np.bincount(codes, omega, minlength=len(classes))
+    if np.any(weight == 0):
+        raise ValueError(
+            f"only zero sample_weight for the class {classes[weight == 0].tolist()[0]!r}: its "
+            "intercept would be minus infinity. Every class needs a row of positive weight, and "
+            "telling classes apart needs at least two classes; drop those rows."
+        )
+
+
+def _posterior(V: Array) -> Array:
+    """p(k | x) from values (n,) of two classes or (n, K) of more."""
+    if V.ndim == 1:
+        return np.asarray(expit(np.column_stack([-V, V])))
+    return np.asarray(softmax(V, axis=1))

@@ -1,0 +1,227 @@
+"""Logistic loss, its slope and its curvature, summed over rows in one pass.
+
+Rows are z = (scale x - shift, 1) and v = theta'z, theta = (w, b). Two classes: t = -1 or +1, and
+the loss log(1 + exp(-t v)). K classes: log sum_k exp(v_k) - v_code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline._jit import kernel, sums_kernel
+
+ROWS = 128  # in a block: their values and exponentials stay in the nearest cache
+_MAGIC = 1.5 * 2.0**52  # adding it leaves an integer in the low bits
+_LOG2E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+
+
+@kernel
+def _exponentials(a, whole, e):
+    """e = exp(-a) for a >= 0, by 2^k times a polynomial; a plain loop, so that it fills registers.
+
+    Below exp(-700) the answer stays exp(-700): nothing here can tell it from zero.
+    """
+    for i in range(ROWS):
+        x = max(-a[i], -700.0)
+        whole[i] = x * _LOG2E + _MAGIC
+        k = whole[i] - _MAGIC
+        r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+        s = 1.0 / 479001600.0
+        s = s * r + 1.0 / 39916800.0
+        s = s * r + 1.0 / 3628800.0
+        s = s * r + 1.0 / 362880.0
+        s = s * r + 1.0 / 40320.0
+        s = s * r + 1.0 / 5040.0
+        s = s * r + 1.0 / 720.0
+        s = s * r + 1.0 / 120.0
+        s = s * r + 1.0 / 24.0
+        s = s * r + 1.0 / 6.0
+        s = s * r + 0.5
+        s = s * r + 1.0
+        e[i] = s * r + 1.0
+    bits, powers = e.view(np.int64), whole.view(np.int64)
+    for i in range(ROWS):
+        bits[i] += powers[i] << 52
+
+
+@kernel
+def _link(v, t, omega, start, stop, r, root, work):
+    """Slopes r = omega dloss/dv of a block, and sqrt(omega d2loss/dv2) into root if it has room.
+
+    Returns the loss, and the least t v.
+    """
+    a, whole, e = work[0], work[1], work[2]
+    rows = stop - start
+    for i in range(ROWS):
+        a[i] = abs(v[i])
+    _exponentials(a, whole, e)
+    loss, least = 0.0, np.inf
+    weighted = omega.shape[0] > 0
+    # log(1 + e1) + log(1 + e2) + ... = log of the product, which 128 factors <= 2 keep in range.
+    product = 1.0
+    for i in range(rows):
+        m = t[start + i] * v[i]
+        o = omega[start + i] if weighted else 1.0
+        if o > 0.0:
+            least = min(least, m)
+        if weighted:
+            loss += o * np.log1p(e[i])
+        else:
+            product *= 1.0 + e[i]
+        loss += o * max(-m, 0.0)
+        share = (1.0 if m <= 0.0 else e[i]) / (1.0 + e[i])
+        r[i] = -t[start + i] * o * share
+    if root.shape[0] > 0:
+        for i in range(rows):
+            o = omega[start + i] if weighted else 1.0
+            root[start + i] = np.sqrt(o * e[i]) / (1.0 + e[i])
+    return loss + np.log(product), least
+
+
+@sums_kernel
+def _values_dense(X, scale, shift, theta, start, stop, v):
+    p = X.shape[1]
+    for i in range(start, stop):
+        s = 0.0
+        for j in range(p):
+            s += (X[i, j] * scale[j] - shift[j]) * theta[j]
+        v[i - start] = s + theta[p]
+
+
+@sums_kernel
+def _add_dense(X, scale, shift, start, stop, r, g):
+    """g += sum of r z over the rows; four rows at a time, so that g is read and written less."""
+    p = X.shape[1]
+    i = start
+    while i + 4 <= stop:
+        r0, r1, r2, r3 = r[i - start], r[i - start + 1], r[i - start + 2], r[i - start + 3]
+        for j in range(p):
+            c, d = scale[j], shift[j]
+            g[j] += (
+                r0 * (X[i, j] * c - d)
+                + r1 * (X[i + 1, j] * c - d)
+                + r2 * (X[i + 2, j] * c - d)
+                + r3 * (X[i + 3, j] * c - d)
+            )
+        g[p] += r0 + r1 + r2 + r3
+        i += 4
+    while i < stop:
+        for j in range(p):
+            g[j] += r[i - start] * (X[i, j] * scale[j] - shift[j])
+        g[p] += r[i - start]
+        i += 1
+
+
+@kernel
+def binary_dense(X, t, omega, scale, shift, theta, root):
+    """Loss, its gradient (p + 1,) and the least t v over the rows; see `_link` for root."""
+    n, p = X.shape
+    g, part_g, loss, least = np.zeros(p + 1), np.zeros(p + 1), 0.0, np.inf
+    v, r, work = np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
+    for start in range(0, n, ROWS):
+        stop = min(start + ROWS, n)
+        _values_dense(X, scale, shift, theta, start, stop, v)
+        part, low = _link(v, t, omega, start, stop, r, root, work)
+        loss += part
+        least = min(least, low)
+        part_g[:] = 0.0  # block by block, so that rounding does not build up over all rows
+        _add_dense(X, scale, shift, start, stop, r, part_g)
+        g += part_g
+    return loss, g, least
+
+
+@kernel
+def binary_sparse(data, indices, indptr, t, omega, scale, shift, theta, root):
+    """`binary_dense` for CSR rows: unpacked with shift (p,), not unpacked with shift (0,)."""
+    n, p = indptr.shape[0] - 1, scale.shape[0]
+    g, part_g, loss, least = np.zeros(p + 1), np.zeros(p + 1), 0.0, np.inf
+    v, r, work = np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
+    centred = shift.shape[0] > 0
+    z = np.empty((ROWS if centred else 1, p if centred else 0))
+    unit, zero = np.ones(p if centred else 0), np.zeros(p if centred else 0)
+    for start in range(0, n, ROWS):
+        stop = min(start + ROWS, n)
+        if centred:
+            for i in range(start, stop):
+                for j in range(p):
+                    z[i - start, j] = -shift[j]
+                for q in range(indptr[i], indptr[i + 1]):
+                    z[i - start, indices[q]] += data[q] * scale[indices[q]]
+            _values_dense(z, unit, zero, theta, 0, stop - start, v)
+        else:
+            for i in range(start, stop):
+                s = theta[p]
+                for q in range(indptr[i], indptr[i + 1]):
+                    s += data[q] * scale[indices[q]] * theta[indices[q]]
+                v[i - start] = s
+        part, low = _link(v, t, omega, start, stop, r, root, work)
+        loss += part
+        least = min(least, low)
+        if centred:
+            part_g[:] = 0.0
+            _add_dense(z, unit, zero, 0, stop - start, r, part_g)
+            g += part_g
+        else:
+            for i in range(start, stop):
+                for q in range(indptr[i], indptr[i + 1]):
+                    g[indices[q]] += r[i - start] * data[q] * scale[indices[q]]
+                g[p] += r[i - start]
+    return loss, g, least
+
+
+@kernel
+def softmax(V, codes, omega, R, probability):
+    """Loss of rows with values V (n, K); R = omega (p - 1[code]), and p where there is room.
+
+    Returns the loss and the least lead of the own class over the best other.
+    """
+    n, K = V.shape
+    loss, least = 0.0, np.inf
+    chunk = max(ROWS // K, 1)  # rows whose exponentials are made at once
+    size = -(-(chunk * K) // ROWS) * ROWS
+    a, whole, e = np.zeros(size), np.empty(size), np.empty(size)
+    best = np.empty(chunk)
+    for start in range(0, n, chunk):
+        stop = min(start + chunk, n)
+        for i in range(start, stop):
+            top = V[i, 0]
+            for k in range(1, K):
+                top = max(top, V[i, k])
+            best[i - start] = top
+            for k in range(K):
+                a[(i - start) * K + k] = top - V[i, k]
+        for q in range(0, size, ROWS):
+            _exponentials(a[q : q + ROWS], whole[q : q + ROWS], e[q : q + ROWS])
+        for i in range(start, stop):
+            o = omega[i] if omega.shape[0] > 0 else 1.0
+            first, own = (i - start) * K, V[i, codes[i]]
+            total, other = 0.0, -np.inf
+            for k in range(K):
+                total += e[first + k]
+                if k != codes[i]:
+                    other = max(other, V[i, k])
+            if o > 0.0:
+                least = min(least, own - other)
+            loss += o * (np.log(total) + best[i - start] - own)
+            for k in range(K):
+                R[i, k] = o * e[first + k] / total
+            R[i, codes[i]] -= o
+            if probability.shape[0] > 0:
+                for k in range(K):
+                    probability[i, k] = e[first + k] / total
+    return loss, least
+
+
+@sums_kernel
+def spread_dense(X, first, unit):
+    """Sums of d = (x - first) unit and of d^2, and the largest |d|, of each column."""
+    n, p = X.shape
+    total, squares, top = np.zeros(p), np.zeros(p), np.zeros(p)
+    for i in range(n):
+        for j in range(p):
+            d = (X[i, j] - first[j]) * unit[j]
+            total[j] += d
+            squares[j] += d * d
+            top[j] = max(top[j], abs(d))
+    return total, squares, top

@@ -1,0 +1,285 @@
+"""Logistic loss summed over rows at theta: value, gradient and curvature, in pieces that add up.
+
+    f(theta) = sum_i omega_i loss_i(theta'z_i) + sum_j penalty_j theta_j^2 / 2
+    z = (scale x - shift, 1)
+
+theta (K, p + 1) holds the weights and, last, the bias; two classes are K = 1. Scales are powers of
+two and shifts are near the columns' means, so that unscaled and shifted columns cost no digits;
+the penalty is that of the weights in the units of X.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline._threads import over_pieces, pieces
+from adaline.kernels import logistic, sums
+from adaline.linalg import UNIT, add_gram, symmetric
+from adaline.results import Array
+from adaline.tiles import exponents, is_sparse, tile_rows, tiles
+
+FEW = 64  # columns up to which our own loop makes a Gram matrix faster than BLAS
+UNPACKED = 256  # columns up to which sparse rows are unpacked, and may be centred
+MANY = 2000  # columns beyond which no p x p matrix is made
+_NEAR = 4.0  # means of this many deviations cost no digit to speak of
+_NONE = np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """f and its gradient (K, p + 1) at theta; least is the smallest lead of a row's own class."""
+
+    f: float
+    g: Array
+    least: float
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticLoss:
+    """Rows, their classes and weights, and the units in which theta is measured.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n, p)
+    target : ndarray of shape (n,)
+        -1.0 and +1.0 for K = 1, else class codes.
+    omega : ndarray of shape (n,) or empty
+    K : int
+    intercept : bool
+    scale, shift : ndarray of shape (p,)
+    penalty : ndarray of shape (p + 1,)
+        Curvature of the penalty; zero for the bias.
+    top, length : ndarray of shape (p + 1,)
+        Bounds on |z_j| and on the root of sum omega z_j^2.
+    """
+
+    X: Any
+    target: NDArray[Any]
+    omega: Array
+    K: int
+    intercept: bool
+    scale: Array
+    shift: Array
+    penalty: Array
+    top: Array
+    length: Array
+
+    @property
+    def weight(self) -> float:
+        """Sum of the sample weights."""
+        return float(self.omega.sum()) if len(self.omega) else float(self.X.shape[0])
+
+    @property
+    def centred(self) -> bool:
+        """Whether rows are unpacked and centred; wide sparse rows are not."""
+        return not is_sparse(self.X) or len(self.scale) <= UNPACKED
+
+    @property
+    def plain(self) -> bool:
+        """Whether X can be multiplied as it is: the columns' means are near zero already."""
+        return (
+            isinstance(self.X, np.ndarray)
+            and self.X.dtype == np.float64
+            and bool(np.all(np.abs(self.shift) <= _NEAR))
+        )
+
+    def at(self, theta: Array, root: Array = _NONE, probability: Array = _NONE) -> Evaluation:
+        """Value and gradient; fills root (n,) for K = 1, or probability (n, K), where given."""
+        if self.K == 1:
+            parts = self._binary(theta[0], root)
+        elif self.centred:
+            parts = self._classes(theta, probability.reshape(-1, self.K))
+        else:
+            parts = [self._sparse_classes(theta, probability.reshape(-1, self.K))]
+        f = sum(float(part[0]) for part in parts)
+        g = np.sum([part[1] for part in parts], axis=0).reshape(theta.shape)
+        if not self.intercept:
+            g[:, -1] = 0.0
+        f += 0.5 * float(np.sum(self.penalty * theta**2))
+        return Evaluation(f, g + self.penalty * theta, min(float(part[2]) for part in parts))
+
+    def _binary(self, theta: Array, root: Array) -> list[tuple[float, Array, float]]:
+        X, shift = self.X, self.shift if self.centred else _NONE
+        theta = np.ascontiguousarray(theta)
+
+        def of_piece(i: int, j: int) -> tuple[float, Array, float]:
+            rest = (self.target[i:j], self.omega[i:j], self.scale, shift, theta, root[i:j])
+            if is_sparse(X):
+                rows = X.data, X.indices, X.indptr[i : j + 1]
+                return logistic.binary_sparse(*rows, *rest)  # type: ignore[no-any-return]
+            return logistic.binary_dense(X[i:j], *rest)  # type: ignore[no-any-return]
+
+        return _over(of_piece, X)
+
+    def _classes(self, theta: Array, probability: Array) -> list[tuple[float, Array, float]]:
+        X, q = self.X, theta.shape[1]
+        rows, plain = tile_rows(q + self.K), self.plain
+        none, turned = np.empty((X.shape[0], 0)), np.ascontiguousarray(theta.T)
+        if plain:
+            W, b = self.original(theta)
+            turned = np.ascontiguousarray(W.T)
+
+        def of_piece(i: int, j: int) -> tuple[float, Array, float]:
+            f, g, least = 0.0, np.zeros((self.K, q - plain)), np.inf
+            total = np.zeros(self.K)
+            V, R = np.empty((rows, self.K)), np.empty((rows, self.K))
+            blocks = (X[k : min(k + rows, j)] for k in range(i, j, rows))
+            filled = tiles(X, none, _NONE, self.scale, self.shift, rows, i, j)
+            for tile in blocks if plain else filled:
+                m, end = len(tile), i + len(tile)
+                np.matmul(tile, turned, out=V[:m])
+                if plain:
+                    V[:m] += b
+                rest = self.omega[i:end], R[:m], probability[i:end]
+                loss, low = logistic.softmax(V[:m], self.target[i:end], *rest)
+                f, least, i = f + loss, min(least, low), end
+                g += R[:m].T @ tile
+                total += R[:m].sum(axis=0)
+            if plain:
+                g = np.column_stack([g * self.scale - total[:, None] * self.shift, total])
+            return f, g, least
+
+        return over_pieces(of_piece, X.shape[0], q)
+
+    def _sparse_classes(self, theta: Array, probability: Array) -> tuple[float, Array, float]:
+        V = np.asarray(self.X @ (theta[:, :-1] * self.scale).T + theta[:, -1], dtype=np.float64)
+        R = np.empty_like(V)
+        f, least = logistic.softmax(V, self.target, self.omega, R, probability)
+        g = np.column_stack([(self.X.T @ R).T * self.scale, R.sum(axis=0)])
+        return f, g, least
+
+    def gram(self, root: Array, every: int = 1) -> Array:
+        """Sum of root^2 z z' over every so many-th row, without the penalty; (p + 1, p + 1)."""
+        X, root, p = self.X[::every], np.ascontiguousarray(root[::every]), len(self.scale)
+        none = np.empty((X.shape[0], 0))
+
+        def of_piece(i: int, j: int) -> Array:
+            rest = none[i:j], root[i:j], self.scale, self.shift
+            if p >= FEW:
+                G = np.zeros((p + 1, p + 1), order="F")
+                for tile in tiles(X, none, root, self.scale, self.shift, tile_rows(p), i, j):
+                    G = add_gram(G, tile)
+                return G
+            if is_sparse(X):
+                return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
+            return np.asarray(sums.gram_dense(X[i:j], *rest))
+
+        G = symmetric(np.sum(over_pieces(of_piece, X.shape[0], p + 1), axis=0))
+        if not self.intercept:
+            G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
+        return G
+
+    def with_penalty(self, alpha: float) -> LogisticLoss:
+        """The same rows with another penalty, alpha / 2 |w|^2 in the units of X."""
+        with np.errstate(over="ignore"):  # columns of 1e-200: as good as no column
+            penalty = np.minimum(alpha * self.scale * self.scale, 2.0**1000)
+        return replace(self, penalty=np.append(penalty, 0.0))
+
+    def thinned(self, every: int) -> LogisticLoss:
+        """Every so many-th row, each counted for all it stands for."""
+        omega = self.omega[::every] if len(self.omega) else np.ones(-(-self.X.shape[0] // every))
+        X = self.X[::every]
+        omega = omega * (self.weight / max(float(omega.sum()), np.finfo(np.float64).tiny))
+        X = X if is_sparse(X) else np.ascontiguousarray(X)
+        return replace(self, X=X, target=self.target[::every].copy(), omega=omega)
+
+    def rounding(self, theta: Array) -> Array:
+        """Bound on what rounding may have done to each component of the gradient, (p + 1,).
+
+        A sum of n terms in tiles: |error| <= (rows in a tile + tiles) u sum |terms|, slopes are
+        at most 1, and values v are off by less than (p + 4) u |theta|'|z|.
+        """
+        n, q = self.X.shape[0], len(self.top)
+        start, stop = pieces(n, min(q, 512))[0]
+        depth = tile_rows(q) + (stop - start) / logistic.ROWS + 64 if self.centred else n
+        reach = float(np.max(np.abs(theta) @ self.top))
+        each = (depth + 0.25 * (q + 3) * reach + 8.0) * UNIT * 1.01
+        if self.K > 1 and self.plain:  # sums of x, not of z
+            each *= 2.0 * (1.0 + _NEAR)
+        own = 4.0 * UNIT * np.max(np.abs(self.penalty * theta), axis=0)
+        return np.asarray(each * np.sqrt(self.weight) * self.length + own)
+
+    def original(self, theta: Array) -> tuple[Array, Array]:
+        """W (K, p) and b (K,) for the columns as they came."""
+        return theta[:, :-1] * self.scale, theta[:, -1] - theta[:, :-1] @ self.shift
+
+
+def logistic_loss(
+    X: Any, codes: NDArray[np.int64], K: int, omega: Array, alpha: float, intercept: bool
+) -> LogisticLoss:
+    """The penalised loss of rows with class codes, in units that fit the columns."""
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN in X gives NaN in length
+        scale, shift, top, length = _units(X, omega, intercept)
+    target = 2.0 * codes - 1.0 if K == 2 else np.ascontiguousarray(codes)
+    none = np.zeros(len(top))
+    loss = LogisticLoss(
+        X, target, omega, 1 if K == 2 else K, intercept, scale, shift, none, top, length
+    )
+    return loss.with_penalty(alpha)
+
+
+def _units(X: Any, omega: Array, intercept: bool) -> tuple[Array, Array, Array, Array]:
+    """Powers of two and shifts that bring columns to mean about 0 and deviation about 1."""
+    n, p = X.shape
+    mean, spread, first, top = _spreads(X)
+    centre = intercept and (not is_sparse(X) or p <= UNPACKED)
+    about = spread if centre else np.hypot(spread, first + mean)
+    about = np.where(about > 0, about, top)  # squares so small that they were lost
+    scale = np.where(about > 0, np.ldexp(1.0, -np.frexp(about)[1]), 1.0)
+    shift = (first + mean) * scale if centre else np.zeros(p)
+    # The shift is rounded; so is the bound: a little more than the largest |z|.
+    top = (top + np.abs(mean if centre else first)) * scale * 1.01
+    weight = float(omega.sum()) if len(omega) else float(n)
+    largest = float(omega.max()) if len(omega) else 1.0
+    length = np.minimum(
+        np.sqrt(n * largest) * np.hypot(spread, 0.0 if centre else first + mean) * scale,
+        np.sqrt(weight) * top,
+    )
+    return scale, shift, np.append(top, 1.0), np.append(1.01 * length, np.sqrt(weight))
+
+
+def _spreads(X: Any) -> tuple[Array, Array, Array, Array]:
+    """Mean less the first row, deviation, first row, and largest |x - first| of each column."""
+    n, p = X.shape
+    if is_sparse(X) and p > UNPACKED:
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        top = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+        safe = np.where(top > 0, top, 1.0)
+        scaled = X.astype(np.float64).copy()
+        scaled.data = (scaled.data / safe[scaled.indices]) ** 2
+        square = np.asarray(scaled.mean(axis=0)).ravel()
+        spread = safe * np.sqrt(np.maximum(square - (mean / safe) ** 2, 0.0))
+        return mean, np.where(spread > 1e-8 * top, spread, 0.0), np.zeros(p), top
+    head = X[:1].toarray()[0] if is_sparse(X) else X[0]
+    first, unit = np.asarray(head, dtype=np.float64), np.ones(p)
+    parts = over_pieces(lambda i, j: _spread(X, first, unit, i, j), n, p)
+    if not np.isfinite(sum(float(part[1].sum()) for part in parts)):
+        unit = np.ldexp(1.0, -exponents(X, np.empty((n, 0))) - 4)
+        parts = over_pieces(lambda i, j: _spread(X, first, unit, i, j), n, p)
+    mean = np.sum([part[0] for part in parts], axis=0) / n
+    square = np.sum([part[1] for part in parts], axis=0) / n
+    top = np.max([part[2] for part in parts], axis=0)
+    return mean / unit, np.sqrt(np.maximum(square - mean**2, 0.0)) / unit, first, top / unit
+
+
+def _spread(X: Any, first: Array, unit: Array, i: int, j: int) -> tuple[Array, Array, Array]:
+    """Sums and squares of (x - first) unit, and its largest size, over rows i..j."""
+    if not is_sparse(X):
+        return logistic.spread_dense(X[i:j], first, unit)  # type: ignore[no-any-return]
+    parts = [
+        logistic.spread_dense(X[k : min(k + 4096, j)].toarray(), first, unit)
+        for k in range(i, j, 4096)
+    ]
+    total, squares, top = (np.array(part) for part in zip(*parts, strict=True))
+    return total.sum(axis=0), squares.sum(axis=0), top.max(axis=0)
+
+
+def _over(work: Any, X: Any) -> list[Any]:
+    n, p = X.shape
+    if is_sparse(X) and p > MANY:  # sums too large to hold several of
+        return [work(0, n)]
+    return over_pieces(work, n, min(p, 512))

@@ -1,0 +1,79 @@
+"""What is asked of each row of a logistic loss, tile by tile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from adaline._threads import over_pieces
+from adaline.linalg import eigen
+from adaline.objective import LogisticLoss, logistic_loss
+from adaline.results import Array
+from adaline.tiles import is_sparse, tile_rows, tiles
+
+
+def projected(loss: LogisticLoss, A: Array) -> Array:
+    """A'(z, 1) of each row, (n, columns of A)."""
+    return np.concatenate(_tiled(loss, lambda tile, i: tile @ A, np.empty(0)))
+
+
+def leverages(loss: LogisticLoss, root: Array, A: Array) -> Array:
+    """|root A'(z, 1)|^2 of each row, (n,); root may be empty, for ones."""
+    return np.concatenate(_tiled(loss, lambda tile, i: np.sum((tile @ A) ** 2, axis=1), root))
+
+
+def summed(loss: LogisticLoss, r: Array) -> Array:
+    """Sum of r (z, 1) over the rows, (p + 1,)."""
+    parts = _tiled(loss, lambda tile, i: r[i : i + len(tile)] @ tile, np.empty(0))
+    return np.asarray(np.sum(parts, axis=0))
+
+
+def row_space(loss: LogisticLoss) -> tuple[LogisticLoss, Callable[[Array], Array]]:
+    """The same minimum over n numbers instead of p: w is a combination of the rows.
+
+    With Z D^-1/2 = L Q, the penalty D and Q of orthonormal rows, w = D^-1/2 Q'u and the penalty is
+    |u|^2 / 2. Returns the loss of the rows L, and w from u.
+    """
+    G = sum(block @ block.T for block in _columns(loss))
+    values, U = eigen(np.asarray(G.toarray() if is_sparse(G) else G))
+    keep = values > 1e-13 * len(values) * max(values[-1], 0.0)
+    root, U = np.sqrt(values[keep]), U[:, keep]
+    codes = (loss.target > 0).astype(np.int64) if loss.K == 1 else loss.target
+    few = logistic_loss(U * root, codes, max(loss.K, 2), loss.omega, 1.0, loss.intercept)
+
+    def back(u: Array) -> Array:
+        dual = (U / root) @ u.T
+        w = np.concatenate([np.asarray(block.T @ dual) for block in _columns(loss)])
+        return np.asarray(w.T / np.sqrt(loss.penalty[:-1]))
+
+    return few, back
+
+
+def _columns(loss: LogisticLoss) -> Iterator[Any]:
+    """Blocks of columns of Z D^-1/2; of sparse rows, which are not centred, all at once."""
+    scale, d = loss.scale, np.sqrt(loss.penalty[:-1])
+    if is_sparse(loss.X):
+        X = loss.X.astype(np.float64).copy()
+        X.data *= (scale / d)[X.indices]
+        yield X
+        return
+    for c in (slice(k, k + 1024) for k in range(0, len(scale), 1024)):
+        yield (loss.X[:, c] * scale[c] - loss.shift[c]) / d[c]
+
+
+def _tiled(loss: LogisticLoss, of: Callable[[Array, int], Array], root: Array) -> list[Array]:
+    """of(tile, first row) of all tiles of rows root (z, 1), in order."""
+    X, q = loss.X, len(loss.penalty)
+    none, rows = np.empty((X.shape[0], 0)), tile_rows(q)
+
+    def of_piece(i: int, j: int) -> list[Array]:
+        found = []
+        for k, tile in enumerate(tiles(X, none, root, loss.scale, loss.shift, rows, i, j)):
+            if not loss.intercept:
+                tile[:, -1] = 0.0
+            found.append(of(tile, i + k * rows))
+        return found
+
+    return [part for piece in over_pieces(of_piece, X.shape[0], q) for part in piece]

@@ -1,0 +1,284 @@
+"""LogisticRegression: scikit-learn and statsmodels agree, bad input is refused, and Firth helps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression as Peer
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+
+from adaline import LogisticRegression, SeparableError
+from adaline.errors import RankDeficientWarning
+
+
+def sample(rng, n=400, p=4, K=2):
+    X = rng.standard_normal((n, p)) * rng.uniform(0.5, 3, p) + rng.uniform(-2, 2, p)
+    V = X @ rng.normal(size=(p, K)) / 2
+    return X, np.argmax(V + rng.gumbel(size=(n, K)), axis=1)
+
+
+@pytest.mark.parametrize("K", [2, 3, 6])
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 50.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_scikit_learn_s_weights_are_found(rng, K, alpha, fit_intercept):
+    X, y = sample(rng, K=K)
+    omega = rng.uniform(0.5, 2, len(y))
+    ours = LogisticRegression(alpha=alpha, fit_intercept=fit_intercept).fit(X, y, omega)
+    peer = Peer(
+        C=1 / alpha, fit_intercept=fit_intercept, tol=1e-10, max_iter=5000, solver="newton-cg"
+    ).fit(X, y, omega)
+    np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-6)
+    np.testing.assert_allclose(ours.intercept_, peer.intercept_, atol=1e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-6)
+    np.testing.assert_array_equal(ours.predict(X), peer.predict(X))
+    assert ours.coef_.shape == peer.coef_.shape
+    assert ours.intercept_.shape == peer.intercept_.shape
+    assert ours.n_iter_.shape == (1,)
+    assert ours.certificate_.kind == "optimal"
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1e-6])
+def test_unscaled_columns_of_real_data_are_no_trouble(alpha):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LogisticRegression(alpha=alpha).fit(X, y)
+    assert model.certificate_.kind == "optimal"
+    assert model.n_iter_[0] < 30
+
+
+def test_statsmodels_finds_the_same_errors_and_deviance(rng):
+    X, y = sample(rng)
+    table = LogisticRegression(alpha=0).fit(X, y).summary(level=0.9)
+    peer = sm.Logit(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-12)
+    np.testing.assert_allclose(table["coef"], peer.params, rtol=1e-6)
+    np.testing.assert_allclose(table["std err"], peer.bse, rtol=1e-6)
+    np.testing.assert_allclose(table["z"], peer.tvalues, rtol=1e-6)
+    np.testing.assert_allclose(table["p"], peer.pvalues, rtol=1e-5, atol=1e-12)
+    low, high = peer.conf_int(alpha=0.1).T
+    np.testing.assert_allclose(table["low 90%"], low, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(table["high 90%"], high, rtol=1e-5, atol=1e-8)
+    assert table["deviance"] == pytest.approx(-2 * peer.llf)
+    assert table["null deviance"] == pytest.approx(-2 * peer.llnull)
+    assert table["AIC"] == pytest.approx(peer.aic)
+    assert table["BIC"] == pytest.approx(peer.bic)
+    assert table["McFadden R²"] == pytest.approx(peer.prsquared)
+    assert table.names == ("intercept", "x0", "x1", "x2", "x3")
+
+
+def test_errors_of_several_classes_are_those_of_statsmodels_differences(rng):
+    X, y = sample(rng, K=3)
+    model = LogisticRegression(alpha=0).fit(X, y)
+    peer = sm.MNLogit(y, sm.add_constant(X)).fit(disp=0, method="newton", maxiter=100)
+    W = np.column_stack([model.intercept_, model.coef_])
+    np.testing.assert_allclose((W[1:] - W[0]).T, np.asarray(peer.params), atol=1e-6)
+    # The errors of w_k - mean(w) follow from the covariance of the differences to class 0.
+    q = X.shape[1] + 1
+    C = np.zeros((3 * q, 3 * q))
+    C[q:, q:] = np.asarray(peer.cov_params())
+    P = np.kron(np.eye(3) - 1 / 3, np.eye(q))
+    table = model.summary()
+    np.testing.assert_allclose(table["std err"], np.sqrt(np.diag(P @ C @ P)), rtol=1e-5)
+    assert table["deviance"] == pytest.approx(-2 * peer.llf)
+    assert table["AIC"] == pytest.approx(peer.aic)
+    assert table.names[0] == "0: intercept"
+
+
+def test_a_penalised_summary_says_whose_errors_it_gives(rng):
+    X, y = sample(rng)
+    table = LogisticRegression(alpha=5.0).fit(X, y).summary()
+    assert "penalised fit, alpha = 5" in str(table)
+    assert table["parameters"] < 5
+
+
+def test_a_large_fit_takes_the_rows_for_its_summary(rng, monkeypatch):
+    X, y = sample(rng)
+    small = LogisticRegression(alpha=0).fit(X, y)
+    monkeypatch.setattr("adaline.estimators.logistic.affordable", lambda loss: False)
+    large = LogisticRegression(alpha=0).fit(X, y)
+    with pytest.raises(ValueError, match="training rows"):
+        large.summary()
+    np.testing.assert_allclose(
+        large.summary(X=X, y=y)["std err"], small.summary()["std err"], rtol=1e-6
+    )
+
+
+def test_separable_data_have_no_maximum_likelihood_and_are_told_so():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(SeparableError, match=r"all 569 samples are on their right side.*firth"):
+        LogisticRegression(alpha=0).fit(X, y)
+
+
+def test_quasi_separable_data_name_the_column_and_the_samples(rng):
+    X = rng.normal(size=(200, 3))
+    X[:, 2] = rng.random(200) < 0.1
+    y = np.where(X[:, 2] == 1, 1, rng.random(200) < 0.5).astype(int)
+    with pytest.raises(SeparableError, match="but for ties") as caught:
+        LogisticRegression(alpha=0).fit(X, y)
+    message = str(caught.value)
+    assert f"{int(X[:, 2].sum())} of 200 samples" in message
+    assert "mostly along x2" in message
+    firth = LogisticRegression(alpha="firth").fit(X, y)
+    assert 0 < firth.coef_[0, 2] < 6
+    assert firth.certificate_.kind == "unproven"
+
+
+def test_classes_that_one_direction_separates_are_quasi_separable_among_many():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(SeparableError):
+        LogisticRegression(alpha=0).fit(X, y)
+
+
+def test_dependent_columns_without_a_penalty_are_warned_about(rng):
+    X, y = sample(rng)
+    X = np.column_stack([X, X[:, 0] - X[:, 1], np.ones(len(X))])
+    with pytest.warns(RankDeficientWarning, match="rank 5 of 7"):
+        model = LogisticRegression(alpha=0).fit(X, y)
+    assert model.certificate_.kind == "unproven"
+    best = LogisticRegression(alpha=0).fit(X[:, :4], y)
+    np.testing.assert_allclose(model.predict_proba(X), best.predict_proba(X[:, :4]), atol=1e-6)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_automatic_penalty_is_near_the_best_of_true_leave_one_out(rng, K):
+    X, y = sample(rng, n=60, p=6, K=K)
+    model = LogisticRegression(alpha="auto").fit(X, y)
+
+    def left_out(alpha):
+        p = cross_val_predict(
+            LogisticRegression(alpha=alpha), X, y, cv=LeaveOneOut(), method="predict_log_proba"
+        )
+        return -p[np.arange(len(y)), y].mean()
+
+    grid = [left_out(model.alpha_ * factor) for factor in (0.03, 0.1, 0.3, 3.0, 10.0, 30.0)]
+    assert left_out(model.alpha_) <= min(grid) + 0.01
+    assert model.certificate_.kind == "optimal"
+
+
+def test_costs_and_reject_decide_as_the_lecture_says(rng):
+    X, y = sample(rng)
+    plain = LogisticRegression().fit(X, y)
+    costly = LogisticRegression(costs=[[0, 10], [1, 0]]).fit(X, y)
+    p = plain.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(costly.predict(X), (p > 1 / 11).astype(int))
+    np.testing.assert_array_equal(costly.decision_function(X) > 0, costly.predict(X) == 1)
+    careful = LogisticRegression(reject_cost=0.2).fit(X, y).predict(X)
+    np.testing.assert_array_equal(careful == "reject", np.minimum(p, 1 - p) > 0.2)
+    assert careful.dtype == object
+
+
+def test_costs_of_many_classes_are_expected_costs(rng):
+    X, y = sample(rng, K=3)
+    costs = 1 - np.eye(3)
+    costs[0, 2] = 20
+    model = LogisticRegression(costs=costs).fit(X, y)
+    R = model.predict_proba(X) @ costs.T
+    np.testing.assert_array_equal(model.predict(X), R.argmin(axis=1))
+    np.testing.assert_allclose(model.decision_function(X), -R, atol=1e-12)
+
+
+def test_log_probabilities_keep_their_tails():
+    model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    far = 1e4
+    assert np.isfinite(model.predict_log_proba([[far]])).all()
+    assert model.predict_log_proba([[far]])[0, 0] < -1000
+
+
+def test_float32_in_is_float32_out(rng):
+    X, y = sample(rng)
+    model = LogisticRegression().fit(X.astype(np.float32), y)
+    assert model.coef_.dtype == model.intercept_.dtype == np.float32
+    assert model.predict_proba(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(model.coef_, LogisticRegression().fit(X, y).coef_, rtol=1e-4)
+
+
+def test_wide_sparse_rows_go_to_the_dual_procedure(rng):
+    X = sparse.random(150, 2500, 0.02, format="csr", random_state=0)
+    y = np.arange(150) % 2
+    model = LogisticRegression(tol=1e-12, max_iter=1000).fit(X, y)
+    peer = Peer(tol=1e-10, max_iter=5000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-5)
+    assert "gap" in str(model.certificate_)
+
+
+def test_sparse_rows_with_unsorted_duplicate_or_zero_entries_are_summed():
+    data, indices, indptr = [1.0, 2.0, 1.0, 0.0, 3.0], [1, 0, 1, 0, 1], [0, 3, 4, 5, 5]
+    X = sparse.csr_matrix((data, indices, indptr), shape=(4, 2))
+    y = [0, 1, 1, 0]
+    before = X.copy()
+    ours = LogisticRegression().fit(X, y).coef_
+    np.testing.assert_allclose(ours, LogisticRegression().fit(X.toarray(), y).coef_, atol=1e-9)
+    assert X.nnz == before.nnz
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    np.testing.assert_allclose(ours, LogisticRegression().fit(X, y).coef_, atol=1e-12)
+
+
+def test_too_few_steps_are_warned_about_and_unproven(rng):
+    X, y = sample(rng)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = LogisticRegression(max_iter=1).fit(X, y)
+    assert model.certificate_.kind == "unproven"
+
+
+def test_ctrl_c_leaves_a_model_that_predicts(rng, monkeypatch):
+    X, y = sample(rng)
+    from adaline.procedures import newton
+
+    step, made = newton._Walk.step, []
+
+    def interrupted(self):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(1)
+        return step(self)
+
+    monkeypatch.setattr(newton._Walk, "step", interrupted)
+    model = LogisticRegression()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.score(X, y) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"alpha": -1}, "alpha is -1"),
+        ({"alpha": np.nan}, "alpha is nan"),
+        ({"alpha": np.inf}, "alpha is inf"),
+        ({"alpha": "none"}, "alpha is 'none'"),
+        ({"alpha": True}, "alpha is True"),
+        ({"max_iter": 0}, "max_iter is 0"),
+        ({"max_iter": 2.5}, "max_iter is 2.5"),
+        ({"tol": 0}, "tol is 0"),
+        ({"tol": np.nan}, "tol is nan"),
+        ({"costs": np.eye(3)}, "costs has shape"),
+        ({"reject_cost": "dear"}, "reject_cost is 'dear'"),
+    ],
+)
+def test_bad_parameters_are_refused_in_words(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        LogisticRegression(**parameters).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+
+
+def test_bad_rows_and_labels_are_refused_in_words():
+    model = LogisticRegression()
+    with pytest.raises(ValueError, match="one class"):
+        model.fit([[0.0], [1.0]], [1, 1])
+    with pytest.raises(ValueError, match=r"row 1, column 0 \(x0\)"):
+        model.fit([[0.0], [np.nan]], [0, 1])
+    with pytest.raises(ValueError, match="zero sample_weight for the class 1"):
+        model.fit([[0.0], [1.0]], [0, 1], [1, 0])
+    with pytest.raises(ValueError, match="Firth's penalty is for two classes"):
+        LogisticRegression(alpha="firth").fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    with pytest.raises(ValueError, match="level is 2"):
+        model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).summary(level=2)
+
+
+def test_columns_beyond_the_squares_of_float64_are_learned(rng):
+    X, y = sample(rng, p=2)
+    want = LogisticRegression(alpha=0).fit(X, y).coef_
+    for unit in (1e200, 1e-200):
+        found = LogisticRegression(alpha=0).fit(X * unit, y).coef_
+        np.testing.assert_allclose(found * unit, want, rtol=1e-6)

@@ -1,0 +1,183 @@
+"""Newton's procedure against the minimum in long doubles, and proofs that hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from adaline.objective import logistic_loss
+from adaline.procedures import newton as module
+from adaline.procedures.firth import firth
+from adaline.procedures.newton import newton
+from reference_logistic import firth_score, minimum
+
+
+def sample(rng, n=200, p=3, K=2, noise=1.0):
+    X = rng.standard_normal((n, p)) * rng.uniform(0.1, 10, p) + rng.uniform(-5, 5, p)
+    V = (X - X.mean(axis=0)) / X.std(axis=0) @ rng.normal(size=(p, K))
+    return X, np.argmax(V + noise * rng.gumbel(size=(n, K)), axis=1)
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+@pytest.mark.parametrize("alpha", [0.0, 1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_minimum_is_within_the_proven_distance(rng, K, alpha, intercept):
+    X, codes = sample(rng, K=K)
+    omega = rng.uniform(0.5, 2, len(X))
+    fit = newton(logistic_loss(X, codes, K, omega, alpha, intercept))
+    W, b = minimum(X, codes, K, alpha, omega, intercept)
+    b = b - b.mean() if K > 2 else b
+    W = W - W.mean(axis=0) if K > 2 else W
+    found, bias = fit.W, fit.b
+    if K > 2:
+        found, bias = found - found.mean(axis=0), bias - bias.mean()
+    evidence = fit.certificate.evidence
+    assert fit.certificate.kind == "optimal"
+    assert fit.outcome == "converged"
+    assert np.all(np.abs(W - found) <= evidence["coef_bound"] + 1e-14)
+    assert np.all(np.abs(b - bias) <= evidence["intercept_bound"] + 1e-14)
+    assert float(np.linalg.norm((W - found).astype(float))) <= evidence["distance_bound"]
+    assert evidence["distance_bound"] < 1e-4 * (1 + np.abs(W).max())
+
+
+def test_a_poor_point_is_within_its_bound_or_nothing_is_claimed(rng):
+    X, codes = sample(rng)
+    W, _ = minimum(X, codes, 2, 1.0)
+    claimed = 0
+    for steps in range(1, 8):
+        fit = newton(logistic_loss(X, codes, 2, np.empty(0), 1.0, True), max_iter=steps)
+        if fit.certificate.kind == "optimal":
+            claimed += 1
+            away = float(np.linalg.norm((W - fit.W).astype(float)))
+            assert away <= fit.certificate.evidence["distance_bound"]
+        else:
+            assert "too large" in fit.certificate.statement
+    assert claimed >= 2
+
+
+def test_a_start_from_a_sample_and_thinned_curvature_end_at_the_same_minimum(rng, monkeypatch):
+    X, codes = sample(rng, n=30_000, p=5)
+    loss = logistic_loss(X, codes, 2, np.empty(0), 1.0, True)
+    plain = newton(loss, start=np.zeros((1, 6)))
+    monkeypatch.setattr(module, "_SAMPLE", 512)
+    monkeypatch.setattr(module, "_WORK", 0.0)
+    quick = newton(loss)
+    np.testing.assert_allclose(quick.W, plain.W, atol=1e-8)
+    assert quick.steps < plain.steps
+    assert quick.certificate.kind == "optimal"
+
+
+def test_many_classes_and_features_use_blocks_and_agree(rng, monkeypatch):
+    X, codes = sample(rng, n=2000, p=10, K=5)
+    loss = logistic_loss(X, codes, 5, np.empty(0), 1.0, True)
+    exact = newton(loss)
+    monkeypatch.setattr("adaline.procedures._curvature.EXACT", 0)
+    blocks = newton(loss)
+    np.testing.assert_allclose(blocks.W, exact.W, atol=1e-6)
+    assert blocks.certificate.kind == exact.certificate.kind == "optimal"
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_no_matrix_is_needed_for_very_many_features(rng, monkeypatch, K, intercept):
+    X, codes = sample(rng, n=100, p=20, K=K)
+    loss = logistic_loss(X, codes, K, np.empty(0), 5.0, intercept)
+    exact = newton(loss)
+    monkeypatch.setattr("adaline.procedures._curvature.MANY", 2)
+    thin = newton(loss, max_iter=300)
+    assert thin.certificate.kind == "optimal"
+    bound = thin.certificate.evidence["distance_bound"]
+    assert np.linalg.norm(thin.W - exact.W) <= bound + 1e-9
+    assert bound < 1e-3
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_wide_sparse_rows_are_learned_without_unpacking(rng, K):
+    X = sparse.random(200, 400, 0.05, format="csr", random_state=1)
+    codes = np.arange(200) % K
+    fits = [
+        newton(logistic_loss(form, codes, K, np.empty(0), 0.1, True), max_iter=300)
+        for form in (X, X.toarray())
+    ]
+    np.testing.assert_allclose(fits[0].W, fits[1].W, atol=2e-6)
+
+
+def test_units_and_offsets_of_columns_do_not_matter(rng):
+    X, codes = sample(rng, n=1000, p=4)
+    units, offset = np.array([1e6, 1e-3, 1.0, 1e8]), np.array([0.0, 10.0, 1e8, 0.0])
+    plain = newton(logistic_loss(X, codes, 2, np.empty(0), 0.0, True))
+    other = newton(logistic_loss(X * units + offset, codes, 2, np.empty(0), 0.0, True))
+    # The offset of 1e8 leaves about nine digits of the third column.
+    np.testing.assert_allclose(other.W * units, plain.W, rtol=1e-6)
+    assert other.certificate.kind == "optimal"
+
+
+def test_separable_and_quasi_separable_rows_are_told_apart_from_a_minimum():
+    X = np.arange(6.0)[:, None]
+    none = np.empty(0)
+    outcomes = {
+        name: newton(logistic_loss(X, np.array(codes), 2, none, 0.0, True)).outcome
+        for name, codes in {
+            "separable": [0, 0, 0, 1, 1, 1],
+            "overlap": [0, 0, 1, 0, 1, 1],
+        }.items()
+    }
+    ties = np.array([0.0, 1.0, 2.0, 2.0, 3.0, 4.0])[:, None]
+    quasi = newton(logistic_loss(ties, np.array([0, 0, 0, 1, 1, 1]), 2, none, 0.0, True))
+    assert outcomes == {"separable": "separated", "overlap": "converged"}
+    assert quasi.outcome == "quasi"
+    assert quasi.certificate.kind != "optimal"
+
+
+def test_ctrl_c_leaves_the_last_complete_step(rng, monkeypatch):
+    X, codes = sample(rng)
+    step, made = module._Walk.step, []
+
+    def interrupted(self):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(1)
+        return step(self)
+
+    monkeypatch.setattr(module._Walk, "step", interrupted)
+    fit = newton(logistic_loss(X, codes, 2, np.empty(0), 1.0, True))
+    assert fit.outcome == "interrupted"
+    assert fit.steps == 2
+    assert np.isfinite(fit.W).all()
+
+
+@pytest.mark.parametrize("cells", [(7, 0, 3, 9), (5, 2, 1, 8), (10, 10, 1, 1), (4, 0, 0, 6)])
+def test_firth_adds_a_half_to_every_cell_of_a_table(cells):
+    a, b, c, d = cells
+    X = np.repeat([1.0, 1.0, 0.0, 0.0], cells)[:, None]
+    codes = np.repeat([1, 0, 1, 0], cells)
+    fit = firth(logistic_loss(X, codes, 2, np.empty(0), 0.0, True))
+    odds = (a + 0.5) * (d + 0.5) / ((b + 0.5) * (c + 0.5))
+    assert fit.W[0, 0] == pytest.approx(np.log(odds), abs=1e-6)
+    assert fit.b[0] == pytest.approx(np.log((c + 0.5) / (d + 0.5)), abs=1e-6)
+
+
+def test_firth_s_score_vanishes_in_dense_algebra_too(rng):
+    X, codes = sample(rng, n=60)
+    fit = firth(logistic_loss(X, codes, 2, np.empty(0), 0.0, True))
+    score = firth_score(X, codes, fit.W[0], fit.b[0])
+    assert np.abs(score).max() < 1e-5
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_more_features_than_rows_are_learned_from_the_rows_side(
+    rng, monkeypatch, K, intercept, form
+):
+    X, codes = sample(rng, n=50, p=300, K=K)
+    X[rng.random(X.shape) < 0.7] = 0.0
+    loss = logistic_loss(form(X), codes, K, np.empty(0), 5.0, intercept)
+    exact = newton(loss)
+    monkeypatch.setattr(module, "MANY", 100)
+    monkeypatch.setattr("adaline.procedures._curvature.MANY", 100)
+    wide = newton(loss)
+    np.testing.assert_allclose(wide.W, exact.W, atol=1e-6)
+    assert wide.steps <= 5
+    assert wide.certificate.kind == "optimal"
