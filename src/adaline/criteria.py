@@ -1,12 +1,14 @@
 """What learning makes small, for whole arrays at once: the losses and slopes of all neurons.
 
 The same formulas, sample by sample, are in `kernels.sequential`; a test compares the two.
-Letters: V (n, K) local fields, T (n, K) targets, or for the linear machine codes (n, 1).
+Letters: V (n, K) local fields, T (n, K) targets, or codes (n, 1) for K classes
+together (the linear machine, softmax).
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import log_softmax, softmax
 
 from adaline.kernels import sequential as codes
 from adaline.results import Array
@@ -17,9 +19,17 @@ NAMES = {
     codes.SQUARED: "squared error",
     codes.TANH: "squared error through tanh",
     codes.LOGISTIC: "squared error through the logistic function",
+    codes.CROSS_ENTROPY: "logistic loss",
+    codes.SOFTMAX: "logistic loss of K classes",
 }
 
-CURVATURE = {codes.SQUARED: 1.0, codes.TANH: 2.0, codes.LOGISTIC: 0.16}
+CURVATURE = {
+    codes.SQUARED: 1.0,
+    codes.TANH: 2.0,
+    codes.LOGISTIC: 0.16,
+    codes.CROSS_ENTROPY: 0.25,
+    codes.SOFTMAX: 0.5,
+}
 """Bounds of |d^2 E / dv^2| for targets within the range of phi: by them automatic rates divide."""
 
 
@@ -43,7 +53,7 @@ def phi(criterion: int, V: Array) -> Array:
     """
     if criterion == codes.TANH:
         return np.tanh(V)
-    if criterion == codes.LOGISTIC:
+    if criterion in (codes.LOGISTIC, codes.CROSS_ENTROPY):
         return np.asarray(0.5 * (1.0 + np.tanh(0.5 * V)))
     return V
 
@@ -59,8 +69,14 @@ def slopes(criterion: int, T: Array, V: Array) -> tuple[Array, Array]:
         return np.where(wrong, T, 0.0), np.where(wrong, -T * V, 0.0)
     if criterion == codes.MACHINE:
         return _machine(T[:, 0].astype(np.int64), V)
+    if criterion == codes.SOFTMAX:
+        P = softmax(V, axis=1)
+        own = T[:, :1] == np.arange(V.shape[1])
+        return own - P, -log_softmax(V, axis=1)[own][:, None]
     Z = phi(criterion, V)
     E = T - Z
+    if criterion == codes.CROSS_ENTROPY:
+        return E, np.logaddexp(0.0, V) - T * V
     if criterion == codes.TANH:
         return E * (1.0 - Z * Z), 0.5 * E * E
     if criterion == codes.LOGISTIC:

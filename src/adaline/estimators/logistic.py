@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline import decisions
 from adaline.errors import RankDeficientWarning
-from adaline.estimators._base import Classifier, check_finite
+from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._online_logistic import OnlineLogistic
 from adaline.estimators._separable import refusal
 from adaline.objective import MANY, LogisticLoss, logistic_loss
 from adaline.procedures._newton_fit import NewtonFit
@@ -32,14 +33,15 @@ from adaline.summaries import Summary
 from adaline.tiles import as_rows, is_sparse
 
 
-class LogisticRegression(Classifier):
+class LogisticRegression(OnlineLogistic):
     """Logistic loss × Newton × logistic output: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
 
     Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
     penalised. K classes have one w and b each, and softmax. **The lecture's class 1 is
     `classes_[1]`**: beta is `coef_`, gamma is `intercept_`.
 
-    Lecture: 5.9, the logistic regression.
+    Lecture: 5.9, the logistic regression. `partial_fit` and `learn_one` learn on-line, a sample at
+    a time, without the penalty.
 
     Parameters
     ----------
@@ -101,6 +103,7 @@ class LogisticRegression(Classifier):
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all rows: X (n, p) dense or CSR, labels y (n,)."""
         self._check_parameters()
+        self.__dict__.pop("_state", None)  # of an earlier stream
         X = self._rows(X, reset=True, finite=False)
         classes, codes = encode(labels_of_rows(y, X), None)
         X, _, omega = as_rows(X, None, self._weights(sample_weight, X))

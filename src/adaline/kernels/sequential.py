@@ -22,7 +22,7 @@ SEEN, CORRECTIONS, LOSS, SQUARES, CURVATURE, FEWEST = range(8, 14)
 RUNS = 14
 
 # Criteria.
-PERCEPTRON, MACHINE, SQUARED, TANH, LOGISTIC = range(5)
+PERCEPTRON, MACHINE, SQUARED, TANH, LOGISTIC, CROSS_ENTROPY, SOFTMAX = range(7)
 # Targets: numbers, or codes of classes that become +1 and -1, or 1 and 0.
 NUMBERS, SIGNS, BITS = range(3)
 # Rates.
@@ -131,18 +131,21 @@ def phi(criterion, v):
     """The output of a neuron: tanh, logistic or linear."""
     if criterion == TANH:
         return np.tanh(v)
-    if criterion == LOGISTIC:
+    if criterion in (LOGISTIC, CROSS_ENTROPY):
         return 1.0 / (1.0 + np.exp(-v))
     return v
 
 
 @kernel
 def slope_and_loss(criterion, t, v):
-    """-dE/dv and E: -t v on errors for the perceptron, else (t - phi(v))^2 / 2."""
+    """-dE/dv and E: -t v on errors for the perceptron, -ln p(t) for the cross entropy, else
+    (t - phi(v))^2 / 2."""
     if criterion == PERCEPTRON:
         return (t, -t * v) if t * v <= 0.0 else (0.0, 0.0)
     y = phi(criterion, v)
     e = t - y
+    if criterion == CROSS_ENTROPY:
+        return e, max(v, 0.0) - t * v + np.log1p(np.exp(-abs(v)))
     loss = 0.5 * e * e
     if criterion == TANH:
         return e * (1.0 - y * y), loss
@@ -252,6 +255,26 @@ def _machine(dense, data, indices, lo, hi, own, omega, eta, square, n, head, the
 
 
 @kernel
+def _softmax(dense, data, indices, lo, hi, own, d, n, head, theta, v):
+    """K neurons move by d (1 - p) x, the true one, and -d p x, with p their softmax; -ln p(own).
+
+    v (K,) is room for the local fields.
+    """
+    p, top, total = theta.shape[1] - 1, -np.inf, 0.0
+    for k in range(v.shape[0]):
+        v[k] = _dot(dense, data, indices, lo, hi, theta, k) + theta[k, p]
+        top = max(top, v[k])
+    mine = v[own] - top
+    for k in range(v.shape[0]):
+        v[k] = np.exp(v[k] - top)
+        total += v[k]
+    for k in range(v.shape[0]):
+        g = (1.0 if k == own else 0.0) - v[k] / total
+        _correct(dense, data, indices, lo, hi, k, d * g, n, head, theta)
+    return np.log(total) - mine
+
+
+@kernel
 def _prepared(dense, data, indices, lo, hi, n, head, theta):
     """Rate and square of a sample before which n came, where they depend on the sample."""
     if head[RATE] == AUTO:
@@ -322,7 +345,7 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
         return
     criterion, targets, K = int(head[CRITERION]), int(head[TARGETS]), int(head[NEURONS])
     pocket, asks = head[KEEP] == POCKET, head[RATE] == AUTO or head[RATE] == ABSOLUTE
-    n, corrections, total = head[SEEN], head[CORRECTIONS], head[LOSS]
+    n, corrections, total, fields = head[SEEN], head[CORRECTIONS], head[LOSS], np.empty(K)
     for m in range(Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         weight = omega[i] if omega.shape[0] > 0 else 1.0
@@ -333,6 +356,13 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
             eta, square = _prepared(dense, data, indices, lo, hi, n, head, theta)
         else:
             eta, square = _rate(head, n), 0.0
+        if criterion == SOFTMAX:
+            own = int(Y[i, 0])
+            d = weight * eta
+            total += weight * _softmax(dense, data, indices, lo, hi, own, d, n, head, theta, fields)
+            corrections += 1.0
+            n += 1.0
+            continue
         if criterion == MACHINE:
             own = int(Y[i, 0])
             excess = _machine(
