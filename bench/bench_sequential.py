@@ -1,11 +1,13 @@
-"""Perceptron, Adaline and learn_one beside scikit-learn's Perceptron and river.
+"""Perceptron, Adaline, on-line logistic regression and learn_one beside their peers.
 
     python bench/bench_sequential.py [--quick] [--repeats 3]
 
-Same process, same data, medians of warm calls taken in turns. Both do the same number of passes.
-river is optional and said to be missing where it is. Quick sizes are a tenth, where fixed costs
-weigh more, so targets are printed but not meant. The last table is about learning, not speed: what
-automatic rates reach in one and five passes beside the best hand-tuned rate of 21.
+Peers: scikit-learn's Perceptron and SGDClassifier, Vowpal Wabbit (from its cache) and river. Same
+process, same data, medians of warm calls taken in turns. Both do the same number of passes.
+river and Vowpal Wabbit are optional and said to be missing where they are. Quick sizes are a tenth,
+where fixed costs weigh more, so targets are printed but not meant. The last table is about
+learning, not speed: what automatic rates reach in one and five passes beside the best hand-tuned
+rate of 21.
 """
 
 from __future__ import annotations
@@ -13,18 +15,26 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+import tempfile
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import sklearn.linear_model as peers
 from _bench import compare, head, seconds
 from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
-from adaline.estimators.adaline import Adaline
-from adaline.estimators.perceptron import Perceptron
-from adaline.estimators.widrow_hoff import WidrowHoff
-from adaline.schedules import Constant, SearchThenConverge, stable_rate
+from adaline import (
+    Adaline,
+    Constant,
+    LogisticRegression,
+    Perceptron,
+    SearchThenConverge,
+    WidrowHoff,
+    stable_rate,
+)
 
 
 def dense(n: int, p: int = 20) -> tuple[np.ndarray, np.ndarray]:
@@ -95,6 +105,42 @@ def a_pass_over_text(n: int, repeats: int) -> list[bool]:
         print(f"    test accuracy {scores[0]:.3f}, peer {scores[1]:.3f}")
     took = statistics.median(seconds(partial(Adaline(max_iter=1).fit, X, y)) for _ in range(2))
     print(f"    Adaline(eta='auto'), a pass: {took * 1e3:.0f} ms")
+    return met + on_line_logistic(X, y, repeats)
+
+
+def on_line_logistic(X: sparse.csr_matrix, y: np.ndarray, repeats: int) -> list[bool]:
+    """One pass of logistic regression over CSR rows."""
+    n, half = X.shape[0], X.shape[0] // 2
+
+    def ours(rows: int = n) -> LogisticRegression:
+        return LogisticRegression().partial_fit(X[:rows], y[:rows], classes=[0, 1])
+
+    def peer(rows: int = n) -> peers.SGDClassifier:
+        model = peers.SGDClassifier(loss="log_loss", max_iter=1, tol=None, shuffle=False)
+        return model.fit(X[:rows], y[:rows])
+
+    name = f"CSR {n}x100000, a pass, logistic"
+    met = [compare(name, ours, peer, 1.3, repeats, "SGDClassifier")]
+    scores = [f(half).score(X[half:], y[half:]) for f in (ours, peer)]
+    print(f"    test accuracy {scores[0]:.3f}, peer {scores[1]:.3f}")
+    try:
+        import vowpalwabbit
+    except ImportError:
+        print("Vowpal Wabbit is missing. `pip install vowpalwabbit` brings it.")
+        return met
+    with tempfile.TemporaryDirectory() as folder:
+        text_file, cache = Path(folder, "rows.vw"), Path(folder, "rows.cache")
+        raw = Path(folder, "rows.svm")
+        dump_svmlight_file(X, np.where(y == 1, 1, -1), str(raw), zero_based=True)
+        with raw.open() as lines, text_file.open("w") as out:
+            out.writelines(line.replace(" ", " | ", 1) for line in lines)
+        options = f"-d {text_file} --cache_file {cache} --loss_function logistic -b 18 --quiet"
+
+        def from_cache() -> None:
+            vowpalwabbit.Workspace(options).finish()
+
+        from_cache()  # reads the text and leaves the cache
+        met.append(compare(name, ours, from_cache, 4.0, repeats, "Vowpal Wabbit, cached"))
     return met
 
 
