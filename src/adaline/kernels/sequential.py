@@ -118,6 +118,17 @@ def _add_scaled(dense, data, indices, lo, hi, d, squares, w):
 
 
 @kernel
+def _add_scaled_twice(dense, data, indices, lo, hi, d, squares, w, late, kept):
+    """`_add_scaled` for w by d, and for kept by late d, in one go."""
+    for q in range(lo, hi):
+        j, x = q - lo if dense else indices[q], data[q]
+        if x != 0.0:
+            change = d * (x / squares[j])
+            w[j] += change
+            kept[j] += late * change
+
+
+@kernel
 def _target(targets, Y, i, K, k):
     if targets == NUMBERS:
         return Y[i, k]
@@ -184,13 +195,13 @@ def _correct(dense, data, indices, lo, hi, k, d, n, head, theta):
     p, K = theta.shape[1] - 1, int(head[NEURONS])
     keep, bias = int(head[KEEP]), head[INTERCEPT]
     if head[RATE] == AUTO:
-        squares, d = theta[theta.shape[0] - 1], d * (n + 1.0)
-        _add_scaled(dense, data, indices, lo, hi, d, squares, theta[k])
-        d_bias = d / (n + 1.0)
+        squares, d_bias, d = theta[theta.shape[0] - 1], d, d * (n + 1.0)
         if keep == LATE_AVERAGE:
-            late = 0.5 * n * (n + 1.0)
-            _add_scaled(dense, data, indices, lo, hi, d * late, squares, theta[K + k])
+            late, kept = 0.5 * n * (n + 1.0), theta[K + k]
+            _add_scaled_twice(dense, data, indices, lo, hi, d, squares, theta[k], late, kept)
             theta[K + k, p] += bias * d_bias * late
+        else:
+            _add_scaled(dense, data, indices, lo, hi, d, squares, theta[k])
     else:
         _add(dense, data, indices, lo, hi, d, theta, k)
         d_bias = d
