@@ -84,6 +84,8 @@ class LogisticRegression(OnlineLogistic):
     array([[0.5, 0.5]])
     """
 
+    _watch: Any = None  # set by `trace`, which looks on while fit learns
+
     def __init__(
         self,
         alpha: float | str = 1.0,
@@ -221,7 +223,7 @@ class LogisticRegression(OnlineLogistic):
         if is_sparse(X):
             check_finite(X, self._names())
         wide = is_sparse(X) and X.shape[1] > MANY and len(self.classes_) == 2
-        if wide and self.alpha_ > 0:
+        if wide and self.alpha_ > 0 and self._watch is None:
             t = np.where(codes == 1, 1.0, -1.0)
             # A pass of the dual is much cheaper than a step of Newton's.
             passes = 10 * self.max_iter
@@ -233,12 +235,12 @@ class LogisticRegression(OnlineLogistic):
             check_finite(X, self._names())
             raise ValueError("sums over X leave the range of float64; rescale the columns.")
         if self.alpha == "auto":
-            fit, self.alpha_ = newton_auto(loss, self.max_iter, self.tol)
+            fit, self.alpha_ = newton_auto(loss, self.max_iter, self.tol, self._watch)
             loss = loss.with_penalty(self.alpha_)
         elif self.alpha == "firth":
             fit = firth(loss, self.max_iter, self.tol)
         else:
-            fit = newton(loss, self.max_iter, self.tol)
+            fit = newton(loss, self.max_iter, self.tol, watch=self._watch)
         if fit.outcome in ("separated", "quasi"):
             raise refusal(fit, loss, X, codes, self._names())
         self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)

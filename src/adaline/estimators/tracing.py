@@ -16,7 +16,7 @@ from adaline.estimators._sequential import SequentialFit, SequentialLearner
 from adaline.kernels import sequential as kernels
 from adaline.procedures._state import State
 from adaline.procedures.sequential import Order, learn_rows
-from adaline.results import Array
+from adaline.results import Array, Fit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +24,57 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 
+class _Table:
+    """A table by columns, and the fit at its end: text, data frame and HTML."""
+
+    fit: Fit
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        raise NotImplementedError
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as a pandas data frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(
+                "to_frame() needs pandas; install it with `pip install pandas`."
+            ) from None
+        return pd.DataFrame(self.columns())
+
+    def to_html(self) -> str:
+        """The table as HTML."""
+        head, *rows = self._cells()
+        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        )
+        end = escape(self.fit.stopped)
+        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{end}</p>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+        lines = [
+            "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+        return "\n".join([*lines, self.fit.stopped])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _cells(self) -> list[list[str]]:
+        table = self.columns()
+        rows = zip(*table.values(), strict=True)
+        return [list(table), *([_cell("", value, False) for value in row] for row in rows)]
+
+
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(_Table):
     """Every sample that was presented, in order: m rows, K neurons, p inputs.
 
     Attributes
@@ -82,41 +131,6 @@ class Trace:
             table[f"db{mark[k]}"] = self.change_b[:, k]
         return table
 
-    def to_frame(self) -> pd.DataFrame:
-        """The table as a pandas data frame, one row a sample presented."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(
-                "to_frame() needs pandas; install it with `pip install pandas`."
-            ) from None
-        return pd.DataFrame(self.columns())
-
-    def to_html(self) -> str:
-        """The table as HTML."""
-        head, *rows = self._cells()
-        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        end = escape(self.fit.stopped)
-        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{end}</p>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
-        lines = [
-            "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
-        return "\n".join([*lines, self.fit.stopped])
-
-    def __repr__(self) -> str:
-        return str(self)
-
     def _cells(self) -> list[list[str]]:
         table = self.columns()
         rows = []
@@ -126,7 +140,42 @@ class Trace:
         return [list(table), *rows]
 
 
-def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Trace:
+@dataclass(frozen=True, eq=False)
+class Descent(_Table):
+    """Every step of a procedure that learns from all samples at once: m rows, K neurons.
+
+    Attributes
+    ----------
+    loss, gradient : ndarray of shape (m,)
+        The penalised loss, and the length of its gradient (in the procedure's own units), before
+        the first step and after each.
+    W, b : ndarray of shape (m, K, p) and (m, K)
+    fit : Fit
+        What `fit` gives; its W and b are the last ones here, exactly.
+    """
+
+    loss: Array
+    gradient: Array
+    W: Array
+    b: Array
+    fit: Fit
+
+    def __len__(self) -> int:
+        return len(self.loss)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The table by columns: step, loss, |gradient|, w and b."""
+        m, K, p = self.W.shape
+        table: dict[str, NDArray[Any]] = {"step": np.arange(m)}
+        table |= {"loss": self.loss, "|gradient|": self.gradient}
+        for k in range(K):
+            mark = f"[{k}]" if K > 1 else ""
+            table |= {f"w{j + 1}{mark}": self.W[:, k, j] for j in range(p)}
+            table[f"b{mark}"] = self.b[:, k]
+        return table
+
+
+def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Trace | Descent:
     """Learn as `estimator.fit(X, y)` does, and return every step of it as a table.
 
     The same kernels learn one sample at a time, so the end equals what `fit` gives, exactly. The
@@ -134,13 +183,14 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Trace:
 
     Parameters
     ----------
-    estimator : Perceptron, WidrowHoff, Adaline or SigmoidPerceptron
+    estimator : Perceptron, WidrowHoff, Adaline, SigmoidPerceptron or LogisticRegression
     X, y, sample_weight
         As for `fit`.
 
     Returns
     -------
-    Trace
+    Trace, or Descent for LogisticRegression
+        A row for each sample presented, or for each step of Newton's procedure.
 
     Examples
     --------
@@ -158,15 +208,31 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Trace:
        2       3                  1   6      NO
     pass 2 found no error to correct.
     """
+    model = clone(estimator)
+    if hasattr(estimator, "_watch"):
+        return _descent(model, X, y, sample_weight)
     if not isinstance(estimator, SequentialLearner):
         raise TypeError(
-            f"{type(estimator).__name__} does not learn sample by sample, so there is nothing to "
-            "trace; trace takes Perceptron, WidrowHoff, Adaline and SigmoidPerceptron."
+            f"{type(estimator).__name__} does not learn in steps that can be shown; trace takes "
+            "Perceptron, WidrowHoff, Adaline, SigmoidPerceptron and LogisticRegression."
         )
-    model = clone(estimator)
     model._tracer = tracer = _Tracer()
     model.fit(X, y, sample_weight=sample_weight)
     return tracer.result(model.fit_)
+
+
+def _descent(model: Any, X: Any, y: Any, sample_weight: Any) -> Descent:
+    """The steps of a learner that shows them to `_watch`."""
+    seen: list[tuple[Array, Array, float, float]] = []
+    model._watch = lambda W, b, f, g: seen.append((W.copy(), b.copy(), f, g))
+    model.fit(X, y, sample_weight=sample_weight)
+    if not seen:
+        raise TypeError(
+            f"alpha={model.alpha!r} is not learned by Newton's steps, so there are none to show; "
+            "trace LogisticRegression with a number or 'auto'."
+        )
+    W, b, f, g = (np.array(column) for column in zip(*seen, strict=True))
+    return Descent(f, g, W, b, model.fit_)
 
 
 class _Tracer:

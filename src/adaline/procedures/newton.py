@@ -9,6 +9,7 @@ Lecture: 5.9, logistic regression.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +22,8 @@ from adaline.procedures._curvature import Curvature, curvature, metric
 from adaline.procedures._newton_fit import NewtonFit, Outcome
 from adaline.procedures._rows import row_space
 from adaline.results import Array, Certificate
+
+Watch = Callable[[Array, Array, float, float], None]  # gets W, b, f and |g| after each step
 
 _MEMORY = 20  # pairs of steps and changes of gradient that are kept
 _SAMPLE = 4096  # rows of the sample to start from, at least
@@ -49,6 +52,13 @@ class _Walk:
     steps: int = 0
     full: int = 0  # rank of the first curvature
     measured: tuple[Array, Metric] | None = None
+    watch: Watch | None = None
+
+    def look(self) -> None:
+        """Show where we are to whoever looks on."""
+        if self.watch is not None:
+            W, b = self.loss.original(self.theta)
+            self.watch(W, b, self.here.f, float(np.linalg.norm(self.here.g)))
 
     @property
     def nu(self) -> float:
@@ -114,7 +124,11 @@ class _Walk:
 
 
 def newton(
-    loss: LogisticLoss, max_iter: int = 100, tol: float = 1e-8, start: Array | None = None
+    loss: LogisticLoss,
+    max_iter: int = 100,
+    tol: float = 1e-8,
+    start: Array | None = None,
+    watch: Watch | None = None,
 ) -> NewtonFit:
     """theta that minimises f, with a bound on its distance from the minimum.
 
@@ -132,6 +146,8 @@ def newton(
         inner = newton(few, max_iter, tol, np.zeros((loss.K, few.X.shape[1] + 1)))
         theta = np.column_stack([back(inner.W), inner.b])
     walk = _begin(loss, theta)
+    walk.watch = watch
+    walk.look()
     try:
         outcome = _descend(walk, max_iter, tol * np.sqrt(loss.weight * theta.size), proven=True)
     except KeyboardInterrupt:
@@ -140,7 +156,9 @@ def newton(
     return _finished(walk, outcome)
 
 
-def newton_auto(loss: LogisticLoss, max_iter: int, tol: float) -> tuple[NewtonFit, float]:
+def newton_auto(
+    loss: LogisticLoss, max_iter: int, tol: float, watch: Watch | None = None
+) -> tuple[NewtonFit, float]:
     """The fit, and the penalty alpha, of least approximate leave-one-out loss."""
     start: list[Array] = []
 
@@ -153,7 +171,7 @@ def newton_auto(loss: LogisticLoss, max_iter: int, tol: float) -> tuple[NewtonFi
 
     spread = float(np.median((loss.length[:-1] / loss.scale) ** 2))
     alpha = least(score, spread if spread > 0 else 1.0)
-    return newton(loss.with_penalty(alpha), max_iter, tol), alpha
+    return newton(loss.with_penalty(alpha), max_iter, tol, watch=watch), alpha
 
 
 def _begin(loss: LogisticLoss, theta: Array) -> _Walk:
@@ -203,6 +221,8 @@ def _descend(walk: _Walk, max_iter: int, goal: float, *, proven: bool) -> Outcom
             return "quasi"
         steps, whole_step = walk.steps, walk.step()
         still = still + 1 if walk.steps == steps else 0
+        if not still:
+            walk.look()
         if still > 3:
             return "rounding"
         before, nu, since = nu, walk.nu, since + 1
