@@ -268,7 +268,7 @@ def test_unseen_labels_and_changed_classes_are_told_in_a_sentence():
     model = KernelPerceptron().partial_fit(XOR, XOR_Y)
     with pytest.raises(ValueError, match="label 7"):
         model.partial_fit(XOR, [7, 1, 1, -1])
-    with pytest.raises(ValueError, match="first call fixed"):
+    with pytest.raises(ValueError, match="cannot change"):
         model.partial_fit(XOR, XOR_Y, classes=[0, 1])
     with pytest.raises(AttributeError, match="linear"):
         _ = model.coef_

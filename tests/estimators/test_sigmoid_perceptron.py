@@ -68,5 +68,5 @@ def test_a_trace_is_text_a_frame_and_html(rng, learner):
 
 
 def test_what_does_not_learn_by_steps_cannot_be_traced(rng):
-    with pytest.raises(TypeError, match="LeastSquares does not learn sample by sample"):
+    with pytest.raises(TypeError, match="LeastSquares does not learn in steps"):
         trace(LeastSquares(), *clouds(rng))

@@ -136,9 +136,20 @@ class Regressor(RegressorMixin, Learner):
 
 
 class Classifier(ClassifierMixin, Learner):
-    """Two classes or many, any labels."""
+    """Two classes or many, any labels: one neuron for two, one a class for more."""
 
     classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> Array:
+        """w'x + b: positive for `classes_[1]`; one column a class when there are more than two."""
+        V = self._values(X)
+        return V[:, 0] if len(self.classes_) == 2 else V
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class on whose side each row lies; a tie of two goes to `classes_[0]`."""
+        v = self.decision_function(X)
+        winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
+        return np.asarray(self.classes_[winner])
 
 
 def check_finite(X: Any, names: list[str] | None = None, what: str = "X") -> None:

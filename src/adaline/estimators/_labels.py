@@ -22,6 +22,22 @@ def labels_of_rows(y: Any, X: Any) -> NDArray[Any]:
     return labels
 
 
+def announced(classes: Any, known: NDArray[Any] | None) -> NDArray[Any] | None:
+    """The labels of a stream: those of its beginning (known), which cannot change, or those given.
+
+    None where nothing was announced: then the first labels seen are all there will be.
+    """
+    given = None if classes is None else np.unique(np.asarray(classes))
+    if known is None:
+        return given
+    if given is not None and not np.array_equal(given, known):
+        raise ValueError(
+            f"classes are {given.tolist()}, but were {known.tolist()} at the first partial_fit; "
+            "they cannot change."
+        )
+    return known
+
+
 def encode(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any], Codes]:
     """Sorted classes (those given, or those of y), and the index among them of each label.
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import Classifier, check_finite
-from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.kernels import sequential as kernels
 from adaline.procedures._state import Recipe, State, learn
 from adaline.results import Certificate, Fit
@@ -38,13 +38,8 @@ class OnlineLogistic(Classifier):
         first = not hasattr(self, "fit_")
         X = self._rows(X, reset=first, finite=False)
         check_finite(X, self._names())
-        given = None if classes is None else np.unique(np.asarray(classes))
-        if not first and given is not None and not np.array_equal(given, self.classes_):
-            raise ValueError(
-                f"classes are {given.tolist()}, but were {self.classes_.tolist()} before; they "
-                "cannot change."
-            )
-        known, codes = encode(labels_of_rows(y, X), given if first else self.classes_)
+        stream = announced(classes, None if first else self.classes_)
+        known, codes = encode(labels_of_rows(y, X), stream)
         X, Y, omega = as_rows(X, codes, self._weights(sample_weight, X))
         if first:
             self.classes_ = known

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from adaline.certificates.sides import separation
 from adaline.estimators._base import Classifier
-from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._sequential import SequentialLearner, start, streams
 from adaline.kernels import sequential as kernels
 from adaline.results import Array
@@ -29,8 +29,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
     ) -> tuple[Any, NDArray[np.int64], Array, Array]:
         """(X, codes, the same as targets (n, 1), weights)."""
         X = self._finite_rows(X, reset=reset)
-        known = None if classes is None else np.unique(np.asarray(classes))
-        found, codes = encode(labels_of_rows(y, X), known)
+        found, codes = encode(labels_of_rows(y, X), classes)
         X, Y, omega = as_rows(X, codes, self._weights(sample_weight, X))
         if reset:
             K = 1 if len(found) == 2 else len(found)
@@ -76,16 +75,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
         Any cutting of the rows into calls gives the same weights, bit for bit.
         """
         first = self._state is None
-        if (
-            not first
-            and classes is not None
-            and not np.array_equal(np.unique(classes), self.classes_)
-        ):
-            raise ValueError(
-                f"classes are {np.unique(classes).tolist()}, but were {self.classes_.tolist()} at "
-                "the first partial_fit; they cannot change."
-            )
-        known = classes if first else self.classes_
+        known = announced(classes, None if first else self.classes_)
         X, _, Y, omega = self._observe(X, y, sample_weight, known, reset=first)
         self._learn_stream(X, Y, omega)
         return self._settle()
@@ -116,14 +106,3 @@ class SequentialClassifier(Classifier, SequentialLearner):
         if K == 1:
             return self.classes_[int(kernels.value(x, 0, head, theta) > 0.0)]
         return self.classes_[int(np.argmax([kernels.value(x, k, head, theta) for k in range(K)]))]
-
-    def decision_function(self, X: Any) -> Array:
-        """w'x + b: positive for `classes_[1]`; one column a class when there are more than two."""
-        V = self._values(X)
-        return V[:, 0] if len(self.classes_) == 2 else V
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class on whose side each row lies; a tie of two goes to `classes_[0]`."""
-        v = self.decision_function(X)
-        winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
-        return np.asarray(self.classes_[winner])

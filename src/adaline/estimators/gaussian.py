@@ -14,7 +14,7 @@ from adaline import decisions
 from adaline.class_moments import ClassMoments, Covariance
 from adaline.class_tiles import Codes
 from adaline.estimators._base import Classifier, check_finite
-from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.procedures._shrinkage import ledoit_wolf
 from adaline.procedures.gaussian import gaussians, over_blocks, troubles
 from adaline.results import Array, Certificate
@@ -119,12 +119,8 @@ class GaussianClassifier(Classifier):
         self._check_parameters()
         first = not hasattr(self, "moments_")
         X = self._rows(X, reset=first, finite=False)
-        given = None if classes is None else np.unique(np.asarray(classes))
-        if not first and given is not None and not np.array_equal(given, self.classes_):
-            raise ValueError(
-                f"classes are {given.tolist()}; the first call fixed {self.classes_.tolist()}."
-            )
-        known, codes = encode(labels_of_rows(y, X), given if first else self.classes_)
+        stream = announced(classes, None if first else self.classes_)
+        known, codes = encode(labels_of_rows(y, X), stream)
         m = self._moments(X, codes, len(known), sample_weight)
         self._accept(m if first else self.moments_ + m, known, X.dtype, self.shrinkage)
         return self

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import Classifier
-from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.procedures.kernel_perceptron import (
     Duals,
     Kernel,
@@ -154,12 +153,8 @@ class KernelPerceptron(Classifier):
         self._check_parameters()
         first = not hasattr(self, "fit_")
         X = self._rows(X, reset=first)
-        given = None if classes is None else np.unique(np.asarray(classes))
-        if not first and given is not None and not np.array_equal(given, self.classes_):
-            raise ValueError(
-                f"classes are {given.tolist()}; the first call fixed {self.classes_.tolist()}."
-            )
-        known, codes = encode(labels_of_rows(y, X), given if first else self.classes_)
+        stream = announced(classes, None if first else self.classes_)
+        known, codes = encode(labels_of_rows(y, X), stream)
         T, n = _targets(codes, len(known)), X.shape[0]
         if first:
             self.classes_, self._kernel, self._rows_seen = known, self._kernel_of(X), 0
@@ -187,12 +182,6 @@ class KernelPerceptron(Classifier):
         numbers = self._numbers()
         V = outputs(self._kernel, X, self.support_vectors_, self.fit_.W, numbers).astype(X.dtype)
         return V[:, 0] if len(self.classes_) == 2 else V
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class on whose side each row lies; of tied classes the first."""
-        v = self.decision_function(X)
-        winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
-        return np.asarray(self.classes_[winner])
 
     @property
     def coef_(self) -> Array:  # type: ignore[override]

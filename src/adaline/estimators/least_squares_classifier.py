@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.certificates.sides import separation
 from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._closed import ClosedForm
-from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.moments import Moments
 from adaline.procedures.closed_form import least_squares
 from adaline.results import Array, Certificate, ClosedFit
@@ -89,18 +89,9 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     ) -> Self:
         """Learn from these rows too. The first call names all `classes` that will ever come."""
         first = not hasattr(self, "moments_")
-        if (
-            not first
-            and classes is not None
-            and not np.array_equal(np.unique(classes), self.classes_)
-        ):
-            raise ValueError(
-                f"classes are {np.unique(classes).tolist()}, but were {self.classes_.tolist()} at "
-                "the first partial_fit; they cannot change."
-            )
         if not first:
             self._check_moments()
-        known = classes if first else self.classes_
+        known = announced(classes, None if first else self.classes_)
         rows, _ = self._observe(X, y, sample_weight, margins, known, reset=first)
         part = self._moments_of(rows)
         self._learn_moments(part if first else self.moments_ + part, rows.X)
@@ -142,17 +133,6 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         self._learn_moments(m, np.empty((0, m.p)))
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """w'x + b: positive for `classes_[1]`; one column a class when there are more than two."""
-        V = self._values(X)
-        return V[:, 0] if len(self.classes_) == 2 else V
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class on whose side each row lies; a tie of two goes to `classes_[0]`."""
-        v = self.decision_function(X)
-        winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
-        return np.asarray(self.classes_[winner])
-
     @property
     def certificate_(self) -> Certificate:
         """Whether the hyperplane provably separates the training samples."""
@@ -163,8 +143,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         self, X: Any, y: Any, sample_weight: Any, margins: Any, classes: Any, *, reset: bool
     ) -> tuple[Rows, NDArray[np.int64]]:
         X = self._rows(X, reset=reset, finite=False)
-        known = None if classes is None else np.unique(np.asarray(classes))
-        self.classes_, codes = encode(labels_of_rows(y, X), known)
+        self.classes_, codes = encode(labels_of_rows(y, X), classes)
         T = targets(codes, len(self.classes_), _checked_margins(margins, len(codes)))
         X, T, omega = as_rows(X, T, self._weights(sample_weight, X))
         return Rows(X, T, omega, np.empty((0, 0))), codes
