@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from adaline.estimators._base import Learner, check_finite
+from adaline.estimators._progress import CallbackSupportMixin, passes
 from adaline.kernels import sequential as kernels
 from adaline.procedures._state import Outcome, Recipe, State, learn
 from adaline.procedures.gradient import batch
@@ -48,7 +49,7 @@ def streams(learner: Any) -> bool:
     return True
 
 
-class SequentialLearner(Learner):
+class SequentialLearner(CallbackSupportMixin, Learner):
     """fit in passes, partial_fit and learn_one in streams, over one State."""
 
     eta: Any
@@ -99,12 +100,13 @@ class SequentialLearner(Learner):
         shared: dict[str, Any] = {"max_iter": self.max_iter, "tol": self._tol, "bound": bound}
         if self._tracer is not None:
             shared |= self._tracer.watching(self.mode, state, X, Y)
+        rng = self._rng() if self.shuffle else None
         try:
-            if self.mode == "batch":
-                outcome = batch(state, X, Y, omega, **shared)
-            else:
-                rng = self._rng() if self.shuffle else None
-                outcome = sequential(state, X, Y, omega, rng=rng, **shared)
+            with passes(self, self.max_iter) as after:
+                if self.mode == "batch":
+                    outcome = batch(state, X, Y, omega, after=after, **shared)
+                else:
+                    outcome = sequential(state, X, Y, omega, rng=rng, after=after, **shared)
         except KeyboardInterrupt:
             done = state.seen if self.mode == "batch" else state.seen // max(X.shape[0], 1)
             self._outcome = Outcome(done, f"interrupted after {done} complete passes.", False)

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from adaline.certificates.sides import separation
 from adaline.estimators._base import Classifier
 from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._progress import with_callbacks
 from adaline.estimators._sequential import SequentialLearner, start, streams
 from adaline.kernels import sequential as kernels
 from adaline.results import Array
@@ -38,6 +39,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
             self._codes = {label: float(k) for k, label in enumerate(found.tolist())}
         return X, codes, Y, omega
 
+    @with_callbacks
     def fit(
         self,
         X: Any,

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from adaline.estimators._base import Regressor
+from adaline.estimators._progress import with_callbacks
 from adaline.estimators._sequential import SequentialLearner, start, streams
 from adaline.kernels import sequential as kernels
 from adaline.procedures._state import Recipe
@@ -106,6 +107,7 @@ class WidrowHoff(SequentialLearner, Regressor):
             self._begin(Y.shape[1], X.shape[1], X.dtype)
         return X, np.ascontiguousarray(Y), omega
 
+    @with_callbacks
     def fit(
         self,
         X: Any,

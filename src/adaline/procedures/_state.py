@@ -40,6 +40,16 @@ def diverged(k: int, bound: str) -> Outcome:
     return Outcome(k - 1, f"diverged in pass {k}; weights are those before it. {bound}", False)
 
 
+def asked(k: int) -> Outcome:
+    """The outcome where a callback said that it was enough."""
+    return Outcome(k, f"a callback asked to stop after pass {k}.", True)
+
+
+def never() -> bool:
+    """A callback that never asks to stop."""
+    return False
+
+
 @dataclass(frozen=True)
 class Recipe:
     """criterion × schedule × what is kept, for K neurons of p inputs; codes as in the kernels."""

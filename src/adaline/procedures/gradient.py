@@ -15,7 +15,7 @@ import numpy as np
 
 from adaline import criteria
 from adaline.kernels import sequential as kernels
-from adaline.procedures._state import Outcome, State, diverged
+from adaline.procedures._state import Outcome, State, asked, diverged, never
 from adaline.results import Array
 from adaline.schedules import Auto
 from adaline.tiles import is_sparse
@@ -100,10 +100,12 @@ def batch(
     tol: float,
     watch: Watch | None = None,
     bound: str = "",
+    after: Callable[[], bool] = never,
 ) -> Outcome:
     """Passes until none is wrong, or the error stops falling, or max_iter.
 
-    `watch(pass, theta before, change)` is called after each update, for tracing.
+    `watch(pass, theta before, change)` is called after each update, for tracing; `after` after each
+    pass, and may ask to stop.
     """
     K, total = state.recipe.K, float(omega.sum()) if len(omega) else float(X.shape[0])
     steps = Steps(state, X, omega) if isinstance(state.recipe.schedule, Auto) else None
@@ -129,6 +131,7 @@ def batch(
             state.theta[:K] += change
         if watch is not None:
             watch(k, saved[1][:K], change)
+        enough = after()
         if rests:
             return Outcome(k, f"pass {k} found no error to correct.", True)
         if state.is_solved(found.loss / total, tol):
@@ -138,6 +141,9 @@ def batch(
             loss = _best(state, steps, k, watch, found.loss / total)
             why = f"the loss stopped falling by more than tol; {loss:.4g} in pass {k}."
             return Outcome(k, why, True)
+        if enough:
+            _best(state, steps, k, watch, found.loss / total)
+            return asked(k)
         before = min(before, found.loss)
     loss = _best(state, steps, max_iter, watch, before / total)
     last = f"{found.wrong} errors" if state.is_perceptron else f"a mean loss of {loss:.4g}"

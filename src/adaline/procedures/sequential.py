@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.procedures._state import NO_ROWS, Outcome, State, diverged, learn
+from adaline.procedures._state import NO_ROWS, Outcome, State, asked, diverged, learn, never
 from adaline.results import Array
 from adaline.tiles import is_sparse
 
@@ -73,11 +73,13 @@ def sequential(
     rng: np.random.Generator | None = None,
     by: Learn = learn_rows,
     bound: str = "",
+    after: Callable[[], bool] = never,
 ) -> Outcome:
     """Passes until one makes no correction, or squared error stops falling, or max_iter.
 
     State is at a complete pass whatever happens: an interrupt or divergence takes it back to the
     last one. `by` learns a block; a tracer gives its own. `bound` is said of rates that diverged.
+    `after` is called after each pass, and may ask to stop.
     """
     perceptron = state.is_perceptron
     weight = float(omega.sum()) if len(omega) else float(len(Y))
@@ -94,6 +96,7 @@ def sequential(
         if not np.isfinite(state.theta).all() or loss > scale > 0:
             state.restore(saved)
             return diverged(k, bound)
+        enough = after()
         if perceptron and made == 0:
             return Outcome(k, f"pass {k} made no correction.", True)
         calm = calm + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0
@@ -104,6 +107,8 @@ def sequential(
             return Outcome(
                 k, f"the loss stopped falling by more than tol; {error:.4g} in pass {k}.", True
             )
+        if enough:
+            return asked(k)
         best = min(best, loss)
     last = f"{made} corrections" if perceptron else f"a mean loss of {loss / weight:.4g}"
     return Outcome(max_iter, f"max_iter={max_iter} passes are done, the last with {last}.", False)
