@@ -279,3 +279,10 @@ def test_wide_columns_of_many_units_are_fitted_and_not_cut(rng):
     model = LeastSquares(fit_intercept=False).fit(X, y)
     assert model.rank_ == 40
     np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+
+
+def test_constant_columns_of_as_few_rows_as_columns_have_no_rank():
+    model = LeastSquares().fit([[1.0, 0.0], [1.0, 0.0]], [0.0, 3.0])
+    assert model.rank_ == 0
+    assert model.coef_.tolist() == [0.0, 0.0]
+    assert model.intercept_ == 1.5

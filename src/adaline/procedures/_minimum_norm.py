@@ -86,9 +86,10 @@ def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
     # One power of two for all columns: the norm of w is that in the user's units.
     e_x, e_y = _exponent(X), _exponent(rows.Y)
     X, Y = np.ldexp(X.astype(np.float64), -e_x), np.ldexp(rows.Y[kept], -e_y)
-    A, B = X * root[:, None], Y * root[:, None]
     if intercept:
-        A, B = _without_mean(A, root), _without_mean(B, root)
+        A, B = _without_mean(X, root), _without_mean(Y, root)
+    else:
+        A, B = X * root[:, None], Y * root[:, None]
     w, rank, kappa = _least_norm(A, B)
     squares = ((B - A @ w) ** 2).sum(axis=0)
     share = root**2 / np.sum(root**2)
@@ -116,6 +117,8 @@ def _least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
     length = np.linalg.norm(A, axis=0)
     _, s, _ = singular(A / np.where(length > 0, length, 1.0))
     rank = int(np.count_nonzero(s > 2 * max(A.shape) * UNIT * s.max(initial=0.0)))
+    if rank == 0:
+        return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
     U, s, V = graded_both(A.T)
     w = (U[:, :rank] / s[:rank]) @ (V[:, :rank].T @ B)
     return w, rank, float(s[0] / s[rank - 1]) if rank else 1.0
@@ -126,8 +129,13 @@ def _exponent(X: Array) -> int:
     return int(np.frexp(np.max(np.abs(X), initial=0.0))[1])
 
 
-def _without_mean(A: Array, root: Array) -> Array:
-    """Rows 2..n of H A, where the reflection H takes the weighted ones to the first axis."""
+def _without_mean(X: Array, root: Array) -> Array:
+    """Rows 2..n of H A, where the reflection H takes the weighted ones to the first axis.
+
+    A holds the weighted rows less the first: H takes away what is common to all, and columns
+    that are constant vanish without a trace of rounding.
+    """
+    A = (X - X[0]) * root[:, None]
     v = root / np.linalg.norm(root)
     v[0] += 1.0
     return (A - np.outer(v, (v @ A) / v[0]))[1:]
