@@ -286,3 +286,11 @@ def test_constant_columns_of_as_few_rows_as_columns_have_no_rank():
     assert model.rank_ == 0
     assert model.coef_.tolist() == [0.0, 0.0]
     assert model.intercept_ == 1.5
+
+
+def test_a_square_system_is_solved_exactly(rng):
+    X, y = rng.standard_normal((6, 6)) * 10.0 ** np.linspace(-8, 8, 6), rng.standard_normal(6)
+    model = LeastSquares(fit_intercept=False).fit(X, y)
+    exact = exact_least_squares(X, y, intercept=False)
+    assert model.coef_.tolist() == [float(v) for v in exact]
+    assert model.certificate_.kind == "exact"

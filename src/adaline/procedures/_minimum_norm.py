@@ -25,7 +25,7 @@ from adaline.tiles import Rows, is_sparse
 
 def minimum_norm(m: Moments, rows: Rows, intercept: bool) -> ClosedFit:
     """By a triangle for tall data, through the n x n side for wide."""
-    if m.rows <= m.p:
+    if m.rows < m.p + intercept:
         return wide_minimum_norm(rows, intercept)
     unit = in_unit_columns(m, intercept)
     R = triangle(unit, rows, intercept)
@@ -138,7 +138,7 @@ def _without_mean(X: Array, root: Array) -> Array:
     A = (X - X[0]) * root[:, None]
     v = root / np.linalg.norm(root)
     v[0] += 1.0
-    return (A - np.outer(v, (v @ A) / v[0]))[1:]
+    return np.asarray((A - np.outer(v, (v @ A) / v[0]))[1:])
 
 
 def _fit(

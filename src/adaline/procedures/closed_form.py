@@ -57,11 +57,12 @@ def least_squares(
         if rows is None:
             raise ValueError("least squares needs moments or rows.")
         return wide_minimum_norm(rows, intercept)
-    normal = normal_equations(m, intercept, ridge) if m.rows > m.p or ridge else None
+    enough = m.rows >= m.p + intercept or ridge > 0
+    normal = normal_equations(m, intercept, ridge) if enough else None
     if rows is None:
         return _from_moments(normal) if normal else _deficient_moments(m, intercept)
     if normal is None or normal.alpha > PROVABLE:
-        normal = triangle_equations(m, rows, intercept, ridge) if m.rows > m.p or ridge else None
+        normal = triangle_equations(m, rows, intercept, ridge) if enough else None
         return refine(normal, rows) if normal else minimum_norm(m, rows, intercept)
     return refine(normal, rows) if refined else _from_moments(normal)
 
@@ -70,7 +71,7 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Close
     """The same from a mergeable QR: R w = z, the digits estimated from its condition number."""
     R = t.centred() if intercept else t.about_zero()
     p, e = t.p, t.exponent
-    if rank_of(R[:p, :p]) < p or t.rows <= p:
+    if rank_of(R[:p, :p]) < p or t.rows < p + intercept:
         return tall_minimum_norm(R, t.mean, e, p, intercept)
     W = inverse_triangle(R[:p, :p])
     assert W is not None  # rank_of has looked
