@@ -7,7 +7,7 @@ perceptron moves by the sum over its errors, as lecture 002 has it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from adaline.tiles import is_sparse
 Watch = Callable[[int, Array, Array], None]
 _EXPLODES = 1e6  # errors so many times the targets are no learning
 _ROWS = 4096
+_UNPACKED = 2048  # columns up to which CSR rows are unpacked, block by block
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,28 @@ class Descent:
     wrong: int
 
 
+def _blocks(X: Any) -> Iterator[tuple[int, int, Any]]:
+    """(start, stop, rows) for sums over all rows, the same bits for dense rows and CSR.
+
+    Automatic steps are tried and taken back, and at a tie the last bit decides which: sums in
+    another order would end in other weights. Beyond so many columns CSR stays sparse.
+    """
+    n, p = X.shape
+    if is_sparse(X) and p > _UNPACKED:
+        yield 0, n, X
+        return
+    for i in range(0, n, _ROWS):
+        rows = X[i : i + _ROWS].toarray() if is_sparse(X) else X[i : i + _ROWS]
+        yield i, min(i + _ROWS, n), np.ascontiguousarray(rows, dtype=np.float64)
+
+
 def look(state: State, X: Any, Y: Array, omega: Array) -> Descent:
     """Sum of omega g x over all rows, g = -dE/dv, at the weights of the state."""
     recipe = state.recipe
     T = Y if recipe.criterion == kernels.MACHINE else criteria.targets(recipe.targets, Y, recipe.K)
     G, loss, wrong = np.zeros((recipe.K, recipe.p + 1)), 0.0, 0
     with np.errstate(over="ignore", invalid="ignore"):  # divergence is told by its result
-        for i in range(0, X.shape[0], X.shape[0] if is_sparse(X) else _ROWS):
-            j = X.shape[0] if is_sparse(X) else i + _ROWS
-            rows = X if is_sparse(X) else X[i:j]
+        for i, j, rows in _blocks(X):
             V = np.asarray(rows @ state.W.T, dtype=np.float64) + state.b
             S, E = criteria.slopes(recipe.criterion, T[i:j], V)
             if len(omega):
@@ -63,8 +77,11 @@ class Steps:
 
     def __init__(self, state: State, X: Any, omega: Array):
         recipe, weights = state.recipe, omega if len(omega) else np.ones(X.shape[0])
-        squares = X.multiply(X) if is_sparse(X) else np.square(X, dtype=np.float64)
-        mean = np.asarray(squares.T @ weights, dtype=np.float64).ravel() / weights.sum()
+        mean = np.zeros(recipe.p)
+        for i, j, rows in _blocks(X):
+            squares = rows.multiply(rows) if is_sparse(rows) else rows * rows
+            mean += np.asarray(squares.T @ weights[i:j], dtype=np.float64).ravel()
+        mean /= weights.sum()
         self.D = np.append(mean, float(recipe.intercept))
         self.inverse = np.divide(1.0, self.D, out=np.zeros_like(self.D), where=self.D > 0)
         self.safe = 1.0 / (state.head[kernels.CURVATURE] * max(np.count_nonzero(self.D), 1))
