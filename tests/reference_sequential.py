@@ -96,16 +96,18 @@ def lms(X, y, rate, passes=1, phi=None):
 def automatic(X, y):
     """The weights of automatic rates after one pass, averaged; the last input is the bias's 1."""
     q = len(X[0])
-    w, squares, total_z = [0.0] * q, [0.0] * (q - 1), 0.0
+    w, squares, counts, total_z = [0.0] * q, [0.0] * q, [0] * q, 0.0
     weighted, weight = [0.0] * q, 0.0
     for n, (x, target) in enumerate(zip(X, y, strict=True), start=1):
-        squares = [s + a * a for s, a in zip(squares, x, strict=False)]
-        D = [s / n for s in squares] + [1.0]
-        z = sum(a * a / d for a, d in zip(x, D, strict=True) if d > 0)
+        squares = [s + a * a for s, a in zip(squares, x, strict=True)]
+        counts = [c + (a != 0) for c, a in zip(counts, x, strict=True)]
+        D = [s / c if c else 1.0 for s, c in zip(squares, counts, strict=True)]
+        z = sum(a * a / d for a, d in zip(x, D, strict=True))
         total_z += z
-        eta = 1.0 / max(z, total_z / n * math.sqrt(1.0 + n / (16.0 * q)))
+        eta = 1.0 / max(z, total_z / n * (1.0 + n / (32.0 * q)))
         e = target - dot(w, x)
-        w = [a + (eta * e * b / d if d > 0 else 0.0) for a, b, d in zip(w, x, D, strict=True)]
-        weighted = [s + n * a for s, a in zip(weighted, w, strict=True)]
-        weight += n
-    return [s / weight for s in weighted]
+        w = [a + eta * e * b / d for a, b, d in zip(w, x, D, strict=True)]
+        late = max(n - 2 * q, 0)
+        weighted = [s + late * a for s, a in zip(weighted, w, strict=True)]
+        weight += late
+    return [s / weight for s in weighted] if weight else w

@@ -5,6 +5,7 @@ Inside, weights are always W (K, p) and b (K,); only here they bend to scikit-le
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Learner(BaseEstimator):
             reset=reset,
         )
         if finite:
-            check_finite(X, names=self._names())
+            check_finite(X, self._names)
         return X
 
     def _weights(self, sample_weight: Any, X: Any) -> Array | None:
@@ -152,8 +153,11 @@ class Classifier(ClassifierMixin, Learner):
         return np.asarray(self.classes_[winner])
 
 
-def check_finite(X: Any, names: list[str] | None = None, what: str = "X") -> None:
-    """Raise ValueError that names the first NaN or infinity by row and column."""
+def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str = "X") -> None:
+    """Raise ValueError that names the first NaN or infinity by row and column.
+
+    names is asked only then: those of 10^5 columns take as long to make as the rows to learn.
+    """
     values = X.data if is_sparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if values.dtype.kind not in "fc" or np.isfinite(np.sum(values, dtype=np.float64)):
@@ -170,7 +174,7 @@ def check_finite(X: Any, names: list[str] | None = None, what: str = "X") -> Non
         column = int(np.argmax(bad[row]))
         value = X[row, column]
     kind = "NaN" if np.isnan(value) else "infinity"
-    column_name = f" ({names[column]})" if names else ""
+    column_name = f" ({names()[column]})" if names else ""
     raise ValueError(
         f"{what} contains {kind} (inf or NaN is not a number to learn from), first at row {row}, "
         f"column {column}{column_name}; {int(bad.sum())} such values in all. "

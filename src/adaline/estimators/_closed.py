@@ -30,7 +30,7 @@ class ClosedForm(Learner):
         p = rows.X.shape[1]
         if n > p or p <= MOMENTS_UP_TO:
             return self._moments_of(rows)
-        check_finite(rows.X, self._names())
+        check_finite(rows.X, self._names)
         return None
 
     def _check_moments(self) -> None:
@@ -44,7 +44,7 @@ class ClosedForm(Learner):
         """Moments of the rows; what is not finite in them names the row and column."""
         m = Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
         if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
-            check_finite(rows.X, self._names())
+            check_finite(rows.X, self._names)
             raise ValueError("sums over X leave the range of float64; rescale the columns.")
         return m
 

@@ -37,7 +37,7 @@ class OnlineLogistic(Classifier):
         """
         first = not hasattr(self, "fit_")
         X = self._rows(X, reset=first, finite=False)
-        check_finite(X, self._names())
+        check_finite(X, self._names)
         stream = announced(classes, None if first else self.classes_)
         known, codes = encode(labels_of_rows(y, X), stream)
         X, Y, omega = as_rows(X, codes, self._weights(sample_weight, X))

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from adaline.estimators._base import Learner, check_finite
+from adaline.estimators._base import Learner
 from adaline.estimators._progress import CallbackSupportMixin, passes
 from adaline.kernels import sequential as kernels
 from adaline.procedures._state import Outcome, Recipe, State, learn
@@ -158,16 +158,6 @@ class SequentialLearner(CallbackSupportMixin, Learner):
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _finite_rows(self, X: Any, *, reset: bool) -> Any:
-        """`_rows`, whose names of 10^5 columns are made only where one has to be told."""
-        X = self._rows(X, reset=reset, finite=False)
-        try:
-            check_finite(X)
-        except ValueError:
-            check_finite(X, self._names())
-            raise
-        return X
 
     def _settle(self) -> Self:
         """Make fit_ anew, now, so that predicting changes nothing."""

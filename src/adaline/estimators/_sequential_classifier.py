@@ -29,7 +29,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
         self, X: Any, y: Any, sample_weight: Any, classes: Any, *, reset: bool
     ) -> tuple[Any, NDArray[np.int64], Array, Array]:
         """(X, codes, the same as targets (n, 1), weights)."""
-        X = self._finite_rows(X, reset=reset)
+        X = self._rows(X, reset=reset)
         found, codes = encode(labels_of_rows(y, X), classes)
         X, Y, omega = as_rows(X, codes, self._weights(sample_weight, X))
         if reset:

@@ -218,7 +218,7 @@ class GaussianClassifier(Classifier):
     def _moments(self, X: Any, codes: Codes, K: int, sample_weight: Any) -> ClassMoments:
         m = ClassMoments.of(X, codes, K, self._weights(sample_weight, X), self.covariance)
         if not np.isfinite(m.spread).all():  # the sums tell, which saves a pass
-            check_finite(X, names=self._names())
+            check_finite(X, self._names)
         return m
 
     def _accept(self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any) -> None:

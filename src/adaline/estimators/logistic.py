@@ -221,7 +221,7 @@ class LogisticRegression(OnlineLogistic):
         alpha = self.alpha if isinstance(self.alpha, (int, float, np.number)) else 0.0
         self.alpha_, self._information = float(alpha), None
         if is_sparse(X):
-            check_finite(X, self._names())
+            check_finite(X, self._names)
         wide = is_sparse(X) and X.shape[1] > MANY and len(self.classes_) == 2
         if wide and self.alpha_ > 0 and self._watch is None:
             t = np.where(codes == 1, 1.0, -1.0)
@@ -232,7 +232,7 @@ class LogisticRegression(OnlineLogistic):
             return sparse
         loss = self._loss(X, codes, omega, self.alpha_)
         if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
-            check_finite(X, self._names())
+            check_finite(X, self._names)
             raise ValueError("sums over X leave the range of float64; rescale the columns.")
         if self.alpha == "auto":
             fit, self.alpha_ = newton_auto(loss, self.max_iter, self.tol, self._watch)

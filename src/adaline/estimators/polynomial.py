@@ -66,7 +66,7 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
     def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
         rows = super()._observe(X, y, sample_weight, reset=reset)
         dense = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
-        check_finite(dense, super()._names())
+        check_finite(dense, super()._names)
         high, low = self._expand(dense)
         return replace(rows, X=high, X_low=low)
 

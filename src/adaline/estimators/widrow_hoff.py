@@ -94,7 +94,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[Any, Array, Array]:
         one = getattr(self, "_one_target", None)
-        X = self._finite_rows(X, reset=reset)
+        X = self._rows(X, reset=reset)
         Y = self._targets(y, X)
         if not reset and (Y.shape[1] != self._state.recipe.K or self._one_target != one):
             came, self._one_target = np.shape(y), bool(one)

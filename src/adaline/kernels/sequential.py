@@ -2,9 +2,10 @@
 
 Legend: a row is data[lo:hi], dense with column q - lo at q, or CSR with column indices[q]. theta
 (m, p + 1) holds in its first K rows the weights, the bias last; then, where something is kept
-beside the last weights, K rows of that; then, with automatic rates, a row of sums of squares. head
-holds the recipe as numbers, the counters that travel with the state, and from `RUNS` on the
-current and the longest run of right answers of each neuron.
+beside the last weights, K rows of that; then, with automatic rates, a row of sums of squares and
+one of how many were not zero: in that case the numbers of a feature lie side by side in memory,
+since they are used together. head holds the recipe as numbers, the counters that travel with the
+state, and from `RUNS` on the current and the longest run of right answers of each neuron.
 
 Data must be float64 and contiguous: a sum is added up in the order the compiler likes, which
 is the same for one row or a million, but not for every kind of storage.
@@ -30,7 +31,9 @@ CONSTANT, OVER_K, SEARCH_THEN_CONVERGE, AUTO, ABSOLUTE = range(5)
 # What is kept.
 LAST, AVERAGE, POCKET, LATE_AVERAGE = range(4)
 
-SEARCH = 16.0  # samples a feature for which automatic rates search before they converge
+# Automatic rates, in samples a feature: when the rate has halved, and from when on weights are
+# averaged. Before, the weights still have a way to go, and an average would lag behind.
+SEARCH, SETTLED = 32.0, 2.0
 
 
 @sums_kernel
@@ -72,18 +75,6 @@ def _square(data, lo, hi):
 
 
 @kernel
-def _observed(dense, data, indices, lo, hi, n, squares):
-    """Add x^2 to the sums of squares; returns sum of x_j^2 over its mean square of n samples."""
-    z = 0.0
-    for q in range(lo, hi):
-        j, x = q - lo if dense else indices[q], data[q]
-        if x != 0.0:
-            squares[j] += x * x
-            z += n * (x * x / squares[j])
-    return z
-
-
-@kernel
 def _add_dense(data, lo, d, theta, k):
     """w + d x for row k of theta and a dense row, in place."""
     w, x = theta[k], data[lo : lo + theta.shape[1] - 1]
@@ -106,26 +97,6 @@ def _add(dense, data, indices, lo, hi, d, theta, k):
         _add_dense(data, lo, d, theta, k)
     else:
         _add_sparse(data, indices, lo, hi, d, theta, k)
-
-
-@kernel
-def _add_scaled(dense, data, indices, lo, hi, d, squares, w):
-    """w + d D^-1 x for the diagonal D of mean squares whose sums are given, in place."""
-    for q in range(lo, hi):
-        j, x = q - lo if dense else indices[q], data[q]
-        if x != 0.0:
-            w[j] += d * (x / squares[j])
-
-
-@kernel
-def _add_scaled_twice(dense, data, indices, lo, hi, d, squares, w, late, kept):
-    """`_add_scaled` for w by d, and for kept by late d, in one go."""
-    for q in range(lo, hi):
-        j, x = q - lo if dense else indices[q], data[q]
-        if x != 0.0:
-            change = d * (x / squares[j])
-            w[j] += change
-            kept[j] += late * change
 
 
 @kernel
@@ -177,38 +148,14 @@ def _rate(head, n):
 
 
 @kernel
-def _automatic(head, n, z, p):
-    """Rate of sample n = 1, 2, ... whose scaled square is z; adds z to the sum of them.
-
-    At most 1/z, which would bring the error of this very sample to zero, and falling as the root
-    of n from 1/mean(z), so that in the end all samples count alike.
-    """
-    head[SQUARES] += z
-    mean = head[SQUARES] / n
-    slow = np.sqrt(1.0 + n / (SEARCH * (p + 1.0)))
-    return 1.0 / (head[CURVATURE] * max(z, mean * slow))
-
-
-@kernel
 def _correct(dense, data, indices, lo, hi, k, d, n, head, theta):
-    """Neuron k moves by d x; what is kept beside it learns of that. n samples came before."""
-    p, K = theta.shape[1] - 1, int(head[NEURONS])
-    keep, bias = int(head[KEEP]), head[INTERCEPT]
-    if head[RATE] == AUTO:
-        squares, d_bias, d = theta[theta.shape[0] - 1], d, d * (n + 1.0)
-        if keep == LATE_AVERAGE:
-            late, kept = 0.5 * n * (n + 1.0), theta[K + k]
-            _add_scaled_twice(dense, data, indices, lo, hi, d, squares, theta[k], late, kept)
-            theta[K + k, p] += bias * d_bias * late
-        else:
-            _add_scaled(dense, data, indices, lo, hi, d, squares, theta[k])
-    else:
-        _add(dense, data, indices, lo, hi, d, theta, k)
-        d_bias = d
-        if keep == AVERAGE:
-            _add(dense, data, indices, lo, hi, d * n, theta, K + k)
-            theta[K + k, p] += bias * d * n
-    theta[k, p] += bias * d_bias
+    """Neuron k moves by d x; an average kept beside it learns of that. n samples came before."""
+    p, K, bias = theta.shape[1] - 1, int(head[NEURONS]), head[INTERCEPT]
+    _add(dense, data, indices, lo, hi, d, theta, k)
+    theta[k, p] += bias * d
+    if head[KEEP] == AVERAGE:
+        _add(dense, data, indices, lo, hi, d * n, theta, K + k)
+        theta[K + k, p] += bias * d * n
 
 
 @kernel
@@ -266,33 +213,121 @@ def _machine(dense, data, indices, lo, hi, own, omega, eta, square, n, head, the
 
 
 @kernel
-def _softmax(dense, data, indices, lo, hi, own, d, n, head, theta, v):
-    """K neurons move by d (1 - p) x, the true one, and -d p x, with p their softmax; -ln p(own).
-
-    v (K,) is room for the local fields.
-    """
-    p, top, total = theta.shape[1] - 1, -np.inf, 0.0
-    for k in range(v.shape[0]):
-        v[k] = _dot(dense, data, indices, lo, hi, theta, k) + theta[k, p]
-        top = max(top, v[k])
-    mine = v[own] - top
-    for k in range(v.shape[0]):
-        v[k] = np.exp(v[k] - top)
-        total += v[k]
-    for k in range(v.shape[0]):
-        g = (1.0 if k == own else 0.0) - v[k] / total
-        _correct(dense, data, indices, lo, hi, k, d * g, n, head, theta)
-    return np.log(total) - mine
+def late_weight(n, p):
+    """Sum of the weights 1, 2, 3, ... that samples up to the nth have in the late average."""
+    late = max(n - SETTLED * (p + 1.0), 0.0)
+    return 0.5 * late * (late + 1.0)
 
 
 @kernel
-def _prepared(dense, data, indices, lo, hi, n, head, theta):
-    """Rate and square of a sample before which n came, where they depend on the sample."""
-    if head[RATE] == AUTO:
-        squares = theta[theta.shape[0] - 1]
-        z = _observed(dense, data, indices, lo, hi, n + 1.0, squares)
-        return _automatic(head, n + 1.0, z + head[INTERCEPT], theta.shape[1] - 1), 0.0
-    return 1.0, _square(data, lo, hi) + head[INTERCEPT]
+def _observed(dense, data, indices, lo, scaled, theta):
+    """scaled becomes x/s, with s the mean square of each feature where it is not zero.
+
+    Returns sum x^2/s, and w'x of neuron 0: one visit to the numbers of a feature, for that is what
+    takes time.
+    """
+    z, v, first = 0.0, 0.0, np.uintp(lo)
+    squares, counts = np.uintp(theta.shape[0] - 2), np.uintp(theta.shape[0] - 1)
+    for q in range(np.uintp(scaled.shape[0])):
+        x = data[first + q]
+        j = q if dense else np.uintp(indices[first + q])
+        if x * x == 0.0:
+            scaled[q] = 0.0
+            continue
+        square, count = theta[squares, j] + x * x, theta[counts, j] + 1.0
+        theta[squares, j], theta[counts, j] = square, count
+        r = x * (count / square)
+        scaled[q] = r
+        z += x * r
+        v += theta[np.uintp(0), j] * x
+    return z, v
+
+
+@kernel
+def _automatic(head, n, z, p):
+    """Rate of sample n = 1, 2, ... whose scaled square is z; adds z to the sum of them.
+
+    At most 1/z, which would bring the error of this very sample to zero, and falling as 1/n from
+    1/mean(z), so that in the end all samples count alike.
+    """
+    head[SQUARES] += z
+    mean = head[SQUARES] / n
+    return 1.0 / (head[CURVATURE] * max(z, mean * (1.0 + n / (SEARCH * (p + 1.0)))))
+
+
+@kernel
+def _slopes(criterion, targets, Y, i, v):
+    """v (K,), the local fields, become -dE/dv. Returns E."""
+    K, loss = v.shape[0], 0.0
+    if criterion == SOFTMAX:
+        own, top, total = int(Y[i, 0]), v.max(), 0.0
+        mine = v[own] - top
+        for k in range(K):
+            v[k] = np.exp(v[k] - top)
+            total += v[k]
+        for k in range(K):
+            v[k] = (1.0 if k == own else 0.0) - v[k] / total
+        return np.log(total) - mine
+    for k in range(K):
+        v[k], part = slope_and_loss(criterion, _target(targets, Y, i, K, k), v[k])
+        loss += part
+    return loss
+
+
+@kernel
+def _move(dense, indices, lo, scaled, d, late, k, kept, theta):
+    """w + d D^-1 x, for neuron k and the diagonal D of mean squares; with late, kept too."""
+    first = np.uintp(lo)
+    for q in range(np.uintp(scaled.shape[0])):
+        j, change = q if dense else np.uintp(indices[first + q]), d * scaled[q]
+        theta[k, j] += change
+        if late > 0.0:
+            theta[kept, j] += late * change
+
+
+@kernel
+def _longest(dense, indptr, p):
+    """Numbers in the longest row."""
+    most = p if dense else 0
+    for i in range(indptr.shape[0] - 1):
+        most = max(most, indptr[i + 1] - indptr[i])
+    return most
+
+
+@kernel
+def _learn_automatically(data, indices, indptr, order, Y, omega, head, theta):
+    """`learn` with automatic rates."""
+    dense, p, K = indptr.shape[0] == 0, theta.shape[1] - 1, int(head[NEURONS])
+    criterion, targets, bias = int(head[CRITERION]), int(head[TARGETS]), head[INTERCEPT]
+    n, corrections, total = head[SEEN], head[CORRECTIONS], head[LOSS]
+    room, v, averages = np.empty(_longest(dense, indptr, p)), np.empty(K), head[KEEP] != LAST
+    for m in range(Y.shape[0]):
+        i = order[m] if order.shape[0] > 0 else m
+        weight = omega[i] if omega.shape[0] > 0 else 1.0
+        if weight == 0.0:
+            continue
+        lo, hi = (i * p, i * p + p) if dense else (indptr[i], indptr[i + 1])
+        scaled = room[: hi - lo]
+        z, v[0] = _observed(dense, data, indices, lo, scaled, theta)
+        v[0] += theta[0, p]
+        for k in range(1, K):
+            v[k] = _dot(dense, data, indices, lo, hi, theta, k) + theta[k, p]
+        late = late_weight(n, p) if averages else 0.0
+        n += 1.0
+        eta = _automatic(head, n, z + bias, p)
+        total += weight * _slopes(criterion, targets, Y, i, v)
+        for k in range(K):
+            d = weight * eta * v[k]
+            if d == 0.0:
+                continue
+            corrections += criterion != SOFTMAX
+            theta[k, p] += bias * d
+            if late > 0.0:
+                theta[K + k, p] += bias * d * late
+            neuron, kept = np.uintp(k), np.uintp(K + k)
+            _move(dense, indices, lo, scaled, d, late, neuron, kept, theta)
+        corrections += criterion == SOFTMAX
+    head[SEEN], head[CORRECTIONS], head[LOSS] = n, corrections, total
 
 
 @kernel
@@ -346,6 +381,9 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
     A weight of zero leaves a row out altogether. One long loop: calls that are not inlined would
     cost more than the arithmetic.
     """
+    if head[RATE] == AUTO:
+        _learn_automatically(data, indices, indptr, order, Y, omega, head, theta)
+        return
     dense, p = indptr.shape[0] == 0, theta.shape[1] - 1
     alone = head[CRITERION] == PERCEPTRON and head[NEURONS] == 1.0 and head[RATE] != ABSOLUTE
     if alone and dense and head[KEEP] == LAST:
@@ -355,25 +393,15 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
         _perceptron_sparse(data, indices, indptr, order, Y, omega, head, theta)
         return
     criterion, targets, K = int(head[CRITERION]), int(head[TARGETS]), int(head[NEURONS])
-    pocket, asks = head[KEEP] == POCKET, head[RATE] == AUTO or head[RATE] == ABSOLUTE
-    n, corrections, total, fields = head[SEEN], head[CORRECTIONS], head[LOSS], np.empty(K)
+    pocket, absolute = head[KEEP] == POCKET, head[RATE] == ABSOLUTE
+    n, corrections, total = head[SEEN], head[CORRECTIONS], head[LOSS]
     for m in range(Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         weight = omega[i] if omega.shape[0] > 0 else 1.0
         if weight == 0.0:
             continue
         lo, hi = (i * p, i * p + p) if dense else (indptr[i], indptr[i + 1])
-        if asks:
-            eta, square = _prepared(dense, data, indices, lo, hi, n, head, theta)
-        else:
-            eta, square = _rate(head, n), 0.0
-        if criterion == SOFTMAX:
-            own = int(Y[i, 0])
-            d = weight * eta
-            total += weight * _softmax(dense, data, indices, lo, hi, own, d, n, head, theta, fields)
-            corrections += 1.0
-            n += 1.0
-            continue
+        eta, square = _rate(head, n), _square(data, lo, hi) + head[INTERCEPT] if absolute else 0.0
         if criterion == MACHINE:
             own = int(Y[i, 0])
             excess = _machine(
@@ -396,7 +424,7 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
             if pocket:
                 _into_pocket(k, k, k + 1, head, theta)
             d = weight * eta * g
-            if head[RATE] == ABSOLUTE:
+            if absolute:
                 d = g * _whole(abs(v), square)
             _correct(dense, data, indices, lo, hi, k, d, n, head, theta)
         n += 1.0
@@ -420,8 +448,11 @@ def value(x, k, head, theta):
     keep = int(head[KEEP])
     if keep == LAST or n == 0.0:
         return v
+    weight = late_weight(n, p) if keep == LATE_AVERAGE else n
+    if weight == 0.0:
+        return v
     other = _dot(True, x, none, 0, p, theta, K + k) + theta[K + k, p]
     if keep == POCKET:
         run = RUNS + (0 if head[CRITERION] == MACHINE else k)
         return other if head[run + K] > head[run] else v
-    return v - other / (n if keep == AVERAGE else 0.5 * n * (n + 1.0))
+    return v - other / weight

@@ -76,7 +76,9 @@ class State:
         self.head = np.zeros(kernels.RUNS + 2 * K)
         self.head[:8] = recipe.criterion, recipe.targets, kind, a, b, recipe.intercept, keep, K
         self.head[kernels.CURVATURE] = CURVATURE.get(recipe.criterion, 1.0)
-        self.theta = np.zeros((K * (1 + (keep != kernels.LAST)) + (kind == kernels.AUTO), p + 1))
+        auto = kind == kernels.AUTO
+        shape = K * (1 + (keep != kernels.LAST)) + 2 * auto, p + 1
+        self.theta = np.zeros(shape, order="F" if auto else "C")
 
     @property
     def is_perceptron(self) -> bool:
@@ -123,8 +125,8 @@ class State:
         kept = last.copy()
         if keep == kernels.AVERAGE and n:
             kept -= self.theta[K : 2 * K] / n
-        elif keep == kernels.LATE_AVERAGE and n:
-            kept -= self.theta[K : 2 * K] / (0.5 * n * (n + 1.0))
+        elif keep == kernels.LATE_AVERAGE and (weight := kernels.late_weight(n, p)):
+            kept -= self.theta[K : 2 * K] / weight
         elif keep == kernels.POCKET:
             run, best = self.head[kernels.RUNS :].reshape(2, K)
             if self.recipe.criterion == kernels.MACHINE:  # one run for all neurons
