@@ -23,10 +23,8 @@ lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: .venv/.benches  ## every script of bench/, each beside the peer it names (ARGS=--quick)
-	@missed=; for script in bench/bench_*.py; do \
-		echo "== $$script"; $(BIN)/python "$$script" $(ARGS) || missed="$$missed $$script"; \
-	done; [ -z "$$missed" ] || { echo "targets missed in:$$missed"; exit 1; }
+bench: .venv/.benches  ## every script of bench/ beside the peers it names, as docs/benchmarks.md (FULL=1)
+	$(BIN)/python bench/scoreboard.py $(if $(FULL),--full) --out docs/benchmarks.md $(ARGS)
 
 fuzz: .venv/.installed  ## search for a certificate that lies (SECONDS=60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_certificates_never_lie.py $(or $(SECONDS),60)

@@ -1,13 +1,17 @@
 """What every benchmark shares: medians, threads, peak memory, and one line a comparison.
 
-Ours and the peer run in turns in one process, so that a busy machine slows both.
+Ours and the peer run in turns in one process, so that a busy machine slows both. Where
+`ADALINE_SCOREBOARD` names a file, every line goes there too, for `scoreboard.py`.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 import re
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,7 +71,28 @@ def row(name: str, peer: str, ours_s: float, peer_s: float, target: float) -> bo
     verdict = "ok" if ratio >= target else "MISSED"
     times = f"{ours_s * 1e3:7.1f}ms {peer_s * 1e3:7.1f}ms"
     print(f"{name:<40} {peer:<12} {times} {ratio:6.1f}x {target:6.1f}x  {verdict}", flush=True)
+    numbers = {"ours_s": ours_s, "peer_s": peer_s, "ratio": ratio, "target": target}
+    _record("row", work=name, peer=peer, **numbers)
     return ratio >= target
+
+
+def note(text: str) -> None:
+    """Print what was checked about the rows above: same answer, memory, accuracy."""
+    print(f"    {text}", flush=True)
+    _record("note", text=text)
+
+
+def missing(peer: str, how: str = "") -> None:
+    """Say that a peer is not installed, so that it is not compared."""
+    print(f"    {peer} is missing: {how or f'pip install {peer}'} brings it.", flush=True)
+    _record("missing", peer=peer)
+
+
+def _record(kind: str, **what: Any) -> None:
+    board = os.environ.get("ADALINE_SCOREBOARD")
+    if board:
+        with Path(board).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps({"kind": kind, "script": Path(sys.argv[0]).name} | what) + "\n")
 
 
 def compare(

@@ -14,7 +14,7 @@ import sys
 from functools import partial
 
 import numpy as np
-from _bench import compare, head, peak_megabytes, seconds, threads
+from _bench import compare, head, note, peak_megabytes, seconds, threads
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -75,8 +75,8 @@ def measured(covariance: str, X: np.ndarray, y: np.ndarray, target: float, repea
     sample, labels = X[:20_000], y[:20_000]
     same = float(np.mean(ours.predict(sample) == peer.predict(sample)))
     memory, others = (peak_megabytes(partial(model.fit, X, y)) for model in (ours, peer))
-    print(
-        f"    same predictions {same:.3%} (> 99.9%), accuracy {ours.score(sample, labels):.3f}; "
+    note(
+        f"same predictions {same:.3%} (> 99.9%), accuracy {ours.score(sample, labels):.3f}; "
         f"peak beyond X {memory:.0f} MB (< 64 MB), peer {others:.0f} MB"
     )
     return met and same > 0.999 and not memory > 64

@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from _bench import compare, head, peak_megabytes, threads
+from _bench import compare, head, missing, note, peak_megabytes, threads
 from sklearn.linear_model import LinearRegression
 
 from adaline import LeastSquares, Moments
@@ -66,13 +66,13 @@ def speed(n, p, quick):
     compare(f"fast {size}", quickly, lr, 15.0 if tall else 1.0, repeats, "sklearn")
     compare(f"full digits {size}", fully, lr, 5.0 if tall else 1.0, repeats, "sklearn")
     if IntelLinearRegression is None:
-        print("scikit-learn-intelex is missing: pip install scikit-learn-intelex")
+        missing("scikit-learn-intelex")
     else:
         compare(f"fast {size}", quickly, intel, 1.0, repeats, "sklearn-intelex")
     compare(f"full digits {size}", fully, numpy, 1.0 if tall else 4.0, repeats, "numpy lstsq")
     agree = np.max(np.abs(full.coef_ / lr().coef_ - 1))
     memory = peak_megabytes(lambda: LeastSquares().fit(X, y))
-    print(f"    same coefficients to {agree:.0e}; {memory:.0f} MB beyond X; {full.certificate_}")
+    note(f"same coefficients to {agree:.0e}; {memory:.0f} MB beyond X; {full.certificate_}")
 
 
 def digits():

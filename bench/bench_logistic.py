@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _bench import compare, head, seconds, threads
+from _bench import compare, head, missing, note, seconds, threads
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
 
@@ -70,7 +70,7 @@ def peers(K: int) -> dict[str, Any]:
         try:
             from glum import GeneralizedLinearRegressor
         except ImportError:
-            print("    glum is not installed, and missing from this comparison")
+            missing("glum")
         else:
             found["glum irls"] = partial(
                 GeneralizedLinearRegressor,
@@ -127,7 +127,7 @@ def measured(n: int, p: int, K: int, target: float, repeats: int, correlation: f
             other = partial(tried[best][1].fit, X, y)
             met &= compare(name, partial(ours.fit, X, y), other, target, repeats, best)
     reached = gradient(ours, X, y, K)
-    print(f"    our gradient {reached:.1e} (<= 1e-8), {ours.n_iter_[0]} steps; {ours.certificate_}")
+    note(f"our gradient {reached:.1e} (<= 1e-8), {ours.n_iter_[0]} steps; {ours.certificate_}")
     return met and reached <= GOAL
 
 

@@ -12,7 +12,7 @@ import statistics
 import sys
 
 import numpy as np
-from _bench import head, median_seconds, peak_megabytes, row, seconds, threads
+from _bench import compare, head, median_seconds, note, peak_megabytes, row, seconds, threads
 from sklearn.linear_model import Ridge as PeerRidge
 from sklearn.linear_model import RidgeCV
 
@@ -47,19 +47,19 @@ def choosing(n: int, p: int) -> bool:
         steps = abs(np.log(alpha / peers[0].alpha_)) / np.log(alphas[1] / alphas[0])
         near, small = steps <= 1, not memory >= 64
         good &= near and small
-        print(f"    alpha {alpha:.4g}, RidgeCV {peers[0].alpha_:.4g}: ", end="")
-        print(f"{steps:.2f} steps of its grid apart, {'ok' if near else 'MISSED'}; ", end="")
-        print(f"{memory:.1f} MB beyond X, {'ok' if small else 'MISSED'}")
+        note(
+            f"alpha {alpha:.4g}, RidgeCV {peers[0].alpha_:.4g}: {steps:.2f} steps of its grid "
+            f"apart, {'ok' if near else 'MISSED'}; {memory:.1f} MB beyond X, "
+            f"{'ok' if small else 'MISSED'}"
+        )
     return good
 
 
 def fixed(n: int, p: int) -> None:
     """One penalty given, with proven digits; no target was set."""
     X, y = data(n, p)
-    ours_s = median_seconds(lambda: Ridge(1.0).fit(X, y), 3)
-    peer_s = median_seconds(lambda: PeerRidge(1.0).fit(X, y), 3)
-    times = f"{ours_s * 1e3:.1f}ms, scikit-learn {peer_s * 1e3:.1f}ms"
-    print(f"Ridge(1.0) {n}x{p}: {times}, {peer_s / ours_s:.1f}x; no target was set")
+    ours, peer = (lambda m=m: m.fit(X, y) for m in (Ridge(1.0), PeerRidge(1.0)))
+    compare(f"Ridge(1.0) {n}x{p}", ours, peer, 0.0, 3, "Ridge")
 
 
 def main() -> int:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import sklearn.linear_model as peers
-from _bench import compare, head, seconds
+from _bench import compare, head, missing, note, seconds
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
@@ -84,7 +84,7 @@ def passes_over_dense(n: int, repeats: int) -> list[bool]:
         name = f"dense {n}x20, 5 passes, {'shuffled' if shuffle else 'in order'}"
         works = partial(ours.fit, X, y), partial(peer.fit, X, y)
         met.append(compare(name, *works, target, repeats, "Perceptron"))
-        print(f"    accuracy {ours.score(X, y):.3f}, peer {peer.score(X, y):.3f}")
+        note(f"accuracy {ours.score(X, y):.3f}, peer {peer.score(X, y):.3f}")
     return met
 
 
@@ -102,9 +102,9 @@ def a_pass_over_text(n: int, repeats: int) -> list[bool]:
         works = partial(ours.fit, X, y), partial(peer.fit, X, y)
         met.append(compare(name, *works, target, repeats, "Perceptron"))
         scores = [m.fit(X[:half], y[:half]).score(X[half:], y[half:]) for m in (ours, peer)]
-        print(f"    test accuracy {scores[0]:.3f}, peer {scores[1]:.3f}")
+        note(f"test accuracy {scores[0]:.3f}, peer {scores[1]:.3f}")
     took = statistics.median(seconds(partial(Adaline(max_iter=1).fit, X, y)) for _ in range(2))
-    print(f"    Adaline(eta='auto'), a pass: {took * 1e3:.0f} ms")
+    note(f"Adaline(eta='auto'), a pass: {took * 1e3:.0f} ms")
     return met + on_line_logistic(X, y, repeats)
 
 
@@ -122,11 +122,11 @@ def on_line_logistic(X: sparse.csr_matrix, y: np.ndarray, repeats: int) -> list[
     name = f"CSR {n}x100000, a pass, logistic"
     met = [compare(name, ours, peer, 1.3, repeats, "SGDClassifier")]
     scores = [f(half).score(X[half:], y[half:]) for f in (ours, peer)]
-    print(f"    test accuracy {scores[0]:.3f}, peer {scores[1]:.3f}")
+    note(f"test accuracy {scores[0]:.3f}, peer {scores[1]:.3f}")
     try:
         import vowpalwabbit
     except ImportError:
-        print("Vowpal Wabbit is missing. `pip install vowpalwabbit` brings it.")
+        missing("vowpalwabbit")
         return met
     with tempfile.TemporaryDirectory() as folder:
         text_file, cache = Path(folder, "rows.vw"), Path(folder, "rows.cache")
@@ -159,10 +159,9 @@ def one_row_at_a_time(n: int = 20_000) -> list[bool]:
     try:
         from river import linear_model
     except ImportError:
-        print("river is missing: learn_one is not compared. `pip install river` brings it.")
-        print(
-            f"    learn_one: {min(seconds(partial(stream, ours)) for _ in range(3)) / n * 1e6} us"
-        )
+        missing("river")
+        took = min(seconds(partial(stream, ours)) for _ in range(3)) / n
+        note(f"learn_one: {took * 1e6:.2f} us")
     else:
         rows = [dict(enumerate(x)) for x in X.tolist()]
         river = linear_model.Perceptron()

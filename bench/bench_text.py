@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _bench import compare, head, seconds, threads
+from _bench import compare, head, note, seconds, threads
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -101,7 +101,7 @@ def main() -> int:
             name = f"{solver} {'dual' if more.get('dual') else 'primal'} tol={tol:g}"
             work = partial(peer.fit, X, t)
             met.append(compare(name, ours, work, target, options.repeats, "sklearn"))
-            print(f"    peer's criterion is {excess:.1e} above the least; ours is proven {GAP:g}")
+            note(f"peer's criterion is {excess:.1e} above the least; ours is proven {GAP:g}")
     return 0 if all(met) or options.quick else 1
 
 
