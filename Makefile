@@ -6,7 +6,7 @@ ARGS ?=
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench fuzz clean
+.PHONY: help demo test lint docs bench fuzz clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -23,14 +23,18 @@ lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+docs: .venv/.docs  ## the guide, in docs/_build/index.html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+
 bench: .venv/.benches  ## every script of bench/ beside the peers it names, as docs/benchmarks.md (FULL=1)
 	$(BIN)/python bench/scoreboard.py $(if $(FULL),--full) --out docs/benchmarks.md $(ARGS)
 
 fuzz: .venv/.installed  ## search for a certificate that lies (SECONDS=60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_certificates_never_lie.py $(or $(SECONDS),60)
+	PYTHONPATH=tests $(BIN)/python tests/laws/test_duality_gaps_never_lie.py $(or $(SECONDS),60)
 
 clean:  ## remove .venv, caches and build products
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # Install into .venv the project with the extra named in the first argument.
@@ -50,3 +54,6 @@ endef
 
 .venv/.benches: .venv/.installed
 	$(call install,bench)
+
+.venv/.docs: .venv/.installed
+	$(call install,docs)

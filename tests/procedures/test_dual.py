@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from adaline.kernels import dual as kernels
+from adaline.procedures import dual as procedure
 from adaline.procedures.dual import dual_logistic
 from reference_dual import logistic_minimum, logistic_value
 
@@ -178,3 +179,86 @@ def test_the_log_odds_of_a_coordinate_are_found_from_any_guess(c, a, u):
     error = abs(before + c + a * expit(before))
     assert p == pytest.approx(expit(root), rel=1e-12)
     assert abs(root + c + a * p) <= 0.01 * error + 1e-9 * (1.0 + abs(c) + a)
+
+
+def unscaled(rng, n=200):
+    """Columns of very different units, which all rows share: the dual's worst case."""
+    X = rng.standard_normal((n, 4)) * [1.0, 1e2, 1e4, 1e-2] + [0.0, 300.0, 0.0, 1.0]
+    v = X @ [0.5, 0.01, 1e-4, 10.0] - 13.0
+    return X, np.where(v + rng.logistic(size=n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0])
+def test_unscaled_columns_are_handed_to_newton_s_steps_and_proven(rng, alpha, intercept):
+    X, t = unscaled(rng)
+    omega = rng.uniform(0.5, 2.0, len(t))
+    _, _, least = logistic_minimum(X, t, omega, alpha, intercept)
+    fit = dual_logistic(sparse.csr_array(X), t, omega, alpha, intercept, gap=1e-9)
+    assert fit.certificate.kind == "optimal"
+    assert fit.passes < 300
+    assert fit.value == pytest.approx(least, rel=1e-9)
+    # lambda is what goes with w: the slope of the criterion vanishes but for the gap.
+    assert np.all((fit.dual >= 0) & (fit.dual <= omega))
+
+
+def test_newton_s_steps_find_what_the_dual_finds(rng, monkeypatch):
+    X, t = problem(rng)
+    rows = sparse.csr_array(X)
+    slow = dual_logistic(rows, t, NONE, 0.1, True, gap=1e-11)
+    monkeypatch.setattr(procedure, "_slow", lambda seen, goal: True)
+    fast = dual_logistic(rows, t, NONE, 0.1, True, gap=1e-11)
+    bound = slow.certificate.evidence["distance"] + fast.certificate.evidence["distance"]
+    assert fast.certificate.kind == "optimal"
+    assert np.linalg.norm(fast.W - slow.W) <= bound
+    assert fast.b[0] == pytest.approx(slow.b[0], abs=1e-4)
+
+
+def test_newton_s_steps_keep_to_the_passes_allowed(rng):
+    X, t = unscaled(rng)
+    for most in (22, 25, 30, 40):
+        fit = dual_logistic(sparse.csr_array(X), t, NONE, 1e-3, True, gap=1e-13, max_iter=most)
+        assert fit.passes <= most
+        assert fit.certificate.kind == "unproven"
+        assert f"max_iter={most}" in fit.stopped
+
+
+def test_newton_s_steps_end_where_rounding_allows_no_more(rng, monkeypatch):
+    X, t = problem(rng)
+    monkeypatch.setattr(procedure, "_slow", lambda seen, goal: True)
+    fit = dual_logistic(sparse.csr_array(X), t, NONE, 1.0, True, gap=1e-18)
+    assert "rounding" in fit.stopped
+    assert fit.gap < 1e-12
+
+
+def test_an_interrupt_among_newton_s_steps_keeps_the_last_one(rng):
+    X, t = unscaled(rng)
+    calls = []
+
+    def after():
+        calls.append(1)
+        if len(calls) == 24:
+            raise KeyboardInterrupt
+        return False
+
+    fit = dual_logistic(sparse.csr_array(X), t, NONE, 1.0, True, after=after)
+    assert fit.stopped.startswith("interrupted")
+    whole = dual_logistic(sparse.csr_array(X), t, NONE, 1.0, True)
+    assert whole.value < fit.value < len(t) * np.log(2.0)
+    assert fit.value * (1.0 - fit.gap) <= whole.value
+
+
+def test_a_caller_may_ask_to_stop_after_any_pass(rng):
+    X, t = problem(rng)
+    fit = dual_logistic(sparse.csr_array(X), t, NONE, 0.01, True, after=lambda: True)
+    assert fit.passes == 1
+    assert fit.stopped.startswith("a callback asked to stop")
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-5, 1e5, 1e120])
+def test_units_of_all_columns_change_nothing_but_units(rng, unit):
+    X, t = problem(rng)
+    plain = dual_logistic(sparse.csr_array(X), t, NONE, 1.0, True)
+    other = dual_logistic(sparse.csr_array(X * unit), t, NONE, unit**2, True)
+    assert other.value == pytest.approx(plain.value, rel=1e-7)
+    np.testing.assert_allclose(other.W * unit, plain.W, atol=1e-3)

@@ -109,6 +109,16 @@ def combination(data, indices, indptr, c, p):
 
 
 @kernel
+def square_combination(data, indices, indptr, c, p):
+    """The sum (p,) of c_i x_i^2, entry by entry."""
+    z = np.zeros(p)
+    for i in range(c.shape[0]):
+        for q in range(indptr[i], indptr[i + 1]):
+            z[indices[q]] += c[i] * data[q] * data[q]
+    return z
+
+
+@kernel
 def products(data, indices, indptr, w):
     """w'x_i of each row."""
     v = np.empty(indptr.shape[0] - 1)

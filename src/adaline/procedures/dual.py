@@ -11,25 +11,31 @@ P(w, b) >= P* >= D(lambda): the gap P - D bounds how far from the optimum (w, b)
 
 Method: one dual variable at a time (Yu, Huang and Lin, 2011), in its log-odds. The constraint
 is met by a proximal term on the bias, whose centre follows the bias after each pass. Rows of
-text share few features and need 5-30 passes; a few dense features that all rows share, with
-|x|^2 / alpha in the thousands, need thousands: there Newton's method is the better one.
+text share few features and need 5-30 passes. A few features that all rows share, or raw counts,
+with |x|^2 / alpha in the thousands, need thousands of passes, and no scaling of rows or columns
+changes that, as the dual is the same in all units. So when a hundred passes more are to be
+expected, Newton's steps in units of the curvature's diagonal take over (`_newton_cg`); the gap is
+the same kind of proof for both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adaline.kernels import dual as kernels
+from adaline.procedures._dual_descent import Descent
+from adaline.procedures._dual_proof import UNIT, DualRows, Proof
+from adaline.procedures._newton_cg import TruncatedNewton
+from adaline.procedures._state import never
 from adaline.results import Array, Certificate, Fit
 
-_BLOCK = 8  # neighbours that are shuffled together, for the sake of memory; 512 slow learning
-_FOLLOWED = 100  # rows whose curvature holds the bias back
-_START = -7.0  # log-odds of the first dual variables: about 0.001 omega
-_UNIT = float(np.finfo(np.float64).eps)
+_TRIAL = 20  # passes after which it is judged how many more are to be expected
+_PATIENCE = 100  # passes that cost about as much as Newton's steps from there
+_LAST, _ROUNDING = "max_iter={max_iter} passes were made", "rounding allows no more"
+_ASKED, _SLOW = "a callback asked to stop", "slow"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +45,13 @@ class DualFit(Fit):
     Attributes
     ----------
     passes : int
-        How often every row was visited.
+        How often every row was visited, by Newton's steps too.
     gap : float
-        (P - D) / P, at least the relative distance of P from its minimum.
+        At least (P - P*) / P, the relative distance of P from its minimum; roundings included.
     value : float
         P(w, b).
     dual : ndarray of shape (n,)
-        lambda, with w = sum lambda_i t_i x_i / alpha.
+        lambda, with w = sum lambda_i t_i x_i / alpha; after Newton's steps about so.
     """
 
     passes: int
@@ -62,6 +68,7 @@ def dual_logistic(
     intercept: bool,
     gap: float = 1e-8,
     max_iter: int = 1000,
+    after: Callable[[], bool] = never,
 ) -> DualFit:
     """(w, b) minimising sum omega log(1 + exp(-t v)) + alpha/2 |w|^2, with a bound on the error.
 
@@ -81,6 +88,8 @@ def dual_logistic(
         Stop when the duality gap is at most this part of P.
     max_iter : int
         Passes at most.
+    after : function
+        Called after each pass, or Newton step; true asks to stop.
 
     Examples
     --------
@@ -102,132 +111,105 @@ def dual_logistic(
             f"the targets with weight are {signs.tolist()}; a bias without penalty needs both -1 "
             "and +1, else it grows without bound."
         )
-    state = _Descent(X, np.asarray(t, dtype=np.float64), weights, float(alpha), intercept)
+    rows = DualRows(X, np.asarray(t, dtype=np.float64), weights, float(alpha), intercept)
+    descent = Descent(rows)
+    walk: Descent | TruncatedNewton = descent
+    passes, proof = 0, None
     try:
-        return _descended(state, gap, max_iter)
-    except KeyboardInterrupt:  # a pass is one call of a kernel, so the last one is complete
-        return state.proof().fit(state.passes, gap, "interrupted")
+        why, proof = _descended(descent, gap, max_iter, after)
+        if why == _SLOW:
+            walk = newton = TruncatedNewton(rows, descent.best(), max_iter - descent.passes)
+            passes = descent.passes
+            why, proof = _stepped(newton, gap, after)
+    except KeyboardInterrupt:  # w is that of the last complete pass or step
+        why = "interrupted"
+    proof = walk.proof() if proof is None else proof
+    return _fit(proof, rows.alpha, passes + walk.passes, gap, why, max_iter)
 
 
-def _descended(state: _Descent, gap: float, max_iter: int) -> DualFit:
-    factor, before = 1.0, 0.0
+def _descended(
+    state: Descent, gap: float, max_iter: int, after: Callable[[], bool]
+) -> tuple[str, Proof | None]:
+    """Passes until the gap is proven; why they ended, and the proof where it is at hand."""
+    factor, before, tried, seen = 1.0, 0.0, 0, [np.inf]
     while True:
         found = state.descend(0.01 * gap)
+        seen.append(found)
         # The gap was as found while the pass went by, and is less by now, as it was before.
         expected = factor * found * min(1.0, found / before if before else 1.0)
-        before = found
-        last, done = state.passes >= max_iter, found <= _UNIT * state.value
-        if expected <= gap * state.value or last or done:
-            proof = state.proof()
-            if proof.gap <= gap or last or done:
-                why = "rounding allows no more" if done else f"max_iter={max_iter} passes were made"
-                return proof.fit(state.passes, gap, why)
+        before, since = found, state.passes - tried
+        if after():
+            return _ASKED, None
+        last, done = state.passes >= max_iter, found <= UNIT * state.value
+        likely = expected <= gap * state.value and since > tried // 16
+        if likely or done or since > 16 + tried // 2:  # a proof costs about three passes
+            proof, tried = state.proof(), state.passes
+            if proof.gap <= gap:
+                return "", proof
+            if done or proof.gap < 2.0 * proof.rounding:
+                return _ROUNDING, proof
             factor *= max(proof.gap * proof.value / max(expected, 1e-300), 0.1)
+        if last:
+            return _LAST, None
+        if _slow(seen, gap * max(state.value, 0.0)):
+            return _SLOW, None
 
 
-@dataclass(frozen=True, eq=False)
-class _Proof:
-    """A primal point, a feasible dual point, and what lies between them."""
-
-    w: Array
-    b: float
-    lam: Array
-    value: float
-    gap: float
-    alpha: float
-
-    def fit(self, passes: int, wanted: float, why: str) -> DualFit:
-        distance = float(np.sqrt(2.0 * self.gap * self.value / self.alpha))
-        evidence = {
-            "relative_gap": self.gap,
-            "value": self.value,
-            "passes": passes,
-            "distance": distance,
-        }
-        proven = self.gap <= wanted
-        claim = (
-            f"the duality gap is {self.gap:.2g} of the criterion {self.value:.8g}, so |w - w*| is "
-            f"at most {distance:.2g}"
-        )
-        certificate = Certificate(
-            "optimal" if proven else "unproven",
-            f"{claim}." if proven else f"{claim}; a gap of {wanted:.2g} was wanted.",
-            evidence,
-        )
-        reached = f"the duality gap reached {self.gap:.2g} after {passes} passes."
-        stopped = reached if proven else f"{why}; {reached}"
-        W, b = self.w[None, :], np.array([self.b])
-        return DualFit(W, b, stopped, certificate, passes, self.gap, self.value, self.lam)
+def _slow(seen: list[float], goal: float) -> bool:
+    """Whether a hundred passes more are to be expected, judged by the gaps of the last five."""
+    if not np.isfinite(seen[-1]) or len(seen) > _PATIENCE + _TRIAL:
+        return True
+    if len(seen) <= _TRIAL:
+        return False
+    rate = np.log(max(seen[-6] / seen[-1], 1.0)) / 5.0 if seen[-1] > 0.0 else np.inf
+    return bool(np.log(max(seen[-1] / goal, 1.0)) > _PATIENCE * rate) if goal > 0.0 else True
 
 
-class _Descent:
-    """Where the descent is: log-odds u and dual variables lam of the rows, z, and the bias."""
-
-    def __init__(self, X: Any, t: Array, omega: Array, alpha: float, intercept: bool) -> None:
-        self.rows = X.data, X.indices, X.indptr
-        self.p = X.shape[1]
-        self.t, self.omega, self.alpha, self.intercept = t, omega, alpha, intercept
-        self.squares = kernels.row_squares(X.data, X.indptr)
-        if not np.isfinite(self.squares).all():
-            raise ValueError("a row of X is so long that |x|^2 leaves float64; scale the features.")
-        self.u = np.full(len(t), _START)
-        self.lam = omega * kernels.share(_START)
-        self.z = kernels.combination(*self.rows, self.lam * t, self.p)
-        plus, minus = omega[t > 0.0].sum(), omega[t < 0.0].sum()
-        self.b = np.array([np.log(plus / minus) if intercept else 0.0, 0.0])
-        self.pull, self.passes = 0.0, 0
-        self.random = np.random.default_rng(0)
-        self.value = np.log(2.0) * omega.sum()
-
-    def descend(self, idle: float) -> float:
-        """One pass; returns about what the gap was while it went by."""
-        if self.intercept:
-            self.b[1] = self.lam @ self.t
-            self.pull = self._pull()
-        idle = idle * self.value / len(self.t)
-        state = self.b, self.u, self.lam, self.z
-        order = _shuffled(len(self.t), self.random)
-        target = self.t, self.omega, self.squares, order
-        gap = kernels.dual_pass(*self.rows, *target, self.alpha, self.pull, idle, *state)
-        if self.intercept:
-            self.b[0] += self.pull * self.b[1]
-        self.value = kernels.entropy(self.omega, self.u) - self.z @ self.z / (2.0 * self.alpha)
-        self.passes += 1
-        return float(gap)
-
-    def _pull(self) -> float:
-        """1 / the curvature of some hundred rows: the bias follows what they ask for.
-
-        Rows by the hundred agree well enough on the bias, whatever their number; with fewer it
-        jumps about, with all of them it would need many passes to arrive.
-        """
-        rows = np.count_nonzero(self.omega)
-        if self.passes == 0:  # the first dual variables say nothing
-            return float(rows / (_FOLLOWED * 0.25 * self.omega.sum()))
-        curvature = self.lam @ (1.0 - self.lam / np.where(self.omega > 0.0, self.omega, 1.0))
-        return float(rows / (_FOLLOWED * max(curvature, _UNIT * self.omega.sum())))
-
-    def proof(self) -> _Proof:
-        """The dual point made feasible, its primal, the best bias for it, and the gap."""
-        t, omega, alpha, u = self.t, self.omega, self.alpha, self.u
-        if self.intercept:
-            u = u + kernels.balance(t, omega, u) * t
-        lam = omega * np.exp(-np.logaddexp(0.0, -u))
-        w = kernels.combination(*self.rows, lam * t, self.p) / alpha
-        v = kernels.products(*self.rows, w)
-        b = -kernels.balance(t, omega, -t * v) if self.intercept else 0.0
-        penalty = 0.5 * alpha * float(w @ w)
-        P = kernels.logistic_loss(t, omega, v + b) + penalty
-        D = kernels.entropy(omega, u) - penalty
-        # Sums of n terms are off by n units of rounding at worst, and so is their difference.
-        gap = max(P - D, 0.0) + len(t) * _UNIT * (P + penalty)
-        return _Proof(w, b, lam, P, gap / P, alpha)
+def _stepped(
+    walk: TruncatedNewton, gap: float, after: Callable[[], bool]
+) -> tuple[str, Proof | None]:
+    """Newton's steps until the gap is proven; why they ended, and the proof where it is at hand."""
+    goal = gap
+    while True:
+        if walk.gap <= goal * walk.value:
+            proof = walk.proof()
+            if proof.gap <= gap:
+                return "", proof
+            if proof.gap < 2.0 * proof.rounding:
+                return _ROUNDING, proof
+            goal *= 0.25
+        if walk.tired:
+            return _ROUNDING, None
+        if walk.passes + 3 > walk.most:  # what the shortest step takes
+            return _LAST, None
+        walk.step(goal * walk.value)
+        if after():
+            return _ASKED, None
 
 
-def _shuffled(n: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """A random order of the rows that stays inside blocks of neighbours."""
-    shift = int(random.integers(_BLOCK))  # so that neighbours are not always the same
-    blocks = random.permutation(-(-(n + shift) // _BLOCK))
-    places = blocks[:, None] * _BLOCK + np.arange(_BLOCK) - shift
-    order: NDArray[np.int64] = random.permuted(places, axis=1).ravel()
-    return order[(order >= 0) & (order < n)]
+def _fit(
+    proof: Proof, alpha: float, passes: int, wanted: float, why: str, max_iter: int
+) -> DualFit:
+    """The proof as a Fit, in words."""
+    distance = float(np.sqrt(2.0 * proof.gap * proof.value / alpha)) * 1.01
+    evidence = {
+        "relative_gap": proof.gap,
+        "value": proof.value,
+        "passes": passes,
+        "distance": distance,
+    }
+    proven = proof.gap <= wanted
+    claim = (
+        f"the duality gap is {proof.gap:.2g} of the criterion {proof.value:.8g}, so |w - w*| is "
+        f"at most {distance:.2g}"
+    )
+    certificate = Certificate(
+        "optimal" if proven else "unproven",
+        f"{claim}." if proven else f"{claim}; a gap of {wanted:.2g} was wanted.",
+        evidence,
+    )
+    reached = f"the duality gap reached {proof.gap:.2g} after {passes} passes."
+    why = why.format(max_iter=max_iter)
+    stopped = reached if proven and why not in ("interrupted", _ASKED) else f"{why}; {reached}"
+    W, b = proof.w[None, :], np.array([proof.b])
+    return DualFit(W, b, stopped, certificate, passes, proof.gap, proof.value, proof.lam)
