@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from adaline import LogisticRegression, criteria
 from adaline.kernels import sequential as kernels
@@ -110,3 +113,73 @@ def test_an_unscaled_stream_stays_finite_and_learns(rng):
     X, y = stream(rng, 5000)
     model = LogisticRegression().partial_fit(X * [1e6, 1.0, 1e6], y, classes=[0, 1])
     assert model.score(X * [1e6, 1.0, 1e6], y) > 0.7
+
+
+@pytest.mark.parametrize("K", [2, 4])
+def test_single_samples_are_predicted_as_rows_are(rng, K):
+    X, y = stream(rng, 200, K)
+    names = np.array(["a", "b", "c", "d"])[y]
+    model = LogisticRegression()
+    for x, label in zip(X, names, strict=True):
+        model.learn_one(x, label, classes=np.array(["a", "b", "c", "d"])[:K])
+    assert [model.predict_one(x) for x in X] == model.predict(X).tolist()
+    fitted = LogisticRegression().fit(X, names)
+    assert [fitted.predict_one(x) for x in X] == fitted.predict(X).tolist()
+    careful = LogisticRegression(reject_cost=0.3).partial_fit(X, names)
+    assert [careful.predict_one(x) for x in X] == careful.predict(X).tolist()
+
+
+def test_weights_are_those_of_the_last_sample_whenever_they_are_asked_for(rng):
+    X, y = stream(rng, 30)
+    one, other = LogisticRegression(), LogisticRegression()
+    for i, (x, label) in enumerate(zip(X, y, strict=True)):
+        one.learn_one(x, label, classes=[0, 1])
+        other.learn_one(x.tolist(), label, classes=[0, 1])
+        if i % 3 == 0:
+            assert np.array_equal(one.coef_, one.fit_.W)  # looking in between changes nothing
+            one.predict(X)
+    assert np.array_equal(one.coef_, other.coef_)
+    assert one.certificate_.kind == "undecided"
+
+
+def test_learning_one_after_a_fit_goes_on_from_it(rng):
+    X, y = stream(rng, 300)
+    one, rows = LogisticRegression().fit(X, y), LogisticRegression().fit(X, y)
+    for x, label in zip(X[:20], y[:20], strict=True):
+        one.learn_one(x, label)
+    rows.partial_fit(X[:20], y[:20])
+    assert np.array_equal(one.coef_, rows.coef_)
+    assert np.array_equal(one.fit(X, y).coef_, LogisticRegression().fit(X, y).coef_)
+
+
+def test_samples_of_another_shape_or_label_are_refused_and_lose_nothing(rng):
+    X, y = stream(rng, 50)
+    model = LogisticRegression().partial_fit(X, y, classes=[0, 1])
+    before = model.coef_.copy()
+    for bad in (X[0, :2], X[:1], 3.0):
+        with pytest.raises(ValueError, match="one sample"):
+            model.learn_one(bad, 1)
+        with pytest.raises(ValueError, match="one sample"):
+            model.predict_one(bad)
+    for label in (7, "no", [1]):
+        with pytest.raises(ValueError, match="not among the classes"):
+            model.learn_one(X[0], label)
+    assert np.array_equal(model.coef_, before)
+
+
+def test_before_learning_there_is_nothing_to_predict_with():
+    with pytest.raises(NotFittedError):
+        LogisticRegression().predict_one([1.0, 2.0])
+    with pytest.raises(ValueError, match="classes"):
+        LogisticRegression().learn_one([1.0, 2.0], 1)
+
+
+def test_a_stream_survives_pickling_between_two_samples(rng):
+    X, y = stream(rng, 40)
+    model = LogisticRegression().partial_fit(X[:20], y[:20], classes=[0, 1])
+    model.learn_one(X[20], y[20])
+    copy = pickle.loads(pickle.dumps(model))
+    for x, label in zip(X[21:], y[21:], strict=True):
+        model.learn_one(x, label)
+        copy.learn_one(x, label)
+    assert np.array_equal(model.coef_, copy.coef_)

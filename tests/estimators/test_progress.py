@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from adaline import Adaline, Perceptron, WidrowHoff
+from adaline import Adaline, KernelPerceptron, LogisticRegression, Perceptron, WidrowHoff
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
 
@@ -24,7 +25,7 @@ class Counter:
 
     def on_fit_task_end(self, estimator, context):
         self.ended.append(context.task_name)
-        return self.ended.count("pass") >= self.stop_after
+        return self.ended.count("pass") + self.ended.count("step") >= self.stop_after
 
     def teardown(self, estimator, context):
         self.torn_down += 1
@@ -32,7 +33,12 @@ class Counter:
 
 @pytest.mark.parametrize(
     "learner",
-    [Perceptron(max_iter=7), Perceptron(mode="batch", max_iter=7), WidrowHoff(tol=0, max_iter=7)],
+    [
+        Perceptron(max_iter=7),
+        Perceptron(mode="batch", max_iter=7),
+        WidrowHoff(tol=0, max_iter=7),
+        KernelPerceptron("linear", max_iter=7),
+    ],
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -53,6 +59,58 @@ def test_a_callback_can_stop_a_fit(rng, mode):
     model = Adaline(mode=mode, tol=0).set_callbacks(Counter(stop_after=3)).fit(X, y)
     assert model.n_iter_ == 3
     assert model.fit_.stopped == "a callback asked to stop after pass 3."
+
+
+def test_a_callback_can_stop_a_fit_in_dual_variables(rng):
+    X, y = rng.standard_normal((40, 2)), np.arange(40) % 2
+    model = KernelPerceptron("linear").set_callbacks(Counter(stop_after=3)).fit(X, y)
+    assert model.n_iter_ == 3
+    assert model.fit_.stopped == "a callback asked to stop after pass 3."
+
+
+def logistic_rows(rng, kind):
+    """Rows for each of the procedures of logistic regression, and its alpha."""
+    y = np.arange(120) % (3 if kind == "classes" else 2)
+    if kind == "dual":
+        return sparse.random(120, 2100, 0.05, format="csr", random_state=0), y, 0.1
+    alpha = {"auto": "auto", "firth": "firth"}.get(kind, 0.1)
+    return rng.standard_normal((120, 2)) + 0.5 * y[:, None], y, alpha
+
+
+@pytest.mark.parametrize("kind", ["newton", "classes", "auto", "firth", "dual"])
+def test_every_step_of_logistic_regression_is_heard_of(rng, kind):
+    X, y, alpha = logistic_rows(rng, kind)
+    counter = Counter()
+    heard = LogisticRegression(alpha).set_callbacks(counter).fit(X, y)
+    assert counter.ended.count("step") == heard.n_iter_[0] > 1
+    assert counter.ended[-1] == "fit"
+    assert counter.torn_down == 1
+    assert np.array_equal(heard.coef_, LogisticRegression(alpha).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("kind", ["newton", "classes", "auto", "firth", "dual"])
+@pytest.mark.filterwarnings("error")
+def test_a_callback_can_stop_logistic_regression_after_a_step(rng, kind):
+    X, y, alpha = logistic_rows(rng, kind)
+    model = LogisticRegression(alpha).set_callbacks(Counter(stop_after=2)).fit(X, y)
+    assert model.n_iter_[0] == 2
+    assert model.fit_.stopped == "a callback asked to stop after step 2."
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_ctrl_c_in_a_callback_keeps_the_last_step_and_is_not_swallowed(rng):
+    X, y, alpha = logistic_rows(rng, "newton")
+
+    class Impatient(Counter):
+        def on_fit_task_end(self, estimator, context):
+            if super().on_fit_task_end(estimator, context):
+                raise KeyboardInterrupt
+
+    model = LogisticRegression(alpha).set_callbacks(Impatient(stop_after=2))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    stopped = LogisticRegression(alpha).set_callbacks(Counter(stop_after=2)).fit(X, y)
+    assert np.array_equal(model.coef_, stopped.coef_)
 
 
 def test_the_progress_bar_works(rng, capsys):

@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._progress import CallbackSupportMixin
 from adaline.kernels import sequential as kernels
 from adaline.procedures._state import Recipe, State, learn
 from adaline.results import Certificate, Fit
 from adaline.schedules import Auto
 from adaline.tiles import as_rows
 
+_NOT_ONE = "x has shape {}; expected {}, one sample."
 _STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
 
 
-class OnlineLogistic(Classifier):
+class OnlineLogistic(CallbackSupportMixin, Classifier):
     """partial_fit, learn_one and predict_one of `LogisticRegression`.
 
     The rates are those of `Auto`: they cannot diverge, and predictions use an average of the
@@ -26,8 +29,20 @@ class OnlineLogistic(Classifier):
     """
 
     fit_intercept: bool
-    _state: State
+    costs: Any
+    reject_cost: Any
+    _state: State | None = None  # of a stream
+    _known: Fit | None = None  # None before learning, and after learn_one until someone asks
+    _codes: dict[Any, float]
+    _labels: list[Any]
+    _shape: tuple[int]
     _information: Any
+    _dtype: Any
+
+    # Computed when asked for, because learn_one moves the weights without telling.
+    fit_: Any = property(lambda self: self._learned_fit())
+    coef_: Any = property(lambda self: self._learned_fit().W.astype(self._dtype))
+    intercept_: Any = property(lambda self: self._learned_fit().b.astype(self._dtype))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows too, each once, by the gradient of its own loss (on-line learning).
@@ -42,35 +57,78 @@ class OnlineLogistic(Classifier):
         known, codes = encode(labels_of_rows(y, X), stream)
         X, Y, omega = as_rows(X, codes, self._weights(sample_weight, X))
         if first:
-            self.classes_ = known
-        if not hasattr(self, "_state"):
-            self._begin(X.shape[1])
-        learn(self._state, X, Y, omega)
-        self._take(X.dtype)
+            self._know(known)
+        state = self._begun(X.shape[1])
+        learn(state, X, Y, omega)
+        self._dtype, self._known = X.dtype, None
+        self._learned_fit()  # now, so that predicting changes nothing
         return self
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
-        """Learn one sample x (p,) with label y; the first one of a stream needs `classes`."""
-        self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
+        """Learn one sample x (p,) with label y: a thin call, nothing checked but the shape.
+
+        The first one of a stream needs `classes`, all labels that will come.
+        """
+        state = self._state
+        if state is None:
+            return self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
+        try:
+            code = self._codes[y]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"y is {y!r}, which is not among the classes {self.classes_.tolist()}."
+            ) from None
+        sample = np.ascontiguousarray(x, np.float64)
+        if sample.shape != self._shape:
+            raise ValueError(_NOT_ONE.format(sample.shape, self._shape))
+        kernels.learn_one(sample, code, state.head, state.theta)
+        self._known = None
         return self
 
     def predict_one(self, x: Any) -> Any:
-        """The label of one sample x (p,)."""
-        check_is_fitted(self, "fit_")
-        return self.predict(np.reshape(x, (1, -1)))[0]
+        """The label of one sample x (p,), as `predict` would give it: a thin call."""
+        state = self._state
+        if state is None or self.costs is not None or self.reject_cost is not None:
+            check_is_fitted(self, "fit_")
+            return self.predict(np.reshape(x, (1, -1)))[0]
+        sample = np.ascontiguousarray(x, np.float64)
+        if sample.shape != self._shape:
+            raise ValueError(_NOT_ONE.format(sample.shape, self._shape))
+        head, theta, K = state.head, state.theta, len(self._labels)
+        if K == 2:
+            return self._labels[kernels.value(sample, 0, head, theta) > 0.0]
+        return self._labels[
+            int(np.argmax([kernels.value(sample, k, head, theta) for k in range(K)]))
+        ]
 
-    def _begin(self, p: int) -> None:
-        """A new stream, from the weights of the last fit where there is one."""
+    def _know(self, classes: NDArray[Any]) -> None:
+        self.classes_ = classes
+        self._codes = {label: float(k) for k, label in enumerate(classes.tolist())}
+        self._labels, self._shape = list(classes), (self.n_features_in_,)
+
+    def _begun(self, p: int) -> State:
+        """The stream's state, or a new one from the weights of the last fit where there is one."""
+        if self._state is not None:
+            return self._state
         K = 1 if len(self.classes_) == 2 else len(self.classes_)
         criterion = kernels.CROSS_ENTROPY if K == 1 else kernels.SOFTMAX
         keep, bias = kernels.LATE_AVERAGE, bool(self.fit_intercept)
-        self._state = State(Recipe(criterion, kernels.BITS, Auto(), keep, bias, K, p))
-        if hasattr(self, "fit_"):
-            self._state.W[...], self._state.b[...] = self.fit_.W, self.fit_.b
+        state = State(Recipe(criterion, kernels.BITS, Auto(), keep, bias, K, p))
+        if self._known is not None:
+            state.W[...], state.b[...] = self._known.W, self._known.b
         self.alpha_, self._information = 0.0, None
         self.n_iter_ = np.array([1], dtype=np.int32)
+        self._state = state
+        return state
 
-    def _take(self, dtype: Any) -> None:
-        W, b = self._state.kept()
-        self.fit_ = Fit(W, b, "rows of a stream, each learned once.", _STREAM)
-        self.coef_, self.intercept_ = W.astype(dtype), b.astype(dtype)
+    def _accept(self, fit: Fit, dtype: Any) -> None:
+        """Take what a fit has learned; a stream before it is over."""
+        self._state, self._known, self._dtype = None, fit, dtype
+
+    def _learned_fit(self) -> Fit:
+        if self._known is None:
+            if self._state is None:
+                raise AttributeError("not fitted yet")
+            W, b = self._state.kept()
+            self._known = Fit(W, b, "rows of a stream, each learned once.", _STREAM)
+        return self._known

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+FRAMES = 1  # of scikit-learn's between a fit and who called it, for warnings to step over
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # before 1.9 there are none to call
+    FRAMES = 0
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in for scikit-learn's."""
@@ -18,22 +21,66 @@ except ImportError:  # before 1.9 there are none to call
         return method
 
 
-__all__ = ["CallbackSupportMixin", "passes", "with_callbacks"]
+__all__ = [
+    "FRAMES",
+    "CallbackSupportMixin",
+    "Enough",
+    "Heard",
+    "passes",
+    "watching",
+    "with_callbacks",
+]
+
+
+class Enough(KeyboardInterrupt):
+    """A callback asked to stop: procedures leave off as for Ctrl-C, after a complete step."""
+
+
+class Heard:
+    """What to call after each pass of a fit: true where a callback asks to stop."""
+
+    def __init__(self, tell: Callable[[], Any] | None = None) -> None:
+        self.tell, self.passes, self.asked = tell, 0, False
+
+    def __call__(self) -> bool:
+        self.passes += 1
+        self.asked = self.asked or (self.tell is not None and bool(self.tell()))
+        return self.asked
 
 
 @contextmanager
-def passes(learner: Any, most: int) -> Iterator[Callable[[], bool]]:
-    """What to call after each pass of a fit: true where a callback asks to stop."""
+def passes(learner: Any, most: int, name: str = "pass") -> Iterator[Heard]:
+    """What to call after each pass of a fit; callbacks hear of them as tasks of this name."""
     if not getattr(learner, "_skl_callbacks", None):
-        yield lambda: False
+        yield Heard()
         return
     fit = learner._init_callback_context(max_subtasks=most)
     fit.call_on_fit_task_begin(estimator=learner)
 
-    def after_pass() -> bool:
-        one = fit.subcontext(task_name="pass")
+    def tell() -> Any:
+        one = fit.subcontext(task_name=name)
         one.call_on_fit_task_begin(estimator=learner)
-        return bool(one.call_on_fit_task_end(estimator=learner))
+        return one.call_on_fit_task_end(estimator=learner)
 
-    yield after_pass
+    yield Heard(tell)
     fit.call_on_fit_task_end(estimator=learner)
+
+
+def watching(watch: Any, after: Heard) -> Any:
+    """What to show the steps of Newton's procedure to: `watch`, and then callbacks, if any.
+
+    The first call, before any step, is for `watch` alone.
+    """
+    if after.tell is None:
+        return watch
+    begun = False
+
+    def look(W: Any, b: Any, f: float, g: float) -> None:
+        nonlocal begun
+        if watch is not None:
+            watch(W, b, f, g)
+        if begun and after():
+            raise Enough
+        begun = True
+
+    return look

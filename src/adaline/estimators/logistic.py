@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from adaline import decisions
 from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
-from adaline.estimators._online_logistic import OnlineLogistic
-from adaline.estimators._separable import refusal
-from adaline.objective import MANY, LogisticLoss, logistic_loss
+from adaline.estimators._logistic_summary import SummarisedLogistic
+from adaline.estimators._progress import FRAMES, Heard, passes, watching, with_callbacks
+from adaline.estimators._separable import refusal, verdict
+from adaline.objective import MANY
 from adaline.procedures._newton_fit import NewtonFit
 from adaline.procedures.dual import dual_logistic
 from adaline.procedures.firth import firth
-from adaline.procedures.logistic_inference import (
-    Information,
-    affordable,
-    information,
-    logistic_summary,
-)
+from adaline.procedures.logistic_inference import affordable, information
 from adaline.procedures.newton import newton, newton_auto
 from adaline.results import Array, Fit
-from adaline.summaries import Summary
 from adaline.tiles import as_rows, is_sparse
 
 
-class LogisticRegression(OnlineLogistic):
+class LogisticRegression(SummarisedLogistic):
     """Logistic loss × Newton × logistic output: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
 
     Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
@@ -48,14 +43,16 @@ class LogisticRegression(OnlineLogistic):
     alpha : float >= 0, "auto" or "firth", default=1.0
         The penalty. 0 is maximum likelihood, which does not exist where a hyperplane separates the
         classes: then `fit` raises SeparableError. "auto" has the least approximate leave-one-out
-        loss. "firth" is Firth's penalised likelihood (two classes), finite on any data.
+        loss. "firth" is Firth's penalised likelihood, finite on any data (two classes, or more
+        and at most 100 parameters).
     fit_intercept : bool, default=True
     max_iter : int, default=100
         Steps, at most.
     tol : float, default=1e-8
         Stop when weights are off by no more standard errors (root of mean square) than this times
         the root of the number of samples, and the minimum is proven to be near. For sparse rows of
-        more than 2000 features, two classes: when the duality gap is below this part of the loss.
+        more than 2000 features, two classes: when the duality gap, roundings included, is below
+        this part of the loss.
     costs : array of shape (K, K), optional
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional
@@ -102,21 +99,30 @@ class LogisticRegression(OnlineLogistic):
         self.costs = costs
         self.reject_cost = reject_cost
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from all rows: X (n, p) dense or CSR, labels y (n,)."""
+        """Learn from all rows: X (n, p) dense or CSR, labels y (n,).
+
+        scikit-learn's callbacks hear of every step, and may ask to stop. Interrupted (Ctrl-C), the
+        weights are those after the last complete step.
+        """
         self._check_parameters()
-        self.__dict__.pop("_state", None)  # of an earlier stream
+        self._state = self._known = None  # of an earlier stream or fit
         X = self._rows(X, reset=True, finite=False)
         classes, codes = encode(labels_of_rows(y, X), None)
         X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
         _check_weights(classes, codes, omega)
         decisions.checked_costs(self.costs, len(classes))
-        self.classes_ = classes
-        fit = self._learned(X, codes, omega)
-        self._accept(fit, X.dtype)
-        if fit.stopped.startswith("interrupted"):
-            raise KeyboardInterrupt
-        self._speak_up()
+        self._know(classes)
+        with passes(self, self.max_iter * (10 if self._is_wide(X) else 1), "step") as after:
+            fit = self._learned(X, codes, omega, after)
+            if after.asked:
+                fit = replace(fit, stopped=f"a callback asked to stop after step {after.passes}.")
+            self._accept(fit, X.dtype)
+            if fit.stopped.startswith("interrupted"):
+                raise KeyboardInterrupt
+        if not after.asked:
+            self._speak_up()
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -163,45 +169,6 @@ class LogisticRegression(OnlineLogistic):
         right = np.asarray(self.predict(X) == np.asarray(y), dtype=np.float64)
         return float(np.average(right, weights=sample_weight))
 
-    def summary(
-        self, level: float = 0.95, X: Any = None, y: Any = None, sample_weight: Any = None
-    ) -> Summary:
-        """Standard errors, z, p, Wald intervals, deviance, AIC and BIC.
-
-        Errors come from the inverse curvature of the penalised loss: with alpha = 0 they are the
-        usual ones; with alpha > 0 those of the posterior under a Gaussian prior of variance
-        1/alpha. After a fit of many rows times features squared (n p^2 > 10^8), which does not
-        spend a pass on them, give the training rows again.
-        """
-        check_is_fitted(self, "fit_")
-        known = self._information
-        if X is not None:
-            X = self._rows(X, reset=False)
-            _, codes = encode(labels_of_rows(y, X), self.classes_)
-            X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
-            known = self._inform(self._loss(X, codes, omega, self.alpha_))
-        if known is None:
-            raise ValueError(
-                "this fit was large and kept no standard errors; give summary(X=X, y=y) the "
-                "training rows."
-            )
-        notes = [str(self.certificate_)]
-        if self.alpha_ > 0:
-            notes.append(
-                f"Errors are those of the penalised fit, alpha = {self.alpha_:.6g}: the inverse "
-                "curvature with the penalty. The penalty pulls coefficients towards zero."
-            )
-        return logistic_summary(
-            self.fit_.W,
-            self.fit_.b,
-            known,
-            self._names(),
-            [str(label) for label in self.classes_.tolist()],
-            intercept=self.fit_intercept,
-            level=level,
-            notes=tuple(notes),
-        )
-
     def _check_parameters(self) -> None:
         a: Any = self.alpha
         number = isinstance(a, (int, float, np.number)) and not isinstance(a, bool)
@@ -213,51 +180,55 @@ class LogisticRegression(OnlineLogistic):
             raise ValueError(f"tol is {self.tol!r}; give a positive number, such as 1e-8.")
         decisions.checked_reject_cost(self.reject_cost)
 
-    def _loss(self, X: Any, codes: Any, omega: Array, alpha: float) -> LogisticLoss:
-        return logistic_loss(X, codes, len(self.classes_), omega, alpha, self.fit_intercept)
+    def _is_wide(self, X: Any) -> bool:
+        """Whether the dual procedure, for wide sparse rows, is to learn."""
+        sparse = is_sparse(X) and X.shape[1] > MANY and len(self.classes_) == 2
+        return sparse and not isinstance(self.alpha, str) and self.alpha > 0
 
-    def _learned(self, X: Any, codes: Any, omega: Array) -> Fit:
+    def _learned(self, X: Any, codes: Any, omega: Array, after: Heard) -> Fit:
         """The weights, by the procedure that suits alpha and the rows."""
         alpha = self.alpha if isinstance(self.alpha, (int, float, np.number)) else 0.0
         self.alpha_, self._information = float(alpha), None
         if is_sparse(X):
             check_finite(X, self._names)
-        wide = is_sparse(X) and X.shape[1] > MANY and len(self.classes_) == 2
-        if wide and self.alpha_ > 0 and self._watch is None:
+        if self._is_wide(X) and self._watch is None:
             t = np.where(codes == 1, 1.0, -1.0)
             # A pass of the dual is much cheaper than a step of Newton's.
-            passes = 10 * self.max_iter
-            sparse = dual_logistic(X, t, omega, self.alpha_, self.fit_intercept, self.tol, passes)
+            most = 10 * self.max_iter
+            rest = omega, self.alpha_, self.fit_intercept, self.tol, most, after
+            sparse = dual_logistic(X, t, *rest)
             self.n_iter_ = np.array([max(sparse.passes, 1)], dtype=np.int32)
             return sparse
         loss = self._loss(X, codes, omega, self.alpha_)
         if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
             check_finite(X, self._names)
             raise ValueError("sums over X leave the range of float64; rescale the columns.")
+        watch = watching(self._watch, after)
         if self.alpha == "auto":
-            fit, self.alpha_ = newton_auto(loss, self.max_iter, self.tol, self._watch)
+            fit, self.alpha_ = newton_auto(loss, self.max_iter, self.tol, watch)
             loss = loss.with_penalty(self.alpha_)
         elif self.alpha == "firth":
-            fit = firth(loss, self.max_iter, self.tol)
+            fit = firth(loss, self.max_iter, self.tol, after)
         else:
-            fit = newton(loss, self.max_iter, self.tol, watch=self._watch)
-        if fit.outcome in ("separated", "quasi"):
-            raise refusal(fit, loss, X, codes, self._names())
+            fit = newton(loss, self.max_iter, self.tol, watch=watch)
+        if self.alpha_ == 0 and self.alpha != "firth" and not after.asked:
+            fit = self._existing(fit, X, codes, omega)
         self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
         if affordable(loss) and fit.rank == fit.theta.size:
             self._information = information(loss, fit.theta)
         return fit
 
-    def _inform(self, loss: LogisticLoss) -> Information:
-        W, b = self.fit_.W, self.fit_.b
-        return information(
-            loss, np.column_stack([W / loss.scale, b + W @ (loss.shift / loss.scale)])
-        )
-
-    def _accept(self, fit: Fit, dtype: Any) -> None:
-        """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""
-        self.fit_ = fit
-        self.coef_, self.intercept_ = fit.W.astype(dtype), fit.b.astype(dtype)
+    def _existing(self, fit: NewtonFit, X: Any, codes: Any, omega: Array) -> NewtonFit:
+        """The fit, if there is a maximum of the likelihood at all; SeparableError where not."""
+        if fit.certificate.kind == "optimal" or fit.outcome == "interrupted":
+            return fit
+        found = verdict(X, codes, self.classes_, omega, self.fit_intercept)
+        if error := refusal(found, fit, self._names()):
+            raise error
+        if fit.outcome in ("separated", "quasi"):
+            said = "the classes overlap, so a maximum exists, but so far out that rounding hides it"
+            return replace(fit, stopped=f"{said} ({fit.steps} steps).")
+        return fit
 
     def _speak_up(self) -> None:
         """Warn of weights that are not proven, and of columns that depend on others."""
@@ -269,7 +240,7 @@ class LogisticRegression(OnlineLogistic):
                     "included) and there is no penalty: many weights have the same likelihood, and "
                     "these are one choice. Drop columns, or give alpha > 0.",
                     RankDeficientWarning,
-                    stacklevel=3,
+                    stacklevel=3 + FRAMES,
                 )
                 return
             if fit.outcome == "converged":
@@ -279,7 +250,7 @@ class LogisticRegression(OnlineLogistic):
                 f"{fit.stopped} {fit.certificate.statement} Give more steps (max_iter is "
                 f"{self.max_iter}), or a larger alpha.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=3 + FRAMES,
             )
 
 

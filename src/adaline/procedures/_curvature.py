@@ -43,7 +43,7 @@ def root_of(H: Array, depth: float) -> Root:
         keep = values > _DEPENDENT * len(H) * values[-1]
         rank = int(np.count_nonzero(keep))
         A = vectors * np.where(keep, 1.0 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
-        cond = float(values[-1] / values[keep][0])
+        cond = float(values[-1] / values[keep][0]) if rank else np.inf
     eps = (depth + 8 * len(H)) * len(H) * UNIT * cond
     return Root(A / d[:, None], rank, float(eps))
 

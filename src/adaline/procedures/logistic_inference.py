@@ -98,8 +98,13 @@ def logistic_summary(
     intercept: bool,
     level: float,
     notes: tuple[str, ...],
+    bounds: tuple[Array, Array] | None = None,
 ) -> Summary:
-    """Coefficients, standard errors, z, p and Wald intervals; deviance, AIC and BIC."""
+    """Coefficients, standard errors, z, p and intervals; deviance, AIC and BIC.
+
+    Intervals are Wald's, or the bounds given: lows and highs (p + 1,) of two classes, the bias
+    last.
+    """
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
     theta, error = np.column_stack([b, W]), np.roll(known.error, 1, axis=1)
@@ -111,13 +116,16 @@ def logistic_summary(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = w / error
     wide = error * ndtri((1 + level) / 2)
+    low, high = w - wide, w + wide
+    if bounds is not None:
+        low, high = (np.roll(bound, 1)[0 if intercept else 1 :] for bound in bounds)
     columns = {
         "coef": w,
         "std err": error,
         "z": z,
         "p": 2 * ndtr(-np.abs(z)),
-        f"low {level:.0%}": w - wide,
-        f"high {level:.0%}": w + wide,
+        f"low {level:.0%}": low,
+        f"high {level:.0%}": high,
     }
     n, k, deviance = known.weight, known.parameters, 2 * known.loss
     facts = {

@@ -1,0 +1,133 @@
+"""Firth's penalty for two classes and more: tables by hand, slopes by differences, symmetry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+
+from adaline import LogisticRegression
+from adaline.objective import logistic_loss
+from adaline.procedures._jeffreys import jeffreys
+from adaline.procedures.firth import firth
+
+NONE = np.empty(0)
+
+
+def sample(rng, n=40, p=2, K=3):
+    X = rng.standard_normal((n, p)) * rng.uniform(0.1, 10, p) + rng.uniform(-5, 5, p)
+    return X, np.r_[np.arange(K), rng.integers(0, K, n - K)]
+
+
+@pytest.mark.parametrize("cells", [[[4, 0, 3], [1, 5, 2]], [[9, 0, 0], [0, 7, 0]], [[1, 1, 1]] * 2])
+def test_a_half_is_added_to_every_cell_of_a_table_of_three_classes(cells):
+    cells = np.array(cells)
+    X = np.repeat([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], cells.ravel())[:, None]
+    y = np.repeat([0, 1, 2, 0, 1, 2], cells.ravel())
+    if len(np.unique(y)) < 3:  # a class that never came is not among the classes of a fit
+        fit = firth(logistic_loss(X, y, 3, NONE, 0.0, True))
+        V = np.array([[0.0], [1.0]]) @ fit.W.T + fit.b
+        p = np.exp(V) / np.exp(V).sum(axis=1, keepdims=True)
+    else:
+        p = LogisticRegression("firth").fit(X, y).predict_proba([[0.0], [1.0]])
+    want = (cells + 0.5) / (cells + 0.5).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(p, want, atol=1e-6)
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_the_slope_is_the_derivative_of_the_criterion(rng, K, intercept, form):
+    X, y = sample(rng, K=K)
+    loss = logistic_loss(form(X), y, K, rng.uniform(0.5, 2.0, len(y)), 0.0, intercept)
+    theta = 0.5 * rng.standard_normal((loss.K, 3))
+    theta[0] *= K == 2
+    theta[:, -1] *= intercept
+    slope, step = jeffreys(loss, theta).g, 1e-6
+    first = 0 if K == 2 else 1
+    for k in range(len(slope)):
+        for j in range(3 if intercept else 2):
+            up, down = theta.copy(), theta.copy()
+            up[first + k, j] += step
+            down[first + k, j] -= step
+            rise = (jeffreys(loss, up).value - jeffreys(loss, down).value) / (2 * step)
+            assert slope[k, j] == pytest.approx(rise, abs=1e-6)
+
+
+def test_two_classes_as_two_of_many_are_the_same(rng):
+    X, y = sample(rng, K=2)
+    one = firth(logistic_loss(X, y, 2, NONE, 0.0, True))
+    two = firth(replace(logistic_loss(X, y, 3, NONE, 0.0, True), K=2))
+    np.testing.assert_allclose(two.W[1] - two.W[0], one.W[0], atol=1e-6)
+    assert two.b[1] - two.b[0] == pytest.approx(one.b[0], abs=1e-6)
+    assert two.value == pytest.approx(one.value, rel=1e-12)
+
+
+def test_no_class_is_the_reference(rng):
+    X, y = sample(rng, K=3)
+    model = LogisticRegression("firth").fit(X, y)
+    turned = LogisticRegression("firth").fit(X, (y + 1) % 3)
+    np.testing.assert_allclose(turned.coef_[[1, 2, 0]], model.coef_, atol=1e-6)
+    np.testing.assert_allclose(turned.intercept_[[1, 2, 0]], model.intercept_, atol=1e-5)
+    np.testing.assert_allclose(model.coef_.sum(axis=0), 0.0, atol=1e-12)
+
+
+def test_separated_classes_have_finite_weights_a_search_over_the_criterion_agrees_with():
+    X, y = np.arange(9.0)[:, None], np.repeat([0, 1, 2], 3)
+    model = LogisticRegression("firth", tol=1e-10).fit(X, y)
+    Z = np.column_stack([X[:, 0], np.ones(9)])
+
+    def criterion(free):
+        V = np.column_stack([np.zeros(9), Z @ free.reshape(2, 2).T])
+        P = np.exp(V - V.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        H = np.zeros((4, 4))
+        for z, p in zip(Z, P[:, 1:], strict=True):
+            H += np.kron(np.diag(p) - np.outer(p, p), np.outer(z, z))
+        return -np.log(P[np.arange(9), y]).sum() - 0.5 * np.linalg.slogdet(H)[1]
+
+    theta = np.column_stack([model.coef_, model.intercept_])
+    ours = criterion((theta[1:] - theta[0]).ravel())
+    start = (theta[1:] - theta[0]).ravel() + 0.3
+    best = minimize(
+        criterion, start, method="Nelder-Mead", options={"maxiter": 4000, "fatol": 1e-12}
+    )
+    assert ours <= best.fun + 1e-9
+    assert model.fit_.outcome == "converged"
+    assert np.isfinite(model.summary()["std err"]).all()
+
+
+def test_few_samples_need_few_steps():
+    """The penalty's own curvature matters there, and scoring alone would take a hundred."""
+    model = LogisticRegression("firth").fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    assert model.fit_.outcome == "converged"
+    assert model.n_iter_[0] < 30
+
+
+def test_ctrl_c_leaves_the_last_complete_step(rng):
+    X, y = sample(rng, K=3)
+    loss = logistic_loss(X, y, 3, NONE, 0.0, True)
+    calls = []
+
+    def after():
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return False
+
+    fit = firth(loss, after=after)
+    assert fit.outcome == "interrupted"
+    assert fit.stopped.startswith("interrupted")
+    assert np.array_equal(fit.W, firth(loss, max_iter=2).W)
+
+
+def test_too_many_parameters_and_dependent_columns_are_refused_in_words(rng):
+    X, y = sample(rng, p=60, n=200)
+    with pytest.raises(ValueError, match="at most 100 parameters; here are 3 classes and 60"):
+        firth(logistic_loss(X, y, 3, NONE, 0.0, True))
+    X = np.column_stack([X[:, 0], 2 * X[:, 0]])
+    with pytest.raises(ValueError, match="columns depend on others"):
+        firth(logistic_loss(X, y, 3, NONE, 0.0, True))
