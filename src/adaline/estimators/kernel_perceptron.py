@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import Classifier
+from adaline.estimators._dual_rows import Patterns, signs, stacked, variance
 from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._progress import FRAMES, CallbackSupportMixin, Heard, passes, with_callbacks
 from adaline.procedures.kernel_perceptron import (
     Duals,
     Kernel,
@@ -22,17 +23,17 @@ from adaline.procedures.kernel_perceptron import (
     whole_gram,
 )
 from adaline.results import Array, Certificate, Fit
-from adaline.tiles import is_sparse
 
 _NAMES = ("linear", "poly", "rbf")
 
 
-class KernelPerceptron(Classifier):
+class KernelPerceptron(CallbackSupportMixin, Classifier):
     """Perceptron criterion × sequential × dual variables: v = sum lambda t (k(x^mu, x) + 1).
 
     lambda_mu counts how often pattern mu was corrected (while t v <= 0, one row after the other, in
-    their order, starting from zero). Patterns enter in inner products only, so any kernel can take
-    their place: what no hyperplane separates, such as XOR, a polynomial or Gaussian kernel may.
+    their order, starting from zero), each time by its sample_weight. Patterns enter in inner
+    products only, so any kernel can take their place: what no hyperplane separates, such as XOR, a
+    polynomial or Gaussian kernel may.
     The bias is the 1 that is added to the kernel. With kernel="linear" this is the incremental
     perceptron of the lecture, with w = sum lambda t x and b = sum lambda t.
 
@@ -64,7 +65,7 @@ class KernelPerceptron(Classifier):
         Rows with lambda > 0, counted from the first row ever seen.
     support_vectors_ : ndarray or CSR of shape (m, p)
     lambda_ : ndarray of shape (m,), or (K, m)
-        How often each support was corrected.
+        How often each support was corrected, times its sample_weight.
     dual_coef_ : ndarray of shape (1, m), or (K, m)
         lambda t.
     intercept_ : ndarray of shape (1,), or (K,)
@@ -80,8 +81,9 @@ class KernelPerceptron(Classifier):
 
     Notes
     -----
-    lambda are whole numbers, so any cutting of the rows into `partial_fit` calls gives the same
-    ones, but for outputs so close to zero that rounding gives them their sign.
+    Without weights lambda are whole numbers, so any cutting of the rows into `partial_fit` calls
+    gives the same ones, but for outputs so close to zero that rounding gives them their sign.
+    `trace` shows every row that was met: its lambda, its output, and whether it was corrected.
 
     Examples
     --------
@@ -93,6 +95,8 @@ class KernelPerceptron(Classifier):
     >>> model.certificate_.kind
     'separable'
     """
+
+    _dual_tracer: Any = None  # set by `trace`, which looks on while fit learns
 
     def __init__(
         self,
@@ -112,67 +116,90 @@ class KernelPerceptron(Classifier):
         self.budget = budget
         self.cache_size = cache_size
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def _present(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, *, reset: bool
+    ) -> Patterns:
+        """The rows of positive weight: those of weight zero are as good as absent."""
+        X = self._rows(X, reset=reset)
+        n = X.shape[0]
+        found, codes = encode(labels_of_rows(y, X), classes)
+        omega, at = self._weights(sample_weight, X), np.arange(n)
+        if omega is not None and not omega.all():
+            at = np.flatnonzero(omega)
+            X, codes, omega = X[at], codes[at], omega[at]
+        weights = np.empty(0) if omega is None else omega
+        return Patterns(X, signs(codes, len(found)), weights, at, n, found)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Visit the rows again and again, until a pass makes no correction.
 
-        Interrupted (Ctrl-C), it keeps what the last complete pass has learned.
+        A row of weight s is corrected by s; of weight zero, it is left out. Interrupted (Ctrl-C),
+        it keeps what the last complete pass has learned.
         """
         self._check_parameters()
-        X = self._rows(X, reset=True)
-        self.classes_, codes = encode(labels_of_rows(y, X), None)
-        self._kernel = self._kernel_of(X)
-        self._rows_seen = X.shape[0]
-        T, at = _targets(codes, len(self.classes_)), np.arange(X.shape[0])
-        duals = Duals(np.zeros((len(T), X.shape[0])), np.full(X.shape[0], -1))
-        budget, numbers = self.budget or 0, self._numbers()
-        passes, corrections = 0, 1
-        try:
-            gram = whole_gram(self._kernel, X, numbers)
-            while corrections and passes < self.max_iter:
-                duals, corrections = one_pass(self._kernel, X, T, duals, budget, numbers, gram)
-                passes += 1
-        except KeyboardInterrupt:
-            self._accept(X, at, duals, passes, f"interrupted after {passes} complete passes.")
-            raise
-        if corrections:
-            stopped = f"max_iter={self.max_iter} passes were made, {corrections} corrections in "
-            self._accept(X, at, duals, passes, stopped + "the last.", T)
+        rows = self._present(X, y, sample_weight, None, reset=True)
+        self.classes_, self._rows_seen = rows.classes, rows.n
+        self._kernel = self._kernel_of(rows.X)
+        with passes(self, self.max_iter) as after:
+            done, duals, stopped, converged = self._learned(rows, after)
+            self._accept(rows.X, rows.at, duals, done, stopped, rows.T)
+        if not converged:
             warnings.warn(
-                f"KernelPerceptron did not converge: {self.fit_.stopped} Give a larger max_iter, a "
+                f"KernelPerceptron did not converge: {stopped} Give a larger max_iter, a "
                 "richer kernel, or a larger budget.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=2 + FRAMES,
             )
-        else:
-            stopped = f"pass {passes} made no correction."
-            self._accept(X, at, duals, passes, stopped, T)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def _learned(self, rows: Patterns, after: Heard) -> tuple[int, Duals, str, bool]:
+        """Passes made, the duals, why they ended, and whether by their own rule."""
+        X, T, tracer = rows.X, rows.T, self._dual_tracer
+        duals = Duals(np.zeros((len(T), X.shape[0])), np.full(X.shape[0], -1))
+        budget, numbers, done = self.budget or 0, self._numbers(), 0
+        watch = None if tracer is None else tracer.watching(rows.at, T, rows.omega, rows.n)
+        try:
+            gram = whole_gram(self._kernel, X, numbers)
+            while done < self.max_iter:
+                state = T, rows.omega, duals, budget, numbers, gram, watch
+                duals, corrections = one_pass(self._kernel, X, *state)
+                done += 1
+                if tracer is not None:
+                    tracer.after_pass(duals.A)
+                enough = after()
+                if not corrections:
+                    return done, duals, f"pass {done} made no correction.", True
+                if enough:
+                    return done, duals, f"a callback asked to stop after pass {done}.", True
+        except KeyboardInterrupt:
+            self._accept(X, rows.at, duals, done, f"interrupted after {done} complete passes.")
+            raise
+        said = f"max_iter={self.max_iter} passes were made, {corrections} corrections in the last."
+        return done, duals, said, False
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit these rows once. The first call names all `classes` that will ever come."""
         self._check_parameters()
         first = not hasattr(self, "fit_")
-        X = self._rows(X, reset=first)
         stream = announced(classes, None if first else self.classes_)
-        known, codes = encode(labels_of_rows(y, X), stream)
-        T, n = _targets(codes, len(known)), X.shape[0]
+        rows = self._present(X, y, sample_weight, stream, reset=first)
+        K, m = len(rows.T), rows.X.shape[0]
         if first:
-            self.classes_, self._kernel, self._rows_seen = known, self._kernel_of(X), 0
-            duals, pool = Duals(np.empty((len(T), 0)), np.empty(0, dtype=np.int64)), X
+            self.classes_, self._kernel, self._rows_seen = rows.classes, self._kernel_of(rows.X), 0
+            duals, pool = Duals(np.empty((K, 0)), np.empty(0, dtype=np.int64)), rows.X
             at = np.empty(0, dtype=np.int64)
         else:
             duals, at = self._duals, self.support_
-            pool = _stacked(self.support_vectors_, X)
-        wider = np.hstack([duals.A, np.zeros((len(T), n))])
-        born = np.concatenate([duals.born, np.full(n, -1)])
-        start = Duals(wider, born, duals.clock)
-        after, corrections = one_pass(
-            self._kernel, pool, T, start, self.budget or 0, self._numbers()
-        )
-        at = np.concatenate([at, self._rows_seen + np.arange(n)])
-        self._rows_seen += n
-        passes = getattr(self, "n_iter_", 0) + 1
-        self._accept(pool, at, after, passes, f"{corrections} corrections in the last {n} rows.")
+            pool = stacked(self.support_vectors_, rows.X)
+        wider = np.hstack([duals.A, np.zeros((K, m))])
+        born = np.concatenate([duals.born, np.full(m, -1)])
+        state = rows.T, rows.omega, Duals(wider, born, duals.clock)
+        after, made = one_pass(self._kernel, pool, *state, self.budget or 0, self._numbers())
+        at = np.concatenate([at, self._rows_seen + rows.at])
+        self._rows_seen += rows.n
+        done = getattr(self, "n_iter_", 0) + 1
+        self._accept(pool, at, after, done, f"{made} corrections in the last {rows.n} rows.")
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -220,7 +247,7 @@ class KernelPerceptron(Classifier):
     def _kernel_of(self, X: Any) -> Kernel:
         gamma = self.gamma
         if gamma == "scale":
-            gamma = 1.0 / (X.shape[1] * (_variance(X) or 1.0))
+            gamma = 1.0 / (X.shape[1] * (variance(X) or 1.0))
         return Kernel(self.kernel, self.degree, float(gamma), float(self.coef0))
 
     def _check_parameters(self) -> None:
@@ -244,22 +271,3 @@ class KernelPerceptron(Classifier):
                 f"coef0 is {self.coef0}: (gamma x'y + coef0)^degree is a positive kernel for "
                 "coef0 >= 0 only. Give 0 or more."
             )
-
-
-def _targets(codes: Any, K: int) -> Array:
-    """+1 for the own class and -1 for others, a row a machine: (1, n) or (K, n)."""
-    machines = [1] if K == 2 else range(K)
-    return np.array([np.where(codes == k, 1.0, -1.0) for k in machines])
-
-
-def _stacked(top: Any, X: Any) -> Any:
-    if is_sparse(top) or is_sparse(X):
-        return sparse.vstack([sparse.csr_array(top), sparse.csr_array(X)], format="csr")
-    return np.vstack([top, X])
-
-
-def _variance(X: Any) -> float:
-    if not is_sparse(X):
-        return float(np.var(X, dtype=np.float64))
-    entries, total = X.data.astype(np.float64), X.shape[0] * X.shape[1]
-    return float((entries @ entries) / total - (entries.sum() / total) ** 2)

@@ -3,78 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from adaline import criteria
-from adaline.errors import MissingExtra
+from adaline.estimators._dual_trace import DualTrace, dual_trace
+from adaline.estimators._margin_trace import MarginTrace, margin_trace
 from adaline.estimators._sequential import SequentialFit, SequentialLearner
+from adaline.estimators._table import Table, cell
 from adaline.kernels import sequential as kernels
 from adaline.procedures._state import State
 from adaline.procedures.sequential import Order, learn_rows
 from adaline.results import Array, Fit
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Ints = NDArray[np.int64]
 
 
-class _Table:
-    """A table by columns, and the fit at its end: text, data frame and HTML."""
-
-    fit: Fit
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        raise NotImplementedError
-
-    def to_frame(self) -> pd.DataFrame:
-        """The table as a pandas data frame."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(
-                "to_frame() needs pandas; install it with `pip install pandas`."
-            ) from None
-        return pd.DataFrame(self.columns())
-
-    def to_html(self) -> str:
-        """The table as HTML."""
-        head, *rows = self._cells()
-        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        end = escape(self.fit.stopped)
-        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{end}</p>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
-        lines = [
-            "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
-        return "\n".join([*lines, self.fit.stopped])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _cells(self) -> list[list[str]]:
-        table = self.columns()
-        rows = zip(*table.values(), strict=True)
-        return [list(table), *([_cell("", value, False) for value in row] for row in rows)]
-
-
 @dataclass(frozen=True, eq=False)
-class Trace(_Table):
+class Trace(Table):
     """Every sample that was presented, in order: m rows, K neurons, p inputs.
 
     Attributes
@@ -136,12 +85,12 @@ class Trace(_Table):
         rows = []
         for i in range(len(self)):
             later = self.batch and i > 0 and self.passes[i] == self.passes[i - 1]
-            rows.append([_cell(name, column[i], later) for name, column in table.items()])
+            rows.append([cell(name, column[i], later) for name, column in table.items()])
         return [list(table), *rows]
 
 
 @dataclass(frozen=True, eq=False)
-class Descent(_Table):
+class Descent(Table):
     """Every step of a procedure that learns from all samples at once: m rows, K neurons.
 
     Attributes
@@ -175,7 +124,9 @@ class Descent(_Table):
         return table
 
 
-def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Trace | Descent:
+def trace(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, **start: Any
+) -> Trace | Descent | DualTrace | MarginTrace:
     """Learn as `estimator.fit(X, y)` does, and return every step of it as a table.
 
     The same kernels learn one sample at a time, so the end equals what `fit` gives, exactly. The
@@ -183,14 +134,18 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Trace | 
 
     Parameters
     ----------
-    estimator : Perceptron, WidrowHoff, Adaline, SigmoidPerceptron or LogisticRegression
+    estimator : estimator
+        Perceptron, WidrowHoff, Adaline, SigmoidPerceptron, KernelPerceptron, HoKashyap or
+        LogisticRegression.
     X, y, sample_weight
         As for `fit`.
+    **start
+        What else `fit` takes, to begin with: coef_init, intercept_init, margins.
 
     Returns
     -------
-    Trace, or Descent for LogisticRegression
-        A row for each sample presented, or for each step of Newton's procedure.
+    Trace, DualTrace for KernelPerceptron, MarginTrace for HoKashyap, Descent for LogisticRegression
+        A row for each sample presented, or for each iteration or step of Newton's procedure.
 
     Examples
     --------
@@ -210,22 +165,29 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Trace | 
     """
     model = clone(estimator)
     if hasattr(estimator, "_watch"):
-        return _descent(model, X, y, sample_weight)
+        return _descent(model, X, y, sample_weight, start)
+    if hasattr(estimator, "_dual_tracer"):
+        if start:
+            raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
+        return dual_trace(model, X, y, sample_weight)
+    if hasattr(estimator, "_margin_tracer"):
+        return margin_trace(model, X, y, sample_weight, start)
     if not isinstance(estimator, SequentialLearner):
         raise TypeError(
             f"{type(estimator).__name__} does not learn in steps that can be shown; trace takes "
-            "Perceptron, WidrowHoff, Adaline, SigmoidPerceptron and LogisticRegression."
+            "Perceptron, WidrowHoff, Adaline, SigmoidPerceptron, KernelPerceptron, HoKashyap "
+            "and LogisticRegression."
         )
     model._tracer = tracer = _Tracer()
-    model.fit(X, y, sample_weight=sample_weight)
+    model.fit(X, y, sample_weight=sample_weight, **start)
     return tracer.result(model.fit_)
 
 
-def _descent(model: Any, X: Any, y: Any, sample_weight: Any) -> Descent:
+def _descent(model: Any, X: Any, y: Any, sample_weight: Any, start: Any) -> Descent:
     """The steps of a learner that shows them to `_watch`."""
     seen: list[tuple[Array, Array, float, float]] = []
     model._watch = lambda W, b, f, g: seen.append((W.copy(), b.copy(), f, g))
-    model.fit(X, y, sample_weight=sample_weight)
+    model.fit(X, y, sample_weight=sample_weight, **start)
     if not seen:
         raise TypeError(
             f"alpha={model.alpha!r} is not learned by Newton's steps, so there are none to show; "
@@ -307,12 +269,3 @@ class _Tracer:
             batch=self.batch,
             fit=fit,
         )
-
-
-def _cell(name: str, value: Any, later: bool) -> str:
-    """Six significant digits; in batch mode, what belongs to the pass stands in its first row."""
-    if isinstance(value, str):
-        return value
-    if later and name[0] in "wbd":
-        return ""
-    return f"{value:.6g}" if value else "0"

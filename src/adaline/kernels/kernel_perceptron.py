@@ -1,8 +1,10 @@
 """The perceptron in dual variables, on a block of rows whose kernel values are known.
 
 Legend: G (B, c) kernel values of B rows with c patterns, row i being pattern first + i; T (K, B)
-targets -1 or +1; A (K, c) lambda t of each pattern; V (K, B) outputs; born (c,) when a pattern
-became a support, -1 while it is none; clock (1,) how many became one so far.
+targets -1 or +1; omega (B,) or (0,) weights of the rows; A (K, c) lambda t of each pattern;
+V (K, B) outputs; born (c,) when a pattern became a support, -1 while it is none; clock (1,) how
+many became one so far; seen (2, K, B) or empty, room for each row's output and lambda t as the row
+is met.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from adaline._jit import kernel
 
 
 @kernel
-def correct_block(G, first, T, A, V, born, clock, budget):
-    """One visit to each row, correcting where t v <= 0; returns how many corrections.
+def correct_block(G, first, T, omega, A, V, born, clock, budget, seen):
+    """One visit to each row, correcting by its weight where t v <= 0; returns how many corrections.
 
     A, V, born and clock are changed. With a budget > 0, a support too many is forgotten at once.
     """
@@ -24,13 +26,17 @@ def correct_block(G, first, T, A, V, born, clock, budget):
     for i in range(B):
         j = first + i
         wrong = False
+        weight = omega[i] if omega.shape[0] > 0 else 1.0
         for k in range(K):
+            if seen.shape[0] > 0:
+                seen[0, k, i], seen[1, k, i] = V[k, i], A[k, j]
             if T[k, i] * V[k, i] <= 0.0:
                 wrong = True
                 corrections += 1
-                A[k, j] += T[k, i]
+                d = weight * T[k, i]
+                A[k, j] += d
                 for r in range(B):  # kernels are symmetric: a row of G serves as its column
-                    V[k, r] += T[k, i] * G[i, first + r]
+                    V[k, r] += d * G[i, first + r]
         if wrong and born[j] < 0:
             born[j] = clock[0]
             clock[0] += 1

@@ -1,4 +1,6 @@
-"""The perceptron in dual variables: lambda_mu counts how often pattern mu was corrected.
+"""The perceptron in dual variables: lambda_mu is how often pattern mu was corrected.
+
+A pattern of weight omega counts omega each time, as the primal adds omega t x to w.
 
 Letters: v_k(x) = sum_mu lambda_kmu t_kmu (k(x^mu, x) + 1), so that the bias is the constant 1 in
 the kernel. A (K, m) holds lambda t. The pool are all patterns that may become supports: those
@@ -22,6 +24,9 @@ from adaline.tiles import is_sparse
 
 _UNIT = float(np.finfo(np.float64).eps)
 _EQUAL = 1e-6  # part of the largest value by which k(x, y) and k(y, x) may differ; float32 passes
+
+# Gets the first row of a block, and (K, B) outputs and lambda as each of its rows was met.
+Watch = Callable[[int, Array, Array], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,15 +110,18 @@ def one_pass(
     kernel: Kernel,
     pool: Any,
     T: Array,
+    omega: Array,
     duals: Duals,
     budget: int,
     numbers: int,
     gram: Array | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Duals, int]:
     """The duals after one visit to the last rows of the pool, (K, n) targets T; and corrections.
 
     At most about `numbers` kernel values are held at a time: the rows come in blocks, each with
     its values for the supports and for itself. With the gram of the whole pool there is one block.
+    Weights omega (n,) may be empty, for ones. `watch` is shown each block.
     """
     A, born, clock = duals.A.copy(), duals.born.copy(), np.array([duals.clock])
     start, stop = pool.shape[0] - T.shape[1], pool.shape[0]
@@ -126,9 +134,20 @@ def one_pass(
         first = len(others)
         G = _values(kernel, pool[i:j], pool[chosen], first) if gram is None else gram
         A_block, born_block = np.ascontiguousarray(A[:, chosen]), born[chosen]
-        t = np.ascontiguousarray(T[:, i - start : j - start])
-        V = np.ascontiguousarray(A_block @ G.T)
-        corrections += correct_block(G, first, t, A_block, V, born_block, clock, budget)
+        t, weights = np.ascontiguousarray(T[:, i - start : j - start]), omega[i - start : j - start]
+        with np.errstate(over="ignore", invalid="ignore"):
+            V = np.ascontiguousarray(A_block @ G.T)
+        seen = np.empty((2, *V.shape) if watch else (0, 0, 0))
+        corrections += correct_block(
+            G, first, t, weights, A_block, V, born_block, clock, budget, seen
+        )
+        if not np.isfinite(V).all():
+            raise ValueError(
+                "the outputs, sums of lambda t k(x, y), leave the range of float64; scale the "
+                "features or sample_weight, or lower gamma or degree."
+            )
+        if watch:
+            watch(i - start, seen[0], np.abs(seen[1]))
         A[:, chosen], born[chosen] = A_block, born_block
         i = j
     return Duals(A, born, int(clock[0])), corrections
