@@ -38,7 +38,11 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
         return Certificate("separable", statement, evidence)
     near = f", {close} within rounding of the boundary" if close else ""
     statement = f"{more}{wrong} of {n} samples are on the wrong side{near}"
-    return Certificate("undecided", f"{statement}; separability is undecided.", evidence)
+    return Certificate(
+        "undecided",
+        f"{statement}; separability is undecided: `separability(X, y)` decides it.",
+        evidence,
+    )
 
 
 def _gaps(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array]:

@@ -1,4 +1,9 @@
-"""What to say where maximum likelihood does not exist."""
+"""Whether maximum likelihood exists, and what to say where it does not.
+
+It exists where the classes overlap: where they are separable, or touch, the likelihood grows for
+ever along some direction (Albert and Anderson, 1984). A fit that proved its optimum has proven that
+there is one; of any other `procedures.separability` decides.
+"""
 
 from __future__ import annotations
 
@@ -7,50 +12,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.sides import separation
+from adaline.certificates._given import Given, as_float64
+from adaline.certificates.separation import Separability
 from adaline.errors import SeparableError
-from adaline.objective import LogisticLoss
 from adaline.procedures._newton_fit import NewtonFit
-from adaline.procedures._rows import projected
+from adaline.procedures.separability import decided
+from adaline.results import Array
 
-_CERTAIN = 12.0  # log-odds of a sample whose probability is one for all we can tell
+_SECONDS = 30.0  # for the verdict
 _ADVICE = (
     "Maximum likelihood (alpha=0) has no finite weights here. Give alpha > 0, or alpha='firth' for "
-    "Firth's penalty, which is finite on any data of two classes."
+    "Firth's penalty, which is finite on any data."
 )
 
 
-def refusal(
-    fit: NewtonFit, loss: LogisticLoss, X: Any, codes: NDArray[np.int64], names: list[str]
-) -> SeparableError:
-    """The error for a fit that found a separating hyperplane, or weights that grow for ever."""
-    strength = np.abs(fit.theta[:, :-1]).max(axis=0)
-    along = ", ".join(names[j] for j in np.argsort(-strength)[:3] if strength[j] > 0)
-    if fit.outcome == "separated":
-        counted = loss.omega > 0 if len(loss.omega) else np.ones(len(codes), dtype=bool)
-        proof = separation(fit.W, fit.b, X[counted], codes[counted])
-        sure = "" if proof.kind == "separable" else " to rounding:"
-        return SeparableError(
-            f"a hyperplane separates the classes{sure or ':'} {proof.statement} It is told apart "
-            f"mostly by {along or 'the intercept'}. {_ADVICE}"
-        )
-    m = _leads(fit, loss)
-    certain = np.flatnonzero(m > _CERTAIN)
-    some = ", ".join(str(i) for i in certain[:5]) + (", ..." if len(certain) > 5 else "")
-    return SeparableError(
-        f"the classes look separable but for ties (quasi-separation): after {fit.steps} steps "
-        f"weights still grow, mostly along {along or 'the intercept'}; {len(certain)} of {len(m)} "
-        f"samples (rows {some}) have probability 1 to rounding, while the others are not "
-        f"separated. {_ADVICE}"
+def verdict(
+    X: Any, codes: NDArray[np.int64], classes: NDArray[Any], omega: Array, intercept: bool
+) -> Separability:
+    """Separability of the rows that count, named by their places in X."""
+    numbers = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
+    labels = tuple(classes.tolist())
+    return decided(
+        Given(as_float64(X)[numbers], codes[numbers], labels, numbers), intercept, _SECONDS
     )
 
 
-def _leads(fit: NewtonFit, loss: LogisticLoss) -> NDArray[np.float64]:
-    """By how much each row's own class leads, in log-odds."""
-    V = projected(loss, fit.theta.T)
-    if loss.K == 1:
-        return np.asarray(loss.target * V[:, 0])
-    own = np.arange(len(V)), loss.target
-    lead = V[own].copy()
-    V[own] = -np.inf
-    return np.asarray(lead - V.max(axis=1))
+def refusal(found: Separability, fit: NewtonFit, names: list[str]) -> SeparableError | None:
+    """The error for classes that are separable or touch, or seem to; None where they overlap."""
+    if found.verdict == "overlapping" or (
+        found.verdict == "undecided" and fit.outcome not in ("separated", "quasi")
+    ):
+        return None
+    strength = np.abs(fit.theta[:, :-1]).max(axis=0)
+    if found.weights:  # columns that the proof needs no weight of tell nothing apart
+        s = int(found.fit_intercept)
+        strength = strength * np.array([any(w) for w in zip(*found.weights, strict=True)][s:])
+    along = ", ".join(names[j] for j in np.argsort(-strength)[:3] if strength[j] > 0)
+    mostly = f"They are told apart mostly by {along or 'the intercept'}."
+    if found.verdict == "separable":
+        return SeparableError(f"the classes are separable: {found.explain()} {mostly} {_ADVICE}")
+    if found.verdict == "quasi-separable":
+        return SeparableError(f"the classes touch: {found.explain()} {mostly} {_ADVICE}")
+    return SeparableError(
+        f"the classes look separable, at least but for ties: after {fit.steps} steps weights still "
+        f"grow; {found.explain()} {mostly} {_ADVICE}"
+    )

@@ -1,0 +1,275 @@
+"""Exact linear algebra: float64 rows as Python integers, null vectors, solutions, ranks.
+
+A float64 is a whole number times a power of two, so columns of floats scaled by powers of two are
+columns of integers, and nothing is rounded. Solutions come from Dixon's lifting: digits in base p
+from one inverse modulo p, fractions from the digits, and every solution is checked by multiplying.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import mul
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.kernels import modular
+from adaline.results import Array
+
+Vector = list[int]
+Matrix = list[list[int]]
+
+PRIMES = (67108859, 67108837, 67108819, 67108777)  # the largest below 2^26
+LARGEST = 1024  # unknowns: beyond, sums of products of residues leave int64
+_LIMB = 26
+
+
+def dyadic(A: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Odd (or zero) whole numbers m and exponents e with A = m 2^e, exactly."""
+    fraction, exponent = np.frexp(A)
+    m = np.ldexp(fraction, 53).astype(np.int64)
+    e = exponent.astype(np.int64) - 53
+    zeros = np.frexp((m & -m).astype(np.float64))[1].astype(np.int64) - 1
+    zeros[m == 0] = 0
+    return m >> zeros, e + zeros
+
+
+def least_exponents(A: Array) -> NDArray[np.int64]:
+    """Per column the largest q for which every entry is a whole multiple of 2^q; 0 for zeros."""
+    q = np.full(A.shape[1], 2000)
+    for i in range(0, len(A), 4096):
+        m, e = dyadic(A[i : i + 4096])
+        np.minimum(q, np.where(m == 0, 2000, e).min(axis=0, initial=2000), out=q)
+    return np.where(q == 2000, 0, q).astype(np.int64)
+
+
+def integer_rows(A: Array, q: NDArray[np.int64]) -> Matrix:
+    """Rows of A with column j divided by 2^q[j], as Python integers."""
+    m, e = dyadic(A)
+    shift = np.where(m == 0, 0, e - q)
+    if int(shift.max(initial=0)) <= 8:  # m has 53 bits
+        small: Matrix = (m << shift).tolist()
+        return small
+    rows = zip(m.tolist(), shift.tolist(), strict=True)
+    return [[a << s for a, s in zip(row, by, strict=True)] for row, by in rows]
+
+
+def dot(a: Sequence[int], b: Sequence[int]) -> int:
+    """Sum of products."""
+    return sum(map(mul, a, b))
+
+
+def reduced(v: Sequence[int]) -> Vector:
+    """v divided by the greatest common divisor of its entries."""
+    g = math.gcd(*v)
+    return [a // g for a in v] if g > 1 else list(v)
+
+
+def combination(weights: Sequence[int], rows: Matrix) -> Vector:
+    """Sum of weights[i] rows[i]."""
+    return [dot(weights, column) for column in zip(*rows, strict=True)]
+
+
+def residues(rows: Matrix, p: int) -> NDArray[np.int64]:
+    """The matrix modulo p."""
+    try:
+        return np.array(rows, dtype=np.int64) % p
+    except OverflowError:
+        return np.array([[a % p for a in row] for row in rows], dtype=np.int64)
+
+
+def independent(rows: Matrix, p: int = PRIMES[0]) -> tuple[list[int], list[int]]:
+    """Rows and columns of a minor that is not zero modulo p, so not zero.
+
+    As large as there is modulo p: the rank is at least its size, and larger only if p divides
+    every larger minor.
+    """
+    if not rows or not rows[0]:
+        return [], []
+    found, columns = modular.eliminate(residues(rows, p), p)
+    return found.tolist(), columns.tolist()
+
+
+class Minor:
+    """An invertible integer matrix, ready to solve A x = b for several b."""
+
+    def __init__(self, A: Matrix, p: int = PRIMES[0]) -> None:
+        self.A, self.p, self.m = A, p, len(A)
+        if self.m > LARGEST:
+            raise OverflowError(f"{self.m} unknowns; exact solutions are for {LARGEST} at most.")
+        self.C = modular.inverse(residues(A, p).reshape(self.m, self.m), p)
+        self.limbs = _limbs(np.array(A, dtype=object).reshape(self.m, self.m), 1)
+        # Hadamard: |det| <= product of the rows' lengths.
+        squares = (sum(a * a for a in row) for row in A)
+        self.bits = sum(square.bit_length() + 1 for square in squares) // 2 + 1
+
+    def solve(self, b: Vector) -> tuple[Vector, int]:
+        """Whole numbers x and d > 0 with A x = d b."""
+        if self.m == 0 or not any(b):
+            return [0] * self.m, 1
+        small, size = self._guess(b)
+        worst = self.bits + max(a.bit_length() for a in b) + self.m.bit_length()
+        for numerator, denominator in [(small + size, small), (worst, self.bits)]:
+            found = self._lifted(b, max(numerator, 1) + 8, max(denominator, 1) + 8)
+            if found is not None and self._solves(*found, b):
+                return found
+        raise ArithmeticError("the lifted digits do not solve the system.")  # p divides det A
+
+    def _solves(self, x: Vector, d: int, b: Vector) -> bool:
+        return all(dot(row, x) == d * c for row, c in zip(self.A, b, strict=True))
+
+    def _guess(self, b: Vector) -> tuple[int, int]:
+        """About how many bits det A and the largest entry of x have; checking comes later."""
+        shifts = [max(a.bit_length() for a in row) for row in self.A]
+        F = np.array([[_scaled(a, s) for a in row] for row, s in zip(self.A, shifts, strict=True)])
+        f = np.array([_scaled(c, s) for c, s in zip(b, shifts, strict=True)])
+        with np.errstate(all="ignore"):
+            try:
+                _, logarithm = np.linalg.slogdet(F)
+                x = float(np.abs(np.linalg.solve(F, f)).max())
+            except np.linalg.LinAlgError:
+                return self.bits, 0
+        if not (np.isfinite(logarithm) and 0.0 < x < np.inf):
+            return self.bits, 0
+        bits = int(logarithm / math.log(2)) + sum(shifts)
+        return min(max(bits, 1), self.bits), max(0, math.ceil(math.log2(x)))
+
+    def _lifted(self, b: Vector, numerator: int, denominator: int) -> tuple[Vector, int] | None:
+        """x and d from enough digits for numerators and denominators of so many bits."""
+        steps = (numerator + denominator + 2) // 25 + 1
+        digits = np.empty((steps, self.m), dtype=np.int64)
+        rest = _limbs(np.array(b, dtype=object), 0)
+        width = max(len(self.limbs), rest.shape[1]) + 2
+        padded = np.zeros((self.m, width), dtype=np.int64)
+        padded[:, : rest.shape[1]] = rest
+        modular.lift(self.limbs, self.C, padded, digits, self.p)
+        return _fractions(_joined(digits, self.p), self.p**steps, numerator, denominator)
+
+
+def _scaled(a: int, bits: int) -> float:
+    """About a / 2^bits; infinite beyond float64."""
+    excess = max(0, a.bit_length() - 64)
+    try:
+        return math.ldexp(float(a >> excess), excess - bits)
+    except OverflowError:
+        return math.inf
+
+
+def _limbs(A: NDArray[Any], front: int) -> NDArray[np.int64]:
+    """Base 2^26 digits, the last with the sign, along a new first (or last) axis."""
+    bits = max((abs(int(a)).bit_length() for a in A.flat), default=0)
+    parts = []
+    for k in range(bits // _LIMB + 1):
+        last = (k + 1) * _LIMB > bits
+        parts.append((A if last else A & ((1 << _LIMB) - 1)).astype(np.int64))
+        A = A >> _LIMB
+    return np.stack(parts, axis=0 if front else -1)
+
+
+def _joined(digits: NDArray[np.int64], p: int) -> Vector:
+    """Sum of digits[s] p^s, by joining neighbours, which keeps factors of equal size."""
+    if len(digits) % 2:
+        digits = np.vstack([digits, np.zeros((1, digits.shape[1]), dtype=np.int64)])
+    numbers = (digits[::2] + digits[1::2] * p).astype(object)
+    base = p * p
+    while len(numbers) > 1:
+        odd = numbers[-1:] if len(numbers) % 2 else numbers[:0]
+        half = len(numbers) // 2 * 2
+        numbers = np.vstack([numbers[:half:2] + numbers[1:half:2] * base, odd])
+        base *= base
+    return list(numbers[0])
+
+
+def _fractions(
+    residue: Vector, modulus: int, numerator: int, denominator: int
+) -> tuple[Vector, int] | None:
+    """Fractions x = n/d with one d, from x modulo the modulus (rational reconstruction)."""
+    d, found = 1, list[int]()
+    for a in residue:
+        n = a * d % modulus
+        n = n - modulus if 2 * n > modulus else n
+        if abs(n).bit_length() > numerator:
+            n, more = _fraction(n % modulus, modulus, numerator)
+            if more == 0:
+                return None
+            found = [b * more for b in found]
+            d *= more
+        found.append(n)
+    return (found, d) if d.bit_length() <= denominator else None
+
+
+def _fraction(a: int, modulus: int, bits: int) -> tuple[int, int]:
+    """n, d with n = d a modulo the modulus, n of so many bits at most, by Euclid's steps."""
+    r, s, t, u, limit = modulus, a, 0, 1, 1 << bits
+    while s >= limit:
+        q, rest = divmod(r, s)
+        r, s, t, u = s, rest, u, t - q * u
+    return (s, u) if u > 0 else (-s, -u)
+
+
+def null_vector(rows: Matrix) -> Vector | None:
+    """Whole numbers with sum c_i rows_i = 0 where all but one of the rows are independent.
+
+    None where there is no such vector, or more than one direction of them.
+    """
+    for p in PRIMES:
+        found, columns = independent(rows, p)
+        m = len(rows)
+        if len(found) != m - 1:
+            if len(found) == m:
+                return None
+            continue
+        (last,) = set(range(m)) - set(found)
+        transposed = [[rows[i][j] for i in found] for j in columns]
+        x, d = Minor(transposed, p).solve([-rows[last][j] for j in columns])
+        c = [0] * m
+        for i, value in zip(found, x, strict=True):
+            c[i] = value
+        c[last] = d
+        if not any(combination(c, rows)):
+            return reduced(c)
+    return None
+
+
+def null_space(rows: Matrix, width: int) -> Matrix:
+    """Independent whole vectors z, as many as there are, with rows z = 0."""
+    for p in PRIMES:
+        found, columns = independent(rows, p)
+        free = sorted(set(range(width)) - set(columns))
+        minor = Minor([[rows[i][j] for j in columns] for i in found], p)
+        basis = []
+        for f in free:
+            x, d = minor.solve([-rows[i][f] for i in found])
+            z = [0] * width
+            z[f] = d
+            for j, value in zip(columns, x, strict=True):
+                z[j] = value
+            basis.append(reduced(z))
+        others = [row for i, row in enumerate(rows) if i not in set(found)]
+        if not any(dot(row, z) for row in others for z in basis):
+            return basis
+    raise ArithmeticError("four primes divide minors of the rows.")  # never seen
+
+
+def in_span(targets: Matrix, rows: Matrix) -> list[tuple[Vector, int]] | None:
+    """For each target whole c and d > 0 with sum c_i rows_i = d target; None where one has none."""
+    for p in PRIMES:
+        found, columns = independent(rows, p)
+        chosen = [rows[i] for i in found]
+        minor = Minor([[row[j] for row in chosen] for j in columns], p)
+        result: list[tuple[Vector, int]] = []
+        for target in targets:
+            x, d = minor.solve([target[j] for j in columns])
+            if found and combination(x, chosen) != [d * b for b in target]:
+                break
+            if not found and any(target):
+                break
+            c = [0] * len(rows)
+            for i, value in zip(found, x, strict=True):
+                c[i] = value
+            result.append((c, d))
+        else:
+            return result
+    return None
