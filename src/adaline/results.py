@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-Kind = Literal["exact", "optimal", "separable", "unproven", "undecided"]
+Kind = Literal[
+    "exact", "optimal", "separable", "overlapping", "quasi-separable", "unproven", "undecided"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +22,10 @@ class Certificate:
 
     Attributes
     ----------
-    kind : {"exact", "optimal", "separable", "unproven", "undecided"}
-        What is proven. "unproven" and "undecided" claim nothing.
+    kind : str
+        What is proven: "exact", "optimal", "separable", "overlapping" (no hyperplane separates the
+        classes) or "quasi-separable" (none does, but they only touch). "unproven" and
+        "undecided" claim nothing.
     statement : str
         The claim in one sentence, no bolder than the evidence.
     evidence : mapping of str to number or array

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from adaline import (
     BayesClassifier,
     GaussianClassifier,
+    HoKashyap,
     LeastSquares,
     LeastSquaresClassifier,
     LogisticRegression,
@@ -37,6 +38,7 @@ ESTIMATORS = [
     GaussianClassifier(covariance="diagonal"),
     BayesClassifier(),
     LogisticRegression(),
+    HoKashyap(),
 ]
 
 

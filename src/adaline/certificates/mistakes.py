@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adaline.linalg import UNIT
 from adaline.tiles import as_rows, is_sparse
 
 
@@ -52,7 +53,7 @@ def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) ->
 
     Examples
     --------
-    >>> from adaline import mistake_bound
+    >>> from adaline.certificates.mistakes import mistake_bound
     >>> X = [[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1]]
     >>> bound = mistake_bound(X, [-1, 1, 1, 1], w=[1, 1, -1])
     >>> round(bound.lecture, 9), round(bound.sharp, 9)
@@ -68,15 +69,39 @@ def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) ->
         )
     if weights.shape != (X.shape[1],) or not np.isfinite(weights).all():
         raise ValueError(f"w has shape {np.shape(w)}; expected {X.shape[1]} finite numbers.")
-    values = np.asarray(X @ weights, dtype=np.float64) + (b or 0.0)
+    if not np.isfinite(_largest(X)):
+        raise ValueError("X contains NaN or infinity; drop those rows or fill the values in first.")
+    # One power of two for all lengths: what is squared stays in range, and quotients do not change.
+    e = int(np.frexp(max(_largest(X), float(b is not None)))[1])
+    X, bias = _scaled(X, -e), float(np.ldexp(b or 0.0, -e))
+    values = np.asarray(X @ weights, dtype=np.float64) + bias
     length = float(np.hypot(np.linalg.norm(weights), b or 0.0))
-    margin = float(np.where(codes == 1, values, -values).min())
+    # What rounding may have added to the margin is taken off: a bound must not be too small.
+    doubt = 1.01 * (X.shape[1] + 4) * UNIT * (np.asarray(abs(X) @ np.abs(weights)) + abs(bias))
+    margin = float((np.where(codes == 1, values, -values) - doubt).min())
     if not margin > 0.0:
         raise ValueError(
-            f"(w, b) does not separate: the least t (w'x + b) is {margin:.4g}. The bound needs a "
-            "hyperplane with every sample on its right side."
+            f"(w, b) does not separate: the least t (w'x + b) is {np.ldexp(margin, e):.4g}. The "
+            "bound needs a hyperplane with every sample on its right side."
         )
     squares = X.multiply(X).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
-    squares = np.asarray(squares, dtype=np.float64).ravel() + (b is not None)
+    one = float(np.ldexp(1.0, -e)) if b is not None else 0.0
+    squares = np.asarray(squares, dtype=np.float64).ravel() + one * one
     D, beta, R2 = margin / length, float(squares.sum()), float(squares.max())
-    return MistakeBound(beta / D**2, R2 / D**2, D, float(np.sqrt(R2)))
+    with np.errstate(over="ignore"):  # a length that no float64 can be is infinite
+        R, distance = float(np.ldexp(np.sqrt(R2), e)), float(np.ldexp(D, e))
+    return MistakeBound(beta / D / D, R2 / D / D, distance, R)
+
+
+def _largest(X: Any) -> float:
+    values = X.data if is_sparse(X) else X
+    return float(np.maximum(values.max(initial=0.0), -values.min(initial=0.0)))  # NaN stays NaN
+
+
+def _scaled(X: Any, e: int) -> Any:
+    """X 2**e in float64."""
+    if is_sparse(X):
+        X = X.astype(np.float64)
+        X.data = np.ldexp(X.data, e)
+        return X
+    return np.ldexp(X.astype(np.float64), e)

@@ -1,0 +1,77 @@
+"""Between which two numbers the largest margin of two classes lies.
+
+Any direction w that separates gives a lower bound, the margin it has. Any two points p and q of
+the classes' convex hulls give an upper one, half of their distance: no hyperplane between them can
+be farther from both. Rounding errors are bounded, and counted against the claim.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.linalg import UNIT
+from adaline.results import Array
+
+
+def margin_bounds(
+    Z: Any,
+    t: Array,
+    w: Array,
+    support: NDArray[np.int64],
+    weights: Array,
+    bias: bool,
+) -> tuple[float, float]:
+    """(lower, upper) of max over unit w (and b) of min t (w'z + b).
+
+    Parameters
+    ----------
+    Z : ndarray or CSR of shape (n, p)
+        Samples, each entry right to one rounding.
+    t : ndarray of shape (n,)
+        -1 or +1.
+    w : ndarray of shape (p,)
+        A direction; a lower bound of zero or less says that rounding hides its margin.
+    support, weights : ndarray of shape (m,)
+        Rows and their weights: convex combinations, of each class with a bias, else of t z.
+    bias : bool
+        Whether the hyperplane may miss the origin.
+    """
+    lower = _margin_of(Z, t, w, bias)
+    S = Z[support]
+    S = S.toarray() if hasattr(S, "toarray") else S
+    side = t[support]
+    if not bias:
+        point, doubt = _combination(side[:, None] * S, weights)
+        return lower, _length(point, doubt)
+    p, p_doubt = _combination(S[side > 0], weights[side > 0])
+    q, q_doubt = _combination(S[side < 0], weights[side < 0])
+    return lower, _length(p - q, p_doubt + q_doubt + UNIT * np.abs(p - q)) / 2.0
+
+
+def _margin_of(Z: Any, t: Array, w: Array, bias: bool) -> float:
+    """At most the margin of direction w, with the best b where there is one."""
+    p, length = Z.shape[1], float(np.linalg.norm(w))
+    if length == 0.0:
+        return 0.0
+    tv = t * np.asarray(Z @ w)
+    tv -= 1.01 * (p + 4) * UNIT * np.asarray(abs(Z) @ np.abs(w))
+    least = 0.5 * (tv[t > 0].min() + tv[t < 0].min()) if bias else tv.min()
+    # |w| to one side: the quotient must not be rounded up.
+    grow = 1.0 + 1.01 * (p + 6) * UNIT * (1.0 if least > 0 else -1.0)
+    return float(least / (length * grow))
+
+
+def _combination(S: Array, weights: Array) -> tuple[Array, Array]:
+    """weights' S / sum(weights), and a bound of what rounding did to each component."""
+    total, m = float(weights.sum()), len(weights)
+    size = weights @ np.abs(S) / total
+    return weights @ S / total, 1.01 * (2 * m + 5) * UNIT * size
+
+
+def _length(point: Array, doubt: Array) -> float:
+    """At least the length of what may lie within doubt of the point."""
+    grow = 1.0 + 1.01 * (len(point) + 6) * UNIT
+    return float((np.linalg.norm(point) + np.linalg.norm(doubt)) * grow)

@@ -1,0 +1,38 @@
+"""Rows of two classes for functions that are no estimators: checked as `fit` would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_sample_weight, check_array
+
+from adaline.estimators._base import check_finite
+from adaline.estimators._labels import encode, labels_of_rows
+from adaline.results import Array
+from adaline.tiles import as_rows
+
+
+def two_classes(
+    X: Any, y: Any, sample_weight: Any = None
+) -> tuple[Any, Array, NDArray[Any], NDArray[np.int64]]:
+    """(X, targets -1 or +1, the two labels, row numbers) of the rows that have weight.
+
+    X becomes dense or CSR of floats, finite; the larger label is +1.
+    """
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
+    check_finite(X)
+    classes, codes = encode(labels_of_rows(y, X), None)
+    kept = np.arange(X.shape[0])
+    if sample_weight is not None:
+        omega = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        kept = np.flatnonzero(omega)
+    X, _, _ = as_rows(X if len(kept) == X.shape[0] else X[kept], None, None)
+    present = np.unique(codes[kept])
+    if len(present) != 2:
+        raise ValueError(
+            f"y has {len(present)} classes {classes[present].tolist()}; a hyperplane lies between "
+            "two. Take two of them, or one against the rest."
+        )
+    return X, np.where(codes[kept] == present[1], 1.0, -1.0), classes[present], kept
