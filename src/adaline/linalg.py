@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from scipy.linalg import qr, svd
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, matmul_toeplitz, qr, solve_toeplitz, svd
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dgejsv, dpotrf, dtrcon, dtrtri
+from scipy.linalg.lapack import dgejsv, dpotrf, dtrcon, dtrtri, zpotrf, ztrcon
 
 from adaline.results import Array
 
@@ -92,3 +95,67 @@ def graded_both(A: Array) -> tuple[Array, Array, Array]:
     if info != 0:
         raise np.linalg.LinAlgError("the Jacobi rotations did not converge.")
     return U, s * (work[1] / work[0]), V
+
+
+def unpredicted(column: NDArray[Any]) -> float:
+    """Share of the power that M - 1 past samples do not predict, by Durbin's recursion.
+
+    column (M,) is the first column of a Hermitian Toeplitz R, which is positive definite exactly
+    where the answer is above zero; lambda_min(R) is at most so many times R[0, 0].
+    """
+    a, error = np.zeros(0, column.dtype), float(column[0].real)
+    for m in range(1, len(column)):
+        if not error > 0.0:
+            return 0.0
+        k = -(column[m] + a @ column[m - 1 : 0 : -1]) / error
+        a = np.append(a + k * a[::-1].conj(), k)
+        error *= 1.0 - abs(k) ** 2
+    return error / float(column[0].real) if error > 0.0 else 0.0
+
+
+def levinson(column: NDArray[Any], r: NDArray[Any]) -> NDArray[Any] | None:
+    """w with R w = r for the Hermitian Toeplitz R of this first column, in M^2 operations.
+
+    None where the recursion, which is stable for well-conditioned R only, should not be trusted:
+    R is not positive definite by a clear margin, or the residual is large.
+    """
+    M = len(column)
+    if not unpredicted(column) > 1e3 * M * UNIT:
+        return None
+    try:
+        w = np.asarray(solve_toeplitz(column, r, check_finite=False))
+    except np.linalg.LinAlgError:
+        return None
+    left = np.abs(matmul_toeplitz(column, w, check_finite=False) - r).max()
+    allowed = 64 * M * UNIT * (np.abs(column).sum() * np.abs(w).max() + np.abs(r).max())
+    return w if left <= allowed else None
+
+
+def solve_hermitian(R: NDArray[Any], r: NDArray[Any]) -> tuple[NDArray[Any], int, float]:
+    """w with R w = r for R positive semidefinite, the rank of R, and its condition (1-norm).
+
+    Rank and condition are those of R scaled to a unit diagonal, so that units of measurement do
+    not count. Where R is singular, w is the shortest solution of the part that is not.
+    """
+    M = len(r)
+    diagonal = np.sqrt(np.maximum(R.diagonal().real, 0.0))
+    scale = np.divide(1.0, diagonal, out=np.zeros(M), where=diagonal > 0)
+    S = R * np.outer(scale, scale)
+    complex_ = np.iscomplexobj(R)
+    factor, info = (zpotrf if complex_ else dpotrf)(S, lower=0, clean=1)
+    rcond = (ztrcon if complex_ else dtrcon)(factor)[0] ** 2 if info == 0 and M else 0.0
+    if rcond > 4 * M * UNIT or not M:
+        z = cho_solve((factor, False), scale * r, check_finite=False)
+        z += cho_solve((factor, False), scale * r - S @ z, check_finite=False)
+        return scale * z, M, 1.0 / rcond if M else 1.0
+    values, V = np.linalg.eigh(S)
+    kept = values > 4 * M * UNIT * values[-1]
+    w = scale * (V[:, kept] @ ((V[:, kept].conj().T @ (scale * r)) / values[kept]))
+    # What R does not see, in the units of w: dropping that part makes w the shortest.
+    unseen = np.linalg.qr(np.where(scale > 0, scale, 1.0)[:, None] * V[:, ~kept])[0]
+    return w - unseen @ (unseen.conj().T @ w), int(kept.sum()), np.inf
+
+
+def eigenvalues(S: NDArray[Any]) -> Array:
+    """Eigenvalues (descending) of a Hermitian matrix."""
+    return np.asarray(np.linalg.eigvalsh(S)[::-1])

@@ -1,0 +1,98 @@
+"""Adaptive filters: a delay line of the reference, weights that follow the error, and their state.
+
+Filters, tasks by name and measures; every name loads on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "AffineProjection": "adaline.filters.affine_projection",
+    "BlockLMS": "adaline.filters.block_lms",
+    "FilteredXLMS": "adaline.filters.filtered_x",
+    "LMS": "adaline.filters.lms",
+    "NLMS": "adaline.filters.nlms",
+    "RLS": "adaline.filters.rls",
+    "StepBounds": "adaline.filters.measures",
+    "TaskResult": "adaline.filters._task_results",
+    "Theory": "adaline.filters.measures",
+    "WienerFilter": "adaline.filters.wiener",
+    "cancel": "adaline.tasks",
+    "cancel_echo": "adaline.tasks",
+    "enhance_line": "adaline.tasks",
+    "equalise": "adaline.tasks",
+    "erle": "adaline.filters.measures",
+    "identify": "adaline.tasks",
+    "learning_curve": "adaline.filters.measures",
+    "max_step": "adaline.filters.measures",
+    "misalignment": "adaline.filters.measures",
+    "predict": "adaline.tasks",
+    "theory": "adaline.filters.measures",
+}
+
+# Spelled out, for type checkers; a test compares it with the table above.
+__all__ = [
+    "LMS",
+    "NLMS",
+    "RLS",
+    "AffineProjection",
+    "BlockLMS",
+    "FilteredXLMS",
+    "StepBounds",
+    "TaskResult",
+    "Theory",
+    "WienerFilter",
+    "cancel",
+    "cancel_echo",
+    "enhance_line",
+    "equalise",
+    "erle",
+    "identify",
+    "learning_curve",
+    "max_step",
+    "misalignment",
+    "predict",
+    "theory",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'adaline.filters' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from adaline.filters._task_results import TaskResult
+    from adaline.filters.affine_projection import AffineProjection
+    from adaline.filters.block_lms import BlockLMS
+    from adaline.filters.filtered_x import FilteredXLMS
+    from adaline.filters.lms import LMS
+    from adaline.filters.measures import (
+        StepBounds,
+        Theory,
+        erle,
+        learning_curve,
+        max_step,
+        misalignment,
+        theory,
+    )
+    from adaline.filters.nlms import NLMS
+    from adaline.filters.rls import RLS
+    from adaline.filters.wiener import WienerFilter
+    from adaline.tasks import (
+        cancel,
+        cancel_echo,
+        enhance_line,
+        equalise,
+        identify,
+        predict,
+    )

@@ -1,0 +1,76 @@
+"""The memory that LMS and NLMS share: weights, last samples and numbers, for one kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from adaline.filters._base import Block, Filter, Frozen
+from adaline.kernels import lms as kernels
+from adaline.kernels.lms import lms_block
+
+
+class LookAhead(Filter):
+    """A filter of the kernel that looks four samples ahead; `_rule` tells its steps."""
+
+    _repeated: ClassVar[int] = 10
+
+    def _rule(self) -> dict[int, float]:
+        """Places of head and what to write there."""
+        raise NotImplementedError
+
+    def _allocate(self) -> None:
+        assert self._dtype is not None
+        assert self._channels is not None
+        kept = self.taps + kernels.EXTRA
+        self._size = self._channels * (self.taps + kept)
+        room = self._channels * (kept + kernels.SEGMENT + 4)
+        self._store = np.zeros(2 * self._size + room, self._dtype)
+        self._head = np.zeros(kernels.ROOM, np.result_type(self._dtype, np.float64))
+        self._head[kernels.SCALE] = 1.0
+        self._head[kernels.TAPS] = self.taps
+        self._head[kernels.CHANNELS] = self._channels
+        for place, number in self._rule().items():
+            self._head[place] = number
+
+    def _memory(self) -> dict[str, Block]:
+        return {"store": self._store[: self._size], "head": self._head[: kernels.HEAD]}
+
+    def _adapt(self, on: bool) -> None:
+        self._head[kernels.ADAPT] = on
+
+    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+        found: int = lms_block(x, d, frozen, self._store, self._head, out)
+        return found
+
+    def _advance_rows(self, U: Block, d: Block, frozen: Frozen, out: Block) -> int:
+        W = self._get_weights().reshape(-1)
+        found: int = kernels.lms_rows(U, d, frozen, W, self._head, out)
+        if found == kernels.FINE:
+            self._write(W.reshape(-1, self.taps))
+        return found
+
+    def _get_weights(self) -> Block:
+        assert self._channels is not None
+        w = np.empty(self._channels * self.taps, self._dtype)
+        kernels.weights_now(self._store, self._head, w)
+        return np.ascontiguousarray(w.reshape(-1, self.taps)[:, ::-1])
+
+    def _set_weights(self, W: Block) -> None:
+        self._write(W)
+        self._head[kernels.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
+
+    def _write(self, W: Block) -> None:
+        self._store[: W.size] = W[:, ::-1].ravel()
+        self._head[kernels.STEPS : kernels.STEPS + 4] = 0.0
+        self._head[kernels.SCALE] = 1.0
+
+    def _rate_error(self, x: Block) -> ValueError:
+        trace, eta = float(self._head[kernels.HEAD].real), float(self._head[kernels.RATE_A].real)
+        return ValueError(
+            f"eta is {eta:.4g}, and LMS is stable for 0 < eta < 2/(taps * power) = {2 / trace:.4g} "
+            "on this signal. Nothing was used. Take eta='auto', a smaller step or NLMS; "
+            "allow_unstable=True runs it all the same."
+        )

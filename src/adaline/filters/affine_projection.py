@@ -1,0 +1,127 @@
+"""The affine projection filter."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adaline.filters._base import Block, Filter, Frozen, Setting
+from adaline.filters._checks import below_two, positive
+from adaline.kernels import affine as kernels
+
+
+class AffineProjection(Filter):
+    """Affine projection: w(n+1) = w(n) + eta X (X^H X + eps I)^-1 conj(e), X the last `order` x(n).
+
+    NLMS that brings the errors at the last `order` samples to zero together, and so learns
+    much faster on coloured references such as speech. Order 1 is NLMS. Stable for 0 < eta < 2.
+
+    Parameters
+    ----------
+    taps : int
+    order : int, default=4
+    eta : float, default=0.5
+        Between 0 and 2.
+    eps : float or "auto", default="auto"
+        As in NLMS: "auto" is about a hundredth of the mean of x(n)^H x(n).
+    weights, dtype, on_nan, history
+        As in LMS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import AffineProjection
+    >>> x = np.random.default_rng(0).standard_normal(2000).cumsum() / 10
+    >>> f = AffineProjection(taps=3, order=2)
+    >>> y, e = f.process(x, np.convolve(x, [1.0, -0.5])[:2000])
+    >>> f.weights.round(2) + 0.0
+    array([ 1. , -0.5,  0. ])
+    """
+
+    _repeated: ClassVar[int] = 5
+    _settings: ClassVar[tuple[str, ...]] = (
+        "taps", "order", "eta", "eps", "weights", "dtype", "on_nan", "history",
+    )  # fmt: skip
+
+    order = Setting()
+    eta = Setting()
+    eps = Setting()
+
+    def __init__(
+        self,
+        taps: int,
+        order: int = 4,
+        eta: float = 0.5,
+        eps: Any = "auto",
+        *,
+        weights: Any = None,
+        dtype: Any = None,
+        on_nan: str = "raise",
+        history: int | None = None,
+    ) -> None:
+        if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
+            raise ValueError(f"order is {order!r}; expected a whole number of vectors, at least 1.")
+        self.order = int(order)
+        self.eta = below_two(eta, "affine projection")
+        self.eps = (
+            eps if isinstance(eps, str) and eps == "auto" else positive("eps", eps, zero=True)
+        )
+        super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
+
+    def _allocate(self) -> None:
+        assert self._dtype is not None
+        assert self._channels is not None
+        kept = self.taps + self.order
+        self._size = self._channels * (self.taps + kept)
+        room = self._channels * (kept + kernels.SEGMENT)
+        self._store = np.zeros(2 * self._size + room, self._dtype)
+        self._numbers = kernels.head_size(self.order)
+        self._head = np.zeros(2 * self._numbers, np.result_type(self._dtype, np.float64))
+        automatic = self.eps == "auto"
+        # Weights and last rows, for who has rows and no signal; a filter is for one or the other.
+        self._rows = np.zeros((self.order + 1, self._channels * self.taps), self._dtype)
+        self._head[kernels.ORDER] = self.order
+        self._head[kernels.RATE] = self.eta
+        self._head[kernels.ROUNDING] = 100 * np.finfo(self._dtype).eps
+        self._head[kernels.EPS] = 0.0 if automatic else self.eps
+        self._head[kernels.RELATIVE] = 0.01 if automatic else 0.0
+
+    def _memory(self) -> dict[str, Block]:
+        memory = {"store": self._store[: self._size], "head": self._head[: self._numbers]}
+        return memory | {"rows": self._rows}
+
+    def _adapt(self, on: bool) -> None:
+        self._head[kernels.ADAPT] = on
+
+    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+        if self._head[kernels.ROWS] == 1.0:
+            raise ValueError("This filter has learned from rows; make a new one for a signal.")
+        self._head[kernels.ROWS] = -1.0
+        found: int = kernels.affine_block(x, d, frozen, self._store, self._head, out, self.taps)
+        return found
+
+    def _advance_rows(self, U: Block, d: Block, frozen: Frozen, out: Block) -> int:
+        if self._head[kernels.ROWS] == -1.0:
+            raise ValueError("This filter has learned from a signal; make a new one for rows.")
+        self._head[kernels.ROWS] = 1.0
+        found: int = kernels.affine_rows(U, d, frozen, self._rows, self._head, out)
+        return found
+
+    def _get_weights(self) -> Block:
+        assert self._channels is not None
+        if self._head[kernels.ROWS] == 1.0:
+            own: Block = self._rows[0].reshape(-1, self.taps)
+            return own.copy()
+        W = np.empty((self._channels, self.taps), self._dtype)
+        kernels.weights_now(self._store, self._head, W)
+        return np.ascontiguousarray(W[:, ::-1])
+
+    def _set_weights(self, W: Block) -> None:
+        self._store[: W.size] = W[:, ::-1].ravel()
+        self._rows[0] = W.ravel()
+        moving = kernels.NUMBERS + self.order
+        # Errors at past samples belonged to the old weights: learning starts with the next sample.
+        self._head[moving : moving + 2 * self.order] = 0.0
+        self._head[kernels.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())

@@ -1,0 +1,218 @@
+"""Filtered-x LMS, for active noise control."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
+from adaline.filters._checks import below_two, positive
+from adaline.filters._signals import Signal, as_channels, as_numbers, converted
+from adaline.filters._whole import line
+from adaline.kernels import filtered_x as kernels
+from adaline.kernels.frequency import peak
+
+BLOWN = 1e8  # an error so far above the noise is divergence
+RELATIVE = 0.01  # eps="auto", as a share of the mean level
+
+
+class FilteredXLMS(Filter):
+    """Noise control: w + eta conj(e) x_f / (eps + x_f^H x_f), where x_f is x through the path s.
+
+    ::
+
+        noise ----> primary path ------------------------> d  +
+          |                                                    ( ) ----> e = d - y
+          '--> x --> [ w ] --> u --> secondary path s --> y  -
+
+    The controller's output u reaches the ear through the secondary path s (loudspeaker, air,
+    microphone), so the gradient belongs to the reference as heard through s. y is what arrives,
+    and it is **subtracted**: e = d - y, as in every filter here. Where the sound adds up, as at a
+    real microphone, e = d + s' * u, give the path with its sign turned: secondary_path = -s'.
+
+    `process(x, d)` simulates the whole loop. With a loudspeaker in the loop use `drive` and
+    `hear`, sample by sample.
+
+    Parameters
+    ----------
+    taps : int
+    secondary_path : array-like of shape (J,)
+        Impulse response of s.
+    estimate : array-like, optional
+        The model of s that x is filtered by, if it is not s itself. A phase wrong by more
+        than 90 degrees at a frequency of the noise makes the loop diverge.
+    eta : float or "auto", default="auto"
+        Above 0 and below 2. A path that delays by D samples allows less, about
+        2 sin(pi/(4 D + 2)): a rule of thumb, from one weight with a constant input. Sinusoids
+        turned unstable between 0.6 and 1.5 times it (16 taps, D up to 20), white noise above 1.5
+        (from D = 1 on). "auto" is a quarter of it; D is where 90 % of the estimate's energy
+        has passed.
+    eps : float or "auto", default="auto"
+        As in NLMS, for x_f.
+    weights, dtype, on_nan, history
+        As in LMS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import FilteredXLMS
+    >>> x = np.sin(0.3 * np.arange(4000))
+    >>> d = 2 * np.sin(0.3 * np.arange(4000) - 1)
+    >>> f = FilteredXLMS(taps=8, secondary_path=[0.0, 0.0, 0.7, 0.2])
+    >>> y, e = f.process(x, d)
+    >>> bool(np.abs(e[-100:]).max() < 1e-3)
+    True
+    """
+
+    _settings: ClassVar[tuple[str, ...]] = (
+        "taps", "secondary_path", "estimate", "eta", "eps", "weights", "dtype", "on_nan",
+        "history",
+    )  # fmt: skip
+
+    _pending: Signal | None = None  # the reference that the next error belongs to
+    secondary_path = Setting()
+    estimate = Setting()
+    eta = Setting()
+    eps = Setting()
+
+    def __init__(
+        self,
+        taps: int,
+        secondary_path: Any,
+        estimate: Any = None,
+        eta: Any = "auto",
+        eps: Any = "auto",
+        *,
+        weights: Any = None,
+        dtype: Any = None,
+        on_nan: str = "raise",
+        history: int | None = None,
+    ) -> None:
+        self.secondary_path = line(secondary_path, "secondary_path").copy()
+        self.estimate = None if estimate is None else line(estimate, "estimate").copy()
+        model = self.secondary_path if self.estimate is None else self.estimate
+        if not model.any():
+            raise ValueError("the secondary path is zero everywhere; nothing could be controlled.")
+        self.eta = eta
+        self._eta = safe_step(model) / 4 if isinstance(eta, str) and eta == "auto" else eta
+        self._eta = below_two(self._eta, "FilteredXLMS")
+        self.eps = (
+            eps if isinstance(eps, str) and eps == "auto" else positive("eps", eps, zero=True)
+        )
+        super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
+
+    def drive(self, x: Any) -> Any:
+        """The loudspeaker's next sample u for the next reference sample x (one a channel).
+
+        Then `hear` what the microphone measured.
+        """
+        values = as_channels(np.atleast_1d(as_numbers(x, "x"))[None, :], self._channels)
+        if not np.isfinite(values).all():
+            raise ValueError(f"x is {x!r}; a filter needs finite samples.")
+        self._start(values, values[:, 0], values.shape[1])
+        assert self._dtype is not None
+        X, f = self._lines(converted(values, self._dtype, "x").T)
+        u = (self._h * X).sum()
+        self._keep(X, f, np.append(self._u, u))
+        self._pending = f
+        return u
+
+    def hear(self, e: Any) -> None:
+        """Adapt to the error e that was measured after the last `drive`."""
+        f = self._pending
+        if f is None:
+            raise ValueError("hear() follows drive(): no sample has been driven since the last.")
+        assert self._dtype is not None
+        error = converted(np.asarray(as_numbers(e, "e")).reshape(1), self._dtype, "e")[0]
+        if not np.isfinite(error):
+            raise ValueError(f"e is {e!r}; a filter needs finite samples.")
+        self._pending = None
+        power = float(np.vdot(f, f).real)
+        kernels.follow(self._level, power)
+        eps, relative = self._floor()
+        by = power + eps + relative * float(self._level[0])
+        if self._adapting and by > 0:
+            self._h += error * (self._eta / by) * f.conj()
+        self._count += 1
+
+    def _floor(self) -> tuple[float, float]:
+        return (0.0, RELATIVE) if isinstance(self.eps, str) else (float(self.eps), 0.0)
+
+    def _allocate(self) -> None:
+        assert self._dtype is not None
+        assert self._channels is not None
+        model = self.secondary_path if self.estimate is None else self.estimate
+        self._s = converted(self.secondary_path[::-1], self._dtype, "secondary_path")
+        self._model = converted(model, self._dtype, "estimate")
+        C, kind = self._channels, self._dtype
+        self._h = np.zeros((C, self.taps), kind)
+        self._x = np.zeros((C, self.taps - 1), kind)
+        self._f = np.zeros((C, self.taps - 1), kind)
+        self._raw = np.zeros((C, len(self._model) - 1), kind)  # x before the model
+        self._u = np.zeros(len(self._s) - 1, kind)
+        self._level = np.zeros(2)
+        self._scale = np.zeros(3)  # loudest x and d, and the gain of weights that were set
+        self._pending = None
+
+    def _memory(self) -> dict[str, Block]:
+        names = ("h", "x", "f", "raw", "u", "level", "scale")
+        return {name: getattr(self, f"_{name}") for name in names}
+
+    def _get_weights(self) -> Block:
+        return np.ascontiguousarray(self._h[:, ::-1].conj())
+
+    def _set_weights(self, W: Block) -> None:
+        self._h[:] = W[:, ::-1].conj()
+        self._scale[2] = float(np.abs(W).sum() * np.abs(self._s).sum())
+
+    def _lines(self, x: Signal) -> tuple[Signal, Signal]:
+        """x (C, n) and x through the model, each after the samples kept of it."""
+        raw = np.concatenate([self._raw, x], axis=1)
+        heard = [np.convolve(channel, self._model, "valid") for channel in raw]
+        return np.concatenate([self._x, x], axis=1), np.concatenate([self._f, heard], axis=1)
+
+    def _keep(self, X: Signal, f: Signal, u: Signal) -> None:
+        """Keep the ends of the lines for the next samples."""
+        n = X.shape[1] - self._x.shape[1]
+        raw = np.concatenate([self._raw, X[:, X.shape[1] - n :]], axis=1)
+        self._raw[:] = raw[:, n:]
+        self._x[:], self._f[:], self._u[:] = X[:, n:], f[:, n:], u[n:]
+
+    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+        loud_x, loud_d = peak(x), peak(d)
+        channels = len(self._h)
+        for loud, signal, every, what in ((loud_x, x, channels, BAD_X), (loud_d, d, 1, BAD_D)):
+            if not np.isfinite(loud):
+                return 8 * int(np.argmax(~np.isfinite(signal)) // every) + what
+        h, level = self._h.copy(), self._level.copy()
+        top_x, top_d = max(loud_x, self._scale[0]), max(loud_d, self._scale[1])
+        X, f = self._lines(x.reshape(len(d), channels).T)
+        u = np.concatenate([self._u, np.zeros(len(d), self._u.dtype)])
+        learns = frozen == 0 if len(frozen) else np.ones(len(d), np.bool_)
+        most = BLOWN * (top_d + self._scale[2] * top_x)
+        rule = (float(self._eta), *self._floor(), float(most))
+        went = kernels.control(
+            self._h, X, f, d, self._s, u, out[0], out[1], *rule, self._level, learns
+        )
+        if went < len(d):
+            self._h[:], self._level[:] = h, level
+            return 8 * int(went) + DIVERGED
+        self._keep(X, f, u)
+        self._scale[:2] = top_x, top_d
+        self._pending = None
+        return FINE
+
+
+def safe_step(path: Signal) -> float:
+    """2 sin(pi/(4 D + 2)): up to where v(n+1) = v(n) - eta v(n - D) is stable.
+
+    It stands for a loop behind a path of D samples, D where 90 % of its energy has passed.
+
+    >>> round(safe_step(np.array([1.0])), 6), round(safe_step(np.array([0.0, 0.0, 1.0])), 3)
+    (2.0, 0.618)
+    """
+    energy = np.cumsum(np.abs(path / np.abs(path).max()) ** 2)
+    delay = int(np.argmax(energy >= 0.9 * energy[-1]))
+    return 2.0 * math.sin(math.pi / (4 * delay + 2))

@@ -1,0 +1,284 @@
+"""How well a filter does: learning curves, misalignment, echo loss, and what theory promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.filters._correlations import correlate
+from adaline.filters._whole import (
+    decibels,
+    line,
+    lines,
+    numbers,
+    ratio_db,
+    same_length,
+    squares,
+    whole,
+)
+from adaline.linalg import eigenvalues
+from adaline.results import Array
+
+
+def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
+    """The error's power against time: the mean of |e|^2 over the last `window` samples.
+
+    Lecture: the LMS algorithm. The first samples are averaged over as many as there are.
+
+    Parameters
+    ----------
+    e : array-like of shape (N,), or (runs, N)
+        Errors, real or complex; the curves of several runs are averaged.
+    window : int, default=100
+    db : bool, default=False
+        In decibels, 10 log10; an error of zero is -inf.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+
+    Examples
+    --------
+    >>> from adaline.filters import learning_curve
+    >>> learning_curve([2.0, 0.0, 1.0, 1.0], window=2)
+    array([4. , 2. , 0.5, 1. ])
+    """
+    window = whole(window, "window", 1)
+    errors = np.asarray(e)
+    # One column is one run; otherwise a row is a run.
+    runs = lines(errors if errors.ndim == 2 and errors.shape[1] == 1 else errors.T, "e")
+    powers = squares(runs).mean(axis=1)
+    curve = _sums(powers, window) / np.minimum(np.arange(1, len(powers) + 1), window)
+    return decibels(curve) if db else curve
+
+
+def misalignment(w: Any, h: Any) -> float:
+    """How far weights w are from the response h: 20 log10(|w - h| / |h|), in dB.
+
+    0 dB is a filter that knows nothing, -20 dB is one tenth off. Where one is longer, the
+    other goes on with zeros, as impulse responses do. For complex signals compare the response
+    conj(w), because y = w^H x.
+
+    Parameters
+    ----------
+    w, h : array-like of shape (taps,) or (channels, taps)
+
+    Examples
+    --------
+    >>> from adaline.filters import misalignment
+    >>> round(misalignment([0.9, 0.0, 0.0], [1.0]), 6)
+    -20.0
+    """
+    a, b = (np.atleast_1d(numbers(v, name)) for v, name in ((w, "w"), (h, "h")))
+    if a.size == a.shape[-1] and b.size == b.shape[-1]:  # one channel: (1, taps) is (taps,)
+        a, b = a.ravel(), b.ravel()
+    if a.shape[:-1] != b.shape[:-1]:
+        raise ValueError(f"w has shape {a.shape} and h {b.shape}; their channels differ.")
+    taps = max(a.shape[-1], b.shape[-1])
+    a, b = (
+        np.pad(v, [(0, 0)] * (v.ndim - 1) + [(0, taps - v.shape[-1])]).astype(np.complex128)
+        for v in (a, b)
+    )
+    length = float(np.linalg.norm(b))
+    if not length:
+        raise ValueError("h is zero; the misalignment is relative to its length.")
+    return float(2 * decibels(np.linalg.norm(a - b) / length))
+
+
+def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
+    """Echo return loss enhancement: 10 log10(power of d / power of e), in dB.
+
+    How much of the microphone's signal d the canceller removed. Speech of the near end stays in
+    e and lowers the number: measure while only the far end talks.
+
+    Parameters
+    ----------
+    d, e : array-like of shape (N,)
+        The microphone, and what is left of it.
+    window : int or None, default=None
+        None for one number over all samples; else a curve over the last `window` samples.
+
+    Returns
+    -------
+    float or ndarray of shape (N,)
+        inf where nothing is left, NaN where d is silent too.
+
+    Examples
+    --------
+    >>> from adaline.filters import erle
+    >>> round(erle([1.0, -1.0], [0.1, 0.1]), 6)
+    20.0
+    """
+    before, after = line(d, "d"), line(e, "e")
+    same_length(before, "d", after, "e")
+    powers = squares(before), squares(after)
+    if window is None:
+        return float(ratio_db(powers[0].sum(), powers[1].sum()))
+    window = whole(window, "window", 1)
+    return ratio_db(_sums(powers[0], window), _sums(powers[1], window))
+
+
+@dataclass(frozen=True, slots=True)
+class StepBounds:
+    """Bounds on the step eta of LMS, w + eta e x, for an input with correlation matrix R.
+
+    Attributes
+    ----------
+    mean_square : float
+        2/tr[R] = 2/(taps × power): the lecture's bound, up to which the error's power stays
+        finite. The one to use.
+    mean : float
+        2/lambda_max(R), never smaller: up to here the average weights converge, while
+        single runs may already blow up.
+    """
+
+    mean_square: float
+    mean: float
+
+    def __str__(self) -> str:
+        return (
+            f"0 < eta < 2/tr[R] = {self.mean_square:.4g} for the mean square; "
+            f"2/lambda_max(R) = {self.mean:.4g} for the mean of the weights"
+        )
+
+
+def max_step(x: Any, taps: int) -> StepBounds:
+    """Up to which step LMS is stable on this input.
+
+    Lecture: the LMS algorithm, 0 < eta < 2/tr[R]. The input is taken as stationary.
+
+    Parameters
+    ----------
+    x : array-like of shape (N,) or (N, channels)
+    taps : int
+
+    Returns
+    -------
+    StepBounds
+        inf for silence, which bounds nothing.
+
+    Examples
+    --------
+    >>> from adaline.filters import max_step
+    >>> max_step([1.0, -1.0, 1.0, -1.0], taps=1)
+    StepBounds(mean_square=2.0, mean=2.0)
+    """
+    return _bounds(_spectrum(x, taps))
+
+
+@dataclass(frozen=True, eq=False)
+class Theory:
+    """What the theory of small steps says of LMS, w + eta e x, on a stationary input.
+
+    With the convention w + 2 mu e x of some books, eta = 2 mu.
+
+    Attributes
+    ----------
+    eta : float
+    bounds : StepBounds
+    eigenvalues : ndarray
+        Of R, the largest first.
+    spread : float
+        lambda_max/lambda_min: how many times slower the slowest mode learns.
+    time_constants : ndarray
+        1/(eta lambda_i): samples in which mode i of the weights falls by e. In the learning
+        curve, which is quadratic, modes fall twice as fast.
+    misadjustment : float
+        eta tr[R]/(2 - eta tr[R]), about eta tr[R]/2: excess error over the least error.
+    least_error, final_error : float
+        The power that no filter removes, and that times 1 + misadjustment.
+    """
+
+    eta: float
+    bounds: StepBounds
+    eigenvalues: Array
+    spread: float
+    time_constants: Array
+    misadjustment: float
+    least_error: float
+    final_error: float
+
+    def __str__(self) -> str:
+        slowest = self.time_constants[-1]
+        return (
+            f"eta = {self.eta:.4g} of at most {self.bounds.mean_square:.4g}; eigenvalue spread "
+            f"{self.spread:.4g}; weights settle in {self.time_constants[0]:.4g} (fastest) to "
+            f"{slowest:.4g} samples (slowest mode); misadjustment {100 * self.misadjustment:.3g} %"
+        )
+
+
+def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
+    """What LMS with step eta will do on this input: stability, speed, and the error it ends at.
+
+    Lecture: the LMS algorithm, its bound and its sensitivity to the eigenvalue spread.
+
+    Parameters
+    ----------
+    x : array-like of shape (N,) or (N, channels)
+        Input, taken as stationary.
+    taps : int
+    eta : float
+    noise : float, default=0.0
+        Power of what the best filter leaves: `WienerFilter.from_signals(x, d, taps).error`.
+
+    Returns
+    -------
+    Theory
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.filters import theory
+    >>> x = np.random.default_rng(0).normal(size=100_000)
+    >>> t = theory(x, taps=10, eta=0.01, noise=1.0)
+    >>> round(t.misadjustment, 2), round(t.spread, 1)
+    (0.05, 1.0)
+    """
+    if not (np.isfinite(eta) and eta > 0):
+        raise ValueError(f"eta is {eta!r}; expected a finite number above zero.")
+    if not (np.isfinite(noise) and noise >= 0):
+        raise ValueError(f"noise is {noise!r}; expected a power, zero or more.")
+    values = _spectrum(x, taps)
+    steps = eta * values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Rounding may leave a tiny negative eigenvalue; such a mode never learns.
+        constants = np.where(values > 0, 1.0 / np.maximum(steps, 0.0), np.inf)
+        spread = float(np.divide(values[0], values[-1])) if values[-1] > 0 else np.inf
+    load = float(steps.sum())
+    excess = load / (2.0 - load) if load < 2.0 else np.inf
+    final = noise * (1.0 + excess) if noise else (0.0 if np.isfinite(excess) else np.inf)
+    return Theory(
+        float(eta), _bounds(values), values, spread, constants, excess, float(noise), final
+    )
+
+
+def _spectrum(x: Any, taps: int) -> Array:
+    """Eigenvalues of R, the largest first."""
+    signals = lines(x, "x")
+    taps = whole(taps, "taps", 1)
+    found = correlate(signals, np.zeros(len(signals)), taps, "autocorrelation")
+    return eigenvalues(found.matrix())
+
+
+def _bounds(values: Array) -> StepBounds:
+    trace, top = float(values.sum()), float(values[0])
+    return StepBounds(2.0 / trace if trace > 0 else np.inf, 2.0 / top if top > 0 else np.inf)
+
+
+def _sums(powers: Array, window: int) -> Array:
+    """Sums over the last `window` numbers, by additions only, log2(window) of them.
+
+    A running sum that takes away what leaves the window would keep a loud sample's rounding.
+    """
+    total = np.zeros_like(powers)
+    doubled, length, done = powers.copy(), 1, 0
+    while length <= window:
+        if window & length and done < len(powers):
+            total[done:] += doubled[: len(doubled) - done]
+            done += length
+        if len(doubled) > length:
+            doubled[length:] = doubled[length:] + doubled[:-length]
+        length *= 2
+    return total

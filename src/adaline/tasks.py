@@ -1,0 +1,342 @@
+"""What filters are used for, by name: each task says which signal goes in where.
+
+x is what is filtered, d what is wanted, y = w^H x the output and e = d - y the error:
+
+    task            x                    d                     result
+    identify        system's input       system's output       weights, the system's response
+    cancel          noise reference      signal + noise        e, the signal
+    predict         x, delayed           x                     y, what x will be
+    enhance_line    x, delayed           x                     y, the periodic part of x
+    equalise        received             sent, delayed         y, what was sent
+    cancel_echo     far end              microphone            e, the near end
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.filters._base import Filter
+from adaline.filters._task_results import (
+    TaskResult,
+    by_decisions,
+    gain,
+    nearest,
+    power,
+    ratio,
+)
+from adaline.filters._whole import line, lines, same_length, whole
+from adaline.filters.block_lms import BlockLMS
+from adaline.filters.nlms import NLMS
+from adaline.filters.rls import RLS
+
+Signal = NDArray[Any]
+
+SMALL = 64  # up to so many weights RLS is affordable, and learns fastest
+LARGE = 2048  # from here on spectra are cheaper than delay lines
+
+
+def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = None) -> TaskResult:
+    """Learn the impulse response of a system from its input x and output d.
+
+    Parameters
+    ----------
+    x : array-like of shape (N,) or (N, inputs)
+    d : array-like of shape (N,)
+    taps : int, optional
+        Length of the response; needed where no filter is given.
+    filter : Filter, optional
+        Any filter, which learns on; RLS without forgetting up to 64 weights, else NLMS.
+
+    Returns
+    -------
+    TaskResult
+        `signal` is the response (taps,) or (inputs, taps): conj(weights), as y = w^H x.
+        `explained_db`: the power of d over that of the error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.filters import identify
+    >>> x = np.random.default_rng(0).standard_normal(500)
+    >>> found = identify(x, np.convolve(x, [1.0, 0.5, -0.3])[:500], taps=3)
+    >>> found.signal.round(3)
+    array([ 1. ,  0.5, -0.3])
+    """
+    reference, desired = _pair(x, "x", d, "d")
+    chosen = _filter(filter, taps, reference.shape[1], eta=0.5, forgetting=1.0)
+    y, e = chosen.process(reference, desired)
+    measures = {"explained_db": gain(desired, e), "error_power": power(e)}
+    return TaskResult(chosen.weights.conj(), chosen, y, e, measures)
+
+
+def cancel(
+    primary: Any, reference: Any, taps: int | None = None, filter: Filter | None = None
+) -> TaskResult:
+    """Remove from the primary signal all that a reference of the noise explains.
+
+    The reference must not hold the signal itself, or that is removed too.
+
+    Parameters
+    ----------
+    primary : array-like of shape (N,)
+        Signal and noise: d.
+    reference : array-like of shape (N,) or (N, sensors)
+        What the noise comes from: x.
+    taps : int, optional
+        32 where no filter is given.
+    filter : Filter, optional
+        RLS up to 64 weights, else NLMS with a small step: the signal itself disturbs learning.
+
+    Returns
+    -------
+    TaskResult
+        `signal` is e, the signal. `removed_db`: the power of the primary over that of e.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.filters import cancel
+    >>> n = np.arange(4000)
+    >>> tone, hum = np.sin(0.05 * n), np.sin(0.3 * n)
+    >>> clean = cancel(tone + 3 * np.sin(0.3 * n - 1), hum, taps=2).signal
+    >>> bool(np.abs(clean - tone)[-500:].max() < 0.1)
+    True
+    """
+    noise, desired = _pair(reference, "reference", primary, "primary")
+    chosen = _filter(filter, _taps(taps, filter, 32), noise.shape[1], eta=0.05)
+    y, e = chosen.process(noise, desired)
+    return TaskResult(e, chosen, y, e, {"removed_db": gain(desired, e)})
+
+
+def predict(
+    x: Any, ahead: int = 1, taps: int | None = None, filter: Filter | None = None
+) -> TaskResult:
+    """Predict a signal from its own past, `ahead` samples before they come.
+
+    Parameters
+    ----------
+    x : array-like of shape (N,)
+    ahead : int, default=1
+    taps : int, optional
+        16 where no filter is given.
+    filter : Filter, optional
+        RLS up to 64 taps, else NLMS.
+
+    Returns
+    -------
+    TaskResult
+        `signal` has N + ahead values: signal[n] predicts x[n] from samples up to n - ahead. The
+        weights it is made with have learned from samples up to n - 1, or all N for the last
+        `ahead` values, which tell of samples that have not come. `gain_db`: the power of x over
+        that of the prediction's error. The filter continues with `process(x[n - ahead], x[n])`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.filters import predict
+    >>> x = np.sin(0.2 * np.arange(1000))
+    >>> future = predict(x, ahead=5, taps=4).signal[-5:]
+    >>> bool(np.abs(future - np.sin(0.2 * np.arange(1000, 1005))).max() < 1e-3)
+    True
+    """
+    signal, ahead = line(x, "x"), whole(ahead, "ahead", 1)
+    chosen = _filter(filter, _taps(taps, filter, 16), 1, eta=0.5)
+    past = np.concatenate([np.zeros(ahead, signal.dtype), signal])
+    y, e = chosen.process(past[: len(signal)], signal)
+    twin = type(chosen).from_state(chosen.state())
+    twin.adapting = False
+    to_come, _ = twin.process(past[len(signal) :])
+    told = np.concatenate([y, to_come])
+    return TaskResult(told, chosen, y, e, {"gain_db": gain(signal, e)})
+
+
+def enhance_line(
+    x: Any, delay: int = 1, taps: int | None = None, filter: Filter | None = None
+) -> TaskResult:
+    """Adaptive line enhancer: keep of x what its past of `delay` samples ago still tells.
+
+    Periodic parts stay correlated with themselves, noise does not, once the delay is longer than
+    its correlation. For white noise a delay of 1 is enough.
+
+    Parameters
+    ----------
+    x : array-like of shape (N,)
+    delay : int, default=1
+    taps : int, optional
+        64 where no filter is given; more separate closer lines.
+    filter : Filter, optional
+        RLS up to 64 taps, else NLMS with a small step.
+
+    Returns
+    -------
+    TaskResult
+        `signal` is y, the periodic part; e is the rest. `line_share`: power of y over that of x.
+        The filter continues with `process(x[n - delay], x[n])`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.filters import enhance_line
+    >>> tone = np.sin(0.4 * np.arange(5000))
+    >>> noisy = tone + np.random.default_rng(0).standard_normal(5000)
+    >>> y = enhance_line(noisy, delay=1, taps=64).signal
+    >>> bool(np.mean((y - tone)[2500:] ** 2) < 0.1)
+    True
+    """
+    signal, delay = line(x, "x"), whole(delay, "delay", 1)
+    chosen = _filter(filter, _taps(taps, filter, 64), 1, eta=0.02)
+    past = np.concatenate([np.zeros(delay, signal.dtype), signal])[: len(signal)]
+    y, e = chosen.process(past, signal)
+    all_of_it = power(signal)
+    share = power(y) / all_of_it if all_of_it else np.nan
+    return TaskResult(y, chosen, y, e, {"line_share": share})
+
+
+def equalise(
+    received: Any,
+    training: Any,
+    taps: int | None = None,
+    delay: int | None = None,
+    alphabet: Any = None,
+    filter: Filter | None = None,
+) -> TaskResult:
+    """Undo a channel: learn from symbols that are known, then follow by the filter's own decisions.
+
+    Parameters
+    ----------
+    received : array-like of shape (N,) or (N, antennas)
+        What came out of the channel: x.
+    training : array-like of shape (K,), K at most N - delay
+        The first symbols that were sent; d(n) = training[n - delay].
+    taps : int, optional
+        16 where no filter is given.
+    delay : int, optional
+        Samples by which the answer may lag, so that echoes before the strongest one can be undone
+        too; half of the taps if not given.
+    alphabet : array-like, optional
+        The symbols there are. With it, learning goes on after the training: d(n) is then the symbol
+        nearest to y(n). Without it the filter stays as the training left it.
+    filter : Filter, optional
+        RLS up to 64 weights, else NLMS.
+
+    Returns
+    -------
+    TaskResult
+        `signal` has N - delay values, estimates of the symbols in the order they were sent; e is
+        NaN where nothing was desired. `error_db`: power of the error over that of the training;
+        `symbol_errors`, with an alphabet: share of wrong decisions, both in the second half of
+        the training.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.filters import equalise
+    >>> sent = np.random.default_rng(0).choice([-1.0, 1.0], 2000)
+    >>> received = np.convolve(sent, [0.3, 1.0, 0.3])[:2000]
+    >>> found = equalise(received, sent[:300], taps=11, alphabet=[-1, 1])
+    >>> bool((np.sign(found.signal) == sent[: len(found.signal)])[300:].all())
+    True
+    """
+    came, known = lines(received, "received"), line(training, "training")
+    chosen = _filter(filter, _taps(taps, filter, 16), came.shape[1], eta=0.5, forgetting=0.995)
+    delay = chosen.taps // 2 if delay is None else whole(delay, "delay", 0)
+    if len(known) + delay > len(came):
+        raise ValueError(
+            f"training has {len(known)} symbols and received has {len(came)} samples; with a delay "
+            f"of {delay} they hold at most {max(0, len(came) - delay)}. Cut the training."
+        )
+    symbols = None if alphabet is None else line(alphabet, "alphabet")
+    kind = np.result_type(came, known, *([] if symbols is None else [symbols]))
+    came, stop = came.astype(kind), delay + len(known)
+    y, e = np.empty(len(came), kind), np.full(len(came), np.nan, kind)
+    adapting = chosen.adapting
+    try:
+        chosen.adapting = False
+        y[:delay], _ = chosen.process(came[:delay], np.zeros(delay, kind))
+        chosen.adapting = adapting
+        y[delay:stop], e[delay:stop] = chosen.process(came[delay:stop], known.astype(kind))
+        if symbols is not None:
+            y[stop:], e[stop:] = by_decisions(chosen, came, stop, symbols)
+        else:
+            chosen.adapting = False
+            y[stop:], _ = chosen.process(came[stop:], np.zeros(len(came) - stop, kind))
+    finally:
+        chosen.adapting = adapting
+    half = slice(delay + len(known) // 2, stop)
+    measures = {"error_db": -ratio(known[len(known) // 2 :], e[half])}
+    if symbols is not None:
+        wrong = nearest(symbols, y[half]) != nearest(symbols, known[len(known) // 2 :])
+        measures["symbol_errors"] = float(np.mean(wrong))
+    return TaskResult(y[delay:], chosen, y, e, measures)
+
+
+def cancel_echo(
+    microphone: Any, far_end: Any, taps: int | None = None, filter: Filter | None = None
+) -> TaskResult:
+    """Remove from the microphone the echo of what the loudspeaker played.
+
+    While somebody at the near end talks, learning is disturbed: set `filter.adapting = False`
+    for such passages (double talk is not detected here).
+
+    Parameters
+    ----------
+    microphone : array-like of shape (N,)
+        Near end and echo: d.
+    far_end : array-like of shape (N,) or (N, loudspeakers)
+        What was played: x.
+    taps : int, optional
+        Length of the echo in samples; 1024 where no filter is given.
+    filter : Filter, optional
+        NLMS, and BlockLMS from 2048 taps on.
+
+    Returns
+    -------
+    TaskResult
+        `signal` is e, the near end. `erle_db`: echo return loss enhancement, which means something
+        while only the far end talks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.filters import cancel_echo
+    >>> far = np.random.default_rng(0).standard_normal(8000)
+    >>> echo = np.convolve(far, 0.9 ** np.arange(50))[:8000]
+    >>> cancel_echo(echo, far, taps=100).measures["erle_db"] > 60
+    True
+    """
+    played, desired = _pair(far_end, "far_end", microphone, "microphone")
+    taps = _taps(taps, filter, 1024)
+    if filter is None and taps is not None and whole(taps, "taps", 1) >= LARGE:
+        filter = BlockLMS(taps)
+    chosen = _filter(filter, taps, len(played), eta=0.5)  # never RLS: echoes are long
+    y, e = chosen.process(played, desired)
+    return TaskResult(e, chosen, y, e, {"erle_db": gain(desired, e)})
+
+
+def _pair(x: Any, x_name: str, d: Any, d_name: str) -> tuple[Signal, Signal]:
+    reference, desired = lines(x, x_name), line(d, d_name)
+    same_length(reference, x_name, desired, d_name)
+    return reference, desired
+
+
+def _taps(taps: int | None, filter: Filter | None, usual: int) -> int | None:
+    return usual if taps is None and filter is None else taps
+
+
+def _filter(
+    filter: Filter | None, taps: int | None, channels: int, eta: float, forgetting: float = 0.999
+) -> Filter:
+    """The filter that was given, or a good one."""
+    if filter is None:
+        if taps is None:
+            raise ValueError("taps is missing; say how long the filter is, or give a filter.")
+        taps = whole(taps, "taps", 1)
+        return RLS(taps, forgetting) if channels * taps <= SMALL else NLMS(taps, eta)
+    if not isinstance(filter, Filter):
+        raise TypeError(f"filter is {filter!r}; expected a filter object, such as NLMS(taps=64).")
+    if taps is not None and taps != filter.taps:
+        raise ValueError(f"taps is {taps} and the filter has {filter.taps}; leave taps out.")
+    return filter

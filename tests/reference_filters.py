@@ -1,0 +1,128 @@
+"""Slow twins of the adaptive filters: the textbook recursions, one sample at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def delay_line(x, taps):
+    """The rows x(n) = (x[n], ..., x[n-taps+1]) of a signal (n,) or (n, channels)."""
+    x = np.asarray(x)
+    x = x[:, None] if x.ndim == 1 else x
+    rows = np.zeros((len(x), x.shape[1] * taps), x.dtype)
+    for n in range(len(x)):
+        for c in range(x.shape[1]):
+            for k in range(min(taps, n + 1)):
+                rows[n, c * taps + k] = x[n - k, c]
+    return rows
+
+
+def unit(v):
+    """v/|v|, 0 at 0."""
+    size = np.abs(v)
+    return np.where(size > 0, v / np.where(size > 0, size, 1), 0)
+
+
+def mean_powers(U):
+    """The mean of x(n)^H x(n) over every 32nd sample, and the first that is not silent.
+
+    One sample counts at most four times the mean.
+    """
+    power, count, powers = 0.0, 0, []
+    for n, u in enumerate(U):
+        now = np.vdot(u, u).real
+        if (n % 32 == 0 or count == 0) and now > 0:
+            count = min(count + 1, 1024)
+            power = now if count == 1 else power + (min(now, 4 * power) - power) / count
+        powers.append(power)
+    return powers
+
+
+def automatic_eps(power, u):
+    """A hundredth of the mean power, and more where x is quieter than that."""
+    low, now = 0.01 * power, max(np.vdot(u, u).real, 1e-290)
+    return low * (1 + low / now)
+
+
+def lms(x, d, taps, eta, leak=0.0, sign=None, w=None):
+    """(y, e, w) of LMS; eta is a function of the sample."""
+    return lms_rows(delay_line(x, taps), d, eta, leak, sign, w)
+
+
+def lms_rows(U, d, eta, leak=0.0, sign=None, w=None):
+    """The same for given rows; eta(n, u) is a number."""
+    w = np.zeros(U.shape[1], U.dtype) if w is None else np.array(w, U.dtype)
+    y, e = np.zeros(len(d), U.dtype), np.zeros(len(d), U.dtype)
+    for n, u in enumerate(U):
+        y[n] = np.vdot(w, u)
+        e[n] = d[n] - y[n]
+        wanted = unit(e[n]) if sign in ("error", "both") else e[n]
+        along = unit(u) if sign in ("data", "both") else u
+        rate = eta(n, u)
+        w = (1 - rate * leak) * w + rate * np.conj(wanted) * along
+    return y, e, w
+
+
+def automatic_rate(U):
+    """A tenth of 2/tr[R], and never above 0.2/x(n)^H x(n)."""
+    powers = mean_powers(U)
+
+    def rate(n, u):
+        below = max(np.vdot(u, u).real, powers[n])
+        return 0.2 / below if below > 0 else 0.0
+
+    return rate
+
+
+def nlms(x, d, taps, eta, eps="auto", w=None):
+    """(y, e, w) of normalised LMS."""
+    U = delay_line(x, taps)
+    powers = mean_powers(U)
+
+    def rate(n, u):
+        below = np.vdot(u, u).real + (automatic_eps(powers[n], u) if eps == "auto" else eps)
+        return eta / below if below > 0 else 0.0
+
+    return lms_rows(U, d, rate, w=w)
+
+
+def affine_projection(x, d, taps, order, eta, eps="auto"):
+    """(y, e, w) of affine projection: every error anew, every system solved anew."""
+    U, d = delay_line(x, taps), np.asarray(d)
+    powers = mean_powers(U)
+    w = np.zeros(U.shape[1], U.dtype)
+    y, e = np.zeros(len(d), U.dtype), np.zeros(len(d), U.dtype)
+    for n in range(len(d)):
+        X = U[max(0, n - order + 1) : n + 1][::-1].T  # columns x(n), x(n-1), ...
+        errors = d[max(0, n - order + 1) : n + 1][::-1] - w.conj() @ X
+        y[n], e[n] = d[n] - errors[0], errors[0]
+        ridge = automatic_eps(powers[n], U[n]) if eps == "auto" else eps
+        R = X.conj().T @ X + ridge * np.eye(X.shape[1])
+        w = w + eta * X @ np.linalg.lstsq(R, errors.conj(), rcond=None)[0]
+    return y, e, w
+
+
+def rls(x, d, taps, forgetting, delta):
+    """(y, e, w, P) of recursive least squares, the textbook's four lines."""
+    U = delay_line(x, taps)
+    w, P = np.zeros(U.shape[1], U.dtype), np.eye(U.shape[1], dtype=U.dtype) / delta
+    y, e = np.zeros(len(d), U.dtype), np.zeros(len(d), U.dtype)
+    for n, u in enumerate(U):
+        y[n] = np.vdot(w, u)
+        e[n] = d[n] - y[n]
+        kept = forgetting if u.any() else 1.0  # in silence nothing is forgotten
+        k = P @ u / (kept + np.vdot(u, P @ u).real)
+        w = w + k * np.conj(e[n])
+        P = (P - np.outer(k, u.conj() @ P)) / kept
+        P = (P + P.conj().T) / 2  # or rounding errors grow by 1/forgetting a sample
+    return y, e, w, P
+
+
+def weighted_least_squares(x, d, taps, forgetting, delta=0.0):
+    """w that minimises sum forgetting^(N-1-n) |d(n) - w^H x(n)|^2 + delta forgetting^N |w|^2."""
+    U, d = delay_line(x, taps), np.asarray(d)
+    root = np.sqrt(forgetting ** np.arange(len(d) - 1, -1, -1.0))
+    A, b = U.conj() * root[:, None], d.conj() * root
+    ridge = np.sqrt(delta * forgetting ** len(d)) * np.eye(U.shape[1])
+    # e = d - w^H x, conjugated: e* = d* - x^H w
+    return np.linalg.lstsq(np.vstack([A, ridge]), np.append(b, np.zeros(len(ridge))), rcond=None)[0]
