@@ -294,3 +294,9 @@ def test_a_square_system_is_solved_exactly(rng):
     exact = exact_least_squares(X, y, intercept=False)
     assert model.coef_.tolist() == [float(v) for v in exact]
     assert model.certificate_.kind == "exact"
+
+
+def test_targets_whose_squares_overflow_leave_the_weights_alone(rng):
+    X = rng.standard_normal((30, 3))
+    model = LeastSquares().fit(X, (X @ [1.0, 2.0, 3.0] + 1.0) * 1e200)
+    np.testing.assert_allclose(model.coef_, np.array([1.0, 2.0, 3.0]) * 1e200, rtol=1e-12)

@@ -399,3 +399,10 @@ def test_rows_of_zero_weight_do_not_exist(rng):
             assert_allclose(ours.coef_, Ridge(rule).fit(X[some], y[some]).coef_, rtol=1e-6)
     with pytest.raises(ValueError, match="zero for every row"):
         Ridge().fit(X, y, sample_weight=np.zeros(n))
+
+
+def test_the_path_of_a_constant_column_is_flat(rng):
+    y = rng.standard_normal(5)
+    path = Ridge().fit(np.ones((5, 1)), y).path(None, np.ones((5, 1)), y)
+    assert not path.coef.any()
+    np.testing.assert_allclose(path.intercept, y.mean())

@@ -41,6 +41,8 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
         theta[used], bound[used], floor[used], normal.alpha, normal.condition
     )
     passes = max(c.passes for c in columns)
+    with np.errstate(over="ignore"):  # squares of targets of 1e200 are infinite; weights are not
+        squares = np.ldexp([c.squares for c in columns], 2 * m.exponent[p:])
     return ClosedFit(
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
@@ -50,7 +52,7 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
         condition=normal.condition,
         W_low=low[:p].T.copy(),
         b_low=low[p].copy(),
-        squares=np.ldexp([c.squares for c in columns], 2 * m.exponent[p:]),
+        squares=squares,
         root=normal.root,
     )
 

@@ -60,16 +60,17 @@ def leave_one_out(f: Spectrum, rows: Rows, lam: Array) -> Array:
 def _residuals(f: Spectrum, rows: Rows, lam: Array) -> Iterator[tuple[Array, Array]]:
     """sqrt(omega) r and 1 - omega h, blocks of rows by penalties by targets."""
     r, shape = len(f.s), (-1, len(lam), f.a.shape[1])
+    columns, shared_columns = len(lam) * f.a.shape[1], lam.size  # r may be zero: no -1 for these
     shared = (-1, *lam.shape)
     if f.A is not None:
         lost = f.lost(lam)
-        own = (f.U @ (f.a[:, None] * lost).reshape(r, -1)).reshape(shape)
-        yield own, (f.U**2 @ lost.reshape(r, -1)).reshape(shared)
+        own = (f.U @ (f.a[:, None] * lost).reshape(r, columns)).reshape(shape)
+        yield own, (f.U**2 @ lost.reshape(r, shared_columns)).reshape(shared)
         return
     p, k = len(f.V), f.a.shape[1]
     inverse = 1 / (f.s[:, None, None] + lam)
-    fitted = ((f.a * np.sqrt(f.s)[:, None])[:, None] * inverse).reshape(r, -1)
-    inverse = inverse.reshape(r, -1)
+    fitted = ((f.a * np.sqrt(f.s)[:, None])[:, None] * inverse).reshape(r, columns)
+    inverse = inverse.reshape(r, shared_columns)
     scale = np.ldexp(1.0, -np.append(np.full(p, f.e), f.e_y))
     ones = f.intercept / f.weight
     for tile in tiles(rows.X, rows.Y, np.sqrt(rows.omega), scale, f.mean, tile_rows(p + k)):
