@@ -1,0 +1,86 @@
+"""Pictures: displays in scikit-learn's manner, each plain data and a `plot(ax=None)`.
+
+A display is made by `from_estimator`, `from_trace`, `from_signals` and the like; what it shows are
+arrays with names, so that it can be checked without looking. `plot` draws on the axes given, or on
+a figure of its own, and never calls `show`; `svg` gives the picture as text. Needs the extra
+`plot`.
+
+Every name loads on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "CalibrationDisplay": "adaline.plot.calibration",
+    "CoefficientsDisplay": "adaline.plot.coefficients",
+    "ConfusionMatrixDisplay": "adaline.plot.confusion",
+    "CoverDisplay": "adaline.plot.cover",
+    "DecisionDisplay": "adaline.plot.decision",
+    "Display": "adaline.plot._canvas",
+    "EigenvalueDisplay": "adaline.plot.eigenvalues",
+    "GaussianDisplay": "adaline.plot.gaussian",
+    "LearningCurveDisplay": "adaline.plot.learning",
+    "PredictionDisplay": "adaline.plot.residuals",
+    "ResidualsDisplay": "adaline.plot.residuals",
+    "ResponseDisplay": "adaline.plot.response",
+    "RidgePathDisplay": "adaline.plot.ridge",
+    "RocCurveDisplay": "adaline.plot.roc",
+    "SeparabilityDisplay": "adaline.plot.separation",
+    "SpectrogramDisplay": "adaline.plot.spectrogram",
+    "WeightPathDisplay": "adaline.plot.descent",
+}
+
+# Spelled out, for type checkers; a test compares it with the table above.
+__all__ = [
+    "CalibrationDisplay",
+    "CoefficientsDisplay",
+    "ConfusionMatrixDisplay",
+    "CoverDisplay",
+    "DecisionDisplay",
+    "Display",
+    "EigenvalueDisplay",
+    "GaussianDisplay",
+    "LearningCurveDisplay",
+    "PredictionDisplay",
+    "ResidualsDisplay",
+    "ResponseDisplay",
+    "RidgePathDisplay",
+    "RocCurveDisplay",
+    "SeparabilityDisplay",
+    "SpectrogramDisplay",
+    "WeightPathDisplay",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'adaline.plot' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from adaline.plot._canvas import Display
+    from adaline.plot.calibration import CalibrationDisplay
+    from adaline.plot.coefficients import CoefficientsDisplay
+    from adaline.plot.confusion import ConfusionMatrixDisplay
+    from adaline.plot.cover import CoverDisplay
+    from adaline.plot.decision import DecisionDisplay
+    from adaline.plot.descent import WeightPathDisplay
+    from adaline.plot.eigenvalues import EigenvalueDisplay
+    from adaline.plot.gaussian import GaussianDisplay
+    from adaline.plot.learning import LearningCurveDisplay
+    from adaline.plot.residuals import PredictionDisplay, ResidualsDisplay
+    from adaline.plot.response import ResponseDisplay
+    from adaline.plot.ridge import RidgePathDisplay
+    from adaline.plot.roc import RocCurveDisplay
+    from adaline.plot.separation import SeparabilityDisplay
+    from adaline.plot.spectrogram import SpectrogramDisplay

@@ -1,0 +1,30 @@
+"""The page: a template in which everything is escaped but our own pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adaline import MissingExtra
+
+_NEEDS = 'a report needs {name}, which is not installed; pip install "adaline[report]" brings it.'
+
+
+def rendered(**parts: Any) -> str:
+    """report.html.j2 with these parts; pictures are trusted, all else is text."""
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtra(_NEEDS.format(name="jinja2")) from None
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("adaline.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    # Drawn first: the size of some pictures is decided while they are drawn.
+    pictures = [{"svg": Markup(p.svg), "picture": p} for p in parts.pop("pictures")]
+    return environment.get_template("report.html.j2").render(pictures=pictures, **parts)

@@ -1,0 +1,167 @@
+"""Which pictures a model asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from adaline import plot
+from adaline.report._rows import Rows, ask
+from adaline.report._words import clean
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with its heading; drawn when it is first asked for."""
+
+    key: str
+    title: str
+    display: plot.Display
+
+    @property
+    def claim(self) -> str:
+        """What the picture says, in a sentence."""
+        return clean(self.display.claim)
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture without its claim, which the page writes itself."""
+        return self.display.svg(self.key, title=False)
+
+    @property
+    def width(self) -> float:
+        """Inches."""
+        return self.display.size[0] * self.display.panels
+
+    @property
+    def broad(self) -> bool:
+        """Whether it needs the page's whole width."""
+        return self.display.panels > 1
+
+
+def pictures(
+    model: Any, rows: Rows | None, names: list[str], held_out: bool
+) -> tuple[list[Picture], list[str]]:
+    """The pictures, and a sentence for each that there is not."""
+    found, missing = [], []
+    for key, title, make in _wanted(model, rows, names, held_out):
+        try:
+            found.append(Picture(key, title, make()))
+        except ValueError as error:
+            missing.append(clean(f"There is no picture “{title}”: {error}"))
+    return found, missing
+
+
+Wanted = Iterator[tuple[str, str, Callable[[], plot.Display]]]
+
+
+def _wanted(model: Any, rows: Rows | None, names: list[str], held_out: bool) -> Wanted:
+    if rows is not None and hasattr(model, "classes_"):
+        yield from _of_classifier(model, rows, names)
+    elif rows is not None:
+        yield from _of_regressor(model, rows, held_out)
+    if getattr(model, "coef_", None) is not None and len(np.atleast_2d(model.coef_)) == 1:
+        X = None if rows is None else rows.X_few
+        yield (
+            "coefficients",
+            "Coefficients",
+            lambda: plot.CoefficientsDisplay.from_estimator(model, X, names=names),
+        )
+    if hasattr(model, "path"):
+        yield "ridge", "Penalty", lambda: plot.RidgePathDisplay.from_estimator(model, names=names)
+    if rows is not None and type(model).__name__ in ("WidrowHoff", "Adaline"):
+        bias = bool(model.fit_intercept)
+        yield (
+            "eigenvalues",
+            "Eigenvalues",
+            lambda: plot.EigenvalueDisplay.from_data(rows.X_few, fit_intercept=bias),
+        )
+
+
+def _of_regressor(model: Any, rows: Rows, held_out: bool) -> Wanted:
+    X, y = rows.X_few, rows.y_few
+    yield (
+        "prediction",
+        "Predicted and true",
+        lambda: plot.PredictionDisplay.from_estimator(model, X, y),
+    )
+    yield (
+        "residuals",
+        "Residuals",
+        # A part of the rows of the fit is not the fit: their leverage is that of new rows.
+        lambda: plot.ResidualsDisplay.from_estimator(
+            model, X, y, of_the_fit=not held_out and len(rows.few) == len(rows)
+        ),
+    )
+
+
+def _of_classifier(model: Any, rows: Rows, names: list[str]) -> Wanted:
+    kind = type(model).__name__
+    known = model.classes_.tolist()
+    # Labels that only the held-out rows have: they are never decided, but they are there.
+    known += [label for label in dict.fromkeys(rows.y.tolist()) if label not in known]
+    yield (
+        "confusion",
+        "Confusion",
+        lambda: plot.ConfusionMatrixDisplay.from_predictions(
+            rows.y, rows.predicted, classes=known, name=kind
+        ),
+    )
+    if len(model.classes_) == 2:
+        yield from _of_two_classes(model, rows, kind)
+    pair = _two_columns(model, rows)
+    if pair is None:
+        return
+    X, y = rows.X_few, rows.y_few
+    shared: dict[str, Any] = {"features": pair, "names": names}
+    if hasattr(model, "mahalanobis"):
+        yield (
+            "gaussian",
+            "Posterior and distances",
+            lambda: plot.GaussianDisplay.from_estimator(model, X, y, **shared),
+        )
+    yield (
+        "decision",
+        "Decisions",
+        lambda: plot.DecisionDisplay.from_estimator(model, X, y, **shared),
+    )
+
+
+def _of_two_classes(model: Any, rows: Rows, kind: str) -> Wanted:
+    positive = model.classes_.tolist()[1]
+    if hasattr(model, "decision_function"):
+        yield (
+            "roc",
+            "Hits and false alarms",
+            lambda: plot.RocCurveDisplay.from_predictions(
+                rows.y, ask(model, "decision_function", rows.X), positive=positive, name=kind
+            ),
+        )
+    if hasattr(model, "predict_proba"):
+        yield (
+            "calibration",
+            "Calibration",
+            lambda: plot.CalibrationDisplay.from_predictions(
+                rows.y,
+                ask(model, "predict_proba", rows.X)[:, 1],
+                positive=positive,
+                name=kind,
+                bins=max(2, min(10, len(rows) // 20)),
+            ),
+        )
+
+
+def _two_columns(model: Any, rows: Rows) -> tuple[int, int] | None:
+    """The two columns to show: all there are, or those whose weights move the output most."""
+    p = int(model.n_features_in_)
+    if p == 2:
+        return 0, 1
+    if p < 2 or p > 2000 or getattr(model, "coef_", None) is None:
+        return None
+    reach = np.abs(np.atleast_2d(model.coef_)).max(axis=0) * rows.X_few.std(axis=0)
+    first, second = np.argsort(-reach, kind="stable")[:2].tolist()
+    return first, second

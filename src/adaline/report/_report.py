@@ -1,0 +1,227 @@
+"""`Report`: all that a page says, as plain data; `write_report`: the page in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any, Self
+
+from adaline.report import _cards, _evidence
+from adaline.report._cards import Card, Table
+from adaline.report._page import rendered
+from adaline.report._pictures import Picture, pictures
+from adaline.report._quality import quality
+from adaline.report._rows import names_of, rows_of
+from adaline.report._words import clean, name
+
+LARGEST = 500_000  # bytes of a page: small enough for a letter
+_CODE = 20_000
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report says of one fitted model, before it becomes a page.
+
+    Attributes
+    ----------
+    title : str
+    verdict : tuple of str
+        Sentences: quality first, then what is proven.
+    quality, data_card, model_card, statistics : tuple of (str, str)
+        Named facts; `statistics` are those of `summary()`, of the rows learned from.
+    tables : tuple of Table
+        Coefficients, and the columns of the rows.
+    pictures : tuple of Picture
+    warnings : tuple of str
+        Each with advice.
+    notes : tuple of str
+        What is not in the report, and why.
+    code : str
+        Python that fits the model again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import LeastSquares, Report
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 2))
+    >>> y = X @ [1.0, 2.0] + 0.1 * rng.standard_normal(200)
+    >>> model = LeastSquares().fit(X[:100], y[:100])
+    >>> report = Report.of(model, X[100:], y[100:], names=["age", "dose"])
+    >>> print(report.verdict[0])
+    Explains 99.8 % of the variance of 100 held-out rows and is off by 0.0913 ...
+    >>> "<svg" in report.html()
+    True
+    """
+
+    title: str
+    verdict: tuple[str, ...]
+    quality: Card
+    data_card: Card
+    model_card: Card
+    statistics: Card
+    tables: tuple[Table, ...]
+    pictures: tuple[Picture, ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    code: str
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        held_out: bool = True,
+        title: str | None = None,
+        names: Sequence[Any] | None = None,
+        target: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        separability: Any = None,
+        warnings: Iterable[Any] = (),
+        verdict: str | None = None,
+        code: str | None = None,
+    ) -> Self:
+        """Look at a fitted model, and at rows it has not seen.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            However it was fitted: `fit`, a stream, or moments.
+        X, y : array-like or CSR of shape (n, p), and (n,) or (n, k), optional
+            Rows to measure the quality with; some thousand are enough. Rows with gaps are left
+            out, and told. Without rows the report has no quality.
+        held_out : bool, default=True
+            False where the model has learned from these rows, which the report then says.
+        title : str, optional
+        names : sequence of str, optional
+            Columns; by default those of the fit, or of X.
+        target : str, optional
+            The name of y.
+        data : mapping, optional
+            Facts for the data card, in their order: file, rows learned from, ...
+        separability : Separability, optional
+            What `separability` answered on the rows of the fit.
+        warnings : iterable of str or Warning, optional
+            What was said while learning.
+        verdict : str, optional
+            A sentence to put first.
+        code : str, optional
+            Python that makes the model; by default its constructor and `fit`.
+        """
+        if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
+            raise ValueError(
+                f"{type(model).__name__} is not a fitted estimator; fit it first, then report."
+            )
+        named = names_of(model, X, names)
+        rows = None if X is None else rows_of(model, X, y)
+        found = None if rows is None else quality(model, rows, held_out)
+        drawn, missing = pictures(model, rows, named, held_out)
+        told = [clean(_message(w)) for w in warnings]
+        told += [] if found is None else found.warnings
+        told += _evidence.warnings_of(model, named, separability)
+        if rows is not None and rows.left_out:
+            told.append(
+                f"{rows.left_out} of {rows.left_out + len(rows)} rows have gaps (NaN or infinity) "
+                "and were left out. Fill them in, or find out why they are there."
+            )
+        said = [] if verdict is None else [clean(verdict)]
+        said += [found.sentence] if found else ["There were no rows to measure the quality with."]
+        tables = [_cards.coefficients(model, named)]
+        tables += [] if rows is None else [_cards.columns(rows, named)]
+        facts = {} if found is None else found.facts
+        return cls(
+            title=name(title or _title(model, target)),
+            verdict=(*said, *_evidence.sentences(model, separability)),
+            quality=tuple(facts.items()),
+            data_card=_cards.data_card(data or {}, rows, held_out, target),
+            model_card=_cards.model_card(model),
+            statistics=tuple(_cards.facts_of(model).items()),
+            tables=tuple(table for table in tables if table is not None),
+            pictures=tuple(drawn),
+            warnings=tuple(dict.fromkeys(told)),
+            notes=tuple(missing),
+            code=clean(_cards.code_for(model) if code is None else code, _CODE),
+        )
+
+    def html(self) -> str:
+        """The page: one file, no network, no script, at most 500 kB."""
+        page = self._rendered()
+        while len(page.encode()) > LARGEST and self.pictures:
+            largest = max(self.pictures, key=lambda picture: len(picture.svg))
+            left = tuple(p for p in self.pictures if p is not largest)
+            note = f"The picture “{largest.title}” was left out to keep this page small."
+            self = replace(self, pictures=left, notes=(*self.notes, note))
+            page = self._rendered()
+        return page
+
+    def write(self, path: Any) -> Path:
+        """Write the page; the file is complete or not there."""
+        place = Path(path)
+        page = self.html().encode()
+        draft = place.with_name(f".{place.name}.part")
+        try:
+            draft.write_bytes(page)
+            draft.replace(place)
+        finally:
+            draft.unlink(missing_ok=True)
+        return place
+
+    def _repr_html_(self) -> str:
+        # A frame of its own: the page's style must not reach the notebook's.
+        frame = 'title="report" style="width: 100%; height: 40em; border: 0"'
+        return f'<iframe {frame} srcdoc="{escape(self.html())}"></iframe>'
+
+    def _rendered(self) -> str:
+        return rendered(
+            report=self,
+            title=self.title,
+            cards=[
+                ("Data", self.data_card),
+                ("Model", self.model_card),
+                ("Statistics of the rows learned from", self.statistics),
+            ],
+            pictures=self.pictures,
+        )
+
+
+def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: Any) -> Path:
+    """Write an HTML page about a fitted model; `more` as in `Report.of`.
+
+    Parameters
+    ----------
+    path : str or Path
+    model : fitted estimator
+    X, y : array-like, optional
+        Held-out rows.
+    **more
+        held_out, title, names, target, data, separability, warnings, verdict, code.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from adaline import Perceptron, write_report
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]], ["a", "a", "b", "b"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(f"{folder}/page.html", Perceptron().fit(X, y), X, y, held_out=False)
+    ...     page.read_text(encoding="utf-8")[:15]
+    '<!DOCTYPE html>'
+    """
+    return Report.of(model, X, y, **more).write(path)
+
+
+def _title(model: Any, target: str | None) -> str:
+    kind = type(model).__name__
+    return f"{kind} for {target}" if target else kind
+
+
+def _message(warning: Any) -> str:
+    """A text, a Warning, or what `warnings.catch_warnings(record=True)` collects."""
+    return str(getattr(warning, "message", warning))

@@ -1,0 +1,130 @@
+"""The rows a report looks at: checked, without gaps, and predicted once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHOWN = 1000  # rows that pictures show
+_NUMBERS = 20_000_000  # entries that pictures may spread out in memory
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows with their truth and what the model says of them.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n, p)
+    y : ndarray of shape (n,) or (n, k)
+    predicted : ndarray
+    left_out : int
+        Rows that had gaps.
+    few : ndarray of int
+        Rows to draw, evenly spaced.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    predicted: NDArray[Any]
+    left_out: int
+    few: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def X_few(self) -> NDArray[np.float64]:
+        """The rows to draw, dense."""
+        some = self.X[self.few]
+        return np.asarray(some.toarray() if hasattr(some, "toarray") else some, dtype=np.float64)
+
+    @property
+    def y_few(self) -> NDArray[Any]:
+        return np.asarray(self.y[self.few])
+
+
+def rows_of(model: Any, X: Any, y: Any) -> Rows:
+    """Check rows, leave out those with gaps, and ask the model."""
+    if y is None:
+        raise ValueError(
+            "X came without y; a report compares predictions with the truth. Give both."
+        )
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        good = np.asarray(np.isfinite(X.sum(axis=1))).ravel()
+    else:
+        X = _dense(X)
+        good = np.isfinite(X).all(axis=1)
+    if X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} columns; {type(model).__name__} was fitted on "
+            f"{model.n_features_in_}."
+        )
+    truth = np.asarray(y)
+    if len(truth) != X.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]} rows and y has {len(truth)}; give one y for each row."
+        )
+    if hasattr(model, "classes_"):
+        _check_labels(truth, model.classes_.tolist())
+    else:
+        truth = truth.astype(np.float64)
+        good &= np.isfinite(truth.reshape(len(truth), -1)).all(axis=1)
+    left_out = int(np.sum(~good))
+    if left_out:
+        X, truth = X[good], truth[good]
+    if not len(truth):
+        raise ValueError("every row has gaps (NaN or infinity); there is nothing to report on.")
+    most = int(max(1, min(SHOWN, _NUMBERS // max(X.shape[1], 1))))
+    few = np.unique(np.linspace(0, len(truth) - 1, min(most, len(truth))).astype(np.int64))
+    return Rows(X, truth, np.asarray(ask(model, "predict", X)), left_out, few)
+
+
+def _check_labels(y: NDArray[Any], known: list[Any]) -> None:
+    """Some label of y is one of the model's: 1 is not "1"."""
+    if y.ndim != 1:
+        raise ValueError(f"y has shape {y.shape}; expected labels, (n,).")
+    found = list(dict.fromkeys(y.tolist()))
+    if not any(label in known for label in found):
+        raise ValueError(
+            f"y has the labels {found[:5]}, and the model knows {known[:5]}: none is the same. "
+            "Give labels of the same kind as for the fit."
+        )
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    try:
+        found = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "X holds things that are no numbers; encode them as for the fit."
+        ) from None
+    if found.ndim != 2 or not found.size:
+        raise ValueError(f"X has shape {found.shape}; expected rows and columns, (n, p).")
+    return found
+
+
+def ask(model: Any, method: str, X: Any) -> Any:
+    """model.method(X), where X are the model's columns in their order though they bear no names."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return getattr(model, method)(X)
+
+
+def names_of(model: Any, X: Any, names: Sequence[Any] | None) -> list[str]:
+    """Names given, those of the fit, those of the table, or x0, x1, ..."""
+    p = int(model.n_features_in_)
+    for found in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
+        if found is not None:
+            if len(found) != p:
+                raise ValueError(
+                    f"there are {len(found)} names for {p} columns; give one for each."
+                )
+            return [str(name) for name in found]
+    return [f"x{j}" for j in range(p)]

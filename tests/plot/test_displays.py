@@ -1,0 +1,343 @@
+"""Every display: numbers with names, pictures without global state, errors in sentences."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import adaline
+from adaline import plot
+
+HOSTILE = ["<script>alert(1)</script>", "a $b$ \"c\" 'd' & \x00\u202e", "_hidden", "日本語"]
+
+
+def two_clouds(rng, n=40, apart=3.0, p=2):
+    X = rng.standard_normal((n, p))
+    y = np.repeat([0, 1], n // 2)
+    X[y == 1] += apart
+    return X, y
+
+
+def lines(rng, n=60, p=3):
+    X = rng.standard_normal((n, p))
+    return X, X @ np.arange(1.0, p + 1) + rng.standard_normal(n)
+
+
+@pytest.fixture(scope="module")
+def every_display():
+    """One of each, by name."""
+    rng = np.random.default_rng(0)
+    X, y = two_clouds(rng)
+    Z, t = lines(rng)
+    least, logistic = adaline.LeastSquares().fit(Z, t), adaline.LogisticRegression().fit(X, y)
+    gaussian, ridge = adaline.GaussianClassifier().fit(X, y), adaline.Ridge().fit(Z, t)
+    x = rng.standard_normal(600)
+    e = x * np.exp(-np.arange(600) / 100)
+    lms = adaline.WidrowHoff(eta=0.01, max_iter=3, tol=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # three passes are not meant to converge
+        path = plot.WeightPathDisplay.from_estimator(lms, Z, t, weights=(0, "b"))
+        curve = plot.LearningCurveDisplay.from_estimator(lms, Z, t)
+    return {
+        "CalibrationDisplay": plot.CalibrationDisplay.from_estimator(logistic, X, y, bins=4),
+        "CoefficientsDisplay": plot.CoefficientsDisplay.from_estimator(least),
+        "ConfusionMatrixDisplay": plot.ConfusionMatrixDisplay.from_estimator(logistic, X, y),
+        "CoverDisplay": plot.CoverDisplay.from_dimensions([2, 5], n=8),
+        "DecisionDisplay": plot.DecisionDisplay.from_estimator(logistic, X, y),
+        "EigenvalueDisplay": plot.EigenvalueDisplay.from_data(Z),
+        "GaussianDisplay": plot.GaussianDisplay.from_estimator(gaussian, X, y),
+        "LearningCurveDisplay": curve,
+        "PredictionDisplay": plot.PredictionDisplay.from_estimator(least, Z, t),
+        "ResidualsDisplay": plot.ResidualsDisplay.from_estimator(least, Z, t),
+        "ResponseDisplay": plot.ResponseDisplay.from_weights([1.0, -0.5], truth=[1.0, -0.4]),
+        "RidgePathDisplay": plot.RidgePathDisplay.from_estimator(ridge, Z, t),
+        "RocCurveDisplay": plot.RocCurveDisplay.from_estimator(logistic, X, y),
+        "SeparabilityDisplay": plot.SeparabilityDisplay.from_data(X, y),
+        "SpectrogramDisplay": plot.SpectrogramDisplay.from_signals(x, e, segment=64),
+        "WeightPathDisplay": path,
+    }
+
+
+def test_the_lazy_table_and_all_name_the_same_displays():
+    assert set(plot._HOME) == set(plot.__all__)
+    assert {name: getattr(plot, name).__module__ for name in plot.__all__} == plot._HOME
+
+
+def test_every_display_draws_states_a_claim_and_leaves_no_trace(every_display):
+    before = dict(mpl.rcParams)
+    assert set(every_display) == set(plot.__all__) - {"Display"}
+    for name, display in every_display.items():
+        assert display.plot() is display, name
+        assert isinstance(display.figure_, Figure)
+        axes = np.ravel(np.asarray(display.ax_, dtype=object))
+        assert all(ax.get_xlabel() for ax in axes), name
+        assert display.claim in _text(display.figure_), name
+    assert dict(mpl.rcParams) == before
+    # pyplot keeps a list of its figures; ours are not on it, because it was never asked.
+    assert (
+        "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
+    )
+
+
+def _text(figure):
+    titles = [ax.get_title("left") for ax in figure.axes]
+    titles += [figure.get_suptitle()]
+    return " ".join(titles).replace("\n", " ").replace("\N{NO-BREAK SPACE}%", " %")
+
+
+def test_svg_is_the_same_each_time_and_shares_no_ids(rng):
+    X, y = lines(rng)
+    model = adaline.LeastSquares().fit(X, y)
+    pages = [plot.ResidualsDisplay.from_estimator(model, X, y).svg(key) for key in ("a", "a", "b")]
+    assert pages[0] == pages[1]
+    ids = [
+        {e.get("id") for e in ElementTree.fromstring(page).iter() if e.get("id")}
+        for page in pages[1:]
+    ]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+    assert "Date" not in pages[0]
+    assert "#000000" not in pages[0]  # follows the page
+
+
+def test_links_inside_an_svg_lead_somewhere(every_display):
+    for key, display in every_display.items():
+        root = ElementTree.fromstring(display.svg(key))
+        ids = {e.get("id") for e in root.iter()}
+        links = {e.get("href")[1:] for e in root.iter() if (e.get("href") or "").startswith("#")}
+        clips = {e.get("clip-path")[5:-1] for e in root.iter() if e.get("clip-path")}
+        assert links | clips <= ids, key
+        assert not [e.tag for e in root.iter() if e.tag in ("script", "style", "metadata")]
+
+
+def test_hostile_names_stay_text(rng):
+    X, y = two_clouds(rng, p=4)
+    labels = np.array(HOSTILE[:2])[y]
+    model = adaline.LogisticRegression().fit(X, labels)
+    for display in (
+        plot.CoefficientsDisplay.from_estimator(model, names=HOSTILE),
+        plot.DecisionDisplay.from_estimator(model, X, labels, names=HOSTILE, features=(0, 1)),
+        plot.ConfusionMatrixDisplay.from_estimator(model, X, labels),
+        plot.RocCurveDisplay.from_estimator(model, X, labels),
+    ):
+        page = display.svg()
+        assert "<script" not in page
+        assert "\x00" not in page
+        assert "\u202e" not in page
+        page.encode("utf-8")
+    shown = plot.CoefficientsDisplay.from_estimator(model, names=HOSTILE).svg()
+    for part in ("&lt;script&gt;", "a $b$", "_hidden", "日本語"):
+        assert part in shown
+
+
+def test_many_points_become_pixels(rng):
+    X, y = lines(rng, n=5000)
+    model = adaline.LeastSquares().fit(X, y)
+    page = plot.PredictionDisplay.from_estimator(model, X, y).svg()
+    assert "<image" in page
+    assert len(page) < 120_000
+    few = plot.PredictionDisplay.from_estimator(model, X[:100], y[:100]).svg()
+    assert "<image" not in few
+
+
+def test_a_display_draws_on_axes_that_are_given(rng):
+    X, y = lines(rng)
+    model = adaline.LeastSquares().fit(X, y)
+    figure = Figure()
+    axes = figure.subplots(1, 3)
+    display = plot.ResidualsDisplay.from_estimator(model, X, y).plot(axes)
+    assert display.figure_ is figure
+    assert list(display.ax_) == list(axes)
+    with pytest.raises(ValueError, match="3 panels and got 1 axes"):
+        display.plot(axes[0])
+
+
+def test_without_matplotlib_one_sentence_says_what_to_install():
+    hide = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import adaline\nfrom adaline.plot import CoverDisplay\n"
+        "picture = CoverDisplay.from_dimensions(2)\n"
+        "try:\n    picture.plot()\n"
+        "except adaline.MissingExtra as error:\n    print(error)\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", hide], capture_output=True, text=True, check=True
+    )
+    assert 'pip install "adaline[plot]"' in answer.stdout
+
+
+X, Y = [[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]], [0, 0, 1, 1]
+WIDE = [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 3.0, 1.0], [3.0, 2.0, 0.0]]
+GAPS = [[0.0, np.nan], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]]
+
+
+def fitted():
+    return adaline.Perceptron().fit(X, Y)
+
+
+WRONG = {
+    "not fitted": (
+        lambda: plot.DecisionDisplay.from_estimator(adaline.Perceptron(), X, Y),
+        ValueError,
+        "not fitted",
+    ),
+    "NaN": (lambda: plot.DecisionDisplay.from_estimator(fitted(), GAPS, Y), ValueError, "row 0"),
+    "too many columns": (
+        lambda: plot.DecisionDisplay.from_estimator(fitted(), WIDE, Y),
+        ValueError,
+        "fitted on 2",
+    ),
+    "no two features named": (
+        lambda: plot.DecisionDisplay.from_estimator(adaline.Perceptron().fit(WIDE, Y), WIDE, Y),
+        ValueError,
+        "name two",
+    ),
+    "an unknown feature": (
+        lambda: plot.DecisionDisplay.from_estimator(fitted(), X, Y, features=("x0", "age")),
+        ValueError,
+        "no column 'age'",
+    ),
+    "one feature twice": (
+        lambda: plot.DecisionDisplay.from_estimator(fitted(), X, Y, features=(0, "x0")),
+        ValueError,
+        "twice",
+    ),
+    "a label nobody knows": (
+        lambda: plot.ConfusionMatrixDisplay.from_estimator(fitted(), X, [0, 0, 1, 7]),
+        ValueError,
+        "label 7",
+    ),
+    "y too short": (
+        lambda: plot.RocCurveDisplay.from_estimator(fitted(), X, [0, 1]),
+        ValueError,
+        "4 rows",
+    ),
+    "one class only": (
+        lambda: plot.RocCurveDisplay.from_estimator(fitted(), X[:2], [0, 0]),
+        ValueError,
+        "one class",
+    ),
+    "a classifier's residuals": (
+        lambda: plot.ResidualsDisplay.from_estimator(fitted(), X, Y),
+        TypeError,
+        "is a classifier",
+    ),
+    "a regressor's regions": (
+        lambda: plot.DecisionDisplay.from_estimator(adaline.LeastSquares().fit(X, Y), X, Y),
+        TypeError,
+        "no classifier",
+    ),
+    "no probabilities": (
+        lambda: plot.CalibrationDisplay.from_estimator(fitted(), X, Y),
+        TypeError,
+        "predict_proba",
+    ),
+    "no path": (
+        lambda: plot.RidgePathDisplay.from_estimator(adaline.LeastSquares().fit(X, Y)),
+        TypeError,
+        "no path",
+    ),
+    "no mahalanobis": (
+        lambda: plot.GaussianDisplay.from_estimator(fitted(), X, Y),
+        TypeError,
+        "mahalanobis",
+    ),
+    "hulls in space": (
+        lambda: plot.SeparabilityDisplay.from_data(WIDE, Y),
+        ValueError,
+        "in the plane",
+    ),
+    "no trace of a closed form": (
+        lambda: plot.WeightPathDisplay.from_estimator(adaline.LeastSquares(), X, Y),
+        TypeError,
+        "no error surface",
+    ),
+    "three weights": (
+        lambda: plot.WeightPathDisplay.from_estimator(adaline.Perceptron(), WIDE, Y),
+        ValueError,
+        "name the two",
+    ),
+    "batch learning curve": (
+        lambda: plot.LearningCurveDisplay.from_estimator(adaline.Adaline(mode="batch"), X, Y),
+        TypeError,
+        "sample by sample",
+    ),
+    "weights that diverged": (
+        lambda: plot.ResponseDisplay.from_weights([np.inf, 1.0]),
+        ValueError,
+        "diverged",
+    ),
+    "signals of two lengths": (
+        lambda: plot.SpectrogramDisplay.from_signals([1.0, 2.0], [1.0]),
+        ValueError,
+        "as many",
+    ),
+    "an empty signal": (
+        lambda: plot.LearningCurveDisplay.from_errors({"LMS": []}),
+        ValueError,
+        "expected a vector",
+    ),
+    "text": (
+        lambda: plot.EigenvalueDisplay.from_data([["a", "b"]]),
+        ValueError,
+        "no numbers",
+    ),
+    "no coefficients": (
+        lambda: plot.CoefficientsDisplay.from_estimator(adaline.LeastSquares()),
+        TypeError,
+        "no coef_",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "kind", "words"), WRONG.values(), ids=WRONG)
+def test_wrong_input_is_told_in_a_sentence(make, kind, words):
+    with pytest.raises(kind, match=words):
+        make()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_other_kinds_of_numbers_read_only_and_strided_are_fine(rng, dtype):
+    X, y = two_clouds(rng)
+    X = np.repeat((10 * X).astype(dtype), 2, axis=1)[:, ::2]
+    X.flags.writeable = False
+    model = adaline.LogisticRegression().fit(X, y)
+    plot.DecisionDisplay.from_estimator(model, X, y).plot()
+    plot.SeparabilityDisplay.from_data(X, y).plot()
+
+
+def test_names_of_tables_are_used_and_nobody_is_warned(rng):
+    pd = pytest.importorskip("pandas")
+    X, y = two_clouds(rng)
+    table = pd.DataFrame(X, columns=["age", "dose"])
+    model = adaline.LogisticRegression().fit(table, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        display = plot.DecisionDisplay.from_estimator(model, table, y).plot()
+    assert display.names == ("age", "dose")
+    assert display.ax_.get_xlabel() == "age"
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_huge_and_tiny_scales_can_be_drawn(rng, scale):
+    X, y = lines(rng)
+    X, y = X * scale, y * scale
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = adaline.LeastSquares().fit(X, y)
+    for make in (plot.PredictionDisplay.from_estimator, plot.ResidualsDisplay.from_estimator):
+        display = make(model, X, y).plot()
+        assert "nan" not in display.claim
+        assert "inf" not in display.claim
+    unit = adaline.LeastSquares().fit(X / scale, y / scale)
+    expected = plot.ResidualsDisplay.from_estimator(unit, X / scale, y / scale)
+    # Scaling rounds every entry once; leverage and quotients keep all but a few digits.
+    np.testing.assert_allclose(display.leverage, expected.leverage, rtol=1e-9)
+    np.testing.assert_allclose(display.standardised, expected.standardised, rtol=1e-9, atol=1e-9)
