@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adaline.certificates.sides import separation
 from adaline.estimators._balance import Balance
-from adaline.estimators._base import Classifier, check_finite
+from adaline.estimators._base import Classifier
 from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._margins import checked_margins
 from adaline.procedures._column_space import column_space
 from adaline.procedures.ho_kashyap import HoKashyapFit, Run, ho_kashyap
 from adaline.results import Array, Certificate
@@ -120,7 +121,7 @@ class HoKashyap(Classifier):
         self.classes_, codes = encode(labels_of_rows(y, X), None)
         X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
         n, K = X.shape[0], len(self.classes_)
-        b = _first_margins(margins, n)
+        b = checked_margins(margins, n)
         kept = omega > 0 if len(omega) else np.ones(n, dtype=bool)
         if not kept.all():
             X, codes, omega = X[kept], codes[kept], omega[kept]
@@ -235,17 +236,3 @@ def _signs(codes: NDArray[np.int64], K: int) -> Array:
     """Targets ±1: one row for two classes, a row a class against the rest for more."""
     ones = np.arange(1, 2) if K == 2 else np.arange(K)
     return np.where(codes == ones[:, None], 1.0, -1.0)
-
-
-def _first_margins(margins: Any, n: int) -> Array:
-    """b(1), positive and finite, one a sample."""
-    if margins is None:
-        return np.ones(n)
-    b = np.asarray(margins, dtype=np.float64)
-    if b.shape != (n,):
-        raise ValueError(f"margins have shape {b.shape}; expected ({n},), one a sample.")
-    check_finite(b[:, None], what="margins")
-    if np.any(b <= 0):
-        i = int(np.argmax(b <= 0))
-        raise ValueError(f"margins[{i}] is {b[i]}; margins must be positive.")
-    return b

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.certificates.sides import separation
-from adaline.estimators._base import Classifier, check_finite
+from adaline.estimators._base import Classifier
 from adaline.estimators._closed import ClosedForm
 from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._margins import checked_margins
 from adaline.moments import Moments
 from adaline.procedures.closed_form import least_squares
 from adaline.results import Array, Certificate, ClosedFit
@@ -144,7 +145,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     ) -> tuple[Rows, NDArray[np.int64]]:
         X = self._rows(X, reset=reset, finite=False)
         self.classes_, codes = encode(labels_of_rows(y, X), classes)
-        T = targets(codes, len(self.classes_), _checked_margins(margins, len(codes)))
+        T = targets(codes, len(self.classes_), checked_margins(margins, len(codes)))
         X, T, omega = as_rows(X, T, self._weights(sample_weight, X))
         return Rows(X, T, omega, np.empty((0, 0))), codes
 
@@ -169,16 +170,3 @@ def targets(codes: NDArray[np.int64], K: int, margins: Array) -> Array:
     B = np.zeros((len(codes), K))
     B[np.arange(len(codes)), codes] = margins
     return B
-
-
-def _checked_margins(margins: Any, n: int) -> Array:
-    if margins is None:
-        return np.ones(n)
-    b = np.asarray(margins, dtype=np.float64)
-    if b.shape != (n,):
-        raise ValueError(f"margins have shape {b.shape}; expected ({n},), one a sample.")
-    check_finite(b[:, None], what="margins")
-    if np.any(b <= 0):
-        i = int(np.argmax(b <= 0))
-        raise ValueError(f"margins[{i}] is {b[i]}; margins must be positive.")
-    return b

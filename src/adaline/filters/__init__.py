@@ -5,8 +5,9 @@ Filters, tasks by name and measures; every name loads on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adaline._lazy import lazily
 
 _HOME = {
     "AffineProjection": "adaline.filters.affine_projection",
@@ -57,18 +58,7 @@ __all__ = [
     "theory",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'adaline.filters' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+__getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
     from adaline.filters._task_results import TaskResult

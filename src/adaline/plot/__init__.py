@@ -10,8 +10,9 @@ Every name loads on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adaline._lazy import lazily
 
 _HOME = {
     "CalibrationDisplay": "adaline.plot.calibration",
@@ -54,18 +55,7 @@ __all__ = [
     "WeightPathDisplay",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'adaline.plot' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+__getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
     from adaline.plot._canvas import Display
