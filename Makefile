@@ -29,9 +29,12 @@ docs: .venv/.docs  ## the guide, in docs/_build/index.html
 bench: .venv/.benches  ## every script of bench/ beside the peers it names, as docs/benchmarks.md (FULL=1)
 	$(BIN)/python bench/scoreboard.py $(if $(FULL),--full) --out docs/benchmarks.md $(ARGS)
 
-fuzz: .venv/.installed  ## search for a certificate that lies (SECONDS=60)
+fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks us (SECONDS=60 a law)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_certificates_never_lie.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_duality_gaps_never_lie.py $(or $(SECONDS),60)
+	PYTHONPATH=tests $(BIN)/python tests/laws/test_separability.py $(or $(CASES),5000)
+	PYTHONPATH=tests $(BIN)/python tests/laws/test_model_files.py $(or $(MUTATIONS),10000)
+	PYTHONPATH=tests $(BIN)/python tests/data/test_kills.py $(or $(KILLS),50)
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

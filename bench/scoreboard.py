@@ -89,7 +89,7 @@ def table(rows: list[dict[str, Any]], full: bool) -> list[str]:
         wanted = f"{row['target']:g}" if row["target"] and full else ""
         wanted += " (missed)" if row["ratio"] < row["target"] and full else ""
         notes = "; ".join(row["notes"]).replace("|", "\\|")
-        lines.append(f"| {row['work']} | {row['peer']} | {row['ratio']:.2g} | {wanted} | {notes} |")
+        lines.append(f"| {row['work']} | {row['peer']} | {row['ratio']:.3g} | {wanted} | {notes} |")
     return lines
 
 

@@ -1,7 +1,9 @@
-"""Every Python block of README.md and docs/*.md runs, and prints what the page says it prints.
+"""Every Python block of README.md and the guide runs, and prints what the page says it prints.
 
 The blocks of a page run in order and share their names. A block ```text directly after a
-Python block is its output, compared as a doctest with ELLIPSIS and NORMALIZE_WHITESPACE.
+Python block is its output, compared as a doctest with ELLIPSIS and NORMALIZE_WHITESPACE. The code
+of a picture, `.. plot::` in a block ```{eval-rst}, runs in its turn, as Sphinx runs it: alone, or
+with the names of the pictures before it where it says `:context:`.
 """
 
 from __future__ import annotations
@@ -10,40 +12,133 @@ import contextlib
 import doctest
 import io
 import re
+import textwrap
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\s*^```text\n(.*?)^```$)?", re.M | re.S)
+DOCS = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("lectures/*.md")]
+PAGES = [ROOT / "README.md", *sorted([*DOCS, *(ROOT / "docs").glob("how-to/*.md")])]
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\s*^```text\n(?P<output>.*?)^```$)?"
+    r"|^```\{eval-rst\}\n(?P<rest>.*?)^```$",
+    re.M | re.S,
+)
+# The directive, its options, and all that is indented below it.
+PLOT = re.compile(
+    r"^\.\. plot::[ \t]*\n(?P<options>(?:[ \t]+:[\w-]+:.*\n)*)(?P<code>(?:[ \t]+.*\n|[ \t]*\n)*)",
+    re.M,
+)
 LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def blocks(page: Path) -> list[tuple[int, str, str | None]]:
-    """Line number, code and expected output of each Python block."""
+class Block(NamedTuple):
+    """Code of a page, the line it begins at, and the output it should have, if that is told."""
+
+    line: int
+    code: str
+    output: str | None = None
+    picture: bool = False
+    options: str = ""
+
+
+def blocks(page: Path) -> list[Block]:
+    """Python blocks and pictures, in the page's order."""
     text = page.read_text(encoding="utf-8")
-    return [
-        (text[: found.start(1)].count("\n") + 1, found[1], found[2])
-        for found in BLOCK.finditer(text)
-    ]
+    found = []
+    for block in BLOCK.finditer(text):
+        if block["rest"] is None:
+            line = text[: block.start("code")].count("\n") + 1
+            found.append(Block(line, block["code"], block["output"]))
+            continue
+        for plot in PLOT.finditer(block["rest"]):
+            line = text[: block.start("rest") + plot.start("code")].count("\n") + 1
+            code = textwrap.dedent(plot["code"])
+            found.append(Block(line, code, None, True, plot["options"]))
+    return found
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if blocks(p)], ids=lambda p: p.relative_to(ROOT).as_posix()
+)
 def test_the_python_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__page__"}
-    for line, code, expected in blocks(page):
-        # Empty lines in front, so that a traceback points into the page.
-        program = compile("\n" * (line - 1) + code, str(page), "exec")
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(program, names)
-        if expected is not None:
-            assert doctest.OutputChecker().check_output(expected, printed.getvalue(), LOOSELY), (
-                f"{page.name}:{line} prints\n{printed.getvalue()}\nand the page says\n{expected}"
-            )
+    pictures: dict[str, Any] = {}
+    with warnings.catch_warnings():  # what a page ignores is its own matter
+        for block in blocks(page):
+            # Empty lines in front, so that a traceback points into the page.
+            program = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+            if block.picture:
+                draw(
+                    program,
+                    pictures if ":context:" in block.options else {},
+                    f"{page.name}:{block.line}",
+                )
+                continue
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(program, names)
+            said, out = block.output, printed.getvalue()
+            if said is not None:
+                assert doctest.OutputChecker().check_output(said, out, LOOSELY), (
+                    f"{page.name}:{block.line} prints\n{out}\nand the page says\n{said}"
+                )
+
+
+def draw(program: Any, names: dict[str, Any], where: str) -> None:
+    """Run the code of a picture without a window, and see that it drew with pyplot."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from sklearn.exceptions import ConvergenceWarning
+
+    plt.switch_backend("Agg")
+    plt.close("all")
+    with warnings.catch_warnings(), plt.rc_context():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # pictures show few steps
+        exec(program, names)
+        figures = plt.get_fignums()
+        assert figures, f"{where} draws on no figure of pyplot, so Sphinx would show nothing"
+        for number in figures:
+            plt.figure(number).canvas.draw()
+    plt.close("all")
 
 
 def test_the_readme_has_examples():
     assert blocks(ROOT / "README.md")
+
+
+def test_pictures_are_found_with_their_options(tmp_path):
+    page = tmp_path / "page.md"
+    first = ".. plot::\n   :context:\n\n   if x:\n       y = 2\n\n   z = 3\n"
+    second = ".. plot::\n\n   a = 4\n"
+    page.write_text(
+        f"```python\nx = 1\n```\n\n```{{eval-rst}}\n{first}\nWords.\n\n{second}```\n",
+        encoding="utf-8",
+    )
+    code, one, two = blocks(page)
+    assert (code.code, code.picture) == ("x = 1\n", False)
+    assert (one.code.strip(), one.options.strip()) == ("if x:\n    y = 2\n\nz = 3", ":context:")
+    assert (two.code.strip(), two.options) == ("a = 4", "")
+    assert page.read_text(encoding="utf-8").splitlines()[two.line].strip() == "a = 4"
+
+
+def test_every_picture_has_a_name_of_its_own():
+    """Each block ```{eval-rst} counts its pictures from 1: unnamed, they overwrite each other."""
+    names = {}
+    for page in PAGES:
+        for block in blocks(page):
+            if not block.picture:
+                continue
+            where = f"{page.relative_to(ROOT).as_posix()}:{block.line}"
+            found = re.search(r":filename-prefix:[ \t]*(\S+)", block.options)
+            assert found, f"{where} has no :filename-prefix:, so its file may be overwritten"
+            assert found[1] not in names, f"{where} and {names[found[1]]} are both {found[1]}"
+            names[found[1]] = where
+
+
+def test_every_lecture_has_a_page_with_pictures():
+    pages = sorted((ROOT / "docs" / "lectures").glob("00*.md"))
+    assert [page.name[:3] for page in pages] == ["000", "001", "002", "003", "004"]
+    assert all(any(block.picture for block in blocks(page)) for page in pages)

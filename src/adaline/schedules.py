@@ -185,7 +185,8 @@ class StableRates:
     Attributes
     ----------
     one_sample : float
-        2/tr[R], for updates after every sample: eta e(n) x(n).
+        2/tr[R], for updates after every sample: eta e(n) x(n). It is the lecture's bound, for
+        samples of about equal length; a third of it is safe for Gaussian samples of any kind.
     batch : float
         2/lambda_max(R), for updates after every pass by the mean gradient: eta/N sum e(n) x(n).
         It is sharper, and never smaller. For updates by the sum, as (5.19) of lecture 003

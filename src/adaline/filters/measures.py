@@ -127,8 +127,9 @@ class StepBounds:
     Attributes
     ----------
     mean_square : float
-        2/tr[R] = 2/(taps × power): the lecture's bound, up to which the error's power stays
-        finite. The one to use.
+        2/tr[R] = 2/(taps × power): the lecture's bound, for inputs whose x'x hardly varies from
+        sample to sample. White Gaussian inputs of m taps allow m/(m + 2) of it, and a third of it
+        is safe for Gaussian inputs of any colour (Feuer and Weinstein, 1985).
     mean : float
         2/lambda_max(R), never smaller: up to here the average weights converge, while
         single runs may already blow up.
