@@ -15,3 +15,15 @@ class SeparableError(ValueError):
 
 class MissingExtra(ImportError):
     """An optional dependency is not installed; the message says which extra brings it."""
+
+
+class DivergenceError(ArithmeticError):
+    """Learning has run away; the message says at which sample; earlier weights are kept."""
+
+
+class ModelFileError(ValueError):
+    """A file is not what it should be, or a model cannot be a file; the message says why."""
+
+
+class DataError(ValueError):
+    """A file or table that cannot be read as it is; the message says where, and what to do."""

@@ -1,0 +1,218 @@
+"""What every reader gives: a source of row blocks, cut into pieces that say where rows are.
+
+A piece is a pure description (rows or bytes from here to there), small and picklable, and
+`read(piece)` a pure function of the file: the same piece is the same block in any process.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import DataError
+
+Kind = Literal["number", "text", "date", "other"]
+
+NUMBERS = 2**21  # in a block, about: 16 MB, which stays near and is worth a call
+MOST_ROWS = 2**17
+_HEAD = 2**20  # bytes of a file's head that its fingerprint reads
+_PLACES, _TASTE = 32, 4096  # and from as many places after it, so many bytes
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Where the rows of a block are: start and stop in rows, or in bytes for text files."""
+
+    index: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a block.
+
+    Attributes
+    ----------
+    kind : {"number", "text", "date", "other"}
+    values : ndarray
+        Numbers as they are in the file; for text, the place of each value among the levels.
+    levels : tuple of str
+        The different values of text, sorted.
+    missing : ndarray of bool, or None
+        Which values are missing; None where none is.
+    """
+
+    kind: Kind
+    values: NDArray[Any]
+    levels: tuple[str, ...] = ()
+    missing: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Consecutive rows of a source.
+
+    Attributes
+    ----------
+    names : tuple of str
+    columns : tuple of Column
+        One a name; empty where the block is a matrix.
+    matrix : ndarray or CSR of shape (rows, len(names)), or None
+        All columns at once, where all are numbers.
+    place : callable
+        What to call row i of the block: "line 17", "row 3".
+    """
+
+    names: Sequence[str]
+    columns: tuple[Column, ...]
+    matrix: Any
+    place: Callable[[int], str]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        if self.matrix is not None:
+            return int(self.matrix.shape[0])
+        return len(self.columns[0].values) if self.columns else 0
+
+
+class Source:
+    """Row blocks of a file or table, which can be read again and in any order.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the columns.
+    kinds : sequence of Kind
+        What the columns hold.
+    rows : int or None
+        Number of rows, where it is known without reading them all.
+    name : str
+        What to call the source in sentences: a file's path.
+    """
+
+    name: str = "the table"
+    names: Sequence[str] = ()
+    kinds: Sequence[Kind] = ()
+    rows: int | None = None
+    again: bool = True  # whether it can be read more than once
+
+    def descriptors(self) -> Iterable[Piece]:
+        """The pieces, in order."""
+        raise NotImplementedError
+
+    def read(self, piece: Piece) -> Block:
+        """The rows of a piece."""
+        raise NotImplementedError
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the content does: what a checkpoint compares."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Block]:
+        return map(self.read, self.descriptors())
+
+
+def ranges(rows: int, size: int) -> list[Piece]:
+    """Pieces of `size` rows, the last one shorter."""
+    return [
+        Piece(k, start, min(start + size, rows)) for k, start in enumerate(range(0, rows, size))
+    ]
+
+
+def block_rows(columns: int, rows: int | None) -> int:
+    """Rows of a block with so many columns, unless the caller says how many."""
+    if rows is None:
+        return int(np.clip(NUMBERS // max(columns, 1), 1024, MOST_ROWS))
+    if rows < 1:
+        raise ValueError(f"rows is {rows}; a block has 1 row or more.")
+    return rows
+
+
+def by_row(start: int) -> Callable[[int], str]:
+    """Rows counted from 0, as tables do."""
+    return lambda i: f"row {start + i}"
+
+
+def checked_names(names: Sequence[str], source: str) -> tuple[str, ...]:
+    """Names, each once."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(
+                f"{source}: the column name {name!r} comes twice; rename one of the two columns."
+            )
+        seen.add(name)
+    return tuple(names)
+
+
+def place_of(name: str, names: Sequence[str], source: str, what: str = "column") -> int:
+    """Where a column is; an error offers names that look alike."""
+    try:
+        return list(names).index(name)
+    except ValueError:
+        alike = difflib.get_close_matches(str(name), [str(n) for n in names], 3, 0.5)
+        hint = f"did you mean {' or '.join(map(repr, alike))}?" if alike else _listed(names)
+        raise DataError(f"{source}: there is no {what} {name!r}; {hint}") from None
+
+
+def chosen(columns: Sequence[str] | None, names: Sequence[str], source: str) -> list[int]:
+    """The places of the columns that were asked for, all of them by default."""
+    if columns is None:
+        return list(range(len(names)))
+    checked_names(columns, source)
+    return [place_of(name, names, source) for name in columns]
+
+
+def _listed(names: Sequence[str]) -> str:
+    if not len(names):
+        return "it has no columns."
+    first = ", ".join(repr(name) for name in list(names)[:8])
+    return f"it has {first}{', ...' if len(names) > 8 else ''}."
+
+
+def fingerprint_of_file(path: str, *facts: Any) -> str:
+    """SHA-256 of a file's size, head, tail and some places between, and of how it is read."""
+    digest = hashlib.sha256(repr(facts).encode())
+    size = os.path.getsize(path)
+    digest.update(size.to_bytes(8, "little"))
+    with open(path, "rb") as file:
+        digest.update(file.read(_HEAD))
+        for place in np.linspace(_HEAD, max(size - _TASTE, _HEAD), _PLACES).astype(int).tolist():
+            file.seek(place)
+            digest.update(file.read(_TASTE))
+    return digest.hexdigest()
+
+
+def fingerprint_of_arrays(*arrays: Any) -> str:
+    """SHA-256 of arrays' types, shapes, and of up to a megabyte of each."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        step = max(1, array.nbytes // 2**20)
+        digest.update(np.ascontiguousarray(array[::step]).tobytes())
+    return digest.hexdigest()
+
+
+def existing(path: str) -> str:
+    """The path of a file that is there and not empty."""
+    if not os.path.exists(path):
+        folder = os.path.dirname(path) or "."
+        there = os.listdir(folder) if os.path.isdir(folder) else []
+        alike = difflib.get_close_matches(os.path.basename(path), there, 1)
+        hint = f"; did you mean {os.path.join(folder, alike[0])!r}?" if alike else "."
+        raise DataError(f"{path}: there is no such file{hint}")
+    if os.path.isdir(path):
+        raise DataError(f"{path}: this is a directory; give one file.")
+    if os.path.isfile(path) and os.path.getsize(path) == 0:
+        raise DataError(f"{path}: the file is empty; it needs column names and rows.")
+    return path

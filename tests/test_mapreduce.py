@@ -1,0 +1,72 @@
+"""One map-reduce: the tree depends on the blocks alone, and a run can stop and go on."""
+
+from __future__ import annotations
+
+import functools
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adaline.mapreduce import Reduction, mapreduce
+from adaline.moments import Moments, merged
+
+
+def bracketed(a: str, b: str) -> str:
+    return f"({a}{b})"
+
+
+@given(st.integers(1, 70), st.data())
+def test_a_run_that_stops_anywhere_goes_on_to_the_same_tree(n, data):
+    names = [chr(97 + i % 26) for i in range(n)]
+    whole = mapreduce(str, names, bracketed)
+    cut = data.draw(st.integers(0, n))
+    first = Reduction(bracketed)
+    for name in names[:cut]:
+        first.push(name)
+    again = Reduction(bracketed, first.count, list(first.waiting))
+    assert mapreduce(str, names, bracketed, reduction=again) == whole
+    assert whole.replace("(", "").replace(")", "") == "".join(names)
+    assert len(first.waiting) == bin(cut).count("1")
+
+
+def test_the_tree_is_that_of_moments_over_blocks(rng):
+    parts = [Moments.of(rng.standard_normal((5, 3))) for _ in range(13)]
+    ours, theirs = mapreduce(lambda m: m, parts, operator.add), merged(parts)
+    assert np.array_equal(ours.scatter, theirs.scatter)
+    assert np.array_equal(ours.mean, theirs.mean)
+
+
+def _part(seed: int, size: int) -> Moments:
+    return Moments.of(np.random.default_rng(seed).standard_normal((size, 4)))
+
+
+def test_two_processes_give_the_same_bits():
+    work = functools.partial(_part, size=100)
+    one, two = (mapreduce(work, range(11), operator.add, jobs=jobs) for jobs in (1, 2))
+    assert one.scatter.tobytes() == two.scatter.tobytes()
+    assert one.mean.tobytes() == two.mean.tobytes()
+
+
+def _fails(seed: int) -> int:
+    raise ZeroDivisionError(f"block {seed}")
+
+
+def test_an_error_in_a_process_comes_home():
+    with pytest.raises(ZeroDivisionError, match="block 0"):
+        mapreduce(_fails, range(5), operator.add, jobs=2)
+
+
+def test_progress_hears_every_part_in_order():
+    heard: list[int] = []
+    assert mapreduce(abs, [-1, 2, -3], operator.add, progress=heard.append) == 6
+    assert heard == [1, 2, 3]
+
+
+def test_no_blocks_and_no_processes_are_refused():
+    with pytest.raises(ValueError, match="no blocks"):
+        mapreduce(abs, [], operator.add)
+    with pytest.raises(ValueError, match="jobs is 0"):
+        mapreduce(abs, [1], operator.add, jobs=0)
