@@ -32,6 +32,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "adaline"
 html_theme_options = {
     "show_toc_level": 2,
+    "header_links_before_dropdown": 4,
     "navigation_with_keys": False,
     "use_edit_page_button": False,
 }
@@ -43,6 +44,11 @@ myst_heading_anchors = 3
 suppress_warnings = ["myst.header", "ref.python"]
 
 autosummary_generate = True
+# Cover and cover are two names, but one file where capitals do not count.
+autosummary_filename_map = {
+    f"adaline.{name}": f"adaline.function.{name}"
+    for name in ("cover", "separability", "filters.theory")
+}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -71,7 +77,8 @@ def plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: li
 
 def without_routing(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool:
     """scikit-learn gives every estimator set_fit_request and the like; they are not ours."""
-    return skip or (name.startswith("set_") and name.endswith("_request"))
+    theirs = str(getattr(obj, "__module__", "")).startswith("sklearn")
+    return skip or theirs or (name.startswith("set_") and name.endswith("_request"))
 
 
 def setup(app: Any) -> None:

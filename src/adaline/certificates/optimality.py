@@ -138,7 +138,7 @@ def optimality(
         )
     return Certificate(
         "optimal",
-        f"the minimum of the penalised loss is within {distance:.1e} of these weights, "
+        f"the minimum of the loss, with any penalty, is within {distance:.1e} of these weights, "
         f"|w - w*|, and the bias within {bias:.1e} of its own; the gradient has norm {length:.1e}.",
         evidence,
     )

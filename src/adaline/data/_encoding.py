@@ -88,7 +88,22 @@ class Encoding:
         most_levels: int = MOST_LEVELS,
         jobs: int = 1,
     ) -> Encoding:
-        """The encoding of all columns but the target; no pass where all are plain numbers."""
+        """The encoding of all columns but the target; no pass where all are plain numbers.
+
+        Parameters
+        ----------
+        source : path, table, array, iterable, or what `blocks` gave
+        target : str, optional
+            A column that is not an input.
+        columns : sequence of str, optional
+            The input columns; all but the target by default.
+        missing, unknown
+            As in the class.
+        most_levels : int, default=1000
+            A column of text with more levels is refused.
+        jobs : int, default=1
+            Processes that read.
+        """
         if missing not in ("refuse", "drop", "mean"):
             raise ValueError(f"missing is {missing!r}; give 'refuse', 'drop' or 'mean'.")
         if unknown not in ("refuse", "zeros"):

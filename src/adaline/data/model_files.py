@@ -133,7 +133,21 @@ def load(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Any:
 
 
 def describe(path: str | os.PathLike[str], *, limit: int = LIMIT) -> dict[str, Any]:
-    """What a model file says of itself: kind, name, versions, metadata, parameters and sizes."""
+    """What a model file says of itself: kind, name, versions, metadata, parameters and sizes.
+
+    The model is not built, and the digest is checked as in `load`.
+
+    Parameters
+    ----------
+    path : str or path
+    limit : int, default=2**32
+        Bytes of the largest file to accept.
+
+    Returns
+    -------
+    dict
+        "kind", "name", "params", "metadata" (what was given to `save`), versions and sizes.
+    """
     data = read_file(path, limit=limit)
     header, arrays = unpack(data, limit=limit)
     _check_header(header)

@@ -120,7 +120,11 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Undo having seen these rows. They must be among those seen; the last cannot go."""
+        """Undo having seen these rows. They must be among those seen; the last cannot go.
+
+        Rows are not kept, so that others of the same number may go unnoticed: more than were
+        seen are refused, and such as would leave a negative sum of squares.
+        """
         check_is_fitted(self, "moments_")
         self._check_moments()
         rows = self._observe(X, y, sample_weight, reset=False)

@@ -180,7 +180,7 @@ class GaussianClassifier(Classifier):
         """Positive, or largest, where the class is predicted (rejects apart).
 
         Two classes: ln p(classes_[1] | x) / p(classes_[0] | x), w'x + w0 if the covariance is
-        shared, plus the lecture's ln xi of the costs. More: the discriminants ln p_k p(x | k) up
+        shared, minus the lecture's ln xi of the costs. More: the discriminants ln p_k p(x | k) up
         to what all classes share, (n, K); with costs minus the expected costs.
         """
         v, dtype = self._over(X, self._decision)

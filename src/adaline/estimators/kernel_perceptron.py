@@ -47,9 +47,11 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         x'y, (gamma x'y + coef0)^degree, exp(-gamma |x - y|^2), or a function kernel(X, Y) that
         gives the matrix of k(x, y) for two blocks of rows. It must be positive (an inner product).
     degree : int, default=3
+        Of "poly"; other kernels do not ask.
     gamma : float or "scale", default="scale"
         "scale" is 1 / (p times the variance of all entries of X); in a stream, of the first block.
     coef0 : float, default=1.0
+        The constant of "poly"; other kernels do not ask.
     max_iter : int, default=1000
         Passes at most; fewer when a pass makes no correction.
     budget : int, optional

@@ -66,7 +66,10 @@ class LogisticRegression(SummarisedLogistic):
     alpha_ : float
         The penalty that was used; 0 with "firth".
     certificate_ : Certificate
-        "optimal" with a proven bound on the distance to the minimum, else "unproven".
+        "optimal" with a proven bound on the distance to the minimum, else "unproven": so after
+        "firth", whose criterion need not be convex. "undecided" after `partial_fit`.
+    fit_ : Fit
+        The same in the lectures' shapes, and why the procedure stopped.
 
     Examples
     --------

@@ -93,7 +93,11 @@ class Ridge(ClosedFormRegressor):
         return super().partial_fit(X, y, sample_weight)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Undo having seen these rows. They must be among those seen; the last cannot go."""
+        """Undo having seen these rows. They must be among those seen; the last cannot go.
+
+        Rows are not kept, so that others of the same number may go unnoticed: more than were
+        seen are refused, and such as would leave a negative sum of squares.
+        """
         self._check_streaming()
         return super().forget(X, y, sample_weight)
 

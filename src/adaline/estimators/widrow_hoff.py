@@ -49,7 +49,10 @@ class WidrowHoff(SequentialLearner, Regressor):
     coef_ : ndarray of shape (p,) or (k, p)
     intercept_ : float or ndarray of shape (k,)
     n_iter_ : int
+    certificate_ : Certificate
+        "unproven": LMS comes close to least squares, and how close is not proven.
     fit_ : SequentialFit
+        The same in the lectures' shapes, with `stopped`.
 
     Examples
     --------

@@ -145,7 +145,8 @@ class Filter(Core):
     def process_rows(self, U: Any, d: Any) -> tuple[Block, Block]:
         """The same where x(n) are the rows of U (n, taps), and no delay line is kept.
 
-        Several channels lie one after the other: U (n, channels * taps).
+        Several channels lie one after the other: U (n, channels * taps). Nothing is recorded in
+        `history`, and `on_nan` does not apply: rows that are not finite are refused.
         """
         U = as_numbers(U, "U")
         if U.ndim != 2 or U.shape[1] % self.taps or U.shape[1] == 0:
@@ -177,7 +178,10 @@ class Filter(Core):
 
     def step(self, x: Any, d: Any) -> tuple[Any, Any]:
         """One sample: x a number (one a channel), d a number; answers (y, e)."""
-        y, e = self.process(np.atleast_1d(np.asarray(x))[None, :], np.atleast_1d(np.asarray(d)))
+        sample = np.asarray(x)
+        # One channel as a vector: the short way of `process`.
+        sample = sample.reshape(1) if sample.size == 1 else np.atleast_1d(sample)[None, :]
+        y, e = self.process(sample, np.atleast_1d(np.asarray(d)))
         return y[0], e[0]
 
     def state(self) -> dict[str, Any]:

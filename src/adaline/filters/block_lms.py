@@ -97,7 +97,10 @@ class BlockLMS(Filter):
 
     @property
     def latency(self) -> int:
-        """Samples by which the output lags behind the input: none."""
+        """Samples by which the output lags behind the input: 0, whatever `latency` was given.
+
+        The parameter of the same name only chooses `block`.
+        """
         return 0
 
     def _allocate(self) -> None:

@@ -22,6 +22,7 @@ class LMS(LookAhead):
     Parameters
     ----------
     taps : int
+        Length of the delay line: y(n) is made of the last `taps` samples of each channel of x.
     eta : float, schedule or "auto", default="auto"
         "auto" is a tenth of the bound, with the power measured as the signal runs, and never above
         0.2/x(n)^H x(n), so that no step overshoots. Constant, OverK and SearchThenConverge
