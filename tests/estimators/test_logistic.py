@@ -115,7 +115,7 @@ def test_quasi_separable_data_name_the_column_and_the_samples(rng):
     X = rng.normal(size=(200, 3))
     X[:, 2] = rng.random(200) < 0.1
     y = np.where(X[:, 2] == 1, 1, rng.random(200) < 0.5).astype(int)
-    with pytest.raises(SeparableError, match="the classes touch: .* rows") as caught:
+    with pytest.raises(SeparableError, match=r"the classes touch: .* rows") as caught:
         LogisticRegression(alpha=0).fit(X, y)
     assert "told apart mostly by x2. " in str(caught.value)
     firth = LogisticRegression(alpha="firth").fit(X, y)

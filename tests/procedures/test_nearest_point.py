@@ -31,7 +31,7 @@ def assert_nearest(V, found):
     assert np.abs(found.weights @ found.vertices - found.point).max() <= 1e-3 * size
     z = found.point
     if np.linalg.norm(z) > 1e-14 * size:  # not zero to rounding
-        # Weights, which are at most one, have errors of a few 2^-53, and so has z, in units of size.
+        # Weights are at most one, with errors of a few 2^-53; so has z, in units of size.
         rounding = 16 * 2.0**-53 * size * size
         assert z @ z - (V @ z).min() <= 1e-11 * size * np.linalg.norm(z) + rounding
 

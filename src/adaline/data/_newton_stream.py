@@ -227,8 +227,8 @@ class _Walk:
         evidence["passes"] = self.pass_
         distance, bias = evidence["distance_bound"], evidence["intercept_bound"]
         said = (
-            f"the minimum of the loss, with any penalty, is within {distance:.1e} of these weights, "
-            f"|w - w*|, and the bias within {bias:.1e} of its own; the last of {steps} steps "
+            f"the minimum of the loss, with any penalty, is within {distance:.1e} of these "
+            f"weights, |w - w*|, and the bias within {bias:.1e} of its own; the last of {steps} steps "
             f"is bounded by the sums of {self.pass_} passes."
         )
         certificate = Certificate(certificate.kind, said, evidence)
