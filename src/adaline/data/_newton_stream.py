@@ -228,8 +228,8 @@ class _Walk:
         distance, bias = evidence["distance_bound"], evidence["intercept_bound"]
         said = (
             f"the minimum of the loss, with any penalty, is within {distance:.1e} of these "
-            f"weights, |w - w*|, and the bias within {bias:.1e} of its own; the last of {steps} steps "
-            f"is bounded by the sums of {self.pass_} passes."
+            f"weights, |w - w*|, and the bias within {bias:.1e} of its own; the last of {steps} "
+            f"steps is bounded by the sums of {self.pass_} passes."
         )
         certificate = Certificate(certificate.kind, said, evidence)
         return self._fit(after, certificate, "converged", steps, value, root.rank)
