@@ -1,0 +1,81 @@
+"""The command `adaline`: names and help texts here, work in a file a command.
+
+A command is given as "module:function" and imported when it is called, so that
+`adaline --help` answers at once.
+
+Exit codes: 0 done, 1 a negative verdict (not separable, proof refuted), 2 usage, 3 data that cannot
+be used, 4 a defect of adaline, 130 stopped with Ctrl-C, 141 nobody reads the output any more.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from adaline import __version__
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+_USE, _PROVE, _LOOK = "Learn and use", "Prove", "Look"
+# Name, where it lives, in which group of the help, and a line about it.
+_COMMANDS = [
+    ("fit", "adaline.cli.fit:fit", _USE, "Learn a column of a table from the others."),
+    ("predict", "adaline.cli.predict:predict", _USE, "Predict rows with a model."),
+    ("evaluate", "adaline.cli.evaluate:evaluate", _USE, "How good a model is on rows."),
+    ("filter", "adaline.cli.filter:filter", _USE, "Take noise out of a sound file."),
+    ("export", "adaline.cli.export:export", _USE, "A model as ONNX or JSON."),
+    ("info", "adaline.cli.info:info", _USE, "What a model file holds."),
+    ("separable", "adaline.cli.separable:separable", _PROVE, "Does a hyperplane part the classes?"),
+    ("check-proof", "adaline.cli.check_proof:check_proof", _PROVE, "Check such a proof."),
+    ("cover", "adaline.cli.cover:cover", _PROVE, "How many labellings are separable."),
+    ("path", "adaline.cli.path:path", _LOOK, "Ridge over a range of penalties."),
+    ("trace", "adaline.cli.trace:trace", _LOOK, "Every step of learning, in a table."),
+    ("demo", "adaline.cli.demo:demo", _LOOK, "A short tour, and a fit to play with."),
+]
+
+
+def app(tokens: Sequence[str] = ()) -> App:
+    """Build the command line; needs the extra `cli`.
+
+    The command that the tokens ask for tells its own help, at length; the others a line.
+    """
+    from cyclopts import App
+
+    app = App(
+        name="adaline",
+        help="Linear learning from files, where every fit comes with its evidence.",
+        version=__version__,
+        help_format="markdown",
+        suppress_keyboard_interrupt=False,
+    )
+    for name, home, group, line in _COMMANDS:
+        app.command(home, name=name, group=group, help=None if name in tokens[:1] else line)
+    return app
+
+
+def main(tokens: Sequence[str] | None = None) -> None:
+    """Run the command line, or say in one sentence what is missing."""
+    given = list(sys.argv[1:] if tokens is None else tokens)
+    try:
+        command = app(given)
+    except ModuleNotFoundError as missing:
+        print(
+            f"The adaline command needs {missing.name}, which is not installed; "
+            'pip install "adaline[cli]" brings it.',
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    raise SystemExit(_ran(command, given))
+
+
+def _ran(command: App, given: list[str]) -> int:
+    try:
+        from adaline.cli._errors import guarded
+
+        return guarded(command, given)
+    except KeyboardInterrupt:  # while the first modules were loading
+        return 130

@@ -1,0 +1,183 @@
+"""A model and its columns, asked block by block."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import adaline
+from adaline.cli._errors import Usage
+from adaline.cli._quality import Quality, quality_for
+from adaline.cli._source import column, labels
+from adaline.cli._words import did_you_mean, name
+from adaline.data import Block, Encoding, Source
+from adaline.data.model_files import describe
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model, how columns become its numbers, and what the file says beside."""
+
+    model: Any
+    encoding: Encoding | None
+    metadata: dict[str, Any]
+    about: dict[str, Any]
+
+    @property
+    def target(self) -> str | None:
+        """The column that was learned, where the file tells."""
+        found = self.metadata.get("target")
+        return found if isinstance(found, str) else None
+
+    def prepared(self, source: Source) -> Encoding:
+        """The encoding of the file, or one of the model's columns for a model without."""
+        if self.encoding is not None:
+            for entry in self.encoding.inputs:
+                if entry.name not in source.names:
+                    raise ValueError(
+                        f"{source.name}: the model needs the column {entry.name!r}; "
+                        f"{did_you_mean(entry.name, source.names)}"
+                    )
+            return self.encoding
+        names = getattr(self.model, "feature_names_in_", None)
+        p = int(self.model.n_features_in_)
+        if names is None:
+            wanted = [n for n in source.names if n != self.target]
+            if len(wanted) != p:
+                raise ValueError(
+                    f"{source.name}: there are {len(wanted)} columns, and the model was fitted on "
+                    f"{p} without names; give a file of these columns only."
+                )
+            names = wanted
+        return Encoding.learn(source, columns=[str(n) for n in names])
+
+
+def loaded(path: str) -> Loaded:
+    """A model file for predicting."""
+    found, about = read(path)
+    encoding = getattr(found, "encoding", None)
+    model = found if encoding is None else found.model
+    if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
+        raise Usage(
+            f"{path} holds a {about['name']}, which predicts no rows; see: adaline info {path}"
+        )
+    return Loaded(model, encoding, about["metadata"], about)
+
+
+def read(path: str) -> tuple[Any, dict[str, Any]]:
+    """What a model file holds, and what it says of itself."""
+    if path == "-":
+        raise Usage("a model is read from a file; '-' is for data.")
+    try:
+        return adaline.load(path), describe(path)
+    except ValueError as error:
+        text = str(error)
+        raise ValueError(f"{path}: {text[0].lower()}{text[1:]}") from error
+
+
+def asked(model: Any, method: str, X: Any) -> Any:
+    """model.method(X), where X are the model's columns though they bear no names."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return getattr(model, method)(X)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Predictions for a block; rows left out for missing values have none."""
+
+    block: Block
+    kept: NDArray[np.bool_]
+    X: Any
+    predicted: NDArray[Any]
+    log_p: Any
+
+
+def answers(model: Any, encoding: Encoding, source: Source) -> Iterator[Answers]:
+    """What the model says, block by block."""
+    tells = hasattr(model, "predict_log_proba")
+    for block in source:
+        keep = encoding.kept(block)
+        kept = np.ones(block.rows, dtype=bool) if keep is None else keep
+        if not kept.any():
+            yield Answers(block, kept, None, np.empty(0), None)
+            continue
+        X = encoding.encode(block, keep)
+        log_p = asked(model, "predict_log_proba", X) if tells else None
+        yield Answers(block, kept, X, np.asarray(asked(model, "predict", X)), log_p)
+
+
+@dataclass(eq=False)
+class Measured:
+    """The quality on rows, and some of the rows for a report."""
+
+    quality: Quality
+    X: Any = None
+    y: Any = None
+    left_out: int = 0
+
+
+def measured(
+    model: Any,
+    encoding: Encoding,
+    source: Source,
+    target: str,
+    *,
+    every: int = 0,
+    progress: Any = None,
+) -> Measured:
+    """Predictions against the target; every so many-th row is kept for a report, none with 0."""
+    found = Measured(quality_for(model))
+    kept_X: list[Any] = []
+    kept_y: list[Any] = []
+    done = 0
+    for a in answers(model, encoding, source):
+        values, gone = column(a.block, target)
+        there = ~gone[a.kept]
+        found.left_out += a.block.rows - int(there.sum())
+        done += a.block.rows
+        if progress is not None:
+            progress(done)
+        if not there.any():
+            continue
+        truth = _truth(values[a.kept][there], model, target)
+        log_p = None if a.log_p is None else a.log_p[there]
+        found.quality.add(truth, a.predicted[there], log_p)
+        if every:
+            kept_X.append(a.X[there][::every])
+            kept_y.append(truth[::every])
+    if kept_X:
+        sparse = hasattr(kept_X[0], "tocsr")
+        found.X = _stacked(kept_X) if sparse else np.concatenate(kept_X)
+        found.y = np.concatenate(kept_y)
+    return found
+
+
+def _stacked(parts: list[Any]) -> Any:
+    from scipy import sparse
+
+    return sparse.vstack(parts).tocsr()
+
+
+def _truth(values: NDArray[Any], model: Any, target: str) -> NDArray[Any]:
+    """The target as the model knows it."""
+    if not hasattr(model, "classes_"):
+        if values.dtype.kind == "O":
+            raise ValueError(
+                f"the target {name(target)!r} holds text such as {name(values[0])!r}, and the "
+                "model predicts numbers."
+            )
+        return values.astype(np.float64)
+    found = labels(values)
+    text, known = found.dtype.kind in "OU", model.classes_.dtype.kind in "OU"
+    if text != known:
+        raise ValueError(
+            f"the target {name(target)!r} holds {name(found[0])!r}, and the model knows the labels "
+            f"{', '.join(repr(name(c)) for c in model.classes_.tolist()[:4])}: text is no number."
+        )
+    return found

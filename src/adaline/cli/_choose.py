@@ -1,0 +1,144 @@
+"""Which learner: the one asked for, or the one that the target suggests, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import adaline
+from adaline.cli._errors import Usage
+from adaline.cli._source import column, labels
+from adaline.cli._words import did_you_mean, name, number, plural
+from adaline.data import Source
+
+# Names for the command line, the class, and whether blocks of rows are enough to learn from.
+REGRESSORS = {"ridge": "Ridge", "least-squares": "LeastSquares", "widrow-hoff": "WidrowHoff"}
+CLASSIFIERS = {
+    "logistic": "LogisticRegression",
+    "gaussian": "GaussianClassifier",
+    "perceptron": "Perceptron",
+    "adaline": "Adaline",
+    "sigmoid": "SigmoidPerceptron",
+    "least-squares-classifier": "LeastSquaresClassifier",
+    "ho-kashyap": "HoKashyap",
+    "kernel-perceptron": "KernelPerceptron",
+}
+MODELS = REGRESSORS | CLASSIFIERS
+STREAMS = set(MODELS) - {"ho-kashyap", "kernel-perceptron"}
+IN_ORDER = {"perceptron", "adaline", "sigmoid", "widrow-hoff"}
+TWO_ONLY = {"ho-kashyap"}
+
+_FEW = 10  # whole numbers with so few different values are taken for classes
+_MANY = 30  # classes, from which on a Gaussian is less work than a softmax
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A learner by name, whether it tells classes apart, and the reason."""
+
+    model: str
+    classes: bool
+    why: str
+
+
+def spelled(model: str) -> str:
+    """The name of a learner as in the table: also LogisticRegression or least_squares."""
+    plain = model.strip().lower().replace("_", "-")
+    by_class = {kind.lower(): key for key, kind in MODELS.items()}
+    found = plain if plain in MODELS else by_class.get(plain.replace("-", ""))
+    if found is None:
+        raise Usage(f"--model {model!r}: there is no such learner; {did_you_mean(plain, MODELS)}")
+    return found
+
+
+def chosen(model: str | None, source: Source, target: str) -> Choice:
+    """What was asked for, or what the first rows of the target suggest."""
+    if model is not None:
+        key = spelled(model)
+        return Choice(key, key in CLASSIFIERS, "as you asked")
+    values = _first(source, target)
+    return _suggested(values, target)
+
+
+def _first(source: Source, target: str) -> NDArray[Any]:
+    """Values of the target in the first blocks, until there are two different ones."""
+    found: list[NDArray[Any]] = []
+    for block in source:
+        values, gone = column(block, target)
+        there = np.asarray(values[~gone])
+        if len(there) and (not found or there[0] != found[0][0] or np.any(there != there[0])):
+            found.append(there)  # a file may be sorted: a block of one value adds nothing new
+        if found and np.any(np.concatenate(found) != found[0][0]):
+            break
+    if not found:
+        raise ValueError(f"{source.name}: the target {target!r} has no value in any row.")
+    return np.concatenate(found)
+
+
+def _suggested(values: NDArray[Any], target: str) -> Choice:
+    different = np.unique(labels(values))
+    K, who = len(different), f"{name(target)!r}"
+    if K == 1:
+        raise ValueError(
+            f"the target {who} is {name(different[0])!r} in every row; there is nothing to learn."
+        )
+    if values.dtype.kind != "O":
+        whole = different.dtype.kind in "iub"
+        if K > 2 and (not whole or K > _FEW or len(values) / 3 < K):
+            what = f"{who} holds numbers, {number(K)} different ones in the first rows"
+            return Choice("ridge", False, f"{what}: ridge regression finds its penalty by itself")
+        kind = "whole numbers, " if K > 2 else "numbers, "
+    else:
+        kind = ""
+    shown = ", ".join(name(label) for label in different[:4].tolist()) + ", ..." * (K > 4)
+    if K == 2:
+        why = f"{who} has two values ({shown}): logistic regression tells probabilities, too"
+        return Choice("logistic", True, why)
+    if K > _MANY:
+        why = f"{who} has {plural(K, 'class')[:-1]}es, many: Gaussian classes need one pass"
+        return Choice("gaussian", True, why)
+    why = f"{who} has {kind}{K} classes ({shown}): logistic regression with softmax"
+    if kind:
+        why += "; for a quantity rather than classes, say --model ridge"
+    return Choice("logistic", True, why)
+
+
+def made(key: str, settings: Sequence[str], seed: int) -> Any:
+    """The learner, with `name=value` settings."""
+    kind = getattr(adaline, MODELS[key])
+    known = kind().get_params() if key != "max-margin" else {}
+    given: dict[str, Any] = {}
+    for setting in settings:
+        parameter, equals, text = setting.partition("=")
+        parameter = parameter.strip().replace("-", "_")
+        if not equals:
+            raise Usage(f"--set {setting!r}: expected name=value, such as --set alpha=1.")
+        if parameter not in known:
+            raise Usage(
+                f"--set {setting!r}: {key} has no setting {parameter!r}; "
+                f"{did_you_mean(parameter, known)}"
+            )
+        given[parameter] = _value(text.strip())
+    if "random_state" in known and "random_state" not in given:
+        given["random_state"] = seed
+    return kind(**given)
+
+
+def _value(text: str) -> Any:
+    """Numbers, true, false, null and lists as in JSON; anything else is a word."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,206 @@
+"""Learning from a source: in memory where the rows fit, else block by block."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+import adaline
+from adaline.cli._choose import IN_ORDER, STREAMS, Choice
+from adaline.cli._errors import Usage
+from adaline.cli._evidence import PROVEN
+from adaline.cli._output import Out
+from adaline.cli._progress import Progress
+from adaline.cli._source import Share, about_rows, column, labels
+from adaline.cli._words import with_names
+from adaline.data import Encoding, Source
+from adaline.data import fit as fit_blocks
+
+MEMORY = 5_000_000  # numbers that are read into memory, at most
+_MOST = 200_000_000  # numbers for what needs all rows
+_AUTO = 1_000_000  # and numbers from which the penalty of logistic regression is searched
+_FEW = 30  # classes up to which a proof of separability is tried
+_PATIENCE = 5.0  # seconds for a proof of separability
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to learn."""
+
+    target: str
+    choice: Choice
+    seed: int
+    share: float  # of the rows, held out
+    missing: Any = "refuse"
+    jobs: int = 1
+    checkpoint: str | None = None
+    passes: int = 1
+    in_memory: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A model with what was seen and said on the way; X and y where they fit in memory."""
+
+    model: Any
+    encoding: Encoding
+    rows: int | None
+    left_out: int
+    said: list[str]
+    converged: bool | None  # None: not known
+    separability: Any = None
+    X: Any = field(default=None, repr=False)
+    y: Any = field(default=None, repr=False)
+
+
+def encoding_of(source: Source, plan: Plan) -> Encoding:
+    """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
+    whole = Encoding.learn(source, plan.target, missing=plan.missing, jobs=plan.jobs)
+    if plan.missing != "mean" or not plan.share:
+        return whole
+    ours = Encoding.learn(learned_rows(source, plan), plan.target, missing="mean", jobs=plan.jobs)
+    means = {entry.name: entry.mean for entry in ours.inputs}
+    return replace(whole, inputs=tuple(replace(e, mean=means[e.name]) for e in whole.inputs))
+
+
+def learned_rows(source: Source, plan: Plan) -> Source:
+    """The rows that are not held out."""
+    return Share(source, plan.seed, plan.share, out=False) if plan.share else source
+
+
+def fits_in_memory(source: Source, encoding: Encoding) -> None:
+    """Refuse what would not fit: some gigabytes."""
+    rows = about_rows(source)
+    if rows is not None and rows * len(encoding.names) > _MOST:
+        raise ValueError(
+            f"{source.name}: about {rows:,} rows of {len(encoding.names)} numbers are too many to "
+            "have in memory at once, which this needs; take some of the rows."
+        )
+
+
+def gathered(source: Source, encoding: Encoding, target: str, classes: bool) -> Any:
+    """X, y and the number of rows left out, all rows in memory."""
+    X: list[Any] = []
+    y: list[Any] = []
+    left_out = 0
+    for block in source:
+        keep = encoding.kept(block, target)
+        values, gone = column(block, target)
+        if keep is None and gone.any():
+            at = block.place(int(np.argmax(gone)))
+            raise ValueError(
+                f"the target {target!r} is missing at {at} ({int(gone.sum())} in this block); "
+                "--missing drop leaves those rows out."
+            )
+        left_out += 0 if keep is None else int((~keep).sum())
+        X.append(encoding.encode(block, keep))
+        y.append(values if keep is None else values[keep])
+    found = np.concatenate(y) if y else np.empty(0)
+    if not len(found):
+        raise ValueError(f"{source.name}: no rows are left to learn from.")
+    return _stacked(X), _target(found, target, classes), left_out
+
+
+def _stacked(parts: list[Any]) -> Any:
+    if hasattr(parts[0], "tocsr"):
+        from scipy import sparse
+
+        return sparse.vstack(parts).tocsr()
+    return np.concatenate(parts)
+
+
+def _target(values: Any, target: str, classes: bool) -> Any:
+    if classes:
+        return labels(values)
+    if values.dtype.kind == "O":
+        raise ValueError(
+            f"the target {target!r} holds text such as {values[0]!r}; a regressor needs numbers. "
+            "Take a classifier, such as --model logistic, or another target."
+        )
+    y = values.astype(np.float64)
+    if not np.isfinite(y).all():
+        raise ValueError(f"the target {target!r} has an infinite value; leave that row out.")
+    return y
+
+
+def learned(
+    estimator: Any, source: Source, encoding: Encoding, plan: Plan, out: Out, about: int | None
+) -> Learned:
+    """The fitted model; warnings are collected, and Ctrl-C says where the checkpoint is."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        way = _at_once if plan.in_memory else _by_blocks
+        found = way(estimator, source, encoding, plan, out, about)
+    kinds = {w.category.__name__ for w in caught}
+    ours = [w for w in caught if _is_news(w)]
+    said = list(dict.fromkeys(with_names(str(w.message), encoding.names) for w in ours))
+    converged: bool | None = "ConvergenceWarning" not in kinds
+    if not plan.in_memory and plan.choice.model in IN_ORDER and not _is_proven(found.model):
+        converged = None  # the passes were done as asked: nobody has looked whether more would help
+    return replace(found, said=said, converged=converged)
+
+
+def _is_proven(model: Any) -> bool:
+    return getattr(getattr(model, "certificate_", None), "kind", "") in PROVEN
+
+
+def _is_news(warning: Any) -> bool:
+    """Whether a user can do something about it: not what libraries tell each other."""
+    return not issubclass(warning.category, DeprecationWarning | FutureWarning | ResourceWarning)
+
+
+def _at_once(
+    estimator: Any, source: Source, encoding: Encoding, plan: Plan, out: Out, about: int | None
+) -> Learned:
+    rows, classes = learned_rows(source, plan), plan.choice.classes
+    X, y, left_out = gathered(rows, encoding, plan.target, classes)
+    if classes and len(np.unique(y)) < 2:
+        raise ValueError(f"the target {plan.target!r} has one class among the rows to learn from.")
+    try:
+        estimator.fit(X, y)
+    except ValueError as error:
+        raise ValueError(with_names(str(error), encoding.names)) from error
+    estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+    proof = None
+    if classes and y.dtype.kind in "iubUO" and len(estimator.classes_) <= _FEW:
+        proof = adaline.separability(X, y, time_limit=_PATIENCE, pairwise=False)
+    return Learned(estimator, encoding, len(y), left_out, [], True, proof, X, y)
+
+
+def _by_blocks(
+    estimator: Any, source: Source, encoding: Encoding, plan: Plan, out: Out, about: int | None
+) -> Learned:
+    key = plan.choice.model
+    if key not in STREAMS:
+        raise Usage(
+            f"{key} needs all rows in memory; use a smaller file, no --checkpoint and --jobs 1, or "
+            f"one of {', '.join(sorted(STREAMS))}."
+        )
+    progress = Progress(out, None if about is None else int(about * (1 - plan.share)))
+    with progress:
+        model = fit_blocks(
+            estimator,
+            learned_rows(source, plan),
+            plan.target,
+            encoding=encoding,
+            jobs=1 if key in IN_ORDER else plan.jobs,
+            checkpoint=plan.checkpoint,
+            progress=progress,
+            passes=plan.passes,
+            seed=plan.seed,
+        )
+    # The encoding is kept beside the model, not in it.
+    if hasattr(model, "encoding_"):
+        del model.encoding_
+    return Learned(model, encoding, progress.rows or None, 0, [], True)
+
+
+def penalised(estimator: Any, plan: Plan, settings: Any, numbers: int) -> Any:
+    """Logistic regression looks for its penalty where the rows are few enough to try."""
+    free = not any(str(setting).partition("=")[0].strip() == "alpha" for setting in settings)
+    if plan.choice.model == "logistic" and free and plan.in_memory and numbers <= _AUTO:
+        estimator.set_params(alpha="auto")
+    return estimator

@@ -1,0 +1,214 @@
+"""Data for a command: a file, or stdin put aside in a file; and rows held out of it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline import MissingExtra
+from adaline.cli._errors import Usage
+from adaline.cli._plain_csv import PlainCsv, can_read
+from adaline.cli._words import did_you_mean
+from adaline.data import Block, Source, blocks
+
+_ASIDE = "adaline-stdin-"  # directories for what came from stdin
+_GOLDEN, _A, _B = (
+    np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
+
+
+def opened(path: str, ignore: Sequence[str] = (), keep: Sequence[str] = ()) -> Source:
+    """The rows of a file, `-` being stdin; without the columns to ignore, in the file's order."""
+    place = spooled() if path == "-" else path
+    source = _read(place)
+    for column in ignore:
+        if column not in source.names:
+            raise Usage(
+                f"--ignore {column!r}: there is no such column; "
+                f"{did_you_mean(column, source.names)}"
+            )
+        if column in keep:
+            raise Usage(f"--ignore {column!r}: this column is needed.")
+    if ignore:
+        source = _read(place, [n for n in source.names if n not in set(ignore)])
+    return source
+
+
+def title(source: Source) -> str:
+    """What to call a source for people: stdin, wherever it was put aside."""
+    inside = os.path.basename(os.path.dirname(source.name)).startswith(_ASIDE)
+    return "stdin" if inside and os.path.basename(source.name).startswith("stdin.") else source.name
+
+
+def _read(place: str, columns: Sequence[str] | None = None) -> Source:
+    """Blocks of a file; CSV is read without polars and pyarrow where there are none."""
+    try:
+        return blocks(place, columns)
+    except MissingExtra:
+        if can_read(place):
+            return PlainCsv(place, columns)
+        raise
+
+
+def spooled() -> str:
+    """stdin in a file that goes with the process: a fit may read its rows more than once."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Usage("'-' reads stdin, and nothing is piped into it; pipe a file, or name one.")
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise Usage("'-' reads stdin, which gives no bytes here; name a file.")
+    folder = tempfile.mkdtemp(prefix=_ASIDE)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    head = stream.read(64)
+    path = os.path.join(folder, f"stdin{_ending(head)}")
+    with open(path, "wb") as file:
+        file.write(head)
+        shutil.copyfileobj(stream, file, 2**20)
+    return path
+
+
+def _ending(head: bytes) -> str:
+    """What bytes are, by how they begin."""
+    known = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x93NUMPY": ".npy", b"RIFF": ".wav"}
+    for begin, ending in known.items():
+        if head.startswith(begin):
+            return ending
+    packed = ".gz" if head.startswith(b"\x1f\x8b") else ""
+    if head.lstrip().startswith(b"{"):
+        return f".ndjson{packed}"
+    return f".csv{packed}"
+
+
+def about_rows(source: Source) -> int | None:
+    """How many rows there are, about, where nothing tells: from the first block's bytes a row."""
+    if source.rows is not None:
+        return int(source.rows)
+    if source.name.endswith(".gz") or not os.path.isfile(_path(source)):
+        return None
+    first = next(iter(source.descriptors()), None)
+    if first is None:
+        return None
+    rows = max(source.read(first).rows, 1)
+    width = max(first.stop - first.start, 1) / rows
+    return max(rows, int(os.path.getsize(_path(source)) / width))
+
+
+def _path(source: Source) -> str:
+    return str(getattr(getattr(source, "text", None), "path", source.name))
+
+
+def held_out(piece: int, rows: int, seed: int, share: float) -> NDArray[np.bool_]:
+    """Which rows of a piece are held out: a hash of the seed, the piece and the row decides.
+
+    So every row is decided by itself, in any order and any process, and the same file gives the
+    same rows.
+
+    >>> held_out(0, 10_000, seed=0, share=0.2).mean().round(2)
+    np.float64(0.2)
+    """
+    start = _mixed(_mixed(np.uint64(seed % 2**64)) ^ np.uint64(piece))
+    with np.errstate(over="ignore"):
+        drawn = _mixed(start + np.arange(rows, dtype=np.uint64))
+    return np.asarray((drawn >> np.uint64(11)) * 2.0**-53 < share)
+
+
+def _mixed(x: Any) -> Any:
+    """Vigna's splitmix64: every bit of x moves half of the bits of the answer."""
+    with np.errstate(over="ignore"):
+        x = x + _GOLDEN
+        x = (x ^ (x >> np.uint64(30))) * _A
+        x = (x ^ (x >> np.uint64(27))) * _B
+        return x ^ (x >> np.uint64(31))
+
+
+class Share(Source):
+    """The rows of a source that are held out, or all others."""
+
+    def __init__(self, source: Source, seed: int, share: float, out: bool) -> None:
+        self.source, self.seed, self.share, self.out = source, seed, share, out
+        self.name, self.names, self.kinds = source.name, source.names, source.kinds
+
+    def descriptors(self) -> Iterable[Any]:
+        """The pieces of the source."""
+        return self.source.descriptors()
+
+    def read(self, piece: Any) -> Block:
+        """The rows of a piece that are ours."""
+        block = self.source.read(piece)
+        chosen = held_out(piece.index, block.rows, self.seed, self.share)
+        return some(block, chosen if self.out else ~chosen)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the source and of how it is shared out."""
+        return f"{self.source.fingerprint} {self.seed} {self.share!r} {self.out}"
+
+
+def some(block: Block, keep: NDArray[np.bool_]) -> Block:
+    """These rows of a block, which keep their places."""
+    where = np.flatnonzero(keep)
+    columns = tuple(
+        replace(c, values=c.values[keep], missing=None if c.missing is None else c.missing[keep])
+        for c in block.columns
+    )
+    matrix = None if block.matrix is None else block.matrix[keep]
+    return Block(block.names, columns, matrix, lambda i: block.place(int(where[i])))
+
+
+def column(block: Block, wanted: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Values of a column, text as str, and which are missing."""
+    j = list(block.names).index(wanted)
+    if block.matrix is not None:
+        raw = block.matrix[:, j]
+        values = raw.toarray()[:, 0] if hasattr(raw, "toarray") else np.asarray(raw)
+        return values, np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    found = block.columns[j]
+    gone = np.zeros(block.rows, bool) if found.missing is None else found.missing.copy()
+    values = np.asarray(found.values)
+    if found.kind == "text":
+        levels = np.array(found.levels or ("",), dtype=object)
+        return levels[values], gone
+    if values.dtype.kind == "f":
+        gone |= np.isnan(values)
+    return values, gone
+
+
+def not_the_data(path: str | None, *read: str) -> None:
+    """Refuse to write over what is read."""
+    if path is None or path == "-":
+        return
+    if os.path.realpath(path) in {os.path.realpath(r) for r in read if r != "-"}:
+        raise Usage(f"{path} is a file to read from; give another name to write to.")
+
+
+def known_column(source: Source, wanted: str, option: str = "--target") -> str:
+    """The name of a column that is there."""
+    if wanted not in source.names:
+        raise Usage(
+            f"{source.name}: {option} {wanted!r}: there is no such column; "
+            f"{did_you_mean(wanted, source.names)}"
+        )
+    return wanted
+
+
+def labels(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels as models know them: text, or whole numbers as int."""
+    if values.dtype.kind == "O":
+        return values.astype(str) if len(values) else np.empty(0, dtype="U1")
+    if values.dtype.kind != "f" or not len(values) or not np.abs(values).max() < 2**53:
+        return values
+    return values.astype(np.int64) if np.array_equal(values, np.floor(values)) else values
+
+
+def estimated(rows: int | None) -> str:
+    """So many rows, about."""
+    return "rows" if rows is None else f"about {rows:,} rows"

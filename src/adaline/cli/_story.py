@@ -1,0 +1,166 @@
+"""What there is to tell of a fit: the verdict and the numbers, for people or machines."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import adaline
+from adaline.cli import _evidence
+from adaline.cli._ask import Measured
+from adaline.cli._errors import sentence
+from adaline.cli._learn import Learned, Plan
+from adaline.cli._output import Out, strict
+from adaline.cli._quality import words_for
+from adaline.cli._source import title
+from adaline.cli._words import name, number, plural
+from adaline.data import Source
+
+
+class Story:
+    """What there is to tell of a fit, for people or machines."""
+
+    def __init__(
+        self,
+        data: str,
+        source: Source,
+        plan: Plan,
+        found: Learned,
+        tested: Measured,
+        is_held_out: bool,
+        out: Out,
+    ) -> None:
+        self.data, self.source, self.plan, self.found = data, source, plan, found
+        self.tested, self.is_held_out, self.out = tested, is_held_out, out
+        self.files: dict[str, str] = {}
+        names = list(found.encoding.names)
+        self.heads, self.rows, self.notes = _evidence.coefficients(found.model, names)
+
+    def printable_quality(self) -> dict[str, Any]:
+        plain: dict[str, Any] = strict(self.tested.quality.facts())
+        return plain
+
+    def warnings(self) -> list[str]:
+        """Doubts with advice, each once."""
+        said = [sentence(text) for text in self.found.said]
+        said += _evidence.doubts(self.found.model, self.found.separability)
+        said += self.tested.quality.doubts()
+        if not self.is_held_out:
+            few = (self.found.rows or 0) < 50
+            advice = "these are too few to hold some out" if few else "--test 0.2 holds some out"
+            said.append(
+                "the quality was measured on rows that were learned from, which flatters; "
+                f"{advice}, or measure on other rows with adaline evaluate."
+            )
+        elif self.tested.quality.n < 30:
+            said.append(
+                f"only {plural(self.tested.quality.n, 'row')} were held out; the quality may be "
+                "far off."
+            )
+        return list(dict.fromkeys(said))
+
+    def verdict(self) -> str:
+        """Quality, convergence, separability and condition."""
+        quality = self.tested.quality
+        first = quality.sentence(words_for(quality.n, self.is_held_out))
+        found = self.found
+        return f"{first} {_evidence.in_short(found.model, found.converged, found.separability)}"
+
+    def code(self) -> str:
+        """Python that does it again."""
+        model = self.found.model
+        return (
+            f"from adaline import {type(model).__name__}\n"
+            "from adaline.data import fit\n\n"
+            f"model = {model!r}\n"
+            f"fit(model, {title(self.source)!r}, {self.plan.target!r}, "
+            f"missing={self.plan.missing!r})\n"
+        )
+
+    def tell(self, kept: str | None) -> None:
+        """Print."""
+        out, found, plan = self.out, self.found, self.plan
+        out.say(self._read())
+        out.say(f"Learner: {plan.choice.model}, {plan.choice.why}.")
+        out.say()
+        out.verdict(self.verdict())
+        certificate = getattr(found.model, "certificate_", None)
+        if certificate is not None:
+            out.say(f"Certificate, {sentence(str(certificate))}")
+        if self.heads:
+            cells, note = _evidence.shown(self.heads, self.rows)
+            out.say()
+            out.table([self._left_side(), *(name(h) for h in self.heads)], cells)
+            for text in (note, *self.notes):
+                if text:
+                    out.say(text, "dim")
+        warnings = self.warnings()
+        if warnings:
+            out.say()
+        for text in warnings:
+            out.warn(text)
+        self._next(kept)
+        out.json(self._facts(warnings))
+
+    def _left_side(self) -> str:
+        """What the weighted sum tells: the target, or for two classes that it is the second."""
+        classes: Any = getattr(self.found.model, "classes_", ())
+        target = name(self.plan.target)
+        return f"{target}={name(classes[1])}" if len(classes) == 2 else target
+
+    def _read(self) -> str:
+        text = sum(kind == "text" for kind in self.source.kinds)
+        columns = plural(len(self.source.names), "column") + (f", {text} of text" if text else "")
+        n = "" if self.found.rows is None else f"; {number(self.found.rows)} rows to learn from"
+        held = f", {number(self.tested.quality.n)} held out" if self.is_held_out else ""
+        gone = self.found.left_out + self.tested.left_out * self.is_held_out
+        left = f", {number(gone)} left out for missing values" if gone else ""
+        return f"Read {name(title(self.source))}: {columns}{n}{held}{left}."
+
+    def _next(self, kept: str | None) -> None:
+        out = self.out
+        out.say()
+        for what, path in self.files.items():
+            out.say(f"Wrote the {what}: {Path(path)}")
+        if kept is None:
+            out.say("The model was not kept; --out model.adaline writes it.", "dim")
+        else:
+            out.say(f"To use it: adaline predict {shlex.quote(kept)} MORE_ROWS.csv", "dim")
+
+    def _facts(self, warnings: list[str]) -> dict[str, Any]:
+        found, plan, model = self.found, self.plan, self.found.model
+        certificate = getattr(model, "certificate_", None)
+        proof = found.separability
+        return {
+            "command": "fit",
+            "adaline": adaline.__version__,
+            "data": {
+                "source": title(self.source),
+                "columns": list(self.source.names),
+                "rows_learned_from": found.rows,
+                "rows_held_out": self.tested.quality.n if self.is_held_out else 0,
+                "in_memory": plan.in_memory,
+            },
+            "target": plan.target,
+            "model": {
+                "name": plan.choice.model,
+                "class": type(model).__name__,
+                "why": plan.choice.why,
+                "parameters": model.get_params(deep=False),
+            },
+            "verdict": self.verdict(),
+            "quality": {"held_out": self.is_held_out, **self.tested.quality.facts()},
+            "converged": found.converged,
+            "stopped": str(getattr(getattr(model, "fit_", None), "stopped", "")) or None,
+            "certificate": None
+            if certificate is None
+            else {"kind": certificate.kind, "statement": certificate.statement},
+            "separability": None
+            if proof is None
+            else {"verdict": proof.verdict, "sentence": proof.explain(), "margin": proof.margin},
+            "condition": _evidence.condition(model),
+            "coefficients": self.rows,
+            "warnings": warnings,
+            "files": self.files,
+        }

@@ -1,0 +1,179 @@
+"""Tables out: CSV, TSV, NDJSON, Parquet, or one JSON object; a file appears whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from adaline import MissingExtra
+from adaline.cli._errors import Usage
+from adaline.cli._output import strict
+from adaline.cli._words import did_you_mean
+
+_FORMATS = ("csv", "tsv", "ndjson", "parquet", "json")
+_ENDINGS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
+_ENDINGS |= {"parquet": "parquet", "pq": "parquet"}
+
+
+class Writer:
+    """Blocks of columns into a file, or to stdout for "-"."""
+
+    is_text = False
+
+    def __init__(self, path: str, names: Sequence[str]) -> None:
+        self.path, self.names = path, list(names)
+        self.draft = "" if path == "-" else f"{path}.part"
+
+    def write(self, columns: Sequence[Sequence[Any]]) -> None:
+        """The next rows, a list a column; None is missing."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Open."""
+
+    def end(self) -> None:
+        """Close."""
+
+    def __enter__(self) -> Self:
+        try:
+            self.begin()
+        except OSError as error:
+            raise Usage(
+                f"{self.path}: cannot be written ({(error.strerror or '').lower()})."
+            ) from None
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.end()
+            if self.draft:
+                os.replace(self.draft, self.path)
+        elif self.draft:
+            self._abandon()
+
+    def _abandon(self) -> None:
+        file = getattr(self, "file", None)
+        if file is not None:
+            file.close()
+        if os.path.exists(self.draft):
+            os.unlink(self.draft)
+
+
+class TextWriter(Writer):
+    """Formats of lines."""
+
+    is_text = True
+    file: Any
+
+    def begin(self) -> None:
+        if self.draft:
+            self.file = open(self.draft, "w", encoding="utf-8", newline="")  # noqa: SIM115
+        else:
+            self.file = sys.stdout
+
+    def end(self) -> None:
+        if self.draft:
+            self.file.close()
+        else:
+            self.file.flush()
+
+
+class SeparatedWriter(TextWriter):
+    """CSV or TSV, numbers with all their digits."""
+
+    def __init__(self, path: str, names: Sequence[str], separator: str) -> None:
+        super().__init__(path, names)
+        self.separator = separator
+
+    def begin(self) -> None:
+        super().begin()
+        self.csv = csv.writer(self.file, delimiter=self.separator, lineterminator="\n")
+        self.csv.writerow(self.names)
+
+    def write(self, columns: Sequence[Sequence[Any]]) -> None:
+        self.csv.writerows(zip(*columns, strict=True))
+
+
+class NdjsonWriter(TextWriter):
+    """A JSON object a line."""
+
+    def write(self, columns: Sequence[Sequence[Any]]) -> None:
+        for row in zip(*columns, strict=True):
+            plain = strict(dict(zip(self.names, row, strict=True)))
+            self.file.write(json.dumps(plain, allow_nan=False) + "\n")
+
+
+class JsonWriter(TextWriter):
+    """One JSON object with a list of rows, written as they come."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.count = 0
+        names = json.dumps(self.names)
+        self.file.write(f'{{"command": "predict", "columns": {names}, "rows": [')
+
+    def write(self, columns: Sequence[Sequence[Any]]) -> None:
+        for row in zip(*columns, strict=True):
+            self.file.write((", " if self.count else "") + json.dumps(strict(row), allow_nan=False))
+            self.count += 1
+
+    def end(self) -> None:
+        self.file.write(f'], "count": {self.count}}}\n')
+        super().end()
+
+
+class ParquetWriter(Writer):
+    """Row groups as they come; needs pyarrow."""
+
+    def begin(self) -> None:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise MissingExtra(
+                'writing Parquet needs pyarrow; pip install "adaline[io]" brings it, or write .csv.'
+            ) from None
+        self.pa, self.pq = pa, pq
+        self.file: Any = None
+
+    def write(self, columns: Sequence[Sequence[Any]]) -> None:
+        arrays = [self.pa.array(values) for values in columns]
+        table = self.pa.table(arrays, names=self.names)
+        if self.file is None:
+            self.file = self.pq.ParquetWriter(self.draft, table.schema)
+        self.file.write_table(table.cast(self.file.schema))
+
+    def end(self) -> None:
+        if self.file is None:
+            nothing = self.pa.table({name: self.pa.array([], "float64") for name in self.names})
+            self.pq.write_table(nothing, self.draft)
+        else:
+            self.file.close()
+
+
+def writer_for(path: str, format: str | None, names: Sequence[str]) -> Writer:
+    """What writes a file of this name."""
+    ending = os.path.splitext(path)[1].lstrip(".").lower()
+    chosen = format or ("csv" if path == "-" else _ENDINGS.get(ending))
+    if chosen is None:
+        raise Usage(
+            f"--out {path!r}: its ending tells no format; {did_you_mean(ending, _ENDINGS)} Or give "
+            "--format."
+        )
+    if chosen == "parquet":
+        if path == "-":
+            raise Usage("Parquet cannot be written to stdout; give --out FILE.parquet.")
+        return ParquetWriter(path, names)
+    if chosen in ("csv", "tsv"):
+        return SeparatedWriter(path, names, "," if chosen == "csv" else "\t")
+    return NdjsonWriter(path, names) if chosen == "ndjson" else JsonWriter(path, names)

@@ -1,0 +1,63 @@
+"""`adaline check-proof`: verify a proof of separability, without trusting whoever made it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from adaline.cli import _proof
+from adaline.cli._errors import NEGATIVE, OK, Usage
+from adaline.cli._learn import fits_in_memory, gathered
+from adaline.cli._output import Common, Data, Out
+from adaline.cli._source import known_column, opened
+from adaline.data import Encoding
+
+
+def check_proof(
+    proof: str,
+    data: Data,
+    /,
+    *,
+    target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
+    common: Common | None = None,
+) -> int:
+    """Check a proof that `adaline separable --proof` wrote; exit code 0 if it holds, 1 if not.
+
+    All sums are done in whole numbers. A proof holds for the same rows only: any other number,
+    row or label refutes it.
+
+    Parameters
+    ----------
+    proof
+        The proof, a JSON file.
+    data
+        The file it is about, or - for stdin.
+    target
+        The column with the classes; the one in the proof by default.
+    """
+    out = Out(common)
+    found, named, encoding = _proof.read(proof)
+    wanted = target or named
+    if wanted is None:
+        raise Usage(f"{proof} does not say which column holds the classes; give --target.")
+    source = opened(data)
+    known_column(source, wanted)
+    if encoding is None:
+        encoding = Encoding.learn(source, wanted)
+    fits_in_memory(source, encoding)
+    X, y, _ = gathered(source, encoding, wanted, classes=True)
+    checked = found.check(X, y)
+    proven = bool(checked) and found.verdict != "undecided"
+    lead = "Proven" if proven else "Not proven" if checked else "Refuted"
+    out.verdict(f"{lead}, {found.verdict}: {checked.sentence}")
+    out.json(
+        {
+            "command": "check-proof",
+            "holds": bool(checked),
+            "proven": proven,
+            "verdict": found.verdict,
+            "sentence": checked.sentence,
+        }
+    )
+    return OK if proven else NEGATIVE

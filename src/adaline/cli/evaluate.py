@@ -1,0 +1,100 @@
+"""`adaline evaluate`: a model's answers against the truth."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+import adaline
+from adaline.cli._ask import loaded, measured
+from adaline.cli._errors import Usage
+from adaline.cli._output import Common, Data, Out
+from adaline.cli._progress import Progress
+from adaline.cli._source import about_rows, known_column, opened
+from adaline.cli._words import name, number, percent, plural
+
+_MOST = 12  # classes whose confusion is shown
+
+
+def evaluate(
+    model: str,
+    data: Data,
+    /,
+    *,
+    target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
+    common: Common | None = None,
+) -> int:
+    """How good a model is on the rows of a file, which should not be those it has learned from.
+
+    Parameters
+    ----------
+    model
+        A model file.
+    data
+        A file as for fit, or - for stdin.
+    target
+        The column with the truth; the one that was learned by default.
+    """
+    printer = Out(common)
+    found = loaded(model)
+    wanted = target or found.target
+    if wanted is None:
+        raise Usage(f"{model} does not say which column it predicts; give --target.")
+    source = opened(data)
+    known_column(source, wanted)
+    encoding = found.prepared(source)
+    with Progress(printer, about_rows(source)) as progress:
+        tested = measured(found.model, encoding, source, wanted, progress=progress)
+    quality = tested.quality
+    if quality.n == 0:
+        raise ValueError(f"{source.name}: no row has all that is needed to compare.")
+    facts = quality.facts()
+    printer.verdict(quality.sentence(plural(quality.n, "row")))
+    printer.say()
+    _tell(printer, facts)
+    warnings = quality.doubts()
+    if tested.left_out:
+        warnings.append(f"{number(tested.left_out)} rows have missing values and were left out.")
+    for text in warnings:
+        printer.warn(text)
+    printer.json(
+        {
+            "command": "evaluate",
+            "adaline": adaline.__version__,
+            "model": type(found.model).__name__,
+            "target": wanted,
+            "quality": facts,
+            "left_out": tested.left_out,
+            "warnings": warnings,
+        }
+    )
+    return 0
+
+
+def _tell(out: Out, facts: dict[str, Any]) -> None:
+    if "r2" in facts:
+        rows = [
+            ("R²", facts["r2"]),
+            ("root mean squared error", facts["rmse"]),
+            ("mean absolute error", facts["mae"]),
+            ("largest error", facts["worst"]),
+            ("root mean squared error of the mean", facts["rmse_of_mean"]),
+        ]
+        out.facts([(k, "–" if v is None else number(float(v))) for k, v in rows])
+        return
+    rows = [
+        ("right", percent(facts["accuracy"])),
+        ("mean over classes", percent(facts["balanced_accuracy"])),
+    ]
+    if facts["log_loss"] is not None:
+        rows.append(("mean log loss", number(facts["log_loss"])))
+    out.facts(rows)
+    if len(facts["labels"]) <= _MOST and len(facts["answers"]) <= _MOST:
+        out.say()
+        head = ["truth \\ answer", *(name(a) for a in facts["answers"])]
+        lines = [
+            [name(t), *(number(c) for c in counts)]
+            for t, counts in zip(facts["labels"], facts["confusion"], strict=True)
+        ]
+        out.table(head, lines)

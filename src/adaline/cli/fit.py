@@ -1,0 +1,81 @@
+"""`adaline fit`: learn a column of a table from the others, and say what it is worth."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from adaline.cli._output import Common, Data, Out
+
+
+def fit(
+    data: Data,
+    /,
+    *,
+    target: Annotated[str, Parameter(name=["--target", "-t"])],
+    model: Annotated[str | None, Parameter(name=["--model", "-m"])] = None,
+    out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
+    report: str | None = None,
+    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
+    test: float | None = None,
+    missing: Literal["refuse", "drop", "mean"] = "refuse",
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    passes: int = 1,
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    checkpoint: str | None = None,
+    common: Common | None = None,
+) -> int:
+    """Learn a column of a table from the others, and say what the result is worth.
+
+    Numbers are used as they are; text becomes one indicator a level. A fifth of the rows is held
+    out to measure the quality with: which ones, a hash of the row's place and the seed decides.
+    Files may be larger than memory.
+
+    Parameters
+    ----------
+    data
+        A file (CSV, TSV, Parquet, Arrow, NDJSON, LIBSVM, npy, npz; .gz where text), or - for stdin.
+    target
+        The column to learn.
+    model
+        The learner: ridge, least-squares or widrow-hoff for numbers; logistic, gaussian,
+        perceptron, adaline, sigmoid, least-squares-classifier, ho-kashyap or kernel-perceptron
+        for classes. Without it the target decides.
+    out
+        Where to keep the model, such as model.adaline.
+    report
+        Where to write a page about the fit, such as report.html.
+    ignore
+        A column to leave out; may be given more than once.
+    test
+        Share of the rows to hold out: 0.2, and none of fewer than 50 rows. 0 learns from all.
+    missing
+        What to do with missing values: refuse them, drop their rows, or fill in the mean.
+    set_
+        A setting of the learner as name=value, such as alpha=0; may be given more than once.
+    passes
+        Of learners that take large files in their order (perceptron, adaline, ...): how often.
+    jobs
+        Processes that read and sum a large file.
+    checkpoint
+        A directory that keeps what was learned so far: after Ctrl-C or a crash the same command
+        goes on from there.
+    """
+    from adaline.cli._fitting import Asked, run  # with all that learns: not for a help text
+
+    asked = Asked(
+        data,
+        target,
+        model,
+        out,
+        report,
+        ignore or (),
+        test,
+        missing,
+        set_ or (),
+        passes,
+        jobs,
+        checkpoint,
+    )
+    return run(asked, Out(common))

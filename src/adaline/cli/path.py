@@ -1,0 +1,131 @@
+"""`adaline path`: ridge over a range of penalties."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from cyclopts import Parameter
+
+import adaline
+from adaline.cli import _learn
+from adaline.cli._choose import Choice
+from adaline.cli._errors import Usage
+from adaline.cli._output import Common, Data, Out
+from adaline.cli._source import about_rows, known_column, opened, title
+from adaline.cli._words import name, number, plural
+from adaline.data import Encoding
+
+_WIDE = 8  # coefficients that the table shows beside the errors
+
+
+def path(
+    data: Data,
+    /,
+    *,
+    target: Annotated[str, Parameter(name=["--target", "-t"])],
+    points: int = 21,
+    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
+    missing: Literal["refuse", "drop", "mean"] = "refuse",
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    common: Common | None = None,
+) -> int:
+    """Ridge regression over a range of penalties, and where the cross-validated error is least.
+
+    LOO is the exact leave-one-out error, for files that fit in memory; GCV its approximation from
+    sums alone.
+
+    Parameters
+    ----------
+    data
+        A file as for fit, or - for stdin.
+    target
+        The column to learn, of numbers.
+    points
+        Penalties in the table.
+    ignore
+        A column to leave out; may be given more than once.
+    missing
+        What to do with missing values.
+    jobs
+        Processes that read and sum a large file.
+    """
+    out = Out(common)
+    if not 2 <= points <= 1000:
+        raise Usage(f"--points {points}: expected 2 to 1000.")
+    source = opened(data, ignore or (), keep=[target])
+    known_column(source, target)
+    encoding = Encoding.learn(source, target, missing=missing, jobs=jobs)
+    about = about_rows(source)
+    small = about is not None and about * len(encoding.names) <= _learn.MEMORY and jobs == 1
+    choice = Choice("ridge", False, "the path is ridge's")
+    plan = _learn.Plan(target, choice, 0, 0.0, missing, jobs, in_memory=small)
+    found = _learn.learned(adaline.Ridge(), source, encoding, plan, out, about)
+    model = found.model
+    grid = _grid(model, points)
+    rows = (found.X, found.y) if small else (None, None)
+    table = model.path(grid, *rows)
+    minima = _minima(model, found)
+    n = "" if found.rows is None else f"{plural(found.rows, 'row')}, "
+    out.say(f"Read {name(title(source))}: {n}{plural(len(encoding.names), 'column')} of numbers.")
+    out.say()
+    best = ", ".join(f"{rule} {number(a, 4)}" for rule, a in minima.items())
+    out.verdict(f"The penalty of least error for {name(target)}: {best}.")
+    out.say()
+    _tell(out, table, list(encoding.names), minima)
+    for text in found.said:
+        out.warn(text)
+    out.json(
+        {
+            "command": "path",
+            "target": target,
+            "rows": found.rows,
+            "minima": {rule.lower(): alpha for rule, alpha in minima.items()},
+            "alphas": table.alphas,
+            "dof": table.dof,
+            "gcv": table.gcv,
+            "loo": table.loo,
+            "names": list(encoding.names),
+            "coef": table.coef,
+            "intercept": table.intercept,
+        }
+    )
+    return 0
+
+
+def _grid(model: Any, points: int) -> Any:
+    """Penalties over the range that the rules search."""
+    whole = model.path().alphas
+    return np.geomspace(whole[0], whole[-1], points)
+
+
+def _minima(model: Any, found: Any) -> dict[str, float]:
+    """The penalty that each rule chooses, exactly and not on the grid."""
+    minima = {}
+    if found.X is not None:
+        minima["LOO"] = float(model.alpha_)
+        minima["GCV"] = float(adaline.Ridge("gcv").fit(found.X, found.y).alpha_)
+    else:
+        minima["GCV"] = float(model.alpha_)
+    minima["evidence"] = float(model.evidence().best_alpha)
+    return minima
+
+
+def _tell(out: Out, table: Any, names: list[str], minima: dict[str, float]) -> None:
+    some = names[:_WIDE]
+    errors = ["GCV"] if table.loo is None else ["LOO", "GCV"]
+    columns = {"GCV": table.gcv, "LOO": table.loo}
+    marks = {
+        e: int(np.nanargmin(np.where(np.isfinite(columns[e]), columns[e], np.inf))) for e in errors
+    }
+    head = ["alpha", "dof", *errors, *(name(n)[:20] for n in some), ""]
+    rows = []
+    for i, alpha in enumerate(table.alphas.tolist()):
+        least = " ".join(f"least {e}" for e in errors if marks[e] == i)
+        cells = [number(alpha, 3), number(float(table.dof[i]), 4)]
+        cells += [number(float(columns[e][i]), 5) for e in errors]
+        cells += [*(number(float(v), 3) for v in table.coef[i][:_WIDE]), least]
+        rows.append(cells)
+    out.table(head, rows)
+    if len(names) > len(some):
+        out.say(f"The first {len(some)} of {len(names)} coefficients; --json has them all.", "dim")

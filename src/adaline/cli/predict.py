@@ -1,0 +1,110 @@
+"""`adaline predict`: a model's answers for the rows of a file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from cyclopts import Parameter
+
+from adaline.cli._ask import Answers, answers, loaded
+from adaline.cli._errors import Usage
+from adaline.cli._output import Common, Data, Out
+from adaline.cli._progress import Progress
+from adaline.cli._source import about_rows, column, known_column, not_the_data, opened
+from adaline.cli._words import number
+from adaline.cli._writers import Writer, writer_for
+
+
+def predict(
+    model: str,
+    data: Data,
+    /,
+    *,
+    out: Annotated[str, Parameter(name=["--out", "-o"])] = "-",
+    keep: Annotated[list[str] | None, Parameter(negative="")] = None,
+    format: Literal["csv", "tsv", "ndjson", "parquet"] | None = None,
+    common: Common | None = None,
+) -> int:
+    """Predict the rows of a file with a model that `adaline fit --out` wrote.
+
+    A row for each row that came, in the same order: the prediction, and for classes their
+    probabilities where the model tells them. Rows that the model leaves out for missing values
+    have an empty prediction.
+
+    Parameters
+    ----------
+    model
+        A model file.
+    data
+        A file as for fit, or - for stdin.
+    out
+        Where to write: .csv, .tsv, .ndjson or .parquet, or - for stdout (CSV).
+    keep
+        A column of the data to copy beside the predictions; may be given more than once.
+    format
+        How to write, where the name of the file does not tell.
+    """
+    printer = Out(common)
+    not_the_data(out, model, data)
+    found = loaded(model)
+    source = opened(data)
+    for wanted in keep or ():
+        known_column(source, wanted, "--keep")
+    encoding = found.prepared(source)
+    if printer.common.json and out == "-":
+        format = "json"  # type: ignore[assignment]
+    names = [*(keep or ()), *_heads(found.model)]
+    if len(set(names)) < len(names):
+        raise Usage("--keep names a column twice, or one called like a prediction.")
+    rows = blank = 0
+    with (
+        writer_for(out, format, names) as writer,
+        Progress(printer, about_rows(source)) as progress,
+    ):
+        for part in answers(found.model, encoding, source):
+            _write(writer, part, keep or [], len(_heads(found.model)) - 1)
+            rows, blank = rows + part.block.rows, blank + int((~part.kept).sum())
+            progress(rows)
+    if out != "-":
+        printer.verdict(f"Wrote {number(rows)} predictions: {out}")
+        printer.json({"command": "predict", "rows": rows, "without_prediction": blank, "out": out})
+        if blank:
+            printer.warn(f"{number(blank)} rows have missing values and no prediction.")
+    return 0
+
+
+def _heads(model: Any) -> list[str]:
+    heads = ["prediction"]
+    if hasattr(model, "classes_") and hasattr(model, "predict_log_proba"):
+        heads += [f"p({label})" for label in model.classes_.tolist()]
+    return heads
+
+
+def _write(writer: Writer, part: Answers, keep: list[str], chances: int) -> None:
+    """A block of columns; None where there is no prediction."""
+    columns: list[list[Any]] = []
+    for wanted in keep:
+        values, gone = column(part.block, wanted)
+        told = _whole(values.tolist()) if writer.is_text else values.tolist()
+        columns.append([None if g else v for v, g in zip(told, gone.tolist(), strict=True)])
+    columns.append(_spread(part.kept, part.predicted.tolist()))
+    for k in range(chances):
+        p = [] if part.log_p is None else np.exp(part.log_p[:, k]).tolist()
+        columns.append(_spread(part.kept, p))
+    writer.write(columns)
+
+
+def _whole(values: list[Any]) -> list[Any]:
+    """Whole numbers without ".0": a CSV file does not tell 3 from 3.0, and people write 3."""
+    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
+
+
+def _spread(kept: Any, values: list[Any]) -> list[Any]:
+    """Values at the rows that were kept, None at the others."""
+    if len(values) == len(kept):
+        return values
+    out: list[Any] = [None] * len(kept)
+    for place, value in zip(np.flatnonzero(kept).tolist(), values, strict=True):
+        out[place] = value
+    return out

@@ -1,0 +1,134 @@
+"""`adaline separable`: does a hyperplane part the classes? A verdict with a proof."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+import adaline
+from adaline.cli._errors import NEGATIVE, OK, Usage
+from adaline.cli._learn import fits_in_memory, gathered
+from adaline.cli._output import Common, Data, Out, strict
+from adaline.cli._proof import FORMAT, VERSION
+from adaline.cli._source import known_column, not_the_data, opened, title
+from adaline.cli._words import name, number, plural, with_names
+from adaline.data import Encoding
+
+_MANY = 100  # classes: each row is told from every other class
+_PAIRED = 20  # classes up to which each two of them are decided, too
+
+
+def separable(
+    data: Data,
+    /,
+    *,
+    target: Annotated[str, Parameter(name=["--target", "-t"])],
+    proof: str | None = None,
+    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
+    missing: Literal["refuse", "drop", "mean"] = "refuse",
+    bias: Annotated[bool, Parameter(negative="--no-bias")] = True,
+    time_limit: float = 60.0,
+    common: Common | None = None,
+) -> int:
+    """Whether a hyperplane separates the classes; the exit code is 0 if so, 1 if not or undecided.
+
+    The verdict is about the numbers as they are, without tolerance, and the proof can be checked
+    by anyone, in whole numbers: see adaline check-proof.
+
+    Parameters
+    ----------
+    data
+        A file as for fit, or - for stdin.
+    target
+        The column with the classes.
+    proof
+        Where to write the proof, such as proof.json.
+    ignore
+        A column to leave out; may be given more than once.
+    missing
+        What to do with missing values.
+    bias
+        Whether the hyperplane may miss the origin.
+    time_limit
+        Seconds after which to answer "undecided".
+    """
+    out = Out(common)
+    if not time_limit >= 0:
+        raise Usage(f"--time-limit {time_limit}: expected seconds, 0 or more.")
+    not_the_data(proof, data)
+    source = opened(data, ignore or (), keep=[target])
+    known_column(source, target)
+    encoding = Encoding.learn(source, target, missing=missing)
+    fits_in_memory(source, encoding)
+    X, y, left_out = gathered(source, encoding, target, classes=True)
+    K = len(set(y.tolist()))
+    if K > _MANY:
+        raise ValueError(
+            f"the target {target!r} has {number(K)} different values; separability is about "
+            f"classes, at most {_MANY} here."
+        )
+    found = adaline.separability(
+        X, y, fit_intercept=bias, time_limit=time_limit, pairwise=K <= _PAIRED
+    )
+    n, p = X.shape
+    out.say(
+        f"Read {name(title(source))}: {plural(n, 'row')}, {plural(p, 'column')} of numbers, "
+        f"{len(found.labels)} classes."
+    )
+    out.say()
+    explained = with_names(found.explain(), encoding.names)
+    out.verdict(f"{found.verdict[0].upper()}{found.verdict[1:]}: {explained}")
+    out.say("Rows are counted from 0; a column of text is an indicator for each level.", "dim")
+    pairs = [(f"{name(a)} – {name(b)}", part.verdict) for (a, b), part in found.pairwise.items()]
+    if pairs:
+        out.say()
+        out.table(["classes", "verdict"], pairs)
+    _doubt(out, found, left_out)
+    if proof is not None:
+        text = json.dumps(_file(found, target, encoding), allow_nan=False)
+        with open(proof, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        out.say(f"Wrote the proof: {proof}")
+        out.say(f"To check it: adaline check-proof {proof} {data}", "dim")
+    out.json(
+        {
+            "command": "separable",
+            "verdict": found.verdict,
+            "sentence": explained,
+            "rows": n,
+            "columns": list(encoding.names),
+            "labels": list(found.labels),
+            "margin": found.margin,
+            "coef": found.coef,
+            "intercept": found.intercept,
+            "pairwise": [[a, b, part.verdict] for (a, b), part in found.pairwise.items()],
+            "left_out": left_out,
+            "proof": proof,
+        }
+    )
+    return OK if found.verdict == "separable" else NEGATIVE
+
+
+def _doubt(out: Out, found: Any, left_out: int) -> None:
+    if left_out:
+        out.warn(f"{number(left_out)} rows have missing values and were left out.")
+    if found.verdict == "separable":
+        share = adaline.cover(found.n_rows, found.n_features, bool(found.fit_intercept)).fraction
+        if share > 0.01:
+            out.warn(
+                f"so are {100 * share:.3g} % of all labellings of {found.n_rows} points in "
+                f"{found.n_features} dimensions (Cover): that says little. More rows would."
+            )
+
+
+def _file(found: Any, target: str, encoding: Encoding) -> dict[str, Any]:
+    """The proof, and what it takes to make the same numbers of the file again."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "target": target,
+        "encoding": strict(encoding.to_dict()),
+        "proof": json.loads(found.to_json()),
+    }

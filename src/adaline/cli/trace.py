@@ -1,0 +1,132 @@
+"""`adaline trace`: every step of learning, as the lecture's table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+import adaline
+from adaline.cli import _choose
+from adaline.cli._errors import Usage
+from adaline.cli._learn import gathered
+from adaline.cli._output import Common, Data, Out
+from adaline.cli._source import about_rows, known_column, opened
+from adaline.cli._words import did_you_mean, name, number
+from adaline.data import Encoding
+
+_STEPS = 200_000  # rows of the table that are kept at most
+TRACED = (
+    "perceptron",
+    "widrow-hoff",
+    "adaline",
+    "sigmoid",
+    "kernel-perceptron",
+    "ho-kashyap",
+    "logistic",
+)
+
+
+def trace(
+    data: Data,
+    /,
+    *,
+    target: Annotated[str, Parameter(name=["--target", "-t"])],
+    model: Annotated[str, Parameter(name=["--model", "-m"])] = "perceptron",
+    passes: int = 100,
+    rows: int = 60,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
+    missing: Literal["refuse", "drop", "mean"] = "refuse",
+    common: Common | None = None,
+) -> int:
+    """Every step of learning, as the lecture's table; for small files.
+
+    Parameters
+    ----------
+    data
+        A file as for fit, or - for stdin.
+    target
+        The column to learn.
+    model
+        perceptron, widrow-hoff, adaline, sigmoid, kernel-perceptron, ho-kashyap or logistic.
+    passes
+        Over the rows (or iterations), at most.
+    rows
+        Lines of the table to print: the first and the last ones; 0 prints all.
+    set_
+        A setting of the learner as name=value, such as eta=1 or mode=batch.
+    ignore
+        A column to leave out; may be given more than once.
+    missing
+        What to do with missing values.
+    """
+    out = Out(common)
+    key = _choose.spelled(model)
+    if key not in TRACED:
+        raise Usage(f"--model {model!r} does not learn in steps; {did_you_mean(key, TRACED)}")
+    if passes < 1 or rows < 0:
+        raise Usage("--passes is 1 or more, and --rows 0 or more.")
+    source = opened(data, ignore or (), keep=[target])
+    known_column(source, target)
+    encoding = Encoding.learn(source, target, missing=missing)
+    _check_size(about_rows(source) or 0, passes, key)
+    X, y, _ = gathered(source, encoding, target, key in _choose.CLASSIFIERS)
+    given = [*(set_ or ())]
+    if not any(s.startswith("max_iter=") for s in given):
+        given.append(f"max_iter={passes}")
+    found = _traced(_choose.made(key, given, out.common.seed), X, y)
+    out.say(f"w1, w2, ... are the weights of {', '.join(name(n) for n in encoding.names[:8])}.")
+    _tell(out, found, rows)
+    columns = found.columns()
+    out.json(
+        {
+            "command": "trace",
+            "model": key,
+            "names": list(encoding.names),
+            "steps": len(found),
+            "stopped": found.fit.stopped,
+            "columns": columns,
+            "coef": found.fit.W,
+            "intercept": found.fit.b,
+        }
+    )
+    return 0
+
+
+def _check_size(rows: int, passes: int, key: str) -> None:
+    lines = rows if key in ("logistic", "ho-kashyap") else rows * passes
+    if lines > _STEPS:
+        most = _STEPS // max(rows, 1)
+        advice = f"take fewer rows, or --passes {most}" if most else "take fewer rows"
+        raise Usage(
+            f"about {number(rows)} rows and up to {passes} passes make a table of more than "
+            f"{_STEPS:,} lines; {advice}."
+        )
+
+
+def _traced(estimator: Any, X: Any, y: Any) -> Any:
+    import warnings
+
+    with warnings.catch_warnings():  # what stopped learning is the table's last line
+        warnings.simplefilter("ignore")
+        return adaline.trace(estimator, X, y)
+
+
+def _tell(out: Out, found: Any, most: int) -> None:
+    """The table, its middle left out where it is long; then why learning ended."""
+    lines = str(found).splitlines()
+    head, body, end = lines[0], lines[1 : 1 + len(found)], lines[1 + len(found) :]
+    if out.at_length:
+        for line in [head, *_few(body, most)]:
+            out.say(line)
+    out.verdict("\n".join(end) if end else found.fit.stopped)
+
+
+def _few(lines: Sequence[str], most: int) -> list[str]:
+    if not most or len(lines) <= most:
+        return list(lines)
+    first, last = (most + 1) // 2, most // 2
+    gap = f"... {len(lines) - most:,} lines left out; --rows 0 prints all ..."
+    return [*lines[:first], gap, *(lines[-last:] if last else [])]

@@ -1,0 +1,55 @@
+"""The command in this process: tokens in, exit code and texts out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from adaline.cli import app
+from adaline.cli._errors import guarded
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """stdout as strict JSON: no NaN, no infinity."""
+
+        def refuse(word):
+            raise ValueError(f"{word} is no strict JSON")
+
+        return json.loads(self.out, parse_constant=refuse)
+
+
+@pytest.fixture
+def command(capsys, tmp_path, monkeypatch):
+    """Run `adaline` with these tokens, in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*tokens: object) -> Result:
+        given = [str(token) for token in tokens]
+        code = guarded(app(given), given)
+        return Result(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def pumps():
+    return DATA / "pumps.csv"
+
+
+@pytest.fixture(scope="session")
+def rents():
+    return DATA / "rents.csv"

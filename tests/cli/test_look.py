@@ -1,0 +1,78 @@
+"""`path`, `trace` and `demo`."""
+
+from __future__ import annotations
+
+import filecmp
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adaline
+from adaline.cli import _learn
+from adaline.data import Encoding, blocks
+
+OR = "x,y,label\n-1,-1,-1\n1,-1,1\n-1,1,1\n1,1,1\n"
+
+
+def test_the_path_has_ridges_errors_and_minima(command, rents):
+    found = command("path", rents, "-t", "rent", "--points", 7, "--json").json
+    source = blocks(rents)
+    (block,) = source
+    X = Encoding.learn(source, "rent").encode(block)
+    y = np.asarray(block.columns[list(block.names).index("rent")].values)
+    model = adaline.Ridge().fit(X, y)
+    table = model.path(found["alphas"], X, y)
+    np.testing.assert_allclose(found["loo"], table.loo, rtol=1e-10)
+    np.testing.assert_allclose(found["coef"], table.coef, rtol=1e-8, atol=1e-12)
+    assert found["minima"]["loo"] == pytest.approx(model.alpha_)
+    assert len(found["alphas"]) == 7
+
+
+def test_a_path_of_blocks_has_gcv_only(command, rents, monkeypatch):
+    whole = command("path", rents, "-t", "rent", "--json").json
+    monkeypatch.setattr(_learn, "MEMORY", 0)
+    parts = command("path", rents, "-t", "rent", "--json").json
+    assert parts["loo"] is None
+    assert parts["minima"]["gcv"] == pytest.approx(whole["minima"]["gcv"], rel=1e-6)
+    assert "least GCV" in command("path", rents, "-t", "rent").out
+
+
+def test_the_trace_is_the_lectures_table(command, tmp_path):
+    (tmp_path / "or.csv").write_text(OR)
+    shown = command("trace", "or.csv", "-t", "label").out
+    X, y = [[-1, -1], [1, -1], [-1, 1], [1, 1]], [-1, 1, 1, 1]
+    for line in str(adaline.trace(adaline.Perceptron(), X, y)).splitlines():
+        assert line in shown
+    found = command("trace", "or.csv", "-t", "label", "--json").json
+    assert found["columns"]["w1"] == [0, 1, 2, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "model", ["adaline", "sigmoid", "kernel-perceptron", "ho-kashyap", "logistic", "widrow-hoff"]
+)
+def test_every_learner_that_steps_can_be_traced(command, tmp_path, model):
+    (tmp_path / "or.csv").write_text(OR)
+    found = command("trace", "or.csv", "-t", "label", "-m", model, "--passes", 3, "--rows", 2)
+    assert found.code == 0, found.err
+    assert command("trace", "or.csv", "-t", "label", "-m", model, "--json").json["steps"] > 0
+
+
+def test_a_table_too_long_to_keep_is_refused(command, pumps):
+    found = command("trace", pumps, "-t", "failed", "--passes", 10_000)
+    assert found.code == 2
+    assert "--passes 4" in found.err
+
+
+def test_the_demo_ends_with_a_fit_of_the_file_that_comes_along(command, tmp_path):
+    shown = command("demo", "--out", tmp_path / "there")
+    assert shown.code == 0, shown.err
+    assert "8. " in shown.out
+    assert "held-out rows" in shown.out
+    assert (tmp_path / "there" / "report.html").is_file()
+    assert adaline.load(tmp_path / "there" / "model.adaline").predict
+
+
+def test_the_sample_in_the_package_is_the_one_in_examples(pumps):
+    inside = Path(adaline.__file__).parent / "_samples" / "pumps.csv"
+    assert filecmp.cmp(inside, pumps, shallow=False)

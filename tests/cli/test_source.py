@@ -1,0 +1,128 @@
+"""Rows held out, stdin put aside, and CSV without polars."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adaline.cli import _source
+from adaline.cli._plain_csv import PlainCsv
+from adaline.cli._source import Share, about_rows, column, held_out, opened, title
+from adaline.data import Encoding, blocks
+
+
+@given(st.integers(0, 1000), st.integers(0, 2**70), st.floats(0.01, 0.99))
+def test_a_row_is_held_out_whatever_comes_after_it(piece, seed, share):
+    whole = held_out(piece, 500, seed, share)
+    np.testing.assert_array_equal(whole[:100], held_out(piece, 100, seed, share))
+    # Six standard deviations of a binomial share of 500 rows.
+    assert abs(whole.mean() - share) < 6 * np.sqrt(share * (1 - share) / 500) + 1e-9
+
+
+def test_seeds_and_pieces_draw_independently():
+    drawn = [held_out(piece, 4000, seed, 0.5) for seed in range(4) for piece in range(4)]
+    agreement = np.corrcoef(np.array(drawn, dtype=float)) - np.eye(16)
+    assert np.abs(agreement).max() < 6 / np.sqrt(4000)
+
+
+def test_held_out_rows_and_the_others_are_the_whole(rng):
+    X = rng.normal(size=(1000, 2))
+    source = blocks(X, rows=97)
+    parts = [Share(source, 3, 0.3, out=out) for out in (True, False)]
+    rows = [np.concatenate([block.matrix for block in part]) for part in parts]
+    assert 200 < len(rows[0]) < 400
+    together = np.concatenate(rows)
+    np.testing.assert_array_equal(np.sort(together, axis=0), np.sort(X, axis=0))
+    assert parts[0].fingerprint != parts[1].fingerprint
+
+
+def test_places_of_shared_rows_are_those_of_the_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{i}\n" for i in range(50)))
+    (block,) = Share(blocks(path), 0, 0.5, out=True)
+    values, _ = column(block, "a")
+    assert [block.place(i) for i in range(3)] == [f"line {int(v) + 2}" for v in values[:3]]
+
+
+def test_rows_are_estimated_where_nobody_counts_them(pumps, tmp_path):
+    assert about_rows(blocks(pumps)) == pytest.approx(400, rel=0.05)
+    packed = tmp_path / "pumps.csv.gz"
+    packed.write_bytes(gzip.compress(pumps.read_bytes()))
+    assert about_rows(blocks(packed)) is None
+
+
+def test_a_file_of_unknown_length_is_fitted_by_blocks(command, pumps, tmp_path):
+    packed = tmp_path / "pumps.csv.gz"
+    packed.write_bytes(gzip.compress(pumps.read_bytes()))
+    found = command("fit", packed, "-t", "failed", "--json")
+    assert found.code == 0, found.err
+    assert not found.json["data"]["in_memory"]
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "ndjson", "parquet", "arrow"])
+def test_stdin_is_told_by_how_it_begins(pumps, form, monkeypatch):
+    pl = pytest.importorskip("polars")
+    table, raw = pl.read_csv(pumps), io.BytesIO()
+    match form:
+        case "csv" | "csv.gz":
+            raw.write(pumps.read_bytes() if form == "csv" else gzip.compress(pumps.read_bytes()))
+        case "ndjson":
+            table.write_ndjson(raw)
+        case "parquet":
+            table.write_parquet(raw)
+        case "arrow":
+            table.write_ipc(raw)
+    raw.seek(0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw))
+    source = opened("-")
+    assert title(source) == "stdin"
+    assert tuple(source.names) == tuple(table.columns)
+    assert sum(block.rows for block in source) == 400
+
+
+@pytest.mark.parametrize("missing", ["drop", "mean"])
+def test_pythons_own_csv_reader_gives_the_same_numbers(tmp_path, missing):
+    path = tmp_path / "a.csv"
+    rows = [f'{i / 7},{i if i % 5 else "NA"},"{"x, y" if i % 3 else "z"}",{i}' for i in range(60)]
+    path.write_text("a,b,c,y\n" + "\n".join(rows) + "\n\n")
+    ours, theirs = PlainCsv(str(path)), blocks(path)
+    assert (ours.names, ours.kinds) == (tuple(theirs.names), tuple(theirs.kinds))
+    encodings = [Encoding.learn(s, "y", missing=missing) for s in (ours, theirs)]
+    assert encodings[0].names == encodings[1].names
+    a, b = (
+        [e.encode(block) for block in s] for e, s in zip(encodings, (ours, theirs), strict=True)
+    )
+    np.testing.assert_allclose(np.concatenate(a), np.concatenate(b), rtol=1e-15)
+
+
+def test_without_polars_and_pyarrow_a_fit_of_csv_is_the_same(command, pumps, monkeypatch):
+    from adaline import MissingExtra
+
+    tokens = ["fit", pumps, "-t", "failed", "--ignore", "site", "--json"]
+    usual = command(*tokens).json
+
+    def missing(place, columns=None):
+        raise MissingExtra("reading needs polars")
+
+    monkeypatch.setattr(_source, "blocks", missing)
+    bare = command(*tokens).json
+    assert bare == usual
+    other = command("fit", "a.parquet", "-t", "y")
+    assert other.code == 2
+    assert "polars" in other.err
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a,b\n", "a,a\n1,2\n", "a,b\n1,2\n3\n", "a\n" + "1\n" * 60 + "x\n"]
+)
+def test_pythons_own_reader_refuses_what_is_wrong(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"a\.csv"):
+        PlainCsv(str(path))
