@@ -106,7 +106,11 @@ def cancel(
     True
     """
     noise, desired = _pair(reference, "reference", primary, "primary")
-    chosen = _filter(filter, _taps(taps, filter, 32), noise.shape[1], eta=0.05)
+    # The signal is no noise to RLS: a bolder start would chase it for as long as the filter is.
+    with np.errstate(over="ignore", invalid="ignore"):
+        power = float(np.mean(np.abs(noise) ** 2)) if noise.size else 0.0
+    delta = power if 0.0 < power < np.inf else "auto"
+    chosen = _filter(filter, _taps(taps, filter, 32), noise.shape[1], eta=0.05, delta=delta)
     y, e = chosen.process(noise, desired)
     return TaskResult(e, chosen, y, e, {"removed_db": gain(desired, e)})
 
@@ -327,14 +331,19 @@ def _taps(taps: int | None, filter: Filter | None, usual: int) -> int | None:
 
 
 def _filter(
-    filter: Filter | None, taps: int | None, channels: int, eta: float, forgetting: float = 0.999
+    filter: Filter | None,
+    taps: int | None,
+    channels: int,
+    eta: float,
+    forgetting: float = 0.999,
+    delta: float | str = "auto",
 ) -> Filter:
     """The filter that was given, or a good one."""
     if filter is None:
         if taps is None:
             raise ValueError("taps is missing; say how long the filter is, or give a filter.")
         taps = whole(taps, "taps", 1)
-        return RLS(taps, forgetting) if channels * taps <= SMALL else NLMS(taps, eta)
+        return RLS(taps, forgetting, delta) if channels * taps <= SMALL else NLMS(taps, eta)
     if not isinstance(filter, Filter):
         raise TypeError(f"filter is {filter!r}; expected a filter object, such as NLMS(taps=64).")
     if taps is not None and taps != filter.taps:

@@ -17,7 +17,7 @@ import pytest
 import adaline
 import adaline.filters
 from adaline import load, save
-from adaline.data import Encoding, blocks
+from adaline.data import Encoding, blocks, fit
 from adaline.data._binary import pack, unpack
 from adaline.data._model_nodes import same
 from adaline.data._model_schema import ALONE, ESTIMATORS, FILTERS, PROOFS, RECORDS
@@ -352,3 +352,14 @@ def test_a_proof_that_was_loaded_still_has_to_hold_for_the_data():
     back = unpacked(packed(made("Separability")))
     assert back.check(X, three)
     assert not back.check(X[::-1], three)
+
+
+def test_a_model_that_was_fitted_on_a_table_is_saved_with_its_encoding(tmp_path):
+    colours = ["red", "blue", "red", "green"] * 5
+    table = pl.DataFrame({"colour": colours, "y": [1.0, 2.0, 1.5, 3.0] * 5})
+    model = fit(adaline.LeastSquares(), table, "y")
+    save(model, tmp_path / "m.adaline")
+    assert model.encoding_ is not None  # saving changes nothing
+    back = load(tmp_path / "m.adaline")
+    np.testing.assert_array_equal(back.model.coef_, model.coef_)
+    np.testing.assert_allclose(back.predict(table[["colour"]])[:2], [1.25, 2.0])

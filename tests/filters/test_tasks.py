@@ -281,3 +281,12 @@ def test_the_electrocardiogram_comes_out_of_the_hum(capsys):
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="Kalman"):
         adaline.filters.Kalman  # noqa: B018
+
+
+def test_cancelling_does_not_begin_with_a_burst(rng):
+    n = np.arange(5000)
+    noise, tone = rng.standard_normal(5000), 2 * np.sin(0.06 * n)
+    heard = np.convolve(noise, rng.standard_normal(32) * 0.8 ** np.arange(32))[:5000]
+    left = cancel(tone + heard, noise, taps=32).signal - tone
+    assert np.abs(left).max() < 2 * np.abs(heard).max()
+    assert np.mean(left**2) < 0.2 * np.mean(heard**2)

@@ -192,9 +192,6 @@ def _by_blocks(
             passes=plan.passes,
             seed=plan.seed,
         )
-    # The encoding is kept beside the model, not in it.
-    if hasattr(model, "encoding_"):
-        del model.encoding_
     return Learned(model, encoding, progress.rows or None, 0, [], True)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -94,7 +95,8 @@ def save(
     path : str or path
         Customarily with the suffix .adaline. A file that is there is replaced.
     encoding : Encoding, optional
-        How tables become the model's columns; `load` then gives both, as `Prepared`.
+        How tables become the model's columns; `load` then gives both, as `Prepared`. A model that
+        `adaline.data.fit` learned brings its own.
     metadata : mapping, optional
         Anything that strict JSON can hold: a title, a date, where the data came from.
 
@@ -171,6 +173,9 @@ def packed(model: Any, encoding: Any = None, metadata: Mapping[str, Any] | None 
     """The bytes that `save` writes, read back and compared."""
     if isinstance(model, Prepared) and encoding is None:
         model, encoding = model.model, model.encoding
+    if hasattr(model, "encoding_"):  # what `data.fit` learned with the model, and belongs beside it
+        encoding, model = encoding or model.encoding_, copy(model)
+        del model.encoding_
     writer = Writer()
     header = {
         "content": "model",
