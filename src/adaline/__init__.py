@@ -21,6 +21,7 @@ _HOME = {
     "ClassMoments": "adaline.class_moments",
     "Constant": "adaline.schedules",
     "Cover": "adaline.dichotomies",
+    "DataError": "adaline.errors",
     "DivergenceError": "adaline.errors",
     "FilteredXLMS": "adaline.filters.filtered_x",
     "GaussianClassifier": "adaline.estimators.gaussian",
@@ -33,6 +34,7 @@ _HOME = {
     "LogisticRegression": "adaline.estimators.logistic",
     "MaxMargin": "adaline.estimators.max_margin",
     "MissingExtra": "adaline.errors",
+    "ModelFileError": "adaline.errors",
     "Moments": "adaline.moments",
     "NLMS": "adaline.filters.nlms",
     "OverK": "adaline.schedules",
@@ -76,6 +78,7 @@ __all__ = [
     "ClassMoments",
     "Constant",
     "Cover",
+    "DataError",
     "DivergenceError",
     "FilteredXLMS",
     "GaussianClassifier",
@@ -87,6 +90,7 @@ __all__ = [
     "LogisticRegression",
     "MaxMargin",
     "MissingExtra",
+    "ModelFileError",
     "Moments",
     "OverK",
     "Perceptron",
@@ -123,9 +127,11 @@ if TYPE_CHECKING:
     from adaline.data.model_files import load, save
     from adaline.dichotomies import Cover, capacity, cover
     from adaline.errors import (
+        DataError,
         DivergenceError,
         IllConditionedWarning,
         MissingExtra,
+        ModelFileError,
         RankDeficientWarning,
         SeparableError,
     )
