@@ -24,6 +24,7 @@ lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/mypy
 
 docs: .venv/.docs  ## the guide, in docs/_build/index.html
+	@rm -rf docs/reference/generated  # pages of names that are gone
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 
 bench: .venv/.benches  ## every script of bench/ beside the peers it names, as docs/benchmarks.md (FULL=1)
