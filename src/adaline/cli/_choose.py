@@ -31,7 +31,6 @@ CLASSIFIERS = {
 MODELS = REGRESSORS | CLASSIFIERS
 STREAMS = set(MODELS) - {"ho-kashyap", "kernel-perceptron"}
 IN_ORDER = {"perceptron", "adaline", "sigmoid", "widrow-hoff"}
-TWO_ONLY = {"ho-kashyap"}
 
 _FEW = 10  # whole numbers with so few different values are taken for classes
 _MANY = 30  # classes, from which on a Gaussian is less work than a softmax
@@ -111,7 +110,7 @@ def _suggested(values: NDArray[Any], target: str) -> Choice:
 def made(key: str, settings: Sequence[str], seed: int) -> Any:
     """The learner, with `name=value` settings."""
     kind = getattr(adaline, MODELS[key])
-    known = kind().get_params() if key != "max-margin" else {}
+    known = kind().get_params()
     given: dict[str, Any] = {}
     for setting in settings:
         parameter, equals, text = setting.partition("=")
