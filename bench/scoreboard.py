@@ -44,14 +44,16 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=None, help="a Markdown file to write")
     parser.add_argument("--only", nargs="*", default=[], help="scripts by name, without bench_")
     options = parser.parse_args()
-    scripts = [s for s in sorted(HERE.glob("bench_*.py")) if not options.only or named(s, options)]
+    every = sorted(HERE.glob("bench_*.py"))
+    scripts = [script for script in every if not options.only or named(script, options)]
+    left = [script.stem for script in every if script not in scripts]
     with tempfile.TemporaryDirectory() as folder:
         board = Path(folder, "board.jsonl")
         board.touch()
         missed = [script.stem for script in scripts if not ran(script, board, options.full)]
         lines = [json.loads(line) for line in board.read_text(encoding="utf-8").splitlines()]
     rows, absent = gathered(lines)
-    said, lines = told(absent, missed, options.full), table(rows, options.full)
+    said, lines = told(absent, missed, left, options.full), table(rows, options.full)
     print("\n".join(["", *lines, "", *said]))
     if options.out is not None:
         write(options.out, rows, lines, said)
@@ -93,7 +95,7 @@ def table(rows: list[dict[str, Any]], full: bool) -> list[str]:
     return lines
 
 
-def told(absent: list[str], missed: list[str], full: bool) -> list[str]:
+def told(absent: list[str], missed: list[str], left: list[str], full: bool) -> list[str]:
     """What ran, where, beside which versions, and what is missing."""
     versions = [f"{name} {version}" for name in PEERS if (version := installed(name))]
     said = [
@@ -103,6 +105,8 @@ def told(absent: list[str], missed: list[str], full: bool) -> list[str]:
     ]
     if absent:
         said.append(f"Not installed, and so not compared: {', '.join(absent)}.")
+    if left:
+        said.append(f"Not in this run: {', '.join(left)}.")
     if missed and full:
         said.append(f"Targets were missed in: {', '.join(missed)}.")
     return said
@@ -148,7 +152,7 @@ def drawn(path: Path, rows: list[dict[str, Any]]) -> bool:
     except ImportError:
         return False
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "adaline"
+    matplotlib.rcParams |= {"svg.hashsalt": "adaline", "svg.fonttype": "none"}
     from matplotlib.figure import Figure
 
     names = [f"{row['work']}, {row['peer']}" for row in rows][::-1]
