@@ -83,7 +83,7 @@ def against_adafilt(taps: int, block: int, n: int, repeats: int, target: float) 
         b = partial(peer, x, d, taps, block, step)
         met.append(compare(name, a, b, target, repeats, "adafilt") and left <= peer_left + 0.5)
         a = partial(ours, x, d, taps, block, eta, True)
-        compare("  the same, a block a call", a, b, target, repeats, "adafilt")
+        compare(f"{taps} taps, {words}, a block a call", a, b, target, repeats, "adafilt")
     return met
 
 
