@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,8 @@ def decided(
     data: Given, fit_intercept: bool, time_limit: float | None = None, is_part: bool = False
 ) -> Separability:
     """`decide` for data with labels."""
+    if time_limit is not None:
+        _compiled()
     deadline = None if time_limit is None else time.monotonic() + time_limit
     rows = SignedRows(data.X, data.codes, len(data.labels), fit_intercept)
     state = _State(rows, deadline, data)
@@ -120,6 +123,14 @@ def _with_multipliers(found: Separability, state: _State, data: Given) -> Separa
         multipliers=tuple(multiplier for _, multiplier in proof),
         duplicates=equal_and_opposite(data),
     )
+
+
+@cache
+def _compiled() -> None:
+    """Decide something small of each kind: a limit is for deciding, not for the first compiling."""
+    X, codes = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+    for labels in (codes, np.array([0, 0, 0, 1])):
+        decide(X, labels)
 
 
 class _State:
