@@ -64,6 +64,7 @@ SHARE_UNDERSCORED = {
     "data",
     "estimators",
     "filters",
+    "kernels",
     "plot",
     "procedures",
     "report",
@@ -285,11 +286,7 @@ WRONG = {
         "from adaline.estimators.gaussian import x",
         "its sibling",
     ),
-    "sibling file of a room that shares nothing": (
-        "kernels/dual",
-        "from adaline.kernels import _common",
-        "its sibling",
-    ),
+    "sibling kernels": ("kernels/dual", "from adaline.kernels.lms import x", "its sibling"),
     "everything": ("estimators/ridge", "import adaline", "imports the whole"),
     "not public": ("cli", "from adaline.linalg import solve", "public names only"),
     "not public, of an open package": (
@@ -313,6 +310,7 @@ RIGHT = {
     "downward": ("estimators/ridge", "from adaline.moments import Moments"),
     "shared file": ("estimators/ridge", "from adaline.estimators._base import Regressor"),
     "shared file, relative": ("filters/lms", "from ._base import Filter"),
+    "shared kernels": ("kernels/automatic", "from adaline.kernels._neurons import phi"),
     "for types": (
         "kernels",
         "if TYPE_CHECKING:\n    from adaline.moments import Moments",

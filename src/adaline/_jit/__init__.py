@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +15,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
+_OWN = frozenset(Path(__file__).parent.glob("*.py"))
 
 
 def cache_directory() -> Path:
@@ -28,6 +31,28 @@ def cache_directory() -> Path:
     if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
         raise PermissionError(f"{directory} can be written by others; kernels are not kept there.")
     return directory
+
+
+def stamp(function: Callable[..., Any]) -> str:
+    """A name for all files that go into a kernel's machine code, besides its own.
+
+    numba compiles a kernel anew when its own file has changed, and does not look at those of the
+    kernels it calls: these decide in which directory the machine code lies.
+    """
+    files, calling = set(_OWN), [function]
+    for caller in calling:
+        for value in list(getattr(caller, "__globals__", {}).values()):
+            called = getattr(value, "py_func", None)
+            if called is not None and called.__module__ != caller.__module__:
+                file = Path(called.__code__.co_filename)
+                calling += [called] if file not in files else []
+                files.add(file)
+    return sha256("".join(sorted(map(_digest, files))).encode()).hexdigest()[:16]
+
+
+@cache
+def _digest(file: Path) -> str:
+    return sha256(file.read_bytes()).hexdigest()
 
 
 def kernel(function: F) -> F:
@@ -46,17 +71,25 @@ def sums_kernel(function: F) -> F:
     return _compiled(function, fastmath={"reassoc", "contract", "nsz"})
 
 
-def _compiled(function: F, fastmath: bool | set[str]) -> F:
+def inlined(function: F) -> F:
+    """A kernel that becomes part of each kernel that calls it.
+
+    For innermost loops: a call hands arrays over word by word, and counts them in and out.
+    """
+    return _compiled(function, fastmath=False, forceinline=True)
+
+
+def _compiled(function: F, fastmath: bool | set[str], **more: bool) -> F:
     before = numba.config.CACHE_DIR
     try:
         # numba picks the directory while it decorates, so only our kernels move there.
-        numba.config.CACHE_DIR = str(cache_directory())
-        cache = True
+        numba.config.CACHE_DIR = str(cache_directory() / stamp(function))
+        kept = True
     except (OSError, RuntimeError):  # no home, or one we may not write: compile each time
-        cache = False
+        kept = False
     try:
-        options = {"cache": cache, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
-        compiled: F = numba.njit(**options)(function)
+        options = {"cache": kept, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
+        compiled: F = numba.njit(**options, **more)(function)
         return compiled
     finally:
         numba.config.CACHE_DIR = before
