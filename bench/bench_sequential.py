@@ -112,16 +112,16 @@ def on_line_logistic(X: sparse.csr_matrix, y: np.ndarray, repeats: int) -> list[
     """One pass of logistic regression over CSR rows."""
     n, half = X.shape[0], X.shape[0] // 2
 
-    def ours(rows: int = n) -> LogisticRegression:
-        return LogisticRegression().partial_fit(X[:rows], y[:rows], classes=[0, 1])
+    def ours(X: sparse.csr_matrix = X, y: np.ndarray = y) -> LogisticRegression:
+        return LogisticRegression().partial_fit(X, y, classes=[0, 1])
 
-    def peer(rows: int = n) -> peers.SGDClassifier:
+    def peer(X: sparse.csr_matrix = X, y: np.ndarray = y) -> peers.SGDClassifier:
         model = peers.SGDClassifier(loss="log_loss", max_iter=1, tol=None, shuffle=False)
-        return model.fit(X[:rows], y[:rows])
+        return model.fit(X, y)
 
     name = f"CSR {n}x100000, a pass, logistic"
     met = [compare(name, ours, peer, 1.3, repeats, "SGDClassifier")]
-    scores = [f(half).score(X[half:], y[half:]) for f in (ours, peer)]
+    scores = [f(X[:half], y[:half]).score(X[half:], y[half:]) for f in (ours, peer)]
     note(f"test accuracy {scores[0]:.3f}, peer {scores[1]:.3f}")
     try:
         import vowpalwabbit

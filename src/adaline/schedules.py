@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.kernels import sequential as codes
+from adaline.kernels import _neurons as codes
 from adaline.results import Array
 from adaline.tiles import as_rows, is_sparse
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from adaline import criteria
 from adaline.estimators.perceptron import Perceptron
 from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.widrow_hoff import WidrowHoff
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Recipe, State
 from adaline.procedures.gradient import look
 from adaline.procedures.sequential import blocks
@@ -83,11 +84,22 @@ def test_the_sigmoid_perceptron_is_its_slow_twin(rng, phi, low):
     np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-13)
 
 
-def test_automatic_rates_are_their_slow_twin(rng):
-    X, y = rng.standard_normal((60, 3)) * [1e6, 1, 1e-3], rng.standard_normal(60)
-    model = WidrowHoff(max_iter=1).fit(X, y)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "CSR"])
+@pytest.mark.parametrize("n", [60, 1500])
+def test_automatic_rates_are_their_slow_twin(rng, n, kind):
+    X, y = rng.standard_normal((n, 4)) * [1e6, 1, 1e-3, 1], rng.standard_normal(n)
+    X[:, 3] *= np.arange(n) % 97 == 5  # a feature that is met late, and seldom
+    model = WidrowHoff(max_iter=1).fit(kind(X), y)
     got = [*model.coef_, model.intercept_]
     np.testing.assert_allclose(got, automatic(augmented(X), y), rtol=1e-9)
+
+
+def test_many_neurons_with_automatic_rates_are_their_slow_twins(rng):
+    X, Y = rng.standard_normal((1200, 3)) * [1e3, 1, 1e-3], rng.standard_normal((1200, 2))
+    model = WidrowHoff(max_iter=1).fit(X, Y)
+    for k in range(2):
+        got = [*model.coef_[k], model.intercept_[k]]
+        np.testing.assert_allclose(got, automatic(augmented(X), Y[:, k]), rtol=1e-9)
 
 
 CRITERIA = [kernels.PERCEPTRON, kernels.MACHINE, kernels.SQUARED, kernels.TANH, kernels.LOGISTIC]

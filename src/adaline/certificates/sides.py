@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from adaline.linalg import UNIT
 from adaline.results import Array, Certificate
 
-_BLOCK = 4096
+_FIRST, _BLOCK = 256, 4096  # rows looked at first, and then at a time
 _COUNTED = 50_000  # rows up to which all that are on the wrong side are counted
 
 
@@ -21,12 +21,13 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
     larger than every other. X is dense or CSR.
     """
     least, wrong, close, n, more = np.inf, 0, 0, X.shape[0], ""
-    for i in range(0, n, _BLOCK):
-        gap, doubt = _gaps(W, b, X[i : i + _BLOCK], codes[i : i + _BLOCK])
+    ends = [*range(_FIRST, n, _BLOCK), n]
+    for i, end in zip([0, *ends], ends, strict=False):
+        gap, doubt = _gaps(W, b, X[i:end], codes[i:end])
         least = min(least, float(np.min(gap - doubt)))
         wrong += int(np.count_nonzero(~(gap > 0.0)))
         close += int(np.count_nonzero(np.abs(gap) < doubt))
-        if wrong and i + _BLOCK < n and n > _COUNTED:  # nothing to prove, and long to count
+        if wrong and end < n and n > _COUNTED:  # nothing to prove, and long to count
             more = "at least "
             break
     evidence = {"wrong": wrong, "too_close": close, "samples": n, "least_margin": least}

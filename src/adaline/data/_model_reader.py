@@ -14,7 +14,7 @@ from adaline.data._binary import DTYPES
 from adaline.data._model_nodes import DEEPEST, SPARSE, resolved, same, word
 from adaline.data._model_schema import RECORDS
 from adaline.errors import ModelFileError
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Recipe, State
 
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -221,9 +221,7 @@ def _state(values: dict[str, Any], where: str) -> State:
     known = recipe.criterion in range(7) and recipe.targets in range(3) and recipe.keep in range(4)
     if not known or recipe.K < 1 or recipe.p < 1 or not hasattr(recipe.schedule, "code"):
         raise _strange(where, numbers)
-    auto = recipe.schedule.code()[0] == kernels.AUTO
-    rows = recipe.K * (1 + (recipe.keep != kernels.LAST)) + 2 * auto
-    for array, shape in ((head, (kernels.RUNS + 2 * recipe.K,)), (theta, (rows, recipe.p + 1))):
+    for array, shape in zip((head, theta), recipe.shapes(), strict=True):
         good = isinstance(array, np.ndarray) and array.dtype == np.float64
         if not good or array.shape != shape or not np.isfinite(array).all():
             raise ModelFileError(f"{where[:80]} is not a state of {recipe.K} x {recipe.p} weights.")
@@ -231,8 +229,6 @@ def _state(values: dict[str, Any], where: str) -> State:
     fixed = [*range(8), kernels.CURVATURE]
     if not np.array_equal(state.head[fixed], head[fixed]) or head[kernels.SEEN] < 0:
         raise ModelFileError(f"{where[:80]} contradicts its own recipe.")
-    if theta.flags.c_contiguous != state.theta.flags.c_contiguous:
-        raise ModelFileError(f"{where[:80]}.theta has another order in memory than it needs.")
     state.restore((head, theta))
     return state
 

@@ -11,13 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import CallbackSupportMixin
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
+from adaline.kernels import automatic
 from adaline.procedures._state import Recipe, State, learn
 from adaline.results import Certificate, Fit
 from adaline.schedules import Auto
 from adaline.tiles import as_rows
 
 _NOT_ONE = "x has shape {}; expected {}, one sample."
+_TOO_LARGE = (
+    "X has values beyond 1e154, whose squares overflow; nothing was learned. Measure those columns "
+    "in larger units."
+)
 _STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
 
 
@@ -50,16 +55,25 @@ class OnlineLogistic(CallbackSupportMixin, Classifier):
         The first call names all `classes`. Any cutting of the rows into calls gives the same
         weights, bit for bit. After `fit`, learning goes on from the fitted weights.
         """
-        first = not hasattr(self, "fit_")
+        before, first = self.__dict__.copy(), not hasattr(self, "fit_")
         X = self._rows(X, reset=first, finite=False)
-        check_finite(X, self._names)
+        weights = self._weights(sample_weight, X)
+        if weights is not None:  # those of weight zero are not looked at later
+            check_finite(X, self._names)
         stream = announced(classes, None if first else self.classes_)
         known, codes = encode(labels_of_rows(y, X), stream)
-        X, Y, omega = as_rows(X, codes, self._weights(sample_weight, X))
+        X, Y, omega = as_rows(X, codes, weights)
         if first:
             self._know(known)
+        saved = None if self._state is None else self._state.copy()
         state = self._begun(X.shape[1])
         learn(state, X, Y, omega)
+        if not np.isfinite(state.head[kernels.SQUARES]):
+            if saved is not None:
+                state.restore(saved)
+            names, self.__dict__ = self._names(), before
+            check_finite(X, lambda: names)
+            raise ValueError(_TOO_LARGE)
         self._dtype, self._known = X.dtype, None
         self._learned_fit()  # now, so that predicting changes nothing
         return self
@@ -81,7 +95,7 @@ class OnlineLogistic(CallbackSupportMixin, Classifier):
         sample = np.ascontiguousarray(x, np.float64)
         if sample.shape != self._shape:
             raise ValueError(_NOT_ONE.format(sample.shape, self._shape))
-        kernels.learn_one(sample, code, state.head, state.theta)
+        automatic.learn_one(sample, code, state.head, state.theta)
         self._known = None
         return self
 
@@ -94,12 +108,11 @@ class OnlineLogistic(CallbackSupportMixin, Classifier):
         sample = np.ascontiguousarray(x, np.float64)
         if sample.shape != self._shape:
             raise ValueError(_NOT_ONE.format(sample.shape, self._shape))
-        head, theta, K = state.head, state.theta, len(self._labels)
-        if K == 2:
-            return self._labels[kernels.value(sample, 0, head, theta) > 0.0]
-        return self._labels[
-            int(np.argmax([kernels.value(sample, k, head, theta) for k in range(K)]))
-        ]
+        head, theta, value = state.head, state.theta, state.kernels.value
+        if len(self._labels) == 2:
+            return self._labels[value(sample, 0, head, theta) > 0.0]
+        K = range(len(self._labels))
+        return self._labels[int(np.argmax([value(sample, k, head, theta) for k in K]))]
 
     def _know(self, classes: NDArray[Any]) -> None:
         self.classes_ = classes

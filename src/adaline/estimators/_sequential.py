@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from adaline.estimators._base import Learner
 from adaline.estimators._progress import CallbackSupportMixin, passes
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Outcome, Recipe, State, learn
 from adaline.procedures.gradient import batch
 from adaline.procedures.sequential import sequential

@@ -13,7 +13,6 @@ from adaline.estimators._base import Classifier
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._sequential import SequentialLearner, start, streams
-from adaline.kernels import sequential as kernels
 from adaline.results import Array
 from adaline.tiles import as_rows
 
@@ -97,14 +96,14 @@ class SequentialClassifier(Classifier, SequentialLearner):
             raise ValueError(
                 f"y is {y!r}, which is not among the classes {self.classes_.tolist()}."
             ) from None
-        kernels.learn_one(self._one(x), code, state.head, state.theta)
+        state.kernels.learn_one(self._one(x), code, state.head, state.theta)
         self._known = None
         return self
 
     def predict_one(self, x: Any) -> Any:
         """The label of one sample x (p,)."""
-        x, head, theta = self._one(x), self._state.head, self._state.theta
-        K = self._state.recipe.K
+        x, state = self._one(x), self._state
+        head, theta, value, K = state.head, state.theta, state.kernels.value, state.recipe.K
         if K == 1:
-            return self.classes_[int(kernels.value(x, 0, head, theta) > 0.0)]
-        return self.classes_[int(np.argmax([kernels.value(x, k, head, theta) for k in range(K)]))]
+            return self.classes_[int(value(x, 0, head, theta) > 0.0)]
+        return self.classes_[int(np.argmax([value(x, k, head, theta) for k in range(K)]))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adaline.estimators._sequential_classifier import SequentialClassifier
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Recipe
 from adaline.schedules import Absolute, Auto, Schedule, as_schedule
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from adaline import criteria
 from adaline.estimators._sequential_classifier import SequentialClassifier
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Recipe
 from adaline.results import Array
 from adaline.schedules import Schedule

@@ -14,7 +14,7 @@ from adaline.estimators._dual_trace import DualTrace, dual_trace
 from adaline.estimators._margin_trace import MarginTrace, margin_trace
 from adaline.estimators._sequential import SequentialFit, SequentialLearner
 from adaline.estimators._table import Table, cell
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import State
 from adaline.procedures.sequential import Order, learn_rows
 from adaline.results import Array, Fit
@@ -215,19 +215,18 @@ class _Tracer:
         self, state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, order: Order
     ) -> None:
         """Learn the rows one by one, by the same kernel, and note each."""
-        K = state.recipe.K
         for i in (order if len(order) else np.arange(stop - start)) + start:
-            before, made = state.theta[:K].copy(), state.corrections
+            before, made = state.last.copy(), state.corrections
             learn_rows(state, X, Y, omega, i, i + 1, np.empty(0, dtype=np.int64))
             k = len(self.rows) // X.shape[0] + 1
-            after = state.theta[:K].copy()
+            after = state.last.copy()
             self._note(k, int(i), before, after - before, after, state.corrections > made)
 
     def after_pass(self, k: int, before: Array, change: Array) -> None:
         """Note an update in batch mode, once for every sample."""
         V = self._fields(before, slice(None))
         S, _ = criteria.slopes(self.state.recipe.criterion, self.T, V)
-        after = self.state.theta[: self.state.recipe.K].copy()
+        after = self.state.last.copy()
         for i in range(len(V)):
             self._note(k, i, before, change, after, bool(S[i].any()), V[i])
 

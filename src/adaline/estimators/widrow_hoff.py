@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._sequential import SequentialLearner, start, streams
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Recipe
 from adaline.results import Array, Certificate
 from adaline.schedules import Schedule
@@ -153,13 +153,14 @@ class WidrowHoff(SequentialLearner, Regressor):
         if state is None or not self._one_target or self.mode == "batch":
             self.partial_fit(np.reshape(x, (1, -1)), np.asarray(y)[None])
             return self
-        kernels.learn_one(self._one(x), float(y), state.head, state.theta)
+        state.kernels.learn_one(self._one(x), float(y), state.head, state.theta)
         self._known = None
         return self
 
     def predict_one(self, x: Any) -> Any:
         """The output for one sample x (p,): a number, or (k,) for several targets."""
-        x, head, theta = self._one(x), self._state.head, self._state.theta
+        x, state = self._one(x), self._state
+        head, theta, value = state.head, state.theta, state.kernels.value
         if self._one_target:
-            return kernels.value(x, 0, head, theta)
-        return np.array([kernels.value(x, k, head, theta) for k in range(self._state.recipe.K)])
+            return value(x, 0, head, theta)
+        return np.array([value(x, k, head, theta) for k in range(state.recipe.K)])

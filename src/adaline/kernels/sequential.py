@@ -2,10 +2,7 @@
 
 Legend: a row is data[lo:hi], dense with column q - lo at q, or CSR with column indices[q]. theta
 (m, p + 1) holds in its first K rows the weights, the bias last; then, where something is kept
-beside the last weights, K rows of that; then, with automatic rates, a row of sums of squares and
-one of how many were not zero: in that case the numbers of a feature lie side by side in memory,
-since they are used together. head holds the recipe as numbers, the counters that travel with the
-state, and from `RUNS` on the current and the longest run of right answers of each neuron.
+beside the last weights, K rows of that. head is laid out as `_neurons` says.
 
 Data must be float64 and contiguous: a sum is added up in the order the compiler likes, which
 is the same for one row or a million, but not for every kind of storage.
@@ -16,24 +13,30 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
-
-# Places in head.
-CRITERION, TARGETS, RATE, RATE_A, RATE_B, INTERCEPT, KEEP, NEURONS = range(8)
-SEEN, CORRECTIONS, LOSS, SQUARES, CURVATURE, FEWEST = range(8, 14)
-RUNS = 14
-
-# Criteria.
-PERCEPTRON, MACHINE, SQUARED, TANH, LOGISTIC, CROSS_ENTROPY, SOFTMAX = range(7)
-# Targets: numbers, or codes of classes that become +1 and -1, or 1 and 0.
-NUMBERS, SIGNS, BITS = range(3)
-# Rates.
-CONSTANT, OVER_K, SEARCH_THEN_CONVERGE, AUTO, ABSOLUTE = range(5)
-# What is kept.
-LAST, AVERAGE, POCKET, LATE_AVERAGE = range(4)
-
-# Automatic rates, in samples a feature: when the rate has halved, and from when on weights are
-# averaged. Before, the weights still have a way to go, and an average would lag behind.
-SEARCH, SETTLED = 32.0, 2.0
+from adaline.kernels._neurons import (
+    ABSOLUTE,
+    AVERAGE,
+    CORRECTIONS,
+    CRITERION,
+    INTERCEPT,
+    KEEP,
+    LAST,
+    LOSS,
+    MACHINE,
+    NEURONS,
+    OVER_K,
+    PERCEPTRON,
+    POCKET,
+    RATE,
+    RATE_A,
+    RATE_B,
+    RUNS,
+    SEARCH_THEN_CONVERGE,
+    SEEN,
+    TARGETS,
+    slope_and_loss,
+    target,
+)
 
 
 @sums_kernel
@@ -97,43 +100,6 @@ def _add(dense, data, indices, lo, hi, d, theta, k):
         _add_dense(data, lo, d, theta, k)
     else:
         _add_sparse(data, indices, lo, hi, d, theta, k)
-
-
-@kernel
-def _target(targets, Y, i, K, k):
-    if targets == NUMBERS:
-        return Y[i, k]
-    own = Y[i, 0] == 1.0 if K == 1 else Y[i, 0] == k
-    low = -1.0 if targets == SIGNS else 0.0
-    return 1.0 if own else low
-
-
-@kernel
-def phi(criterion, v):
-    """The output of a neuron: tanh, logistic or linear."""
-    if criterion == TANH:
-        return np.tanh(v)
-    if criterion in (LOGISTIC, CROSS_ENTROPY):
-        return 1.0 / (1.0 + np.exp(-v))
-    return v
-
-
-@kernel
-def slope_and_loss(criterion, t, v):
-    """-dE/dv and E: -t v on errors for the perceptron, -ln p(t) for the cross entropy, else
-    (t - phi(v))^2 / 2."""
-    if criterion == PERCEPTRON:
-        return (t, -t * v) if t * v <= 0.0 else (0.0, 0.0)
-    y = phi(criterion, v)
-    e = t - y
-    if criterion == CROSS_ENTROPY:
-        return e, max(v, 0.0) - t * v + np.log1p(np.exp(-abs(v)))
-    loss = 0.5 * e * e
-    if criterion == TANH:
-        return e * (1.0 - y * y), loss
-    if criterion == LOGISTIC:
-        return e * (y * (1.0 - y)), loss
-    return e, loss
 
 
 @kernel
@@ -213,124 +179,6 @@ def _machine(dense, data, indices, lo, hi, own, omega, eta, square, n, head, the
 
 
 @kernel
-def late_weight(n, p):
-    """Sum of the weights 1, 2, 3, ... that samples up to the nth have in the late average."""
-    late = max(n - SETTLED * (p + 1.0), 0.0)
-    return 0.5 * late * (late + 1.0)
-
-
-@kernel
-def _observed(dense, data, indices, lo, scaled, theta):
-    """scaled becomes x/s, with s the mean square of each feature where it is not zero.
-
-    Returns sum x^2/s, and w'x of neuron 0: one visit to the numbers of a feature, for that is what
-    takes time.
-    """
-    z, v, first = 0.0, 0.0, np.uintp(lo)
-    squares, counts = np.uintp(theta.shape[0] - 2), np.uintp(theta.shape[0] - 1)
-    for q in range(np.uintp(scaled.shape[0])):
-        x = data[first + q]
-        j = q if dense else np.uintp(indices[first + q])
-        if x * x == 0.0:
-            scaled[q] = 0.0
-            continue
-        square, count = theta[squares, j] + x * x, theta[counts, j] + 1.0
-        theta[squares, j], theta[counts, j] = square, count
-        r = x * (count / square)
-        scaled[q] = r
-        z += x * r
-        v += theta[np.uintp(0), j] * x
-    return z, v
-
-
-@kernel
-def _automatic(head, n, z, p):
-    """Rate of sample n = 1, 2, ... whose scaled square is z; adds z to the sum of them.
-
-    At most 1/z, which would bring the error of this very sample to zero, and falling as 1/n from
-    1/mean(z), so that in the end all samples count alike.
-    """
-    head[SQUARES] += z
-    mean = head[SQUARES] / n
-    return 1.0 / (head[CURVATURE] * max(z, mean * (1.0 + n / (SEARCH * (p + 1.0)))))
-
-
-@kernel
-def _slopes(criterion, targets, Y, i, v):
-    """v (K,), the local fields, become -dE/dv. Returns E."""
-    K, loss = v.shape[0], 0.0
-    if criterion == SOFTMAX:
-        own, top, total = int(Y[i, 0]), v.max(), 0.0
-        mine = v[own] - top
-        for k in range(K):
-            v[k] = np.exp(v[k] - top)
-            total += v[k]
-        for k in range(K):
-            v[k] = (1.0 if k == own else 0.0) - v[k] / total
-        return np.log(total) - mine
-    for k in range(K):
-        v[k], part = slope_and_loss(criterion, _target(targets, Y, i, K, k), v[k])
-        loss += part
-    return loss
-
-
-@kernel
-def _move(dense, indices, lo, scaled, d, late, k, kept, theta):
-    """w + d D^-1 x, for neuron k and the diagonal D of mean squares; with late, kept too."""
-    first = np.uintp(lo)
-    for q in range(np.uintp(scaled.shape[0])):
-        j, change = q if dense else np.uintp(indices[first + q]), d * scaled[q]
-        theta[k, j] += change
-        if late > 0.0:
-            theta[kept, j] += late * change
-
-
-@kernel
-def _longest(dense, indptr, p):
-    """Numbers in the longest row."""
-    most = p if dense else 0
-    for i in range(indptr.shape[0] - 1):
-        most = max(most, indptr[i + 1] - indptr[i])
-    return most
-
-
-@kernel
-def _learn_automatically(data, indices, indptr, order, Y, omega, head, theta):
-    """`learn` with automatic rates."""
-    dense, p, K = indptr.shape[0] == 0, theta.shape[1] - 1, int(head[NEURONS])
-    criterion, targets, bias = int(head[CRITERION]), int(head[TARGETS]), head[INTERCEPT]
-    n, corrections, total = head[SEEN], head[CORRECTIONS], head[LOSS]
-    room, v, averages = np.empty(_longest(dense, indptr, p)), np.empty(K), head[KEEP] != LAST
-    for m in range(Y.shape[0]):
-        i = order[m] if order.shape[0] > 0 else m
-        weight = omega[i] if omega.shape[0] > 0 else 1.0
-        if weight == 0.0:
-            continue
-        lo, hi = (i * p, i * p + p) if dense else (indptr[i], indptr[i + 1])
-        scaled = room[: hi - lo]
-        z, v[0] = _observed(dense, data, indices, lo, scaled, theta)
-        v[0] += theta[0, p]
-        for k in range(1, K):
-            v[k] = _dot(dense, data, indices, lo, hi, theta, k) + theta[k, p]
-        late = late_weight(n, p) if averages else 0.0
-        n += 1.0
-        eta = _automatic(head, n, z + bias, p)
-        total += weight * _slopes(criterion, targets, Y, i, v)
-        for k in range(K):
-            d = weight * eta * v[k]
-            if d == 0.0:
-                continue
-            corrections += criterion != SOFTMAX
-            theta[k, p] += bias * d
-            if late > 0.0:
-                theta[K + k, p] += bias * d * late
-            neuron, kept = np.uintp(k), np.uintp(K + k)
-            _move(dense, indices, lo, scaled, d, late, neuron, kept, theta)
-        corrections += criterion == SOFTMAX
-    head[SEEN], head[CORRECTIONS], head[LOSS] = n, corrections, total
-
-
-@kernel
 def _perceptron_dense(data, order, Y, omega, head, theta):
     """`learn` for dense rows and one perceptron that keeps its last weights: the short way."""
     p, made, total, n = theta.shape[1] - 1, 0, 0.0, head[SEEN]
@@ -381,9 +229,6 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
     A weight of zero leaves a row out altogether. One long loop: calls that are not inlined would
     cost more than the arithmetic.
     """
-    if head[RATE] == AUTO:
-        _learn_automatically(data, indices, indptr, order, Y, omega, head, theta)
-        return
     dense, p = indptr.shape[0] == 0, theta.shape[1] - 1
     alone = head[CRITERION] == PERCEPTRON and head[NEURONS] == 1.0 and head[RATE] != ABSOLUTE
     if alone and dense and head[KEEP] == LAST:
@@ -413,7 +258,7 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
             continue
         for k in range(K):
             v = _dot(dense, data, indices, lo, hi, theta, k) + theta[k, p]
-            t = _target(targets, Y, i, K, k)
+            t = target(targets, Y, i, K, k)
             g, loss = slope_and_loss(criterion, t, v)
             total += weight * loss
             if g == 0.0:
@@ -434,9 +279,9 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
 @kernel
 def learn_one(x, y, head, theta):
     """Learn one dense sample x (p,) with one target, or one class code."""
-    target, none = np.empty((1, 1)), np.empty(0, dtype=np.int64)
-    target[0, 0] = y
-    learn(x, none, none, none, target, target[0, 1:], head, theta)
+    wanted, none = np.empty((1, 1)), np.empty(0, dtype=np.int64)
+    wanted[0, 0] = y
+    learn(x, none, none, none, wanted, wanted[0, 1:], head, theta)
 
 
 @kernel
@@ -448,11 +293,8 @@ def value(x, k, head, theta):
     keep = int(head[KEEP])
     if keep == LAST or n == 0.0:
         return v
-    weight = late_weight(n, p) if keep == LATE_AVERAGE else n
-    if weight == 0.0:
-        return v
     other = _dot(True, x, none, 0, p, theta, K + k) + theta[K + k, p]
     if keep == POCKET:
         run = RUNS + (0 if head[CRITERION] == MACHINE else k)
         return other if head[run + K] > head[run] else v
-    return v - other / weight
+    return v - other / n

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from adaline.criteria import CURVATURE
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
+from adaline.kernels import automatic, sequential
 from adaline.results import Array
 from adaline.schedules import Schedule
 
@@ -62,23 +63,27 @@ class Recipe:
     K: int
     p: int
 
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Those of head and theta; automatic rates have a layout of their own."""
+        head, rows = (kernels.RUNS + 2 * self.K,), self.K * (1 + (self.keep != kernels.LAST))
+        if self.schedule.code()[0] == kernels.AUTO:
+            return head, (2, self.p + 1, self.K + 1)
+        return head, (rows, self.p + 1)
+
 
 class State:
     """Weights, what is kept beside them, and the counters that travel with them.
 
-    head and theta are laid out as `kernels.sequential` says.
+    head and theta are laid out as `kernels.sequential` or `kernels.automatic` says.
     """
 
     def __init__(self, recipe: Recipe):
-        kind, a, b = recipe.schedule.code()
-        keep, K, p = recipe.keep, recipe.K, recipe.p
+        keep, K = recipe.keep, recipe.K
         self.recipe = recipe
-        self.head = np.zeros(kernels.RUNS + 2 * K)
-        self.head[:8] = recipe.criterion, recipe.targets, kind, a, b, recipe.intercept, keep, K
+        self.head, self.theta = (np.zeros(shape) for shape in recipe.shapes())
+        rate, targets = recipe.schedule.code(), recipe.targets
+        self.head[:8] = recipe.criterion, targets, *rate, recipe.intercept, keep, K
         self.head[kernels.CURVATURE] = CURVATURE.get(recipe.criterion, 1.0)
-        auto = kind == kernels.AUTO
-        shape = K * (1 + (keep != kernels.LAST)) + 2 * auto, p + 1
-        self.theta = np.zeros(shape, order="F" if auto else "C")
 
     @property
     def is_perceptron(self) -> bool:
@@ -94,14 +99,31 @@ class State:
         return sigmoid and 2.0 * loss <= tol
 
     @property
+    def kernels(self) -> Any:
+        """The compiled file that knows this layout of theta."""
+        return automatic if self.theta.ndim == 3 else sequential
+
+    @property
+    def last(self) -> Array:
+        """The last weights, those that learning goes on from, the bias last; (K, p + 1), a view."""
+        K = self.recipe.K
+        return self.theta[0, :, :K].T if self.theta.ndim == 3 else self.theta[:K]
+
+    @property
+    def beside(self) -> Array:
+        """What is kept beside them: what an average lacks, or the pocket; (K, p + 1), a view."""
+        K = self.recipe.K
+        return self.theta[1, :, :K].T if self.theta.ndim == 3 else self.theta[K : 2 * K]
+
+    @property
     def W(self) -> Array:
-        """The last weights, those that learning goes on from; (K, p), a view."""
-        return self.theta[: self.recipe.K, : self.recipe.p]
+        """The last weights without their biases, (K, p), a view."""
+        return self.last[:, :-1]
 
     @property
     def b(self) -> Array:
         """The last biases, (K,), a view."""
-        return self.theta[: self.recipe.K, self.recipe.p]
+        return self.last[:, -1]
 
     @property
     def seen(self) -> int:
@@ -121,17 +143,16 @@ class State:
     def kept(self) -> tuple[Array, Array]:
         """W and b to predict with: the last, their average, or those in the pocket; copies."""
         K, p, keep = self.recipe.K, self.recipe.p, int(self.head[kernels.KEEP])
-        last, n = self.theta[:K], self.head[kernels.SEEN]
-        kept = last.copy()
+        kept, n = self.last.copy(), self.head[kernels.SEEN]
         if keep == kernels.AVERAGE and n:
-            kept -= self.theta[K : 2 * K] / n
-        elif keep == kernels.LATE_AVERAGE and (weight := kernels.late_weight(n, p)):
-            kept -= self.theta[K : 2 * K] / weight
+            kept -= self.beside / n
+        elif keep == kernels.LATE_AVERAGE and (weight := automatic.late_weight(n, p)):
+            kept -= self.beside / weight
         elif keep == kernels.POCKET:
             run, best = self.head[kernels.RUNS :].reshape(2, K)
             if self.recipe.criterion == kernels.MACHINE:  # one run for all neurons
                 run, best = np.full(K, run[0]), np.full(K, best[0])
-            kept[best > run] = self.theta[K : 2 * K][best > run]
+            kept[best > run] = self.beside[best > run]
         return kept[:, :p].copy(), kept[:, p].copy()
 
     def copy(self) -> tuple[Array, Array]:
@@ -154,4 +175,4 @@ def learn(state: State, X: Any, Y: Array, omega: Array, order: Any = NO_ROWS) ->
     else:
         flat = np.ascontiguousarray(X, dtype=np.float64).reshape(-1)
         entries = flat, NO_ROWS, NO_ROWS
-    kernels.learn(*entries, order, Y, omega, state.head, state.theta)
+    state.kernels.learn(*entries, order, Y, omega, state.head, state.theta)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adaline import criteria
-from adaline.kernels import sequential as kernels
+from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Outcome, State, asked, diverged, never
 from adaline.results import Array
 from adaline.schedules import Auto
@@ -85,7 +85,7 @@ class Steps:
         self.D = np.append(mean, float(recipe.intercept))
         self.inverse = np.divide(1.0, self.D, out=np.zeros_like(self.D), where=self.D > 0)
         self.safe = 1.0 / (state.head[kernels.CURVATURE] * max(np.count_nonzero(self.D), 1))
-        self.best, self.at, self.recent = np.inf, state.theta[: recipe.K].copy(), deque([np.inf], 8)
+        self.best, self.at, self.recent = np.inf, state.last.copy(), deque([np.inf], 8)
         self.last: tuple[Array, Array] | None = None
 
     def change(self, theta: Array, G: Array, loss: float) -> Array:
@@ -124,7 +124,7 @@ def batch(
     `watch(pass, theta before, change)` is called after each update, for tracing; `after` after each
     pass, and may ask to stop.
     """
-    K, total = state.recipe.K, float(omega.sum()) if len(omega) else float(X.shape[0])
+    total = float(omega.sum()) if len(omega) else float(X.shape[0])
     steps = Steps(state, X, omega) if isinstance(state.recipe.schedule, Auto) else None
     limit = _EXPLODES * float(np.sum(Y * Y)) * max(1.0, float(omega.max(initial=1.0)))
     saved, before, calm = state.copy(), np.inf, 0
@@ -134,9 +134,9 @@ def batch(
         if exploded or not (np.isfinite(found.G).all() and np.isfinite(found.loss)):
             state.restore(saved)
             return diverged(k, bound)
-        saved = state.copy()
+        saved, here = state.copy(), state.last.copy()
         if steps is not None:
-            change = steps.change(state.theta[:K], found.G / total, found.loss / total)
+            change = steps.change(state.last, found.G / total, found.loss / total)
         else:
             eta = state.recipe.schedule(state.seen, 1)[0]  # type: ignore[operator]
             change = eta * (found.G if state.is_perceptron else found.G / total)
@@ -145,9 +145,9 @@ def batch(
         calm = calm + 1 if before * (1.0 - tol) <= found.loss <= 2.0 * before else 0
         _count(state, change, found)
         if not rests:
-            state.theta[:K] += change
+            state.last[:] += change
         if watch is not None:
-            watch(k, saved[1][:K], change)
+            watch(k, here, change)
         enough = after()
         if rests:
             return Outcome(k, f"pass {k} found no error to correct.", True)
@@ -171,9 +171,8 @@ def _best(state: State, steps: Steps | None, k: int, watch: Watch | None, loss: 
     """Automatic steps end where the loss was least: go there, and tell its loss."""
     if steps is None:
         return loss
-    K = state.recipe.K
-    here = state.theta[:K].copy()
-    state.theta[:K] = steps.at
+    here = state.last.copy()
+    state.last[:] = steps.at
     if watch is not None and not np.array_equal(here, steps.at):
         watch(k, here, steps.at - here)
     return steps.best
@@ -183,11 +182,11 @@ def _count(state: State, change: Array, found: Descent) -> None:
     """One more pass: the average and the pocket learn of it."""
     K, head, n = state.recipe.K, state.head, state.seen
     if state.recipe.keep == kernels.AVERAGE:
-        state.theta[K : 2 * K] += n * change
+        state.beside[:] += n * change
     if state.recipe.keep == kernels.POCKET and (n == 0 or found.wrong < head[kernels.FEWEST]):
         head[kernels.FEWEST] = found.wrong
         head[kernels.RUNS + K :] = 1.0
-        state.theta[K : 2 * K] = state.theta[:K]
+        state.beside[:] = state.last
     head[kernels.SEEN] += 1.0
     head[kernels.CORRECTIONS] += found.wrong > 0
     head[kernels.LOSS] += found.loss
