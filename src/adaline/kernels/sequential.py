@@ -38,6 +38,8 @@ from adaline.kernels._neurons import (
     target,
 )
 
+U = np.uintp  # signed counters might be negative, wrap around, and cost a test each
+
 
 @sums_kernel
 def _dense_dot(data, lo, theta, k):
@@ -198,26 +200,29 @@ def _perceptron_dense(data, order, Y, omega, head, theta):
     head[SEEN], head[CORRECTIONS], head[LOSS] = n, head[CORRECTIONS] + made, head[LOSS] + total
 
 
-@kernel
+@sums_kernel
 def _perceptron_sparse(data, indices, indptr, order, Y, omega, head, theta):
     """`learn` for CSR rows and one perceptron that keeps its last weights or their average."""
     p, made, total, n = theta.shape[1] - 1, 0, 0.0, head[SEEN]
-    average, bias = head[KEEP] == AVERAGE, head[INTERCEPT]
+    average, bias, W, SUM = head[KEEP] == AVERAGE, head[INTERCEPT], U(0), U(1)
     for m in range(Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
-        lo, hi = indptr[i], indptr[i + 1]
-        v = _sparse_dot(data, indices, lo, hi, theta, 0) + theta[0, p]
-        t = 1.0 if Y[i, 0] == 1.0 else -1.0
+        lo, hi = U(indptr[i]), U(indptr[i + 1])
+        v, t = theta[0, p], 1.0 if Y[i, 0] == 1.0 else -1.0
+        for q in range(lo, hi):
+            v += theta[W, U(indices[q])] * data[q]
         weight = omega[i] if omega.shape[0] > 0 else 1.0
         if t * v <= 0.0 and weight != 0.0:
             made += 1
             total -= weight * t * v
             d = weight * _rate(head, n) * t
-            _add_sparse(data, indices, lo, hi, d, theta, 0)
             theta[0, p] += bias * d
+            for q in range(lo, hi):
+                theta[W, U(indices[q])] += d * data[q]
             if average:
-                _add_sparse(data, indices, lo, hi, d * n, theta, 1)
                 theta[1, p] += bias * d * n
+                for q in range(lo, hi):
+                    theta[SUM, U(indices[q])] += d * n * data[q]
         n += weight != 0.0
     head[SEEN], head[CORRECTIONS], head[LOSS] = n, head[CORRECTIONS] + made, head[LOSS] + total
 
