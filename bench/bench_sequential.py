@@ -162,7 +162,9 @@ def one_row_at_a_time(n: int = 20_000) -> list[bool]:
     ours = Perceptron().partial_fit(X[:1], y[:1], classes=[0, 1])
     auto = Adaline().partial_fit(X[:1], y[:1], classes=[0, 1])
 
-    def stream(model: Perceptron | Adaline) -> None:
+    logistic = LogisticRegression().partial_fit(X[:1], y[:1], classes=[0, 1])
+
+    def stream(model: Perceptron | Adaline | LogisticRegression) -> None:
         for x, label in zip(X, labels, strict=True):
             model.learn_one(x, label)
 
@@ -175,16 +177,19 @@ def one_row_at_a_time(n: int = 20_000) -> list[bool]:
         note(f"learn_one: {took * 1e6:.2f} us")
     else:
         rows = [dict(enumerate(x)) for x in X.tolist()]
-        river = linear_model.Perceptron()
+        perceptron, rivers_logistic = linear_model.Perceptron(), linear_model.LogisticRegression()
 
-        def rivers() -> None:
+        def rivers(model: Any) -> None:
             for x, label in zip(rows, labels, strict=True):
-                river.learn_one(x, label)
+                model.learn_one(x, label)
 
-        for name, model in (("", ours), (" auto", auto)):
-            work = partial(stream, model)
-            name = f"learn_one, {n} rows of 20{name}"
-            met.append(compare(name, work, rivers, 3.0, 7, "river"))
+        for name, model, peer in (
+            ("", ours, perceptron),
+            (" auto", auto, perceptron),
+            (" logistic", logistic, rivers_logistic),
+        ):
+            works = partial(stream, model), partial(rivers, peer)
+            met.append(compare(f"learn_one, {n} rows of 20{name}", *works, 3.0, 7, "river"))
     peer = peers.Perceptron().partial_fit(X[:1], y[:1], classes=[0, 1])
     works = [
         lambda m=m: [m.partial_fit(X[i : i + 1], y[i : i + 1]) for i in range(300)]

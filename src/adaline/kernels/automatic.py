@@ -39,6 +39,7 @@ FEW, FIRST, EVERY = 3.5, 1024, 64
 TINY = 1e-290  # squares below are zeros
 
 U = np.uintp  # signed counters might be negative, wrap around, and cost a test each
+NONE = np.empty(0, dtype=np.int64)
 
 
 @kernel
@@ -236,9 +237,9 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
 @kernel
 def learn_one(x, y, head, theta):
     """Learn one dense sample x (p,) with one target, or one class code."""
-    head[-1], none = y, np.empty(0, dtype=np.int64)  # y in head: new memory takes time to get
+    head[-1] = y  # rather than in new memory, which takes time to get
     Y = head[-1:].reshape((1, 1))
-    _rows(x, None, none, none, Y, head[:0], head, theta[0], theta[1])
+    _rows(x, None, NONE, NONE, Y, head[:0], head, theta[0], theta[1])
 
 
 @kernel
