@@ -75,6 +75,25 @@ def speed(n, p, quick):
     note(f"same coefficients to {agree:.0e}; {memory:.0f} MB beyond X; {full.certificate_}")
 
 
+def many_targets(n, p, k, quick):
+    """All targets in one fit, beside scikit-learn in the same process."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, p))
+    Y = X @ rng.standard_normal((p, k)) + rng.standard_normal((n, k)) + 1.0
+    full = LeastSquares()
+
+    def fully():
+        return full.fit(X, Y)
+
+    def lr():
+        return LinearRegression().fit(X, Y)
+
+    name = f"full digits {n:.0e}×{p}, {k} targets"
+    compare(name, fully, lr, 0.0, 3 if quick else 7, "sklearn")
+    agree = np.max(np.abs(full.coef_ - lr().coef_)) / np.max(np.abs(full.coef_))
+    note(f"same coefficients to {agree:.0e} of the largest; {full.certificate_}")
+
+
 def digits():
     print("\ncorrect digits of the worst coefficient")
     print(f"{'condition':>10} {'adaline':>8} {'proven':>8} {'lstsq':>7} {'sklearn':>8}")
@@ -143,6 +162,8 @@ def main():
         with threads(n_threads):
             for n, p in ((10**6, 20), (2 * 10**5, 100)):
                 speed(n // shrink, p, quick)
+            for n, p, k in ((30, 5, 1000), (1000, 20, 1000), (10**5 // shrink, 20, 50)):
+                many_targets(n, p, k, quick)
     digits()
     offsets()
     first_call()

@@ -60,21 +60,24 @@ def contraction_with_low_parts(alpha: float, W: Array, lengths: Array) -> float:
     return _SLACK * (alpha + 2 * float(whole) * moved + moved**2)
 
 
-def after_correction(W: Array, alpha: float, g: Array, noise: Array, rows_noise: float) -> Array:
+def after_correction(
+    W: Array, alpha: float, g: Array, noise: Array, rows_noise: float | Array
+) -> Array:
     """Bounds |x* - (x + W W'g)| for each coefficient; infinite where alpha proves nothing.
 
-    noise (p,) bounds the error of g itself, rows_noise that of the residuals it was made from.
+    noise bounds the error of g itself, rows_noise that of the residuals it was made from. For k
+    targets g and noise are (p, k) and rows_noise (k,), for one (p,) and a number.
     """
     p = len(g)
     if not alpha < 1:
-        return np.full(p, np.inf)
+        return np.full(g.shape, np.inf)
     size = np.abs(W).T @ np.abs(g)
-    u = np.linalg.norm(W.T @ g) + gamma(p + 1) * np.linalg.norm(size)
-    doubt = np.linalg.norm(np.abs(W).T @ noise) + rows_noise
-    reach = (alpha * u + doubt) / (1 - alpha) + gamma(p + 1) * np.linalg.norm(size)
-    return np.asarray(
-        _SLACK * (np.linalg.norm(W, axis=1) * reach + gamma(p + 2) * (np.abs(W) @ size))
-    )
+    own = gamma(p + 1) * np.linalg.norm(size, axis=0)
+    u = np.linalg.norm(W.T @ g, axis=0) + own
+    doubt = np.linalg.norm(np.abs(W).T @ noise, axis=0) + rows_noise
+    reach = (alpha * u + doubt) / (1 - alpha) + own
+    far = np.multiply.outer(np.linalg.norm(W, axis=1), reach)
+    return np.asarray(_SLACK * (far + gamma(p + 2) * (np.abs(W) @ size)))
 
 
 def certificate_of_digits(

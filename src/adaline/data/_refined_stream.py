@@ -27,11 +27,12 @@ from adaline.procedures._normal import (
     rank_of,
 )
 from adaline.procedures._refinement import (
-    _add,
-    _floor,
-    _raw_lengths,
-    _step,
-    _target_length,
+    about_the_centre,
+    added,
+    correction,
+    first_guess,
+    floors,
+    target_lengths,
 )
 from adaline.procedures.closed_form import PROVABLE
 from adaline.results import Array, ClosedFit
@@ -155,51 +156,28 @@ def _by_triangle(
 
 def _corrected(normal: Normal, passes: Passes, rows: Rows) -> ClosedFit:
     """w <- w + W W'g until the bounds are small enough, or no longer shrink."""
-    m, W, p = normal.m, normal.W, normal.m.p
-    w = W @ (W.T @ m.scatter[:p, p]) if normal.from_moments else np.zeros(p)
-    theta, low = np.append(w, m.mean[p] - m.mean[:p] @ w), np.zeros(p + 1)
-    if not normal.intercept:
-        theta[p] = 0.0
-    floor, scale = _floor(normal, 0), np.ldexp(1.0, -m.exponent)
+    m, p, lanes = normal.m, normal.m.p, double_double.LANES
+    theta, lengths = first_guess(normal), target_lengths(normal)
+    low, floor, scale = np.zeros_like(theta), floors(normal, lengths), np.ldexp(1.0, -m.exponent)
     count = 0
     while True:
         count += 1
-        at = GradientOf(rows, scale, theta, low)
+        at = GradientOf(rows, scale, theta[:, 0], low[:, 0])
         sums = passes.sums(f"residuals {count}", at, lambda a, b: a + b)
-        g, noise, rows_noise = _about_the_centre(normal, sums, theta, low)
-        step, bound = _step(normal, g, noise, rows_noise)
-        theta, low = _add(theta, low, step)
+        merges = max(sums.blocks.bit_length(), 1)
+        additions = m.rows // lanes + (lanes + 16) * merges + sums.blocks
+        found = sums.g[:, None], sums.low[:, None], np.full(1, sums.squares)
+        g, noise, rows_noise = about_the_centre(normal, *found, theta, low, lengths, additions)
+        step, bound, _ = correction(normal, g, noise, rows_noise)
+        theta, low = added(theta, low, step)
         if not normal.intercept:
             theta[p], low[p], bound[p] = 0.0, 0.0, 0.0
         size = np.maximum(np.abs(theta), floor)
         if count == _PASSES or np.all(bound + 4 * UNIT**2 * size <= _DONE * size):
             break
-    squares = sums.squares - float(step[:p] @ g[:p]) - float(g[p]) ** 2 / m.weight
-    return _fit(normal, theta, low, bound, floor, count, max(squares, 0.0))
-
-
-def _about_the_centre(
-    normal: Normal, sums: Gradient, theta: Array, low: Array
-) -> tuple[Array, Array, float]:
-    """g = A'(y - A theta) about the means, and bounds on its own errors."""
-    m, p = normal.m, normal.m.p
-    g, g_low, lengths = sums.g, sums.low, _raw_lengths(normal)
-    lanes = double_double.LANES
-    operations = m.rows // lanes + (lanes + 16) * max(sums.blocks.bit_length(), 1) + sums.blocks
-    noise = 8 * operations * UNIT**2 * lengths * np.sqrt(sums.squares)
-    size = _target_length(normal, 0) + float(lengths @ np.abs(theta))
-    rows_noise = 2 * (p + 3) ** 2 * UNIT**2 * size
-    a = np.append(m.mean[:p], 0.0)
-    c, c_low = np.full(p + 1, g[p]), np.full(p + 1, g_low[p])
-    noise += np.abs(a) * noise[p] + 4 * UNIT**2 * (np.abs(g) + np.abs(a * c))
-    g, g_low = double_double.minus_product(g, g_low, a, c, c_low)
-    D = np.append(normal.ridge, 0.0)
-    noise += 4 * UNIT**2 * (np.abs(g) + D * np.abs(theta))
-    g, g_low = double_double.minus_product(g, g_low, D, theta, low)
-    noise += UNIT * np.abs(g) + 1e-290
-    if not normal.intercept:
-        g[p] = noise[p] = 0.0
-    return g, noise, rows_noise
+    squares = sums.squares - float(step[:p, 0] @ g[:p, 0]) - float(g[p, 0]) ** 2 / m.weight
+    columns = (v[:, 0] for v in (theta, low, bound, floor))
+    return _fit(normal, *columns, count, max(squares, 0.0))
 
 
 def _fit(

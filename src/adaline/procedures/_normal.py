@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from adaline.results import Array
 from adaline.tiles import Rows, tile_rows, tiles
 from adaline.triangle import Triangle
 
+_FEW = 64  # targets whose products with each other cost nothing to keep
+
 
 @dataclass(frozen=True)
 class Normal:
@@ -30,7 +32,7 @@ class Normal:
 
     m : Moments in those units, about zero where there is no bias.
     ridge (p,) : the penalty on each weight in those units.
-    W (p, p) : W'(S + ridge)W = I nearly; alpha bounds by how much not.
+    W (p, p) : upper triangular, W'(S + ridge)W = I nearly; alpha bounds by how much not.
     """
 
     m: Moments
@@ -54,13 +56,32 @@ class Normal:
 
 
 def in_unit_columns(m: Moments, intercept: bool) -> Moments:
-    """Moments in units where columns have about length one; about zero without a bias."""
+    """Moments in units where columns have about length one; about zero without a bias.
+
+    Of many targets, each is kept with the columns and itself, not with the other targets.
+    """
     squares = np.diag(m.scatter) + (0.0 if intercept else m.weight * m.mean**2)
     # A column that is constant up to rounding has no length to be measured by.
     length = np.where(squares > m.rounding**2, np.sqrt(np.maximum(squares, 0.0)), 0.0)
     step = np.where(length > 0, np.frexp(length)[1], 0)
-    scaled = m.in_units(np.asarray(m.exponent + step, dtype=np.int64))
+    exponent = np.asarray(m.exponent + step, dtype=np.int64)
+    scaled = m.in_units(exponent) if m.targets <= _FEW else _targets_apart(m, exponent)
     return scaled if intercept else scaled.about_zero()
+
+
+def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:
+    """`m.in_units`, but for what many targets have to do with each other: zeros, which none asks.
+
+    Those k x k numbers would cost more than all else.
+    """
+    p, shift = m.p, m.exponent - exponent
+    scatter = np.zeros(m.scatter.shape)
+    scatter[:p] = np.ldexp(m.scatter[:p], shift[:p, None] + shift)
+    scatter[p:, :p] = scatter[:p, p:].T
+    own = np.arange(p, len(shift))
+    scatter[own, own] = np.ldexp(m.scatter[own, own], 2 * shift[p:])
+    vectors = {v: np.ldexp(getattr(m, v), shift) for v in ("mean", "rounding", "mean_rounding")}
+    return replace(m, scatter=scatter, exponent=exponent, **vectors)
 
 
 def penalty(m: Moments, ridge: float) -> Array:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.certificates.digits import gamma
 from adaline.kernels import double_double
 from adaline.linalg import UNIT
+from adaline.procedures._gradients import gradients, minus_product
 from adaline.procedures._spectrum import Spectrum
 from adaline.results import Array, Certificate, ClosedFit
-from adaline.tiles import Rows, gradient
+from adaline.tiles import Rows
+
+_ROOM = 2**22  # numbers of the weights that are corrected together
 
 
 def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> ClosedFit:
     """w = A'(A A' + lam)^-1 y for each target, corrected in double-double; f is of these rows."""
-    columns = [_wide_target(f, rows, t, float(lam)) for t, lam in enumerate(f.in_units(alpha))]
-    p = rows.X.shape[1]
-    theta, low = (np.column_stack([c[i] for c in columns]) for i in range(2))
+    lams, p = f.in_units(alpha), rows.X.shape[1]
+    most = max(_ROOM // (p + 1), 1)
+    blocks = [np.arange(i, min(i + most, len(lams))) for i in range(0, len(lams), most)]
+    parts = [_wide_targets(f, rows, which, lams[which]) for which in blocks]
+    theta, low, bounds, squares = (
+        np.concatenate([part[i] for part in parts], axis=-1) for i in range(4)
+    )
     e = np.vstack([np.tile(f.e_y - f.e, (p, 1)), f.e_y])
     theta, low = np.ldexp(theta, e), np.ldexp(low, e)
-    bounds = np.array([c[2] for c in columns])
-    lam, top = f.in_units(alpha).min(), f.s.max(initial=0.0)
+    lam, top = lams.min(), f.s.max(initial=0.0)
     least = lam if not f.full else lam + f.s[f.s > 0].min()
     kappa = float(np.sqrt((top + lam) / least)) if least > 0 else np.inf
     return ClosedFit(
@@ -32,66 +39,82 @@ def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> ClosedFit:
         condition=kappa,
         W_low=low[:p].T.copy(),
         b_low=low[p].copy(),
-        squares=np.ldexp([c[3] for c in columns], 2 * f.e_y),
+        squares=np.ldexp(squares, 2 * f.e_y),
     )
 
 
-def _wide_target(f: Spectrum, rows: Rows, t: int, lam: float) -> tuple[Array, Array, float, float]:
-    """theta = (w, b) as high and low parts, a bound on |w - exact|, sum of squared residuals.
+def _wide_targets(
+    f: Spectrum, rows: Rows, which: NDArray[np.int64], lam: Array
+) -> tuple[Array, Array, Array, Array]:
+    """theta = (w, b) as high and low parts, bounds on |w - exact|, sums of squared residuals.
 
     The exact error of w solves (S + lam) d = g. For any d the rest is at most
     |g - (S + lam) d|/lam, since S + lam >= lam; d only has to make it small.
     """
-    A, U, p = f.A, f.U, rows.X.shape[1]
+    A, p, k = f.A, rows.X.shape[1], len(which)
+    assert A is not None
+    part = np.zeros((len(f.s), k))
+    np.divide(1.0, f.s[:, None] + lam, where=f.s[:, None] > 0, out=part)
+    theta, low = np.zeros((p + 1, k)), np.zeros((p + 1, k))
+    bound, squares = np.full(k, np.inf), np.zeros(k)
+    theta[:p] = A.transposed(f.U @ (part * f.a[:, which]))
+    theta[p] = f.mean[p + which] - f.mean[:p] @ theta[:p]
+    on = np.arange(k)
+    for _ in range(4):
+        high, tail = theta[:, on], low[:, on]
+        g, doubt, squares[on] = _pull(f, rows, which[on], lam[on], high, tail)
+        step, own = _wide_step(f, part[:, on], lam[on], g, doubt)
+        bound[on] = np.where(lam[on] > 0, own, bound[on])
+        high, carry = double_double.two_sum(high, step)
+        high, tail = double_double.two_sum(high, tail + carry)
+        theta[:, on], low[:, on] = high, tail
+        on = on[np.abs(step).max(axis=0) > 2.0**-60 * np.abs(high).max(axis=0)]
+        if not len(on):
+            break
+    return theta, low, bound, np.maximum(squares, 0.0)
+
+
+def _wide_step(f: Spectrum, part: Array, lam: Array, g: Array, doubt: Array) -> tuple[Array, Array]:
+    """Corrections of (w, b), and bounds on |w - exact| after them where lam > 0."""
+    A, U, p = f.A, f.U, len(g) - 1
     assert A is not None
     inverse = np.divide(1.0, f.s, where=f.s > 0, out=np.zeros_like(f.s))
-    part = np.divide(1.0, f.s + lam, where=f.s > 0, out=np.zeros_like(f.s))
-    theta, low, bound = np.zeros(p + 1), np.zeros(p + 1), np.inf
-    theta[:p] = A.transposed(U @ (part * f.a[:, t]))
-    theta[p] = f.mean[p + t] - f.mean[:p] @ theta[:p]
-    for _ in range(4):
-        g, doubt, squares = _pull(f, rows, t, lam, theta, low)
-        along = inverse * (U.T @ A.times(g[:p]))
-        d = A.transposed(U @ (part * along))
-        if lam > 1e-10 * f.s.max(initial=0.0):
-            # What lies outside the span of the rows; below this it would be rounding alone.
-            d += (g[:p] - A.transposed(U @ along)) / lam
-        if lam > 0:
-            rest = np.linalg.norm(g[:p] - A.transposed(A.times(d)) - lam * d)
-            size = f.s.sum() + 4 * f.weight * (A.mean @ A.mean) + lam
-            own = gamma(4 * (p + len(U))) * size * np.linalg.norm(d)
-            bound = float(1.01 * (rest + own + doubt) / lam)
-        step = np.append(d, g[p] / f.weight - f.mean[:p] @ d) if f.intercept else np.append(d, 0.0)
-        theta, carry = double_double.two_sum(theta, step)
-        theta, low = double_double.two_sum(theta, low + carry)
-        if np.abs(step).max() <= 2.0**-60 * np.abs(theta).max():
-            break
-    return theta, low, bound, max(squares, 0.0)
+    along = inverse[:, None] * (U.T @ A.times(g[:p]))
+    d = A.transposed(U @ (part * along))
+    # What lies outside the span of the rows; below this it would be rounding alone.
+    out = lam > 1e-10 * f.s.max(initial=0.0)
+    if out.any():
+        d[:, out] += (g[:p, out] - A.transposed(U @ along[:, out])) / lam[out]
+    rest = np.linalg.norm(g[:p] - A.transposed(A.times(d)) - lam * d, axis=0)
+    size = f.s.sum() + 4 * f.weight * (A.mean @ A.mean) + lam
+    own = gamma(4 * (p + len(U))) * size * np.linalg.norm(d, axis=0)
+    bound = 1.01 * (rest + own + doubt) / np.where(lam > 0, lam, 1.0)
+    db = g[p] / f.weight - f.mean[:p] @ d if f.intercept else np.zeros(len(lam))
+    return np.vstack([d, db]), bound
 
 
 def _pull(
-    f: Spectrum, rows: Rows, t: int, lam: float, theta: Array, low: Array
-) -> tuple[Array, float, float]:
-    """g = A'(y - A w) - lam w and sum r, a bound on |error of g|, and the sum of squares."""
-    p, n = rows.X.shape[1], rows.X.shape[0]
+    f: Spectrum, rows: Rows, which: NDArray[np.int64], lam: Array, theta: Array, low: Array
+) -> tuple[Array, Array, Array]:
+    """g = A'(y - A w) - lam w and sum r, bounds on |error of g|, and sums of squares."""
+    p, n, k = rows.X.shape[1], rows.X.shape[0], len(which)
     scale, mean = np.full(p, np.ldexp(1.0, -f.e)), np.append(f.mean[:p], 0.0)
-    unit = float(np.ldexp(1.0, -f.e_y[t]))
-    g, g_low, squares = gradient(rows, t, scale, unit, theta, low)
+    g, g_low, squares = gradients(rows, which, scale, np.ldexp(1.0, -f.e_y[which]), theta, low)
     # Lengths of all columns together, about zero: rows enter the sums before they are centred.
     reach = float(np.sqrt(f.s.sum() + f.weight * (1.0 + mean @ mean)))
-    target = float(np.sqrt(squares) + reach * np.linalg.norm(theta))
+    target = np.sqrt(squares) + reach * np.linalg.norm(theta, axis=0)
     steps = 8 * (n // double_double.LANES + double_double.LANES + 16) + 2 * (p + 3) ** 2
     doubt = 4 * steps * UNIT**2 * reach * target
     if f.intercept:
         drift = (n + 4) * UNIT * reach / np.sqrt(f.weight)  # how far the means are from exact
-        doubt += drift * abs(float(g[p]))
-        g, g_low = double_double.minus_product(
-            g, g_low, mean, np.full(p + 1, g[p]), np.full(p + 1, g_low[p])
-        )
-    penalty = np.append(np.full(p, lam), 0.0)
-    g, _ = double_double.minus_product(g, g_low, penalty, theta, low)
-    doubt += UNIT * np.linalg.norm(g[:p]) + 8 * UNIT**2 * lam * np.linalg.norm(theta)
-    return g, float(doubt), squares
+        doubt += drift * np.abs(g[p])
+        c, c_low = (np.repeat(v[None, p], p + 1, axis=0) for v in (g, g_low))
+        g, g_low = minus_product(g, g_low, np.repeat(mean[:, None], k, axis=1), c, c_low)
+    penalty = np.vstack([np.tile(lam, (p, 1)), np.zeros(k)])
+    g, _ = minus_product(g, g_low, penalty, theta, low)
+    doubt += UNIT * np.linalg.norm(g[:p], axis=0)
+    doubt += 8 * UNIT**2 * lam * np.linalg.norm(theta, axis=0)
+    return g, doubt, squares
 
 
 def _certificate(w: Array, bounds: Array, kappa: float) -> Certificate:

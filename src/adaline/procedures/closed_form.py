@@ -107,13 +107,7 @@ def _from_moments(normal: Normal) -> ClosedFit:
     noise = gamma(p + 2) * (np.abs(c) + np.abs(G) @ np.abs(w))
     rho, rho_y = m.rounding[:p], m.rounding[p:]
     noise += np.outer(rho, rho_y + rho @ np.abs(w))
-    bounds = np.column_stack(
-        [
-            after_correction(W, normal.alpha, g[:, t], noise[:, t], 0.0)
-            + np.abs(W @ (W.T @ g[:, t]))
-            for t in range(m.targets)
-        ]
-    )
+    bounds = after_correction(W, normal.alpha, g, noise, 0.0) + np.abs(W @ (W.T @ g))
     b = (m.mean[p:] - m.mean[:p] @ w) if normal.intercept else np.zeros(m.targets)
     exponent = normal.weights_exponent
     lengths = np.sqrt(np.maximum(np.diag(m.scatter), 0.0))
