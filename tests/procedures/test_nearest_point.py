@@ -31,9 +31,8 @@ def assert_nearest(V, found):
     assert np.abs(found.weights @ found.vertices - found.point).max() <= 1e-3 * size
     z = found.point
     if np.linalg.norm(z) > 1e-14 * size:  # not zero to rounding
-        # Weights are at most one, with errors of a few 2^-53; so has z, in units of size.
-        rounding = 16 * 2.0**-53 * size * size
-        assert z @ z - (V @ z).min() <= 1e-11 * size * np.linalg.norm(z) + rounding
+        # z'v is rounded in units of |z| |v|, however much shorter than the vertices z may be.
+        assert z @ z - (V @ z).min() <= 1e-11 * size * np.linalg.norm(z)
 
 
 @given(
@@ -45,6 +44,22 @@ def assert_nearest(V, found):
 )
 def test_no_vertex_is_lower_than_the_nearest_point(V):
     assert_nearest(V, of_rows(V))
+
+
+@pytest.mark.parametrize("exponent", range(3, 14))
+def test_a_point_far_shorter_than_the_vertices_is_right_to_its_own_digits(rng, exponent):
+    for _ in range(20):
+        V = rng.standard_normal((rng.integers(2, 13), rng.integers(1, 6)))
+        V += 10.0**-exponent * rng.standard_normal(V.shape[1]) - V.mean(axis=0)
+        assert_nearest(V, of_rows(V))
+
+
+@pytest.mark.parametrize("exponent", range(1, 15))
+def test_vertices_that_nearly_coincide_cost_no_digits(rng, exponent):
+    for _ in range(20):
+        V = rng.integers(-3, 4, (rng.integers(2, 13), rng.integers(1, 6))).astype(float)
+        V += 10.0**-exponent * rng.standard_normal(V.shape)
+        assert_nearest(V, of_rows(V))
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-8, 1.0, 1e8, 1e100])

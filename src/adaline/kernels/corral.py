@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import kernel
+from adaline._jit import fma, kernel
+
+CORRECTIONS = 8  # at most; one or two where the corral is well-conditioned
 
 
 @kernel
@@ -77,22 +79,122 @@ def solve(R, m, g):
 
 
 @kernel
+def _combine(V, m, u, u_low, z, z_low):
+    """z + z_low = V'(u + u_low) in double-double: what cancels keeps its digits."""
+    z[:] = 0.0
+    z_low[:] = 0.0
+    for i in range(m):
+        for k in range(z.shape[0]):
+            product = u[i] * V[i, k]
+            error = fma(u[i], V[i, k], -product)
+            total = z[k] + product
+            t = total - z[k]
+            carry = (z[k] - (total - t)) + (product - t)
+            z[k] = total
+            z_low[k] += carry + fma(u_low[i], V[i, k], error)
+    for k in range(z.shape[0]):
+        total = z[k] + z_low[k]
+        z_low[k] -= total - z[k]
+        z[k] = total
+
+
+@kernel
+def _uneven(V, m, z, h):
+    """h_i = v_i'z, and by how much they differ; at the nearest point of the hull all are z'z."""
+    low, high = np.inf, -np.inf
+    for i in range(m):
+        value = 0.0
+        for k in range(z.shape[0]):
+            value += V[i, k] * z[k]
+        h[i] = value
+        low, high = min(low, value), max(high, value)
+    return high - low
+
+
+@kernel
+def _excess(u, u_low, m):
+    """1'(u + u_low) - 1, in double-double, rounded."""
+    total, rest = -1.0, 0.0
+    for i in range(m):
+        new = total + u[i]
+        t = new - total
+        rest += ((total - (new - t)) + (u[i] - t)) + u_low[i]
+        total = new
+    return total + rest
+
+
+@kernel
+def _step(Q, R, m, h, excess):
+    """d that makes v_i'(z + V'd) equal and takes the excess from 1'u.
+
+    With M'M = R'R, R d = -(a + l q) for a = R'^-1 h and q = Q'e_1, where R'q = s 1 gives
+    s 1'd = -q'(a + l q), from which l.
+    """
+    a = np.empty(m)
+    for i in range(m):
+        rest = h[i]
+        for j in range(i):
+            rest -= R[j, i] * a[j]
+        a[i] = rest / R[i, i]
+    qa, qq = 0.0, 0.0
+    for i in range(m):
+        qa += Q[0, i] * a[i]
+        qq += Q[0, i] * Q[0, i]
+    s = Q[0, 0] * R[0, 0]
+    for i in range(m):
+        a[i] = -(a[i] + (s * excess - qa) / qq * Q[0, i])
+    return solve(R, m, a)
+
+
+@kernel
+def _refine(Q, R, V, m, u, z):
+    """Correct u, and z = V'u with it, until rounding alone keeps the v_i'z apart.
+
+    R may be ill-conditioned, but each correction gains the digits that it still has: u is kept
+    as a high and a low part, so that a z much shorter than the vertices is right to its own digits.
+    """
+    u_low, h = np.zeros(m), np.empty(m)
+    z_low, trial, trial_low = np.empty_like(z), np.empty_like(z), np.empty_like(z)
+    _combine(V, m, u, u_low, z, z_low)
+    uneven = _uneven(V, m, z, h)
+    for _ in range(CORRECTIONS):
+        d = _step(Q, R, m, h, _excess(u, u_low, m))
+        high, low = np.empty(m), np.empty(m)
+        for i in range(m):
+            total = u[i] + d[i]
+            t = total - u[i]
+            tail = u_low[i] + ((u[i] - (total - t)) + (d[i] - t))
+            high[i] = total + tail
+            low[i] = tail - (high[i] - total)
+        _combine(V, m, high, low, trial, trial_low)
+        new = _uneven(V, m, trial, h)
+        if not new < uneven:
+            break
+        u[:m], u_low[:], z[:] = high, low, trial
+        done = new > uneven / 2
+        uneven = new
+        if done:
+            break
+
+
+@kernel
 def settle(Q, R, V, weights, names, m, point):
     """Move to the nearest point of the corral's affine hull, dropping vertices that block the way.
 
-    |V'u|^2 with 1'u = 1 is least where (V V' + s^2 1 1') u is constant, u ~ R^-1 Q'e_1. The point
-    comes from Q alone, which keeps its digits where R is ill-conditioned. Returns m, what is left.
+    |V'u|^2 with 1'u = 1 is least where (V V' + s^2 1 1') u is constant, u ~ R^-1 Q'e_1, which is
+    then corrected. Returns m, what is left.
     """
-    q = Q.shape[0]
     while True:
         u = solve(R, m, Q[0])
         total = 0.0
         for i in range(m):
             total += u[i]
+        for i in range(m):
+            u[i] /= total
+        _refine(Q, R, V, m, u, point)
         k = -1
         step = np.inf
         for i in range(m):
-            u[i] /= total
             if u[i] <= 0.0:
                 # As far towards u as all weights stay positive; the first to reach zero leaves.
                 drop = weights[i] - u[i]
@@ -101,11 +203,6 @@ def settle(Q, R, V, weights, names, m, point):
                     step, k = ratio, i
         if k < 0 or m == 1:
             weights[:m] = u
-            for i in range(1, q):
-                value = 0.0
-                for j in range(m):
-                    value += Q[i, j] * Q[0, j]
-                point[i - 1] = value / total
             return m
         rest = 0.0
         for i in range(m):
