@@ -34,11 +34,17 @@ def gcv(f: Spectrum, lam: Array) -> Array:
 
 def minus_evidence(f: Spectrum, lam: Array) -> Array:
     """-ln p(y | lam) for w ~ N(0, sigma^2/lam), flat b, sigma^2 at its maximum Q/n', (L, k)."""
+    units = (f.count - f.intercept) * np.log(2.0) * f.e_y
+    return np.asarray(_evidence_in_units(f, lam) + units)
+
+
+def _evidence_in_units(f: Spectrum, lam: Array) -> Array:
+    """`minus_evidence` of y/2**e_y: units would hide the last digits of a flat minimum."""
     n = f.count - f.intercept
     s = f.s[:, None, None]
     with np.errstate(divide="ignore"):
         Q = f.rest + (f.a[:, None] ** 2 * f.lost(lam)).sum(axis=0)
-        logs = np.log(2 * np.pi * Q / n) + 2 * np.log(2.0) * f.e_y + 1
+        logs = np.log(2 * np.pi * Q / n) + 1
         volume = np.log1p(np.divide(s, lam, where=s > 0, out=np.zeros((len(s), *lam.shape))))
     return np.asarray((n * logs + volume.sum(axis=0) + f.intercept * np.log(f.weight)) / 2)
 
@@ -103,7 +109,7 @@ def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]
         if rule == "loo" and rows is not None:
             errors = leave_one_out(f, rows, lam)
         else:
-            errors = gcv(f, lam) if rule == "gcv" else minus_evidence(f, lam)
+            errors = gcv(f, lam) if rule == "gcv" else _evidence_in_units(f, lam)
         return np.where(f.flat, 0.0, errors)
 
     lam, end = _search(criterion, 1e-3 * float(s.min()), 1e3 * float(s.max()))
