@@ -7,8 +7,8 @@ import pytest
 
 import reference_filters as slow
 from adaline import LMS, Constant, OverK, SearchThenConverge
+from adaline.kernels import _lms as kernels
 from adaline.kernels import _neurons
-from adaline.kernels import lms as kernels
 from adaline.schedules import Absolute
 
 H = np.array([0.6, -0.4, 0.3, 0.0, 0.2])

@@ -29,6 +29,23 @@ def test_the_kernel_is_the_plain_recursion(taps, eps, complex_, rng):
     assert np.allclose(f.weights, w_slow, rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("taps", [3, 4, 7, 8, 12, 15, 33])
+def test_weights_that_fill_vectors_and_those_left_over_in_any_kind(taps, kind, rng):
+    x, d = rng.standard_normal((2, 300)).astype(kind)
+    x = x + 1j * rng.standard_normal(300).astype(x.real.dtype) if kind[0] == "c" else x
+    whole, parts = NLMS(taps, 0.7), NLMS(taps, 0.7)
+    y, _ = whole.process(x, d)
+    cut = np.split(np.arange(300), [1, 3, 130, 131, 257])
+    assert np.array_equal(np.concatenate([parts.process(x[at], d[at])[0] for at in cut]), y)
+    assert np.array_equal(parts.weights, whole.weights)
+    y_slow, _, w_slow = slow.nlms(x.astype(complex), d.astype(complex), taps, 0.7)
+    # As above, where double precision leaves 1e-11.
+    near = 1e-11 / np.finfo(float).eps * np.finfo(kind).eps
+    assert np.allclose(y, y_slow, rtol=0, atol=near)
+    assert np.allclose(whole.weights, w_slow, rtol=0, atol=near)
+
+
 def test_float32_follows_float64(rng):
     x, d = rng.standard_normal((2, 2000)).astype(np.float32)
     y, _ = NLMS(32).process(x, d)

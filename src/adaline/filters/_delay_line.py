@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from adaline.filters._base import Block, Filter, Frozen
-from adaline.kernels import lms as kernels
-from adaline.kernels.lms import lms_block
+from adaline.kernels import _lms as places
+from adaline.kernels.lms import BEYOND, EXTRA, SEGMENT, lms_block, weights_now
+from adaline.kernels.lms_rows import lms_rows
+
+LINE = 64  # bytes of a line of the cache
+
+
+def in_line(count: int, kind: np.dtype[Any]) -> Block:
+    """Zeros that begin where a line of the cache does: no vector of weights lies in two.
+
+    >>> in_line(3, np.dtype("f4")).__array_interface__["data"][0] % 64
+    0
+    """
+    room = np.zeros(count + LINE // kind.itemsize, kind)
+    start = -room.__array_interface__["data"][0] % LINE // kind.itemsize
+    return room[start : start + count]
 
 
 class LookAhead(Filter):
@@ -24,22 +38,22 @@ class LookAhead(Filter):
     def _allocate(self) -> None:
         assert self._dtype is not None
         assert self._channels is not None
-        kept = self.taps + kernels.EXTRA
+        kept = self.taps + EXTRA
         self._size = self._channels * (self.taps + kept)
-        room = self._channels * (kept + kernels.SEGMENT + 4)
-        self._store = np.zeros(2 * self._size + room, self._dtype)
-        self._head = np.zeros(kernels.ROOM, np.result_type(self._dtype, np.float64))
-        self._head[kernels.SCALE] = 1.0
-        self._head[kernels.TAPS] = self.taps
-        self._head[kernels.CHANNELS] = self._channels
+        room = self._channels * (kept + SEGMENT + BEYOND)
+        self._store = in_line(2 * self._size + room, self._dtype)
+        self._head = np.zeros(places.ROOM, np.result_type(self._dtype, np.float64))
+        self._head[places.SCALE] = 1.0
+        self._head[places.TAPS] = self.taps
+        self._head[places.CHANNELS] = self._channels
         for place, number in self._rule().items():
             self._head[place] = number
 
     def _memory(self) -> dict[str, Block]:
-        return {"store": self._store[: self._size], "head": self._head[: kernels.HEAD]}
+        return {"store": self._store[: self._size], "head": self._head[: places.HEAD]}
 
     def _adapt(self, on: bool) -> None:
-        self._head[kernels.ADAPT] = on
+        self._head[places.ADAPT] = on
 
     def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
         found: int = lms_block(x, d, frozen, self._store, self._head, out)
@@ -47,28 +61,28 @@ class LookAhead(Filter):
 
     def _advance_rows(self, U: Block, d: Block, frozen: Frozen, out: Block) -> int:
         W = self._get_weights().reshape(-1)
-        found: int = kernels.lms_rows(U, d, frozen, W, self._head, out)
-        if found == kernels.FINE:
+        found: int = lms_rows(U, d, frozen, W, self._head, out)
+        if found == places.FINE:
             self._write(W.reshape(-1, self.taps))
         return found
 
     def _get_weights(self) -> Block:
         assert self._channels is not None
         w = np.empty(self._channels * self.taps, self._dtype)
-        kernels.weights_now(self._store, self._head, w)
+        weights_now(self._store, self._head, w)
         return np.ascontiguousarray(w.reshape(-1, self.taps)[:, ::-1])
 
     def _set_weights(self, W: Block) -> None:
         self._write(W)
-        self._head[kernels.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
+        self._head[places.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
 
     def _write(self, W: Block) -> None:
         self._store[: W.size] = W[:, ::-1].ravel()
-        self._head[kernels.STEPS : kernels.STEPS + 4] = 0.0
-        self._head[kernels.SCALE] = 1.0
+        self._head[places.STEPS : places.STEPS + 4] = 0.0
+        self._head[places.SCALE] = 1.0
 
     def _rate_error(self, x: Block) -> ValueError:
-        trace, eta = float(self._head[kernels.HEAD].real), float(self._head[kernels.RATE_A].real)
+        trace, eta = float(self._head[places.HEAD].real), float(self._head[places.RATE_A].real)
         return ValueError(
             f"eta is {eta:.4g}, and LMS is stable for 0 < eta < 2/(taps * power) = {2 / trace:.4g} "
             "on this signal. Nothing was used. Take eta='auto', a smaller step or NLMS; "

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from adaline.filters._base import Setting
 from adaline.filters._checks import positive
 from adaline.filters._delay_line import LookAhead
-from adaline.kernels import lms as kernels
+from adaline.kernels import _lms as places
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, as_schedule
 
 SIGNS = {None: 0, "error": 1, "data": 2, "both": 3}
@@ -95,10 +95,10 @@ class LMS(LookAhead):
         rule, a, b = self._schedule.code()
         automatic = isinstance(self._schedule, Auto)
         return {
-            kernels.RULE: rule,
-            kernels.RATE_A: kernels.AUTO_RATE if automatic else a,
-            kernels.RATE_B: b,
-            kernels.LEAK: self.leak,
-            kernels.SIGN: SIGNS[self.sign],
-            kernels.ANY_RATE: self.allow_unstable or self.sign is not None,
+            places.RULE: rule,
+            places.RATE_A: places.AUTO_RATE if automatic else a,
+            places.RATE_B: b,
+            places.LEAK: self.leak,
+            places.SIGN: SIGNS[self.sign],
+            places.ANY_RATE: self.allow_unstable or self.sign is not None,
         }

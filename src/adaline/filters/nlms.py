@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from adaline.filters._base import Setting
 from adaline.filters._checks import below_two, positive
 from adaline.filters._delay_line import LookAhead
-from adaline.kernels import lms as kernels
+from adaline.kernels import _lms as places
 
 
 class NLMS(LookAhead):
@@ -65,8 +65,8 @@ class NLMS(LookAhead):
     def _rule(self) -> dict[int, float]:
         automatic = self.eps == "auto"
         return {
-            kernels.RULE: kernels.NORMALISED,
-            kernels.RATE_A: self.eta,
-            kernels.RATE_B: 0.0 if automatic else self.eps,
-            kernels.RELATIVE: 0.01 if automatic else 0.0,
+            places.RULE: places.NORMALISED,
+            places.RATE_A: self.eta,
+            places.RATE_B: 0.0 if automatic else self.eps,
+            places.RELATIVE: 0.01 if automatic else 0.0,
         }
