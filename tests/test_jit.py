@@ -6,22 +6,17 @@ import os
 import subprocess
 import sys
 
-_CALLED = "from adaline._jit import kernel\n@kernel\ndef f(x):\n    return x + {}\n"
-_CALLING = (
-    "from adaline._jit import kernel\nfrom called import f\n@kernel\ndef g(x):\n    return f(x)\n"
-)
-_OUTER = (
-    "from adaline._jit import kernel\nfrom calling import g\n@kernel\ndef h(x):\n    return g(x)\n"
-)
+_KERNEL = "from adaline._jit import kernel\nfrom {} import {}\n@kernel\ndef {}(x):\n    return {}\n"
 
 
-def test_an_edit_in_a_file_whose_kernels_are_called_is_an_empty_cache(tmp_path):
-    (tmp_path / "calling.py").write_text(_CALLING)
-    (tmp_path / "outer.py").write_text(_OUTER)
+def test_an_edit_in_a_file_that_kernels_are_made_from_is_an_empty_cache(tmp_path):
+    (tmp_path / "called.py").write_text(_KERNEL.format("constant", "C", "f", "x + C"))
+    (tmp_path / "calling.py").write_text(_KERNEL.format("called", "f", "g", "f(x)"))
+    (tmp_path / "outer.py").write_text(_KERNEL.format("calling", "g", "h", "g(x)"))
     places = {"PYTHONPATH": str(tmp_path), "ADALINE_CACHE_DIR": str(tmp_path / "cache")}
     told = []
     for number in (1, 2, 2):
-        (tmp_path / "called.py").write_text(_CALLED.format(number))
+        (tmp_path / "constant.py").write_text(f"C = {number}\n")
         work = "import outer; print(outer.h(10), sum(outer.h.stats.cache_hits.values()))"
         told.append(
             subprocess.run(

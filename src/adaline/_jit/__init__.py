@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -16,6 +17,7 @@ from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 _OWN = frozenset(Path(__file__).parent.glob("*.py"))
+_IMPORTED = re.compile(r"^from (?:\w+\.)*(\w+) import", re.MULTILINE)
 
 
 def cache_directory() -> Path:
@@ -33,26 +35,22 @@ def cache_directory() -> Path:
     return directory
 
 
-def stamp(function: Callable[..., Any]) -> str:
-    """A name for all files that go into a kernel's machine code, besides its own.
-
-    numba compiles a kernel anew when its own file has changed, and does not look at those of the
-    kernels it calls: these decide in which directory the machine code lies.
-    """
-    files, calling = set(_OWN), [function]
-    for caller in calling:
-        for value in list(getattr(caller, "__globals__", {}).values()):
-            called = getattr(value, "py_func", None)
-            if called is not None and called.__module__ != caller.__module__:
-                file = Path(called.__code__.co_filename)
-                calling += [called] if file not in files else []
-                files.add(file)
-    return sha256("".join(sorted(map(_digest, files))).encode()).hexdigest()[:16]
-
-
 @cache
-def _digest(file: Path) -> str:
-    return sha256(file.read_bytes()).hexdigest()
+def stamp(file: Path) -> str:
+    """A name for all that goes into the machine code of a file's kernels, besides the file itself.
+
+    numba compiles a kernel anew when its own file has changed, and does not look at those from
+    which it imports: these decide in which directory the machine code lies.
+    """
+    used, found = set(_OWN), [file]
+    for one in found:
+        for module in _IMPORTED.findall(one.read_text(encoding="utf-8")):
+            other = one.with_name(f"{module}.py")
+            if other.exists() and other not in found:
+                found.append(other)
+                used.add(other)
+    digests = sorted(sha256(one.read_bytes()).hexdigest() for one in used)
+    return sha256("".join(digests).encode()).hexdigest()[:16]
 
 
 def kernel(function: F) -> F:
@@ -83,7 +81,7 @@ def _compiled(function: F, fastmath: bool | set[str], **more: bool) -> F:
     before = numba.config.CACHE_DIR
     try:
         # numba picks the directory while it decorates, so only our kernels move there.
-        numba.config.CACHE_DIR = str(cache_directory() / stamp(function))
+        numba.config.CACHE_DIR = str(cache_directory() / stamp(Path(function.__code__.co_filename)))
         kept = True
     except (OSError, RuntimeError):  # no home, or one we may not write: compile each time
         kept = False
