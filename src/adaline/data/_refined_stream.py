@@ -176,8 +176,8 @@ def _corrected(normal: Normal, passes: Passes, rows: Rows) -> ClosedFit:
         if count == _PASSES or np.all(bound + 4 * UNIT**2 * size <= _DONE * size):
             break
     squares = sums.squares - float(step[:p, 0] @ g[:p, 0]) - float(g[p, 0]) ** 2 / m.weight
-    columns = (v[:, 0] for v in (theta, low, bound, floor))
-    return _fit(normal, *columns, count, max(squares, 0.0))
+    one = theta[:, 0], low[:, 0], bound[:, 0], floor[:, 0]
+    return _fit(normal, *one, count, max(squares, 0.0))
 
 
 def _fit(
