@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import reference_filters as slow
 from adaline import RLS
+from adaline.errors import DivergenceError
+from adaline.kernels import rls as kernels
 
 H = np.array([0.6, -0.4, 0.3, 0.0, 0.2])
 
@@ -56,6 +60,72 @@ def test_a_complex_inverse_is_hermitian_to_the_last_bit(rng):
     f.process(x, x)
     stored = f._store[: f._m**2].reshape(f._m, f._m)
     assert np.array_equal(stored, stored.conj().T)
+
+
+@pytest.mark.parametrize("taps", [17, 65, 129, 264, 300])
+@pytest.mark.parametrize("complex_", [False, True])
+def test_long_filters_are_the_plain_recursion_however_they_are_cut(taps, complex_, rng):
+    n = 333
+    x = rng.standard_normal(n) + (1j * rng.standard_normal(n) if complex_ else 0)
+    d = rng.standard_normal(n)
+    f, parts = RLS(taps, 0.999, delta=0.5), RLS(taps, 0.999, delta=0.5)
+    y, _ = f.process(x, d)
+    cuts = [0, 1, 2, 3, 5, 10, 129, 130, n]
+    pieces = [parts.process(x[a:b], d[a:b])[0] for a, b in pairwise(cuts)]
+    assert np.array_equal(np.concatenate(pieces), y)
+    assert np.array_equal(parts.inverse, f.inverse)
+    y_slow, _, w_slow, P_slow = slow.rls(x, d, taps, 0.999, 0.5)
+    # About as many weights as samples: P has a condition of some thousands, and y of some tens.
+    assert np.allclose(y, y_slow, rtol=0, atol=1e-9)
+    assert np.allclose(f.weights, w_slow, rtol=0, atol=1e-9)
+    assert np.allclose(f.inverse, P_slow, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("taps", [5, 70])
+def test_looking_at_it_changes_nothing(taps, rng):
+    x, d = rng.standard_normal((2, 90))
+    f, watched = RLS(taps, 0.97), RLS(taps, 0.97)
+    y, _ = f.process(x, d)
+    seen = []
+    for k in range(0, 90, 3):
+        seen.append(watched.process(x[k : k + 3], d[k : k + 3])[0])
+        watched.state()
+        P = watched.inverse
+        assert np.array_equal(P, P.T)
+        watched.weights = watched.weights
+        watched = RLS.from_state(watched.state())
+    assert np.array_equal(np.concatenate(seen), y)
+    assert np.array_equal(watched.weights, f.weights)
+    assert np.array_equal(watched.inverse, f.inverse)
+
+
+@pytest.mark.parametrize("taps", [4, 90])
+@pytest.mark.parametrize("start", [100, 101, 103])
+@pytest.mark.parametrize("length", [1, 3, 9])
+def test_a_block_that_fails_leaves_every_bit(taps, start, length, rng):
+    x, d = rng.standard_normal((2, start + 40))
+    f, untouched = RLS(taps, 0.99), RLS(taps, 0.99)
+    for g in (f, untouched):
+        g.process(x[:start], d[:start])
+        g.weights = 1e200 * np.ones(taps)
+        g._head[kernels.SET_NORM] = 0.0  # as if it had grown to that by itself
+    before = f.state()
+    with pytest.raises(DivergenceError):
+        f.process(np.ones(length), np.ones(length))
+    after = f.state()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    for g in (f, untouched):
+        g.weights = np.zeros(taps)
+    y, _ = f.process(x[start:], d[start:])
+    assert np.array_equal(y, untouched.process(x[start:], d[start:])[0])
+
+
+@pytest.mark.parametrize("forgetting", [0.01, 1e-6])
+def test_what_forgets_at_once_stays_finite(forgetting, rng):
+    f = RLS(3, forgetting)
+    f.process(*rng.standard_normal((2, 3000)))
+    assert np.isfinite(f.weights).all()
+    assert np.isfinite(f.inverse).all()
 
 
 def decibels(error, oracle):

@@ -9,7 +9,9 @@ import numpy as np
 
 from adaline.filters._base import Block, Filter, Frozen, Setting
 from adaline.filters._checks import positive
+from adaline.kernels import _rls as layout
 from adaline.kernels import rls as kernels
+from adaline.kernels import rls_memory as memory
 
 
 class RLS(Filter):
@@ -77,23 +79,48 @@ class RLS(Filter):
             raise ValueError("P is known after the first block.")
         real = self.taps * (self._channels or 1)
         P = np.empty((real, real), self._head.dtype)
-        kernels.inverse_now(self._store, self._head, P)
+        memory.inverse_now(self._store, self._head[kernels.GROWTH].real, P)
         return P
 
     def _allocate(self) -> None:
         assert self._dtype is not None
         assert self._channels is not None
         double = np.result_type(self._dtype, np.float64)
-        self._m = m = kernels.padded(self._channels * self.taps)
-        self._size = m * m + 5 * m + self._channels * (self.taps + kernels.EXTRA)
-        self._store = np.zeros(2 * self._size + 12 * m, double)
+        self._m = m = layout.padded(self._channels * self.taps)
+        self._written = np.zeros(
+            m * m + 5 * m + self._channels * (self.taps + kernels.EXTRA), double
+        )
+        panels = layout.panels(m)
+        self._P = aligned(2 * panels * m * layout.APART, double)
+        self._V = aligned(2 * panels * layout.PANEL, double)
+        # Loops over real numbers are compiled for complex signals too, and then left out.
+        self._A, self._B = self._P, self._V
+        if double.kind == "c":
+            self._A = self._B = np.empty(0)
+        self._ahead = self._behind = False
         self._head = np.zeros(2 * kernels.HEAD, double)
         self._head[kernels.FORGETTING] = self.forgetting
         self._head[kernels.DELTA] = 0.0 if self.delta == "auto" else self.delta
         self._head[kernels.GROWTH] = 1.0
 
+    @property
+    def _store(self) -> Block:
+        """P, w, G and the past, written down: the kernel has its own copy, and may be ahead."""
+        if self._ahead:
+            memory.closed(self._written, self._P, self._V, self._m)
+            self._ahead = False
+        return self._written
+
+    def _catch_up(self) -> None:
+        """The kernel's copy, where the memory was written to from outside."""
+        if self._behind:
+            memory.opened(self._written, self._P, self._V, self._m)
+            self._behind = False
+
     def _memory(self) -> dict[str, Block]:
-        return {"store": self._store[: self._size], "head": self._head[: kernels.HEAD]}
+        store = self._store
+        self._behind = True  # the caller may write
+        return {"store": store, "head": self._head[: kernels.HEAD]}
 
     def _adapt(self, on: bool) -> None:
         self._head[kernels.ADAPT] = on
@@ -105,18 +132,37 @@ class RLS(Filter):
         return self._run(U.reshape(-1), d, frozen, out, True)
 
     def _run(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
-        found: int = kernels.rls_block(
-            x, d, frozen, self._store, self._head, out, self.taps, self._channels, rows
-        )
+        self._catch_up()
+        room = self._written, self._head, self._P, self._V, self._A, self._B
+        found: int = kernels.rls_block(x, d, frozen, *room, out, self.taps, self._channels, rows)
+        self._ahead = True
         return found
+
+    def _w(self) -> Block:
+        """w where the kernel has it, a row a panel."""
+        self._catch_up()
+        panels = self._V.reshape(-1, layout.PANEL)
+        return panels[: len(panels) // 2, : layout.COLUMNS]
 
     def _get_weights(self) -> Block:
         assert self._channels is not None
-        start = self._m * self._m
-        w = self._store[start : start + self._channels * self.taps]
+        w = self._w().reshape(-1)[: self._channels * self.taps]
         return w.reshape(-1, self.taps).astype(self._dtype)
 
     def _set_weights(self, W: Block) -> None:
-        start = self._m * self._m
-        self._store[start : start + W.size] = W.ravel()
+        w = np.zeros(self._w().shape, self._V.dtype)
+        w.reshape(-1)[: W.size] = W.ravel()
+        self._w()[...] = w
+        self._ahead = True
         self._head[kernels.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
+
+
+def aligned(n: int, kind: np.dtype[Any]) -> Block:
+    """n zeros from a multiple of 64 bytes on, where cache lines and vector registers begin.
+
+    >>> aligned(5, np.dtype(float)).ctypes.data % 64
+    0
+    """
+    raw = np.zeros(n * kind.itemsize + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + n * kind.itemsize].view(kind)

@@ -1,4 +1,4 @@
-"""Recursive least squares, four samples a pass over P.
+"""Recursive least squares, four samples a pass over half of P.
 
 Legend: m weights (padded with zeros), x(n) the delay line or a given row, P the inverse of the
 forgetting sum of x x^H, lambda the forgetting factor, pi = P x, q = x^H pi, c = 1/(lambda + q).
@@ -6,12 +6,17 @@ forgetting sum of x x^H, lambda the forgetting factor, pi = P x, q = x^H pi, c =
     w + c pi conj(e),   P <- (P - c pi pi^H)/lambda
 
 Look-ahead: with P that at the first sample of a group of four, and L the product of 1/lambda so
-far, P(n+j) = L (P - sum_i g_i g_i^H), g = sqrt(c/L) pi; so one pass over P adds four products of
-the group before and answers P x for the four samples to come. A product g g^H is symmetric to the
-last bit, and P with it: what makes the textbook's recursion explode never starts.
+far, P(n+j) = L (P - sum_i g_i g_i^H), g = sqrt(c/L) pi; so one pass over P subtracts four products
+of the group before and answers P x for the four samples to come. Only one half of P is computed:
+it cannot lose its symmetry, which is what makes the textbook's recursion explode.
 
-Everything is in double precision, whatever the signals are. store: P (m, m), w (m,), G (4, m), the
-past (C, H), a copy of all these, and room for X (4, m), Pi (4, m) and zeros (4, m).
+Everything is in double precision, whatever the signals are.
+
+P (without L) and V, the vectors, are laid out as `_rls` says. Behind P, V and head, in their second
+halves, lies what they were before the block.
+
+What is called for each sample calls nothing that takes arrays: an array that is handed on
+is counted in and out, and a short filter takes less time than that.
 """
 
 from __future__ import annotations
@@ -19,8 +24,30 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
+from adaline.kernels._rls import (
+    APART,
+    COLUMNS,
+    G0,
+    G1,
+    G2,
+    PANEL,
+    PI,
+    U1,
+    G,
+    U,
+    W,
+    X,
+    entry,
+    high_of,
+    over_half,
+    padded,
+    panels,
+    place,
+    width_of,
+    zeroed,
+)
 
-# Places in head; its second half is a copy from before the block.
+# Places in head.
 FORGETTING, DELTA, ADAPT, SET_NORM, STARTED, GROWTH = range(6)
 CLOCK, POWER, POWER_COUNT, LOUDEST, HOLD, HEAD = range(6, 12)
 
@@ -34,14 +61,166 @@ LARGEST = 1e5  # of P, in units of 1/power: a direction not heard for long is fo
 SURE = 1e-10  # one sample leaves P at least so much of itself
 TINY = 1e-290  # squares below are silence
 BLOWN = 1e8  # a gain so far above |d|/|x| is divergence
-
-U = np.uintp  # signed counters might be negative, wrap around, and compile to gathers
+GROWN = 1e6  # an L so large is multiplied into P
 
 
 @kernel
-def padded(real):
-    """Length of the vectors: the weights and zeros up to a multiple of 8, for whole registers."""
-    return (real + 7) // 8 * 8
+def _scaled(P, V, m, growth):
+    """L into P and G, which then have none."""
+    for k in range(P.shape[0] // 2):
+        P[k] *= growth
+    for start in range(0, panels(m) * PANEL, PANEL):
+        for k in range(start + G, start + X):
+            V[k] *= np.sqrt(growth)
+
+
+@kernel
+def _begin(P, V, m, real, j, head):
+    """P = I/delta at the first sample that is not silent; Pi of the group's rest goes with it."""
+    r, heard = 0.0, 0
+    for k in range(real):
+        a = V[place(k) + X + j * APART]
+        r, heard = r + (np.conj(a) * a).real, heard + (a != 0)
+    if r > TINY:
+        delta = head[DELTA].real if head[DELTA].real > 0.0 else START * r / heard
+        for k in range(real):
+            P[entry(k, k, m)] = 1.0 / delta
+            for q in range(place(k) + j * APART, place(k) + 4 * APART, APART):
+                V[q + PI] = V[q + X] * (1.0 / delta)
+        head[STARTED] = delta
+
+
+@kernel
+def _bounded(P, V, m, head):
+    """Whether the largest entry of P's diagonal is out of bounds; if so, G to halve it.
+
+    The same as a sample that tells w_k is what it is: what is never heard stays as it was learned.
+    """
+    k, power, growth = 0, head[POWER].real, head[GROWTH].real
+    if power == 0.0 or head[FORGETTING].real == 1.0:
+        return False
+    for i in range(m):
+        if P[entry(i, i, m)].real > P[entry(k, k, m)].real:
+            k = i
+    bound = max(1.0 / head[STARTED].real, LARGEST * m / power) / growth
+    size = P[entry(k, k, m)].real
+    head[HOLD] = 1.0 if size > 1e3 * bound else 0.0
+    if size > bound:
+        zeroed(V, m, G, X)
+        for i in range(m):
+            p = P[entry(i, k, m)] if i >= k else np.conj(P[entry(k, i, m)])
+            V[place(i) + G] = p * np.sqrt(0.5 / size)
+    return size > bound
+
+
+@sums_kernel
+def _heard(V, m, j):
+    """Of sample j in its group: x^H x, w^H x, and g_i^H x of those before it."""
+    r, y = 0.0, V.dtype.type(0)
+    t0 = t1 = t2 = y
+    for p in range(panels(m)):
+        v = U(p * PANEL)
+        x = U(X + j * APART)
+        for k in range(v, v + width_of(p, m)):
+            a = V[x + k]
+            r += (np.conj(a) * a).real
+            y += np.conj(V[k]) * a
+            t0 += np.conj(V[k + G0]) * a
+            t1 += np.conj(V[k + G1]) * a
+            t2 += np.conj(V[k + G2]) * a
+    return r, y, t0 * (j > 0), t1 * (j > 1), t2 * (j > 2)
+
+
+@sums_kernel
+def _caught_up(V, m, j, t0, t1, t2):
+    """pi of sample j, in place, and x^H pi."""
+    q, x, pi = 0.0, U(X + j * APART), U(PI + j * APART)
+    for p in range(panels(m)):
+        v = U(p * PANEL)
+        for k in range(v, v + width_of(p, m)):
+            a = V[pi + k] - (t0 * V[k + G0] + t1 * V[k + G1] + t2 * V[k + G2])
+            V[pi + k] = a
+            q += (np.conj(V[x + k]) * a).real
+    return q
+
+
+@sums_kernel
+def _moved(V, m, j, step, scale):
+    """w + step pi, and g = scale pi."""
+    g, pi = U(G + j * APART), U(PI + j * APART)
+    for p in range(panels(m)):
+        v = U(p * PANEL)
+        for k in range(v, v + width_of(p, m)):
+            a = V[pi + k]
+            V[k] += step * a
+            V[g + k] = scale * a
+
+
+@kernel
+def _power(clock, power, count, r):
+    """The mean of x^H x, in which a spike counts at most four times the mean; and its count."""
+    if r > TINY and (clock % EVERY == 0 or count == 0.0):
+        count = min(count + 1.0, MEMORY)
+        power = r if count == 1.0 else power + (min(r, 4.0 * power) - power) / count
+    return power, count
+
+
+@kernel
+def _blown(head, r, y, loud):
+    """Whether |y|/|x| is out of all proportion to the |d|/|x| seen so far, or no number."""
+    clock = np.int64(head[CLOCK].real)
+    power, count = _power(clock, head[POWER].real, head[POWER_COUNT].real, r)
+    loudest, level = max(head[LOUDEST].real, loud), np.sqrt(power)
+    head[CLOCK], head[POWER], head[POWER_COUNT], head[LOUDEST] = clock + 1, power, count, loudest
+    most = loudest + head[SET_NORM].real * level
+    return not abs(y) * level <= BLOWN * most * np.sqrt(r + 1e-300)
+
+
+@kernel
+def _gains(head, q, e):
+    """What pi is multiplied by for w and for g, x^H pi = q; zeros where nothing is to be learned,
+    and nothing is forgotten then."""
+    step, scale, growth = 0.0 * e, 0.0, head[GROWTH].real
+    q *= growth
+    if q > 0.0:
+        forgetting = 1.0 if head[HOLD].real else head[FORGETTING].real
+        c = 1.0 / (forgetting + q)
+        step = growth * c * np.conj(e)
+        # g = sqrt(c/L) (L pi): so much, and never all, of what P had along x.
+        scale = np.sqrt(growth * min(c, (1.0 - SURE) / q))
+        head[GROWTH] = growth / forgetting
+    return step, scale
+
+
+@kernel
+def _gather(V, j, x, n, store, past, taps, channels, rows):
+    """x(n) to its row, as given or newest first; what is older than the block is in store."""
+    row, real = X + j * APART, channels * taps
+    for k in range(real):
+        c, age = k // taps, k % taps
+        if rows:
+            a = x[n * real + k]
+        elif age <= n:
+            a = x[(n - age) * channels + c]
+        else:
+            a = store[past + (c + 1) * (taps + EXTRA) + n - age]
+        V[row + place(k)] = a
+
+
+@kernel
+def _shifted(V, m, j, x, n, taps, channels):
+    """x(n) from x(n-1), which is in the row before."""
+    row, last, real = U(X + j * APART), U(X + (j + 3) % 4 * APART), channels * taps
+    for p in range(panels(m)):
+        v = U(p * PANEL)
+        for k in range(v, v + width_of(p, m)):
+            V[row + k] = V[last + k - U1]
+        if p > 0:
+            V[row + v] = V[last + v - U(PANEL - COLUMNS + 1)]
+    for c in range(channels):
+        V[row + U(place(c * taps))] = x[n * channels + c]
+    if real < m:
+        V[row + U(place(real))] = 0.0
 
 
 @kernel
@@ -53,202 +232,34 @@ def _bad(x):
     return x.shape[0]
 
 
-@sums_kernel
-def _dot(a, i, b, j, m):
-    """a^H b of two stretches of length m."""
-    s, i, j = a.dtype.type(0), U(i), U(j)
-    for k in range(U(m)):
-        s += np.conj(a[i + k]) * b[j + k]
-    return s
-
-
-@sums_kernel
-def _add(a, i, v, b, j, m):
-    """a + v b, in place."""
-    i, j = U(i), U(j)
-    for k in range(U(m)):
-        a[i + k] += v * b[j + k]
-
-
-@sums_kernel
-def _fused(P, m, G, at, growth, X, room):
-    """P <- growth (P - sum_i g_i g_i^H), and Pi = P x for the four x in X; one reading of P.
-
-    Two rows at a time, so that what is read of G and X serves twice.
-    """
-    n1, n2, n3 = U(m), U(2 * m), U(3 * m)
-    g, x, pi = U(at), U(room), U(room + 4 * m)
-    for k in range(U(0), n1, U(2)):
-        o, t = k * n1, k + U(1)
-        a0, a1, a2, a3 = G[g + k], G[g + k + n1], G[g + k + n2], G[g + k + n3]
-        b0, b1, b2, b3 = G[g + t], G[g + t + n1], G[g + t + n2], G[g + t + n3]
-        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = P.dtype.type(0)
-        for j in range(n1):
-            h = g + j
-            h0, h1, h2, h3 = G[h], G[h + n1], G[h + n2], G[h + n3]
-            h0, h1, h2, h3 = np.conj(h0), np.conj(h1), np.conj(h2), np.conj(h3)
-            u = growth * (P[o + j] - ((a0 * h0 + a1 * h1) + (a2 * h2 + a3 * h3)))
-            v = growth * (P[o + n1 + j] - ((b0 * h0 + b1 * h1) + (b2 * h2 + b3 * h3)))
-            P[o + j], P[o + n1 + j] = u, v
-            h = x + j
-            h0, h1, h2, h3 = X[h], X[h + n1], X[h + n2], X[h + n3]
-            s0, s1, s2, s3 = s0 + u * h0, s1 + u * h1, s2 + u * h2, s3 + u * h3
-            t0, t1, t2, t3 = t0 + v * h0, t1 + v * h1, t2 + v * h2, t3 + v * h3
-        q = pi + k
-        X[q], X[q + n1], X[q + n2], X[q + n3] = s0, s1, s2, s3
-        q = pi + t
-        X[q], X[q + n1], X[q + n2], X[q + n3] = t0, t1, t2, t3
+@kernel
+def _rows(V, m, first, until, back):
+    """Rows of V to its second half, or back from there."""
+    half = V.shape[0] // 2
+    for p in range(panels(m)):
+        for row in range(p * PANEL + first, p * PANEL + until, APART):
+            a, b = U(row + half * back), U(row + half * (not back))
+            for k in range(width_of(p, m)):
+                V[b + k] = V[a + k]
 
 
 @kernel
-def _lowered(store, m, at, count, growth):
-    """P <- growth (P - sum_i g_i g_i^H), one half computed and the other its mirror."""
-    for i in range(m):
-        for j in range(i + 1):
-            v = store[i * m + j]
-            for q in range(at, at + count * m, m):
-                v -= store[q + i] * np.conj(store[q + j])
-            store[i * m + j] = growth * v
-            store[j * m + i] = np.conj(growth * v)
-        store[i * m + i] = store[i * m + i].real
+def _copied(P, head, m, changes, back):
+    """P if it changes, and head to their second halves, or back from there."""
+    a, b = U(0), U(P.shape[0] // 2)
+    a, b = (b, a) if back else (a, b)
+    for i in range(m * changes):
+        end = min(m, (i // high_of(m) + 1) * high_of(m))
+        for start in range(0, i + 1, COLUMNS):
+            at = U(entry(i, start, m))
+            for k in range(at, at + U(min(COLUMNS, end - start))):
+                P[b + k] = P[a + k]
+    for k in range(HEAD):
+        head[k + HEAD * (not back)] = head[k + HEAD * back]
 
 
 @kernel
-def _begin(store, m, real, room, j, head, r):
-    """P = I/delta at the first sample that is not silent; Pi of the group's rest goes with it."""
-    delta = head[DELTA].real
-    if delta == 0.0:
-        heard = 0
-        for k in range(m):
-            heard += store[room + j * m + k] != 0
-        delta = START * r / heard
-    for k in range(real):
-        store[k * m + k] = 1.0 / delta
-    for k in range((4 - j) * m):
-        store[room + (4 + j) * m + k] = store[room + j * m + k] * (1.0 / delta)
-    head[STARTED] = delta
-
-
-@kernel
-def _largest(store, m):
-    """Which diagonal entry of P is the largest."""
-    best = 0
-    for k in range(m):
-        if store[k * m + k].real > store[best * m + best].real:
-            best = k
-    return best
-
-
-@kernel
-def _bounded(store, m, room, head):
-    """Halve the largest entry of P's diagonal where it is out of bounds; true if it was.
-
-    The same as a sample that tells w_k is what it is: what is never heard stays as it was learned.
-    """
-    k, power = _largest(store, m), head[POWER].real
-    bound = max(1.0 / head[STARTED].real, LARGEST * m / power)
-    size = store[k * m + k].real
-    head[HOLD] = 1.0 if size > 1e3 * bound else 0.0
-    if size <= bound:
-        return False
-    g, scale = room + 4 * m, np.sqrt(0.5 / size)
-    for j in range(m):
-        store[g + j] = store[j * m + k] * scale
-    _lowered(store, m, g, 1, 1.0)
-    return True
-
-
-@kernel
-def _ready(store, m, g, room, head):
-    """At a group's first sample, and where a block continues one: bring P and Pi up to date."""
-    clock, zeros = np.int64(head[CLOCK].real), room + 8 * m
-    if clock % 4 != 0:
-        _fused(store, m, store, zeros, 1.0, store, room)
-        return
-    growth = head[GROWTH].real
-    if store.itemsize > 8:  # complex: a fused product is not the conjugate of its mirror
-        _lowered(store, m, g, 4, growth)
-        _fused(store, m, store, zeros, 1.0, store, room)
-    else:
-        _fused(store, m, store, g, growth, store, room)
-    store[g : g + 4 * m] = 0.0
-    head[GROWTH] = 1.0
-    look = clock % EVERY == 0 and head[POWER].real > 0.0 and head[FORGETTING].real < 1.0
-    if look and _bounded(store, m, room, head):
-        _fused(store, m, store, zeros, 1.0, store, room)
-
-
-@kernel
-def _blown(head, y, r, loud):
-    """Whether |y|/|x| is out of all proportion to the |d|/|x| seen so far, or no number."""
-    head[LOUDEST] = max(head[LOUDEST].real, loud)
-    level = np.sqrt(head[POWER].real)
-    most = head[LOUDEST].real + head[SET_NORM].real * level
-    return not abs(y) * level <= BLOWN * most * np.sqrt(r + 1e-300)
-
-
-@kernel
-def _power(head, r):
-    """The mean of x^H x, in which a spike counts at most four times the mean."""
-    now = np.int64(head[CLOCK].real) % EVERY == 0 or head[POWER_COUNT].real == 0.0
-    if now and r > TINY:
-        power, count = head[POWER].real, min(head[POWER_COUNT].real + 1.0, MEMORY)
-        head[POWER] = r if count == 1.0 else power + (min(r, 4.0 * power) - power) / count
-        head[POWER_COUNT] = count
-
-
-@kernel
-def _learn(store, m, g, room, j, e, head):
-    """One update: w, and the vector that P will lose."""
-    w, x, pi = m * m, room + j * m, room + (4 + j) * m
-    for i in range(j):
-        _add(store, pi, -_dot(store, g + i * m, store, x, m), store, g + i * m, m)
-    growth = head[GROWTH].real
-    q = growth * _dot(store, x, store, pi, m).real
-    if not q > 0.0:  # nothing to learn, and nothing to forget
-        return
-    forgetting = 1.0 if head[HOLD].real else head[FORGETTING].real
-    c = 1.0 / (forgetting + q)
-    _add(store, w, growth * c * np.conj(e), store, pi, m)
-    # g = sqrt(c/L) (L pi): so much, and never all, of what P had along x.
-    scale = np.sqrt(growth * min(c, (1.0 - SURE) / q))
-    for k in range(m):
-        store[g + j * m + k] = scale * store[pi + k]
-    head[GROWTH] = growth / forgetting
-
-
-@kernel
-def _sample(store, m, real, g, room, j, d, frozen, head):
-    """Sample j of its group; answers y, and whether it blew up."""
-    x = room + j * m
-    r = _dot(store, x, store, x, m).real
-    _power(head, r)
-    y = _dot(store, m * m, store, x, m)
-    if _blown(head, y, r, abs(d)):
-        return y, True
-    if head[ADAPT].real != 0.0 and not frozen and r > TINY:  # silence has nothing to teach
-        if head[STARTED].real == 0.0:
-            _begin(store, m, real, room, j, head, r)
-        _learn(store, m, g, room, j, d - y, head)
-    head[CLOCK] += 1.0
-    return y, False
-
-
-@kernel
-def _gather(store, to, x, n, channels, taps, past, kept):
-    """x(n) of all channels to a place in store, newest first."""
-    fresh = min(taps, n + 1)
-    for c in range(channels):
-        new, old = n * channels + c, past + (c + 1) * kept + n
-        for k in range(fresh):
-            store[to + k] = x[new - k * channels]
-        for k in range(fresh, taps):
-            store[to + k] = store[old - k]
-        to += taps
-
-
-@kernel
-def _keep(store, x, n, channels, past, kept):
+def _keep(store, past, kept, x, n, channels):
     """The last samples of each channel, for the next block."""
     for c in range(channels):
         for k in range(kept):
@@ -258,56 +269,59 @@ def _keep(store, x, n, channels, past, kept):
 
 
 @kernel
-def rls_block(x, d, frozen, store, head, out, taps, channels, rows):
-    """A block through the filter kept in store and head: x[n C + c], or rows x[n m + k]."""
-    n, real, kept = d.shape[0], channels * taps, taps + EXTRA
-    m = padded(real)
-    g, past = m * m + m, m * m + 5 * m
-    size = past + channels * kept
-    room = 2 * size
-    if _bad(x) < x.shape[0]:
-        return 8 * (_bad(x) // (x.shape[0] // n)) + BAD_X
-    if _bad(d) < n:
-        return 8 * _bad(d) + BAD_D
-    store[size:room] = store[:size]
-    head[HEAD:] = head[:HEAD]
-    i = 0
-    while i < n:
-        phase = np.int64(head[CLOCK].real) % 4
+def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
+    """A block through the filter kept in P, V and head: x[n C + c], or rows x[n m + k].
+
+    A and B are P and V where they are real, or else empty. The past is at the end of store.
+    """
+    n, real, m, i, until = d.shape[0], channels * taps, padded(channels * taps), 0, 4
+    past, bad, phase = m * m + 5 * m, _bad(x), np.int64(head[CLOCK].real) % 4
+    found = FINE if bad == x.shape[0] else 8 * (bad // (x.shape[0] // n)) + BAD_X
+    bad = _bad(d)
+    found = found if found or bad == n else 8 * bad + BAD_D
+    changes = phase == 0 or phase + n > 4 or head[STARTED].real == 0.0
+    _copied(P, head, m, changes, False)
+    _rows(V, m, W, X, False)
+    while i < n and not found:
+        clock = np.int64(head[CLOCK].real)
+        phase = clock % 4
         until = min(4, phase + n - i)
-        store[room : room + 4 * m] = 0.0
         for j in range(phase, until):
-            if rows:
-                start = (i + j - phase) * real
-                for k in range(real):
-                    store[room + j * m + k] = x[start + k]
+            if rows or i + j == phase:
+                _gather(V, j, x, i + j - phase, store, past, taps, channels, rows)
             else:
-                _gather(store, room + j * m, x, i + j - phase, channels, taps, past, kept)
-        _ready(store, m, g, room, head)
+                _shifted(V, m, j, x, i + j - phase, taps, channels)
+        if phase > 0:  # the group before is in P already
+            zeroed(V, m, G, X)
+        elif head[GROWTH].real > GROWN:
+            _scaled(P, V, m, head[GROWTH].real)
+            head[GROWTH] = 1.0
+        for _ in range(2):
+            over_half(P, V, A, B, m)
+            if clock % EVERY > 0 or not _bounded(P, V, m, head):
+                break
+        if phase > 0:  # what this group has learned already
+            _rows(V, m, G, X, True)
         for j in range(phase, until):
-            still = frozen.shape[0] > 0 and frozen[i] != 0
-            y, blown = _sample(store, m, real, g, room, j, d[i], still, head)
-            if blown:
-                store[:size] = store[size:room]
-                head[:HEAD] = head[HEAD:]
-                return 8 * i + DIVERGED
+            learns = head[ADAPT].real != 0.0 and (frozen.shape[0] == 0 or frozen[i] == 0)
+            if head[STARTED].real == 0.0 and learns:
+                _begin(P, V, m, real, j, head)
+            r, y, t0, t1, t2 = _heard(V, m, j)
+            if _blown(head, r, y, abs(d[i])):
+                found = 8 * i + DIVERGED
+                break
+            # Silence has nothing to teach.
+            q = _caught_up(V, m, j, t0, t1, t2) if learns and r > TINY else 0.0
+            step, scale = _gains(head, q, d[i] - y)
+            if scale > 0.0:
+                _moved(V, m, j, step, scale)
+            else:
+                zeroed(V, m, G + j * APART, G + (j + 1) * APART)
             out[0, i], out[1, i] = y, d[i] - y
             i += 1
-    if not rows:
-        _keep(store, x, n, channels, past, kept)
-    return FINE
-
-
-@kernel
-def inverse_now(store, head, P):
-    """P after the last sample, open updates included."""
-    m = padded(P.shape[0])
-    g, growth = m * m + m, head[GROWTH].real
-    for i in range(P.shape[0]):
-        for j in range(i + 1):
-            v = store[i * m + j] * 1.0
-            for q in range(g, g + 4 * m, m):
-                v -= store[q + i] * np.conj(store[q + j])
-            P[i, j] = growth * v
-            P[j, i] = np.conj(P[i, j])
-        P[i, i] = P[i, i].real
+    zeroed(V, m, G + until * APART, X)
+    if found:
+        _copied(P, head, m, changes, True)
+        _rows(V, m, W, X, True)
+    _keep(store, past, 0 if rows or found else taps + EXTRA, x, n, channels)
+    return found
