@@ -8,6 +8,7 @@ The ring is written twice, P rows apart, so that the last P blocks always lie in
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class Partitions:
         self._begun: tuple[Signal, Signal] | None = None
         self._pair, self._power = np.empty((2, bins), spectra), np.empty(bins, power)
         self._G = np.empty((P * C, bins), spectra)
+        self._rows, self._flat = self.ring.reshape(-1, bins), self.W.reshape(-1, bins)
         self._two = np.zeros((2, 2 * B), dtype)
         lag = np.minimum(np.arange(2 * B), np.arange(2 * B, 0, -1))
         self._taper = (1.0 - lag / B).astype(power)
@@ -121,53 +123,47 @@ class Partitions:
 
         None, and the weights as they were, where y is above `most` or the change is not finite.
         """
-        P, B = self.count, self.block
-        i = (int(self.place[0]) - 1) % P
-        self.ring[i] = self.ring[i + P] = self._spectrum(self.x)
+        B, C = self.block, self.channels
+        i = (int(self.place[0]) - 1) % self.count
         self.place[0] = i
-        delayed = self.ring[i : i + P].reshape(self._G.shape)
-        frequency.filtered(self.W.reshape(self._G.shape), delayed, self._pair[0])
-        latest = frequency.powers(delayed, self.channels, SMOOTHING, self.smoothed, self._power)
-        self._pair[1] = self._power
+        X, room = self._spectrum(self.x), (self.smoothed, self._power, self._pair)
+        latest = frequency.heard(X, self._rows, i * C, self._flat, SMOOTHING, *room)
         lines = self._lines(self._pair)
-        y = lines[0, B:]
         before = float(self.level[0])
         faded = before * 2.0 ** (-B / HALF_LIFE)
-        self.level[0] = max(min(latest, JUMP * before) if before else latest, faded)
-        fine = frequency.peak(y) <= most
-        if fine and self._worse_than_none(y):
+        self.level[0] = level = max(min(latest, JUMP * before) if before else latest, faded)
+        top, loud, now, teaching = frequency.judged(lines, self.d, self.learns)
+        fine = top <= most
+        if fine and self._worse_than_none(loud, now) and teaching == B:
             self.W[:] = 0.0
-        elif fine and self.learns.any():
-            floor = 2.0 * eps + relative * float(self.level[0])
-            fine = self._learn(delayed, lines, eta, floor)
+        elif fine and teaching:
+            fine = self._learn(i * C, lines, eta, 2.0 * eps + relative * level)
         self.x[:, :B] = self.x[:, B:]
         self.filled[0] = 0
         self._begun = None
-        return y if fine else None
+        return lines[0, B:] if fine else None
 
-    def _worse_than_none(self, y: Signal) -> bool:
-        """Whether the weights should start over: what they learned from a reference that was
-        next to silent fits noise, and is far too loud once the reference comes."""
-        usual, now = float(self.usual[0]), frequency.energy(self.d)
-        self.usual[0] += (min(now, JUMP * usual) - usual) / 16.0 if usual else now
-        too_loud = frequency.energy(y) > WORSE * now and now >= QUIET * usual
-        return too_loud and bool(self.learns.all())
+    def _worse_than_none(self, loud: float, now: float) -> bool:
+        """Whether weights whose y has the energy `loud`, where d has `now`, should start over:
+        what they learned from a reference that was next to silent fits noise, and is far too loud
+        once the reference comes."""
+        usual = float(self.usual[0])
+        self.usual[0] = usual + (min(now, JUMP * usual) - usual) / 16.0 if usual else now
+        return loud > WORSE * now and now >= QUIET * usual
 
-    def _learn(self, delayed: Signal, lines: Signal, eta: float, floor: float) -> bool:
+    def _learn(self, at: int, lines: Signal, eta: float, floor: float) -> bool:
         """W + eta conj(X) E / power, held to impulse responses of the length of a partition."""
-        B = self.block
         # The error is known for half of the 2 B points, and cutting it off spreads each bin over
         # its neighbours: beside a strong bin, a weak one must be divided by what leaks into it.
         frequency.errors(lines, self.d, self.learns, self._taper, self._two)
-        E, leaked = self._spectrum(self._two)
-        frequency.gradient(delayed, E, self._power, leaked, eta, floor, self._G)
+        E = self._spectrum(self._two)
+        frequency.gradient(self._rows, at, E, self._power, eta, floor, self._G)
         g = self._lines(self._G)
-        g[:, B:] = 0.0
-        if self.taps < self.count * B:  # the last partition is shorter
-            g[-self.channels :, self.taps - (self.count - 1) * B : B] = 0.0
-        if not np.isfinite(np.vdot(g, g)):
+        # The last partition may be shorter.
+        short = self.taps - (self.count - 1) * self.block
+        if not math.isfinite(frequency.held(g, self.block, self.channels, short)):
             return False
-        self.W += self._spectrum(g).reshape(self.W.shape)
+        frequency.added(self._flat, self._spectrum(g))
         return True
 
     def snapshot(self, blocks: int) -> dict[str, Signal]:

@@ -138,7 +138,7 @@ class BlockLMS(Filter):
                 return 8 * int(np.argmax(~np.isfinite(signal)) // every) + what
         ends = (int(self._parts.filled[0]) + len(d)) // self.block
         before, scale = self._parts.snapshot(ends), self._scale.copy()
-        np.maximum(scale[:2], (loud_x, loud_d), out=self._scale[:2])
+        self._scale[0], self._scale[1] = max(scale[0], loud_x), max(scale[1], loud_d)
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._through(x.reshape(-1, channels), d, frozen, out[0])
             np.subtract(d, out[0], out=out[1])

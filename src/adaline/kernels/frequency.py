@@ -23,47 +23,69 @@ def peak(line):
 
 
 @sums_kernel
-def energy(line):
-    """Sum of |value|^2, in double precision."""
-    total = 0.0
-    for i in range(line.shape[0]):
-        total += line[i].real * line[i].real + line[i].imag * line[i].imag
-    return total
+def judged(lines, d, learns):
+    """Of a block whose y is the second half of the first line: the largest |y|, infinite where one
+    is no number; the energies of y and d; and how many samples may teach."""
+    B = d.shape[0]
+    top, loud, now, teaching = 0.0, 0.0, 0.0, 0
+    for n in range(B):
+        y = lines[0, B + n]
+        loud += y.real * y.real + y.imag * y.imag
+        now += d[n].real * d[n].real + d[n].imag * d[n].imag
+        teaching += learns[n] != 0.0
+    for n in range(B):
+        size = abs(lines[0, B + n])
+        top = max(top, size) if np.isfinite(size) else np.inf
+    return top, loud, now, teaching
 
 
 @sums_kernel
-def filtered(W, X, Y):
-    """Y = the sum over rows of W X; Y is overwritten."""
-    rows, bins = X.shape
+def _filtered(W, ring, at, Y):
+    """Y = the sum over rows of W X, where X is the ring from row `at` on."""
+    rows, bins = W.shape
     for f in range(bins):
-        Y[f] = W[0, f] * X[0, f]
+        Y[0, f] = W[0, f] * ring[at, f]
     for p in range(1, rows):
         for f in range(bins):
-            Y[f] += W[p, f] * X[p, f]
+            Y[0, f] += W[p, f] * ring[at + p, f]
 
 
 @sums_kernel
-def powers(X, latest, smoothing, smoothed, power):
+def _powers(ring, at, rows, latest, smoothing, smoothed, power):
     """Power of each bin over all rows, or its running average where that is larger.
 
     The first `latest` rows are new: they join the running average, which stands for all rows.
     The mean over the bins of what they stand for is returned.
     """
-    rows, bins = X.shape
+    bins = power.shape[0]
     share = rows / latest
     total = 0.0
     for f in range(bins):
         power[f] = 0.0
-    for p in range(rows):
+    for p in range(at, at + rows):
         for f in range(bins):
-            power[f] += X[p, f].real * X[p, f].real + X[p, f].imag * X[p, f].imag
-        if p == latest - 1:
+            power[f] += ring[p, f].real * ring[p, f].real + ring[p, f].imag * ring[p, f].imag
+        if p == at + latest - 1:
             for f in range(bins):
                 smoothed[f] = smoothing * smoothed[f] + (1.0 - smoothing) * share * power[f]
                 total += share * power[f]
     for f in range(bins):
         power[f] = max(power[f], smoothed[f])
     return total / bins
+
+
+@kernel
+def heard(X, ring, at, W, smoothing, smoothed, power, pair):
+    """The latest X to the ring, twice; then pair = Y and the powers. Answers the latest power."""
+    latest, bins = X.shape
+    for p in range(latest):
+        for f in range(bins):
+            ring[at + p, f] = ring[at + W.shape[0] + p, f] = X[p, f]
+    _filtered(W, ring, at, pair)
+    now = _powers(ring, at, W.shape[0], latest, smoothing, smoothed, power)
+    for f in range(bins):
+        pair[1, f] = power[f]
+    return now
 
 
 @kernel
@@ -78,15 +100,40 @@ def errors(lines, d, learns, taper, two):
 
 
 @sums_kernel
-def gradient(X, E, power, leaked, eta, floor, G):
-    """G = eta conj(X) E / (the larger power + floor), row by row; E and G are overwritten.
+def gradient(ring, at, E, power, eta, floor, G):
+    """G = eta conj(X) E / (the larger power + floor), row by row; E, that and the leaked power, is
+    overwritten.
 
     A bin without any power teaches nothing.
     """
-    rows, bins = X.shape
+    rows, bins = G.shape
     for f in range(bins):
-        by = max(power[f], leaked[f].real) + floor
-        E[f] = E[f] * (eta / by) if by > 0.0 else E[f] * 0.0
+        by = max(power[f], E[1, f].real) + floor
+        E[0, f] = E[0, f] * (eta / by) if by > 0.0 else E[0, f] * 0.0
     for p in range(rows):
         for f in range(bins):
-            G[p, f] = X[p, f].conjugate() * E[f]
+            G[p, f] = ring[at + p, f].conjugate() * E[0, f]
+
+
+@sums_kernel
+def held(g, B, last, short):
+    """Cut lines off behind the length of a partition, and the `last` ones behind `short`.
+
+    Answers their energy, which is no number where one of them is none.
+    """
+    total = 0.0
+    for p in range(g.shape[0]):
+        end = short if p >= g.shape[0] - last else B
+        for n in range(end):
+            total += g[p, n].real * g[p, n].real + g[p, n].imag * g[p, n].imag
+        for n in range(end, g.shape[1]):
+            g[p, n] = 0.0
+    return total
+
+
+@kernel
+def added(W, change):
+    """W + change, in place."""
+    for p in range(W.shape[0]):
+        for f in range(W.shape[1]):
+            W[p, f] += change[p, f]
