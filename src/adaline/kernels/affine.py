@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
+from adaline.kernels._finite import first_bad
 
 # Places in head; then come r (K), E (K), e (K), g (K), R (K, K), a factor (K, K), and a copy.
 ORDER, RATE, EPS, RELATIVE, ADAPT, SET_NORM, ROWS, ROUNDING = range(8)
@@ -36,15 +37,6 @@ U = np.uintp
 def head_size(order):
     """Length of head without its copy."""
     return NUMBERS + 4 * order + 2 * order * order
-
-
-@kernel
-def _bad(x):
-    """Index of the first NaN or infinity, or the length."""
-    for i in range(x.shape[0]):
-        if not np.isfinite(x[i]):
-            return i
-    return x.shape[0]
 
 
 @sums_kernel
@@ -207,10 +199,10 @@ def affine_block(x, d, frozen, store, head, out, taps):
     n, order = d.shape[0], np.int64(head[ORDER].real)
     channels, kept = x.shape[0] // n, taps + order
     size, numbers = channels * (taps + kept), head_size(order)
-    if _bad(x) < x.shape[0]:
-        return 8 * (_bad(x) // channels) + BAD_X
-    if _bad(d) < n:
-        return 8 * _bad(d) + BAD_D
+    if first_bad(x) < x.shape[0]:
+        return 8 * (first_bad(x) // channels) + BAD_X
+    if first_bad(d) < n:
+        return 8 * first_bad(d) + BAD_D
     store[size : 2 * size] = store[:size]
     head[numbers:] = head[:numbers]
     w = store[: channels * taps].reshape((channels, taps))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import inlined, kernel, sums_kernel
+from adaline.kernels._finite import first_bad
 from adaline.kernels._lms import (
     ADAPT,
     ANY_RATE,
@@ -84,23 +85,14 @@ def _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, star
 
 
 @inlined
-def _bad(x):
-    """Index of the first NaN or infinity, or the length."""
-    for i in range(x.shape[0]):
-        if not np.isfinite(x[i]):
-            return i
-    return x.shape[0]
-
-
-@inlined
 def _checked(x, d, taps, head):
     """Whether the block may be learned from: finite, and the rate below 2/tr[R]."""
     n = d.shape[0]
     power = energy(x, 0, x.shape[0])
-    if not np.isfinite(power) and _bad(x) < x.shape[0]:
-        return 8 * (_bad(x) // (x.shape[0] // n)) + BAD_X
-    if not np.isfinite(energy(d, 0, n)) and _bad(d) < n:
-        return 8 * _bad(d) + BAD_D
+    if not np.isfinite(power) and first_bad(x) < x.shape[0]:
+        return 8 * (first_bad(x) // (x.shape[0] // n)) + BAD_X
+    if not np.isfinite(energy(d, 0, n)) and first_bad(d) < n:
+        return 8 * first_bad(d) + BAD_D
     if head[RULE].real != CONSTANT or head[ANY_RATE].real or head[ADAPT].real == 0.0:
         return FINE
     squares, count = head[SQUARES].real + power, head[COUNT].real + n

@@ -24,6 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
+from adaline.kernels._finite import first_bad
 from adaline.kernels._rls import (
     APART,
     COLUMNS,
@@ -224,15 +225,6 @@ def _shifted(V, m, j, x, n, taps, channels):
 
 
 @kernel
-def _bad(x):
-    """Index of the first NaN or infinity, or the length."""
-    for i in range(x.shape[0]):
-        if not np.isfinite(x[i]):
-            return i
-    return x.shape[0]
-
-
-@kernel
 def _rows(V, m, first, until, back):
     """Rows of V to its second half, or back from there."""
     half = V.shape[0] // 2
@@ -275,9 +267,9 @@ def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
     A and B are P and V where they are real, or else empty. The past is at the end of store.
     """
     n, real, m, i, until = d.shape[0], channels * taps, padded(channels * taps), 0, 4
-    past, bad, phase = m * m + 5 * m, _bad(x), np.int64(head[CLOCK].real) % 4
+    past, bad, phase = m * m + 5 * m, first_bad(x), np.int64(head[CLOCK].real) % 4
     found = FINE if bad == x.shape[0] else 8 * (bad // (x.shape[0] // n)) + BAD_X
-    bad = _bad(d)
+    bad = first_bad(d)
     found = found if found or bad == n else 8 * bad + BAD_D
     changes = phase == 0 or phase + n > 4 or head[STARTED].real == 0.0
     _copied(P, head, m, changes, False)
