@@ -106,3 +106,32 @@ def test_large_values_neither_overflow_nor_lose_the_loss():
     X = np.array([[-1e5], [1e5]])
     loss = logistic_loss(X, np.array([1, 0]), 2, np.empty(0), 0.0, False)
     assert loss.at(theta_for(loss, np.array([[1.0]]), np.zeros(1))).f == pytest.approx(2e5)
+
+
+@pytest.mark.parametrize("p", [5, 80])
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_gram_matrix_of_some_rows_is_theirs_and_a_rough_one_nearly(rng, p, every):
+    X, root = rng.standard_normal((3001, p)) + 1.0, rng.uniform(0.1, 0.5, 3001)
+    loss = logistic_loss(X, np.arange(3001) % 2, 2, np.empty(0), 1.0, True)
+    Z = np.column_stack([X * loss.scale - loss.shift, np.ones(3001)])[::every] * root[::every, None]
+    G = loss.gram(root, every)
+    np.testing.assert_allclose(G, Z.T @ Z, rtol=1e-12, atol=1e-11)
+    np.testing.assert_array_equal(G, G.T)
+    # Products of float32, 2^-24 each, of which a thousand are summed before they are float64.
+    rough = loss.gram(root, every, rough=True)
+    assert np.abs(rough - G).max() <= 1e3 * 2.0**-24 * np.diagonal(G).max()
+
+
+@pytest.mark.parametrize("K", [2, 3, 5])
+@pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray])
+def test_one_thread_and_two_sum_the_same_bits_in_any_layout(rng, K, form):
+    X = form(rng.standard_normal((30_000, 70)))
+    loss = logistic_loss(X, np.arange(30_000) % K, K, np.empty(0), 1.0, True)
+    theta = 0.1 * rng.standard_normal((loss.K, 71))
+    found = []
+    for count in (1, 2):
+        with threadpool_limits(limits=count):
+            here = loss.at(theta)
+            found.append((here.f, here.g, loss.gram(np.ones(30_000), 7, rough=True)))
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)

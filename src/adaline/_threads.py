@@ -7,8 +7,9 @@ the bits of an answer do not depend on the machine's load. As many threads are u
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TypeVar
 
@@ -18,11 +19,12 @@ T = TypeVar("T")
 
 _NUMBERS = 2**20  # in a piece, at least: a millisecond of work
 _PIECES = 8  # at most: each holds sums of its own
+_LARGE = 512  # columns beyond which BLAS has work enough for its own threads
 
 
 def pieces(n: int, q: int) -> list[tuple[int, int]]:
     """Where to cut n rows of q columns."""
-    if q > 512:  # sums too large to hold several of; BLAS has work enough for its own threads
+    if q > _LARGE:  # sums too large to hold several of
         return [(0, n)]
     rows = max(_NUMBERS // max(q, 1), -(-n // _PIECES))
     rows = -(-rows // 4096) * 4096
@@ -40,6 +42,17 @@ def over_pieces(work: Callable[[int, int], T], n: int, q: int) -> list[T]:
         ThreadPoolExecutor(workers, thread_name_prefix="adaline") as pool,
     ):
         return list(pool.map(work, *zip(*cuts, strict=True)))
+
+
+@contextmanager
+def calm(q: int) -> Iterator[None]:
+    """BLAS on one thread, for small factorisations (q columns, unless many) between two passes.
+
+    Threads of BLAS go on waiting busily after their work, for some hundredths of a second, on the
+    very cores that the next pass wants for its own threads: it would take twice as long.
+    """
+    with _controller().limit(limits=1, user_api="blas") if q <= _LARGE else nullcontext():
+        yield
 
 
 def threads() -> int:

@@ -10,6 +10,7 @@ the penalty is that of the weights in the units of X.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from adaline._threads import over_pieces, pieces
 from adaline.kernels import logistic, sums
-from adaline.linalg import UNIT, add_gram, symmetric
+from adaline.linalg import UNIT, symmetric
 from adaline.results import Array
 from adaline.tiles import exponents, is_sparse, tile_rows, tiles
 
@@ -26,6 +27,8 @@ FEW = 64  # columns up to which our own loop makes a Gram matrix faster than BLA
 UNPACKED = 256  # columns up to which sparse rows are unpacked, and may be centred
 MANY = 2000  # columns beyond which no p x p matrix is made
 _NEAR = 4.0  # means of this many deviations cost no digit to speak of
+_LITTLE, _WORK, _PIECES = 2**23, 2**27, 8  # products worth a piece, and more; pieces, at most
+_PIECE, _NUMBERS = 4096, 2**20  # rows and numbers of a piece of `_threads.pieces`, at least
 _NONE = np.empty(0)
 
 
@@ -84,6 +87,7 @@ class LogisticLoss:
         return (
             isinstance(self.X, np.ndarray)
             and self.X.dtype == np.float64
+            and self.X.flags.c_contiguous
             and bool(np.all(np.abs(self.shift) <= _NEAR))
         )
 
@@ -118,29 +122,28 @@ class LogisticLoss:
     def _classes(self, theta: Array, probability: Array) -> list[tuple[float, Array, float]]:
         X, q = self.X, theta.shape[1]
         rows, plain = tile_rows(q + self.K), self.plain
-        none, turned = np.empty((X.shape[0], 0)), np.ascontiguousarray(theta.T)
+        none, turned, b = np.empty((X.shape[0], 0)), theta.T, np.zeros(self.K)
         if plain:
             W, b = self.original(theta)
-            turned = np.ascontiguousarray(W.T)
+            turned = W.T
+        turned = np.ascontiguousarray(turned)
+
+        def of_rows(Z: Array, i: int) -> tuple[float, Array, Array, float]:
+            """Loss, sums of R'z and of R, and the least lead of the rows Z, the first being i."""
+            end = i + len(Z)
+            rest = self.target[i:end], self.omega[i:end], turned, b, probability[i:end]
+            return logistic.classes_dense(Z, *rest)  # type: ignore[no-any-return]
 
         def of_piece(i: int, j: int) -> tuple[float, Array, float]:
-            f, g, least = 0.0, np.zeros((self.K, q - plain)), np.inf
-            total = np.zeros(self.K)
-            V, R = np.empty((rows, self.K)), np.empty((rows, self.K))
-            blocks = (X[k : min(k + rows, j)] for k in range(i, j, rows))
-            filled = tiles(X, none, _NONE, self.scale, self.shift, rows, i, j)
-            for tile in blocks if plain else filled:
-                m, end = len(tile), i + len(tile)
-                np.matmul(tile, turned, out=V[:m])
-                if plain:
-                    V[:m] += b
-                rest = self.omega[i:end], R[:m], probability[i:end]
-                loss, low = logistic.softmax(V[:m], self.target[i:end], *rest)
-                f, least, i = f + loss, min(least, low), end
-                g += R[:m].T @ tile
-                total += R[:m].sum(axis=0)
             if plain:
+                f, g, total, least = of_rows(X[i:j], i)
                 g = np.column_stack([g * self.scale - total[:, None] * self.shift, total])
+                return f, g, least
+            filled = tiles(X, none, _NONE, self.scale, self.shift, rows, i, j)
+            parts = [of_rows(tile, i + k * rows) for k, tile in enumerate(filled)]
+            f, g, least = 0.0, np.zeros((self.K, q)), np.inf
+            for part, part_g, _, low in parts:
+                f, g, least = f + part, g + part_g, min(least, low)
             return f, g, least
 
         return over_pieces(of_piece, X.shape[0], q)
@@ -152,23 +155,39 @@ class LogisticLoss:
         g = np.column_stack([(self.X.T @ R).T * self.scale, R.sum(axis=0)])
         return f, g, least
 
-    def gram(self, root: Array, every: int = 1) -> Array:
-        """Sum of root^2 z z' over every so many-th row, without the penalty; (p + 1, p + 1)."""
+    def gram(self, root: Array, every: int = 1, rough: bool = False) -> Array:
+        """Sum of root^2 z z' over every so many-th row, without the penalty; (p + 1, p + 1).
+
+        rough products are in float32, at half the time.
+        """
         X, root, p = self.X[::every], np.ascontiguousarray(root[::every]), len(self.scale)
         none = np.empty((X.shape[0], 0))
 
         def of_piece(i: int, j: int) -> Array:
             rest = none[i:j], root[i:j], self.scale, self.shift
             if p >= FEW:
-                G = np.zeros((p + 1, p + 1), order="F")
-                for tile in tiles(X, none, root, self.scale, self.shift, tile_rows(p), i, j):
-                    G = add_gram(G, tile)
-                return G
+                part = X[i:j] if is_sparse(X) else np.ascontiguousarray(X[i:j])
+                rows = min(max(tile_rows(p), 2 * p), j - i)
+                filled = tiles(part, *rest, rows)
+                # numpy's product of a matrix with its own transpose lets go of the GIL.
+                if not rough:
+                    return _summed(tile.T @ tile for tile in filled)
+                halves = (tile.astype(np.float32) for tile in filled)
+                return _summed((half.T @ half).astype(np.float64) for half in halves)
             if is_sparse(X):
                 return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
-            return np.asarray(sums.gram_dense(X[i:j], *rest))
+            if every == 1:
+                return np.asarray(sums.gram_dense(X[i:j], *rest))
+            blocks = [(k, min(k + _PIECE, j)) for k in range(i, j, _PIECE)]  # copied, they are even
+            return _summed(
+                sums.gram_dense(
+                    np.ascontiguousarray(X[k:m]), none[k:m], root[k:m], self.scale, self.shift
+                )
+                for k, m in blocks
+            )
 
-        G = symmetric(np.sum(over_pieces(of_piece, X.shape[0], p + 1), axis=0))
+        G = _summed(_products(of_piece, X.shape[0], p + 1))
+        G = G if p >= FEW else symmetric(G)
         if not self.intercept:
             G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
         return G
@@ -283,3 +302,29 @@ def _over(work: Any, X: Any) -> list[Any]:
     if is_sparse(X) and p > MANY:  # sums too large to hold several of
         return [work(0, n)]
     return over_pieces(work, n, min(p, 512))
+
+
+def _products(work: Callable[[int, int], Array], n: int, q: int) -> list[Array]:
+    """work(start, stop) of pieces of n rows; a row costs q^2, so that fewer are worth a piece."""
+    if q <= FEW or q > 512 or n * q * q < 2 * _LITTLE:
+        return over_pieces(work, n, q)
+    cuts = np.linspace(0, n, int(np.clip(n * q * q // _WORK, 2, _PIECES)) + 1).astype(int)
+
+    def of_parts(i: int, j: int) -> list[Array]:
+        return [work(*cuts[k : k + 2]) for k in range(i // _PIECE, j // _PIECE)]
+
+    # As if each were a piece of as many numbers as are worth a thread.
+    parts = over_pieces(of_parts, _PIECE * (len(cuts) - 1), _NUMBERS // _PIECE)
+    return [G for part in parts for G in part]
+
+
+def _summed(parts: Iterable[Array]) -> Array:
+    """The sum of matrices, in order, in the place of the first."""
+    total: Array | None = None
+    for part in parts:
+        if total is None:
+            total = part
+        else:
+            total += part
+    assert total is not None
+    return total

@@ -11,6 +11,7 @@ import numpy as np
 from adaline._jit import kernel, sums_kernel
 
 ROWS = 128  # in a block: their values and exponentials stay in the nearest cache
+CLASS_ROWS = 256  # the same for K classes, whose products BLAS makes
 _MAGIC = 1.5 * 2.0**52  # adding it leaves an integer in the low bits
 _LOG2E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -195,22 +196,58 @@ def softmax(V, codes, omega, R, probability):
             _exponentials(a[q : q + ROWS], whole[q : q + ROWS], e[q : q + ROWS])
         for i in range(start, stop):
             o = omega[i] if omega.shape[0] > 0 else 1.0
-            first, own = (i - start) * K, V[i, codes[i]]
-            total, other = 0.0, -np.inf
-            for k in range(K):
-                total += e[first + k]
-                if k != codes[i]:
-                    other = max(other, V[i, k])
+            first, own, other = (i - start) * K, V[i, codes[i]], best[i - start]
+            if own == other:  # the own class leads: by how much, only the second best tells
+                other = -np.inf
+                for k in range(K):
+                    if k != codes[i]:
+                        other = max(other, V[i, k])
             if o > 0.0:
                 least = min(least, own - other)
-            loss += o * (np.log(total) + best[i - start] - own)
+            total = 0.0
             for k in range(K):
-                R[i, k] = o * e[first + k] / total
-            R[i, codes[i]] -= o
+                total += e[first + k]
+            loss += o * (np.log(total) + best[i - start] - own)
+            share = 1.0 / total
+            for k in range(K):
+                R[i, k] = e[first + k] * share
             if probability.shape[0] > 0:
                 for k in range(K):
-                    probability[i, k] = e[first + k] / total
+                    probability[i, k] = R[i, k]
+            if o != 1.0:
+                for k in range(K):
+                    R[i, k] *= o
+            R[i, codes[i]] -= o
     return loss, least
+
+
+@kernel
+def classes_dense(X, codes, omega, W, b, probability):
+    """Loss of rows with values X W + b, W (p, K); see `softmax` for probability.
+
+    Returns the loss, the sums of R' X (K, p) and of R (K,), and the least lead.
+    """
+    n, (p, K) = X.shape[0], W.shape
+    G, part_G, total = np.zeros((K, p)), np.empty((K, p)), np.zeros(K)
+    V, R, loss, least = np.empty((CLASS_ROWS, K)), np.empty((CLASS_ROWS, K)), 0.0, np.inf
+    for start in range(0, n, CLASS_ROWS):
+        stop = min(start + CLASS_ROWS, n)
+        rows = stop - start
+        np.dot(X[start:stop], W, V[:rows])
+        for i in range(rows):
+            for k in range(K):
+                V[i, k] += b[k]
+        part, low = softmax(
+            V[:rows], codes[start:stop], omega[start:stop], R[:rows], probability[start:stop]
+        )
+        loss += part
+        least = min(least, low)
+        np.dot(R[:rows].T, X[start:stop], part_G)
+        G += part_G
+        for i in range(rows):
+            for k in range(K):
+                total[k] += R[i, k]
+    return loss, G, total, least
 
 
 @sums_kernel

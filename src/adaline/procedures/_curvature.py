@@ -1,23 +1,25 @@
-"""Curvature of the logistic loss, factored: what steps are measured in, and what proofs rest on.
+"""Curvature of the logistic loss, factored: what steps are measured in.
 
 Legend: H curvature (q, q), q = p + 1, A with A A' = H^-1, g gradient (K, q). A curvature may be of
-every so many-th row, or of an earlier theta: good enough for steps, and still a bound for proofs.
+every so many-th row, or of an earlier theta: good enough for steps.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from adaline.certificates.optimality import Metric
+from adaline._threads import calm
 from adaline.linalg import UNIT, condition, eigen, inverse_cholesky
 from adaline.objective import MANY, LogisticLoss
+from adaline.procedures import _economy
 from adaline.results import Array
-from adaline.tiles import is_sparse
 
+_SLIGHT = 200  # columns of which a small sample's Gram matrix is no work for two threads
 EXACT = 320  # K q up to which the curvature of K classes is one whole matrix
+_STABLE = 1e6  # condition (in the 1-norm) up to which float32 is good enough
 _DEPENDENT = 1e-13  # eigenvalues of the scaled curvature below this are rounding
 
 
@@ -28,10 +30,16 @@ class Root:
     A: Array
     rank: int
     eps: float
+    condition: float = 1.0
 
 
 def root_of(H: Array, depth: float) -> Root:
     """Factor H, columns scaled to unit diagonal; by eigenvalues where Cholesky cannot."""
+    with calm(len(H)):
+        return _root_of(H, depth)
+
+
+def _root_of(H: Array, depth: float) -> Root:
     d = np.sqrt(np.maximum(np.diagonal(H), 0.0))
     d = np.where(d > 0, d, 1.0)
     C = H / d / d[:, None]
@@ -45,7 +53,7 @@ def root_of(H: Array, depth: float) -> Root:
         A = vectors * np.where(keep, 1.0 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
         cond = float(values[-1] / values[keep][0]) if rank else np.inf
     eps = (depth + 8 * len(H)) * len(H) * UNIT * cond
-    return Root(A / d[:, None], rank, float(eps))
+    return Root(A / d[:, None], rank, float(eps), float(cond))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +62,9 @@ class Curvature:
 
     roots holds one Root for K = 1 or a whole matrix, one a class where only the blocks on its
     diagonal are known, none where q is too large even for these: then diagonal is. slopes are
-    the rows' sqrt(omega p (1 - p)) that H was made of, for K = 1.
+    the rows' sqrt(omega p (1 - p)) that H was made of, for K = 1 and where H is their plain sum;
+    matrix is H itself, of one class at zero for K classes, where it can be taken along (see
+    `_carried`), and shrunk tells whether its correlations were shrunk.
     """
 
     roots: tuple[Root, ...]
@@ -62,6 +72,8 @@ class Curvature:
     every: int = 1
     slopes: Array | None = None
     diagonal: Array | None = None
+    matrix: Array | None = None
+    shrunk: bool = False
 
     def solve(self, g: Array) -> Array:
         """H^-1 g, for g (K, q)."""
@@ -75,21 +87,69 @@ class Curvature:
         return np.asarray(each - each.mean(axis=0))
 
 
-def curvature(loss: LogisticLoss, theta: Array, root: Array, every: int) -> Curvature:
-    """Curvature at theta from root = sqrt(omega p (1 - p)), or p (n, K) for more classes."""
+def curvature(
+    loss: LogisticLoss, theta: Array, root: Array, left: float, every: int = 0, most: int = 2**62
+) -> Curvature:
+    """Curvature at theta from root = sqrt(omega p (1 - p)), or p (n, K) for more classes.
+
+    It is of every so many-th row, or, with 0, of as many as are worth it where the distance from
+    the minimum is to shrink by exp(left), and at least of every `most`-th.
+    """
     K, q = theta.shape
     if q > MANY:
         diagonal = _mean_slope(loss, root) * loss.length**2 + loss.penalty
         return Curvature((), False, diagonal=np.where(diagonal > 0, diagonal, 1.0))
-    if K == 1:
-        H = every * loss.gram(root, every) + np.diag(loss.penalty)
-        found = root_of(H, depth(loss))
-        if found.rank < q and every > 1:  # rare columns may be missing in the rows chosen
-            return curvature(loss, theta, root, 1)
-        return Curvature((found,), True, every, root[::every].copy())
-    if K * q <= EXACT:
+    if K > 1 and K * q <= EXACT:
         return Curvature((root_of(whole(loss, root), depth(loss)),), True)
-    return Curvature(_blocks(loss, theta, root, every), False, every)
+    slopes = root if K == 1 else np.sqrt(_omega(loss) * (1.0 - np.einsum("ij,ij->i", root, root)))
+    sums = 1 if K == 1 or not np.any(theta) else K
+    every = every or min(_worth(loss, slopes, left, sums, not np.any(theta)), most)
+    weights = slopes[::every] ** 2
+    chance = (1.0 - 1.0 / every) * float(np.sum(weights**2)) / float(np.sum(weights)) ** 2
+    if K > 1:
+        roots, H, shrunk = _blocks(loss, root, every, chance, sums)
+        return Curvature(roots, False, every, matrix=H if sums == 1 else None, shrunk=shrunk)
+    found, H, shrunk = _factored(loss, root, every, 1.0, chance)
+    if found.rank < q and every > 1:  # rare columns may be missing in the rows chosen
+        return curvature(loss, theta, root, left, 1)
+    own = None if shrunk else root[::every].copy()
+    matrix = H if found.rank == q else None
+    return Curvature((found,), True, every, own, matrix=matrix, shrunk=shrunk)
+
+
+def _factored(
+    loss: LogisticLoss, slopes: Array, every: int, more: float, chance: float
+) -> tuple[Root, Array, bool]:
+    """The curvature with these slopes of every so many-th row, and whether it was shrunk.
+
+    Then its products are rough: float32 adds little to what is left to chance anyway.
+    """
+    q, rough = len(loss.penalty), _economy.is_rough(loss, every)
+    while True:
+        G = more * every * loss.gram(slopes, every, rough)
+        H, shrunk = _economy.shrunk(G, loss.penalty, chance)
+        found = root_of(H, depth(loss))
+        if not rough or (shrunk and found.rank == q and found.condition < _STABLE):
+            return found, H, shrunk
+        rough = False
+
+
+def _worth(loss: LogisticLoss, slopes: Array, left: float, sums: int, far: bool) -> int:
+    """Every so many-th row, as many as a small sample of the rows says are worth it."""
+    n, q = loss.X.shape[0], len(loss.penalty)
+    if n * q * q <= _economy.WORK:
+        return 1
+    few = max(n // (2 * q), 1)
+    weights = slopes[::few] ** 2
+    rows = float(np.sum(weights)) ** 2 / float(np.sum(weights**2))
+    with calm(q) if q <= _SLIGHT else nullcontext():
+        G = loss.gram(slopes, few)
+    related = _economy.correlations(G, rows)
+    return _economy.cheapest(loss, left, related, sums, far)
+
+
+def _omega(loss: LogisticLoss) -> Array:
+    return loss.omega if len(loss.omega) else np.ones(loss.X.shape[0])
 
 
 def depth(loss: LogisticLoss) -> float:
@@ -100,7 +160,7 @@ def depth(loss: LogisticLoss) -> float:
 def whole(loss: LogisticLoss, P: Array) -> Array:
     """The curvature of K classes, (Kq, Kq), and 11' (x) c I, which makes it regular."""
     K, q = P.shape[1], len(loss.penalty)
-    omega = loss.omega if len(loss.omega) else np.ones(len(P))
+    omega = _omega(loss)
     H = np.zeros((K, q, K, q))
     for k in range(K):
         for m in range(k):
@@ -115,18 +175,19 @@ def whole(loss: LogisticLoss, P: Array) -> Array:
     return H.reshape(K * q, K * q)
 
 
-def _blocks(loss: LogisticLoss, theta: Array, P: Array, every: int) -> tuple[Root, ...]:
-    """Sums of omega p_k (1 - p_k) z z' of each class; at theta = 0 one serves all."""
-    omega = loss.omega if len(loss.omega) else np.ones(len(P))
-    K, more = P.shape[1], every * P.shape[1] / (P.shape[1] - 1)  # on what classes do not share
-    roots = [
-        root_of(
-            more * loss.gram(np.sqrt(omega * p * (1 - p)), every) + np.diag(loss.penalty),
-            depth(loss),
-        )
-        for p in P.T[: K if np.any(theta) else 1]
-    ]
-    return tuple(roots if len(roots) == K else roots * K)
+def _blocks(
+    loss: LogisticLoss, P: Array, every: int, chance: float, sums: int
+) -> tuple[tuple[Root, ...], Array, bool]:
+    """Sums of omega p_k (1 - p_k) z z' of each class; at theta = 0 one serves all.
+
+    And the last of them, and whether it was shrunk.
+    """
+    omega, K = _omega(loss), P.shape[1]
+    more, roots = K / (K - 1), []  # on what classes do not share
+    for p in P.T[:sums]:
+        found, H, shrunk = _factored(loss, np.sqrt(omega * p * (1 - p)), every, more, chance)
+        roots.append(found)
+    return tuple(roots if len(roots) == K else roots * K), H, shrunk
 
 
 def _mean_slope(loss: LogisticLoss, root: Array) -> float:
@@ -134,63 +195,3 @@ def _mean_slope(loss: LogisticLoss, root: Array) -> float:
     if loss.K == 1:
         return float(np.sum(root**2)) / loss.weight
     return float(np.mean(np.sum(root * (1 - root), axis=1))) / loss.K
-
-
-def metric(
-    loss: LogisticLoss, theta: Array, root: Array, known: Curvature, regular: bool
-) -> Metric:
-    """M <= H(theta) for `certificates.optimality`, from what is known or from one more sum.
-
-    Where columns are independent (`regular`), a curvature that is singular proves nothing.
-    """
-    K, q = theta.shape
-    if q > MANY:
-        return _thin_metric(loss, root)
-    if K == 1 and known.slopes is not None and known.roots[0].rank == q:
-        some = known.slopes > 0
-        kept = float(np.min((root[:: known.every][some] / known.slopes[some]) ** 2, initial=1.0))
-        if kept > 0.1:
-            return _lessened(known.roots[0], 1.001 * known.every / kept)
-    weights = root
-    if K > 1:
-        omega = loss.omega if len(loss.omega) else 1.0
-        weights = np.sqrt(omega * root.min(axis=1))
-    H = loss.gram(weights, known.every) + np.diag(loss.penalty)
-    found = root_of(H, depth(loss))
-    return _lessened(found, np.inf if found.rank < q and regular else 1.0)
-
-
-def _lessened(root: Root, factor: float) -> Metric:
-    return Metric(root.A, factor / (1 - root.eps) if root.eps < 0.5 else np.inf)
-
-
-def _thin_metric(loss: LogisticLoss, root: Array) -> Metric:
-    """The penalty, and all rows' curvature at their mean; no matrix."""
-    X, omega = loss.X, loss.omega if len(loss.omega) else 1.0
-    weights = root**2 if loss.K == 1 else omega * root.min(axis=1)
-    h = float(weights.sum())
-    mean = np.asarray(weights @ X).ravel() / max(h, np.finfo(np.float64).tiny)
-    if is_sparse(X):
-        far = float(np.sqrt(np.max(X.multiply(X).sum(axis=1)))) + float(np.linalg.norm(mean))
-    else:
-        far = max(
-            float(np.max(np.linalg.norm(X[i : i + 1024] - mean, axis=1)))
-            for i in range(0, X.shape[0], 1024)
-        )
-    alpha = loss.penalty[:-1]
-    none = np.empty((0, 0))
-    if not np.all(alpha > 0):
-        return Metric(none, np.inf, np.ones(len(alpha)), mean, h, np.inf)
-    middle = mean * loss.scale - loss.shift
-    if not loss.intercept:
-        middle, h, far = np.zeros(len(mean)), 0.0, float(np.sqrt(_longest(X)))
-    return Metric(
-        none, 1.001, alpha, middle, h * 0.999, far**2 * float(loss.scale[0] ** 2 / alpha[0])
-    )
-
-
-def _longest(X: Any) -> float:
-    """The largest |x|^2 of a row."""
-    if is_sparse(X):
-        return float(np.max(X.multiply(X).sum(axis=1)))
-    return float(np.max(np.einsum("ij,ij->i", X, X)))

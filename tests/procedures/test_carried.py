@@ -1,0 +1,81 @@
+"""A curvature taken along from zero is that of the rows at theta, where these are Gaussian."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adaline.objective import logistic_loss
+from adaline.procedures._carried import Sample, carried, sample_step
+from adaline.procedures._curvature import curvature, whole
+from adaline.procedures._first_step import first_length
+from adaline.procedures._walk import begin, rooms
+
+
+def gaussian(rng, n, p, K, offset=0.0, omega=False):
+    X = rng.standard_normal((n, p)) @ (np.eye(p) + 0.3 * rng.standard_normal((p, p)))
+    V = X @ rng.normal(size=(p, K)) / np.sqrt(p) + offset * np.arange(K)
+    codes = np.argmax(V + rng.gumbel(size=V.shape), axis=1)
+    weights = rng.uniform(0.5, 2.0, n) if omega else np.empty(0)
+    return logistic_loss(X, codes, K, weights, 1.0, True)
+
+
+@pytest.mark.parametrize("K", [2, 4])
+@pytest.mark.parametrize("omega", [False, True])
+def test_taken_along_it_is_nearer_the_curvature_there(rng, monkeypatch, K, omega):
+    monkeypatch.setattr("adaline.procedures._curvature.EXACT", 0)
+    n, p = 40_000, 6
+    loss = gaussian(rng, n, p, K, 0.7, omega)
+    theta = rng.standard_normal((loss.K, p + 1)) * 1.2
+    theta -= theta.mean(axis=0) if K > 2 else 0.0
+    root = np.empty(n if K == 2 else (n, K))
+    loss.at(np.zeros_like(theta), *rooms(loss, root))
+    known = curvature(loss, np.zeros_like(theta), root, 15.0)
+    sample = Sample(loss, sample_step(loss))
+    sample.settle(np.zeros_like(theta), root, plain=True)
+    loss.at(theta, *rooms(loss, root))
+    found = sample.carry(known.matrix, theta, root)
+    # The whole is regular through what classes share, which g below has none of.
+    H = loss.gram(root) + np.diag(loss.penalty) if K == 2 else whole(loss, root)
+    g = rng.standard_normal(theta.shape)
+    g -= g.mean(axis=0) if K > 2 else 0.0
+    exact = np.linalg.solve(H, g.ravel()).reshape(g.shape)
+    before = known.solve(g)
+    after = found.solve(g, before)
+    assert np.linalg.norm(after - exact) < 0.15 * np.linalg.norm(exact)  # a sample of 2048 rows
+    assert np.linalg.norm(after - exact) < 0.3 * np.linalg.norm(before - exact)
+
+
+def test_where_it_was_made_nothing_changes(rng):
+    loss = gaussian(rng, 20_000, 5, 2)
+    theta, root = rng.standard_normal((1, 6)), np.empty(20_000)
+    loss.at(theta, root)
+    known = curvature(loss, theta, root, 15.0)
+    few = loss.thinned(8)
+    then = 8.0 * root[::8] ** 2
+    found = carried(few, known.matrix, then, theta, then, plain=True)
+    g = rng.standard_normal((1, 6))
+    np.testing.assert_allclose(found.solve(g, known.solve(g)), known.solve(g), rtol=1e-9)
+
+
+def test_only_many_rows_have_a_sample_and_only_few_classes(rng):
+    assert sample_step(gaussian(rng, 1000, 3, 2)) == 0
+    assert sample_step(gaussian(rng, 40_000, 3, 2)) > 4
+    assert sample_step(gaussian(rng, 40_000, 3, 30)) == 0
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_first_step_is_as_long_as_is_best(rng, K):
+    loss = gaussian(rng, 5000, 4, K)
+    walk = begin(loss, np.zeros((loss.K, 5)), 1e-3)
+    d = walk.direction()
+    c = first_length(loss, d)
+    values = [loss.at(t * d).f for t in (0.9 * c, c, 1.1 * c)]
+    assert c > 1.0
+    assert values[1] == min(values)
+
+
+def test_a_first_step_that_separates_stays_finite():
+    X = np.linspace(-1.0, 1.0, 100)[:, None]
+    loss = logistic_loss(X, (X[:, 0] > 0).astype(np.int64), 2, np.empty(0), 0.0, True)
+    assert 1.0 < first_length(loss, np.array([[1.0, 0.0]])) <= 16.0
