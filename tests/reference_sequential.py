@@ -97,14 +97,14 @@ def automatic(X, y):
     """The weights of automatic rates after one pass, averaged; the last input is the bias's 1.
 
     D, the mean squares of what is not zero, are measured in the first 1024 samples and in one of
-    64 after, and in the first four values of a feature.
+    256 after, and in the first four values of a feature.
     """
     q = len(X[0])
     w, squares, counts, total_z = [0.0] * q, [0.0] * q, [0] * q, 0.0
     weighted, weight = [0.0] * q, 0.0
     for n, (x, target) in enumerate(zip(X, y, strict=True), start=1):
         for j, a in enumerate(x):
-            if a != 0 and (n <= 1024 or n % 64 == 1 or counts[j] < 4):
+            if a != 0 and (n <= 1024 or n % 256 == 1 or counts[j] < 4):
                 squares[j] += a * a
                 counts[j] += 1
         D = [s / c if c else 1.0 for s, c in zip(squares, counts, strict=True)]

@@ -35,7 +35,7 @@ from adaline.kernels._neurons import (
 # the weights still have a way to go, and an average would lag behind.
 SEARCH, SETTLED = 32.0, 2.0
 # Units are measured by the first values of a feature, the first rows, and then one row of many.
-FEW, FIRST, EVERY = 3.5, 1024, 64
+FEW, FIRST, EVERY = 3.5, 1024, 256
 TINY = 1e-290  # squares below are zeros
 
 U = np.uintp  # signed counters might be negative, wrap around, and cost a test each

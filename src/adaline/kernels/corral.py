@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import fma, kernel
+from adaline._jit import fma, kernel, sums_kernel
 
 CORRECTIONS = 8  # at most; one or two where the corral is well-conditioned
 
@@ -66,7 +66,7 @@ def remove(Q, R, m, k):
             Q[i, j + 1] = c * right - s * left
 
 
-@kernel
+@sums_kernel
 def solve(R, m, g):
     """u with R u = g, by back substitution in the first m columns."""
     u = np.empty(m)
@@ -98,7 +98,7 @@ def _combine(V, m, u, u_low, z, z_low):
         z[k] = total
 
 
-@kernel
+@sums_kernel
 def _uneven(V, m, z, h):
     """h_i = v_i'z, and by how much they differ; at the nearest point of the hull all are z'z."""
     low, high = np.inf, -np.inf
@@ -130,12 +130,11 @@ def _step(Q, R, m, h, excess):
     With M'M = R'R, R d = -(a + l q) for a = R'^-1 h and q = Q'e_1, where R'q = s 1 gives
     s 1'd = -q'(a + l q), from which l.
     """
-    a = np.empty(m)
-    for i in range(m):
-        rest = h[i]
-        for j in range(i):
-            rest -= R[j, i] * a[j]
-        a[i] = rest / R[i, i]
+    a = h.copy()
+    for i in range(m):  # row by row, as R lies in memory
+        a[i] /= R[i, i]
+        for j in range(i + 1, m):
+            a[j] -= R[i, j] * a[i]
     qa, qq = 0.0, 0.0
     for i in range(m):
         qa += Q[0, i] * a[i]
@@ -170,7 +169,10 @@ def _refine(Q, R, V, m, u, z):
         new = _uneven(V, m, trial, h)
         if not new < uneven:
             break
-        u[:m], u_low[:], z[:] = high, low, trial
+        for i in range(m):
+            u[i], u_low[i] = high[i], low[i]
+        for k in range(z.shape[0]):
+            z[k] = trial[k]
         done = new > uneven / 2
         uneven = new
         if done:

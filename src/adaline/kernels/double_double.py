@@ -136,8 +136,8 @@ def _add_up(g, g_low):
                 tail = low[j] + (carry + a_low[i, j])
                 high[j] = total + tail
                 low[j] = tail - (high[j] - total)
-        sums[start:stop] = high[: stop - start]
-        sums_low[start:stop] = low[: stop - start]
+        for j in range(start, stop):  # an assignment of slices would take seconds to compile
+            sums[j], sums_low[j] = high[j - start], low[j - start]
     return sums, sums_low
 
 
