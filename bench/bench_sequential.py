@@ -103,7 +103,7 @@ def a_pass_over_text(n: int, repeats: int) -> list[bool]:
         works = partial(ours.fit, X, y), partial(peer.fit, X, y)
         met.append(compare(name, *works, target, repeats, "Perceptron"))
         note(test_accuracies(X, y, ours.fit, peer.fit))
-    took = statistics.median(seconds(partial(Adaline(max_iter=1).fit, X, y)) for _ in range(2))
+    took = statistics.median(seconds(partial(Adaline(max_iter=1).fit, X, y)) for _ in range(3))
     note(f"Adaline(eta='auto'), a pass: {took * 1e3:.0f} ms")
     return met + on_line_logistic(X, y, repeats)
 

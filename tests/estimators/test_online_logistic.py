@@ -58,8 +58,7 @@ def test_the_kernel_learns_by_the_gradient_of_the_loss(rng, K):
     direction = slope[0][:, None] * np.sign(x)  # with one sample each feature's unit is |x|
     assert np.array_equal(np.sign(W), np.sign(direction))
     assert loss.item() == pytest.approx(np.log(K))
-    if K > 2:  # for two classes nobody asks, and the kernel saves the logarithm
-        assert model._state.loss == pytest.approx(np.log(K))
+    assert model._state.loss == pytest.approx(np.log(K))
 
 
 def test_slopes_are_derivatives_of_the_losses(rng):

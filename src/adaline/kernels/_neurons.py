@@ -2,7 +2,7 @@
 
 Legend: head holds the recipe of a learner as numbers, the counters that travel with its state,
 and from `RUNS` on 2 K places: the current and the longest run of right answers of each neuron, or,
-with automatic rates, the local fields of the last sample.
+with automatic rates, room for the local fields of a sample and, last, for its target.
 """
 
 from __future__ import annotations

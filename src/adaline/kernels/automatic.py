@@ -2,11 +2,10 @@
 
 Legend: a row is data[lo:hi], with column indices[q] at q, or q - lo where indices are None, as the
 compiler knows; head as in `_neurons`. theta (2, p + 1, K + 1) goes feature by feature, the bias
-last. now = theta[0] holds K weights and the unit of the feature, one over the
-mean square of its values that are not zero, with a minus sign while they are few.
-aside = theta[1] holds what the late average of the weights lacks, and the sum of squares behind the
-unit. A nonzero of a CSR row asks for one place of now and seldom for aside: fetching them
-is what takes time.
+last. now = theta[0] holds K weights and the unit of the feature, one over the mean square of its
+values that are not zero, with a minus sign while they are few. aside = theta[1] holds what the late
+average of the weights lacks, and the sum of squares behind the unit. A nonzero of a CSR row asks
+for one place of now and seldom for aside: fetching them is what takes time.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from adaline._jit import kernel, sums_kernel
 from adaline.kernels._neurons import (
     CORRECTIONS,
     CRITERION,
-    CROSS_ENTROPY,
     CURVATURE,
     INTERCEPT,
     LOSS,
@@ -26,7 +24,6 @@ from adaline.kernels._neurons import (
     SOFTMAX,
     SQUARES,
     TARGETS,
-    phi,
     slope_and_loss,
     target,
 )
@@ -71,11 +68,9 @@ def _is_measured(n):
 
 @kernel
 def _slope(Y, i, v, weight, head):
-    """-dE/dv of one neuron; adds up E, but for the cross entropy, which nobody asks for."""
-    criterion, t = int(head[CRITERION]), target(int(head[TARGETS]), Y, i, 1, 0)
-    if criterion == CROSS_ENTROPY:
-        return t - phi(criterion, v)
-    slope, loss = slope_and_loss(criterion, t, v)
+    """-dE/dv of one neuron; adds up E."""
+    t = target(int(head[TARGETS]), Y, i, 1, 0)
+    slope, loss = slope_and_loss(int(head[CRITERION]), t, v)
     head[LOSS] += weight * loss
     return slope
 
