@@ -15,7 +15,6 @@ from adaline.cli._errors import Usage
 from adaline.cli._output import strict
 from adaline.cli._words import did_you_mean
 
-_FORMATS = ("csv", "tsv", "ndjson", "parquet", "json")
 _ENDINGS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
 _ENDINGS |= {"parquet": "parquet", "pq": "parquet"}
 

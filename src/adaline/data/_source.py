@@ -193,16 +193,6 @@ def fingerprint_of_file(path: str, *facts: Any) -> str:
     return digest.hexdigest()
 
 
-def fingerprint_of_arrays(*arrays: Any) -> str:
-    """SHA-256 of arrays' types, shapes, and of up to a megabyte of each."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(f"{array.dtype} {array.shape}".encode())
-        step = max(1, array.nbytes // 2**20)
-        digest.update(np.ascontiguousarray(array[::step]).tobytes())
-    return digest.hexdigest()
-
-
 def existing(path: str) -> str:
     """The path of a file that is there and not empty."""
     if not os.path.exists(path):

@@ -14,7 +14,6 @@ from adaline.results import Array
 from adaline.schedules import Schedule
 
 NO_ROWS = np.empty(0, dtype=np.int64)
-NO_WEIGHTS = np.empty(0)
 
 
 @dataclass(frozen=True)
