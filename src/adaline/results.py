@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 Kind = Literal[
-    "exact", "optimal", "separable", "overlapping", "quasi-separable", "unproven", "undecided"
+    "exact",
+    "accurate",
+    "optimal",
+    "separable",
+    "overlapping",
+    "quasi-separable",
+    "unproven",
+    "undecided",
 ]
 
 
@@ -23,9 +30,18 @@ class Certificate:
     Attributes
     ----------
     kind : str
-        What is proven: "exact", "optimal", "separable", "overlapping" (no hyperplane separates the
-        classes) or "quasi-separable" (none does, but they only touch). "unproven" and
-        "undecided" claim nothing.
+        What is proven of `coef_` and `intercept_` as delivered, in float64 or, for float32
+        samples, in float32:
+
+        - "exact": correctly rounded. The exact solution for the given numbers lies less than half
+          a step of the floating-point numbers from every coefficient and intercept, so that no
+          other number of that dtype is closer to it.
+        - "accurate": every coefficient (or all together) agrees with the exact solution to the
+          number of digits that the statement says.
+        - "optimal": the optimum is as close as the statement says, or these are it.
+        - "separable"; "overlapping" (no hyperplane separates the classes); "quasi-separable"
+          (none does, but they only touch).
+        - "unproven" and "undecided" claim nothing.
     statement : str
         The claim in one sentence, no bolder than the evidence.
     evidence : mapping of str to number or array

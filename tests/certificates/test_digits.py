@@ -45,7 +45,7 @@ def test_digits_are_counted_on_the_worst_coefficient():
     certificate = certificate_of_digits(
         np.array([1.0, 1e-3]), np.array([1e-12, 1e-12]), np.zeros(2), 0.01, 10.0
     )
-    assert certificate.kind == "exact"
+    assert certificate.kind == "accurate"
     assert certificate.evidence["digits"] == pytest.approx(9.0)
     assert "9.0 digits" in certificate.statement
 

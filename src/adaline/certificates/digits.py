@@ -13,10 +13,13 @@ Legend: u = 2^-53; gamma(k) = k u / (1 - k u) bounds k rounded operations.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from adaline.certificates._digits import stated, stated_together
 from adaline.linalg import UNIT
-from adaline.results import Array, Certificate
+from adaline.results import Array, Certificate, Fit
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
 
@@ -81,38 +84,33 @@ def after_correction(
 
 
 def certificate_of_digits(
-    weights: Array, bounds: Array, floor: Array, alpha: float, condition: float
+    weights: Array,
+    bounds: Array,
+    floor: Array,
+    alpha: float,
+    condition: float,
+    missing: str = "",
 ) -> Certificate:
-    """The statement the bounds allow. A weight below `floor` counts as a zero of that size."""
-    evidence = {"error_bound": bounds, "contraction": alpha, "condition": condition}
-    if not np.isfinite(bounds).all():
-        return Certificate(
-            "unproven",
-            f"no digits are proven: the scaled condition number is about {condition:.1e}, beyond "
-            "what float64 bounds can reach.",
-            evidence | {"digits": 0.0},
-        )
-    size = np.maximum(np.abs(weights), floor)
-    with np.errstate(divide="ignore"):
-        relative = np.divide(bounds, size, out=np.zeros_like(bounds), where=bounds > 0)
-    worst = float(np.max(relative, initial=0.0))
-    digits = float(np.clip(-np.log10(worst), 0.0, 15.95)) if worst > 0 else 15.95
-    evidence["digits"] = digits
-    if worst <= 2.0**-56:
-        return Certificate(
-            "exact",
-            "the exact solution for these float64 numbers, rounded to float64: the "
-            f"error before rounding is at most {worst:.1e} of each coefficient.",
-            evidence,
-        )
-    if digits < 1:
-        return Certificate(
-            "unproven",
-            f"less than one digit is proven; the scaled condition number is {condition:.1e}.",
-            evidence,
-        )
-    return Certificate(
-        "exact",
-        f"every coefficient agrees with the exact solution to at least {digits:.1f} digits.",
-        evidence,
-    )
+    """The statement that bounds on |weights - exact| allow, what rounding left out included.
+
+    A weight below `floor` counts as a zero of that size. `missing` names what has no bound.
+    """
+    return stated(weights, bounds, floor, {"contraction": alpha, "condition": condition}, missing)
+
+
+def certificate_together(W: Array, bounds: Array, low: Array, condition: float) -> Certificate:
+    """The statement that a bound on |w + low - exact| of each target's weights w allows.
+
+    W and low (k, p): weights, and what rounding them to float64 left over.
+    """
+    grown = _SLACK * bounds + np.linalg.norm(low, axis=1)
+    return stated_together(W, grown, {"condition": condition})
+
+
+def certificate_of_targets(fits: Sequence[Fit]) -> Certificate:
+    """One statement for targets that were solved one by one, each with bounds of its own."""
+    found = [fit.certificate.evidence for fit in fits]
+    bounds, floor = (np.hstack([e[key] for e in found]) for key in ("error_bound", "floor"))
+    columns = [np.append(fit.W, fit.b)[: len(bounds), None] for fit in fits]
+    numbers = {key: max(e[key] for e in found) for key in ("contraction", "condition")}
+    return stated(np.hstack(columns), bounds, floor, numbers, found[0].get("without_bound", ""))

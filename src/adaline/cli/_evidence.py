@@ -9,7 +9,7 @@ import numpy as np
 import adaline
 from adaline.cli._words import name, number
 
-PROVEN = ("exact", "optimal", "separable", "overlapping", "quasi-separable")
+PROVEN = ("exact", "accurate", "optimal", "separable", "overlapping", "quasi-separable")
 _ILL = 1e8  # condition number from which half the digits may be lost
 _SHOWN = 40  # coefficients in a table for people
 _Z = 1.959963984540054

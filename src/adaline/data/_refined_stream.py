@@ -32,6 +32,7 @@ from adaline.procedures._refinement import (
     correction,
     first_guess,
     floors,
+    outward,
     target_lengths,
 )
 from adaline.procedures.closed_form import PROVABLE
@@ -200,7 +201,11 @@ def _fit(
         b=theta[p].copy(),
         stopped=f"solved in closed form, then corrected in {count} more passes in double-double.",
         certificate=certificate_of_digits(
-            theta[used], bound[used], floor[used], normal.alpha, normal.condition
+            theta[used],
+            outward(bound[used] + np.abs(low[used])),
+            floor[used],
+            normal.alpha,
+            normal.condition,
         ),
         rank=p,
         condition=normal.condition,

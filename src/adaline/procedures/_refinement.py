@@ -44,7 +44,11 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
     )
     used = slice(None) if normal.intercept else slice(p)
     certificate = certificate_of_digits(
-        theta[used], bound[used], floor[used], normal.alpha, normal.condition
+        theta[used],
+        outward(bound[used] + np.abs(low[used])),
+        floor[used],
+        normal.alpha,
+        normal.condition,
     )
     with np.errstate(over="ignore"):  # squares of targets of 1e200 are infinite; weights are not
         squares = np.ldexp(found.squares, 2 * m.exponent[p:])
@@ -101,6 +105,11 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
         more = ~done & (stalls < 3)
         on, least, stalls = on[more], np.minimum(least, pull)[more], stalls[more]
     return found
+
+
+def outward(bound: Array) -> Array:
+    """A little more than the bound: it was added up in float64, and may have underflowed."""
+    return np.asarray(np.nextafter(np.nextafter(bound, np.inf), np.inf))
 
 
 def first_guess(normal: Normal) -> Array:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.digits import gamma
+from adaline.certificates.digits import certificate_together, gamma
 from adaline.kernels import double_double
 from adaline.linalg import UNIT
 from adaline.procedures._gradients import gradients, minus_product
+from adaline.procedures._refinement import outward
 from adaline.procedures._spectrum import Spectrum
-from adaline.results import Array, Certificate, ClosedFit
+from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
 _ROOM = 2**22  # numbers of the weights that are corrected together
@@ -34,7 +35,9 @@ def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> ClosedFit:
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
         stopped="solved through the n x n side, then corrected in double-double.",
-        certificate=_certificate(theta[:p], np.ldexp(bounds, f.e_y - f.e), kappa),
+        certificate=certificate_together(
+            theta[:p].T, outward(np.ldexp(bounds, f.e_y - f.e)), low[:p].T, kappa
+        ),
         rank=int(np.count_nonzero(f.s)),
         condition=kappa,
         W_low=low[:p].T.copy(),
@@ -115,22 +118,3 @@ def _pull(
     doubt += UNIT * np.linalg.norm(g[:p], axis=0)
     doubt += 8 * UNIT**2 * lam * np.linalg.norm(theta, axis=0)
     return g, doubt, squares
-
-
-def _certificate(w: Array, bounds: Array, kappa: float) -> Certificate:
-    evidence = {"error_bound": bounds, "condition": kappa}
-    size = np.abs(w).max(axis=0, initial=0.0)
-    share = np.max(np.where(bounds > 0, bounds / np.where(size > 0, size, 1.0), 0.0))
-    if not share < 0.1:
-        return Certificate(
-            "unproven",
-            f"no digits are proven at a condition number of {kappa:.1e}; a larger alpha is surer.",
-            evidence | {"digits": 0.0},
-        )
-    digits = float(np.clip(-np.log10(share), 0.0, 15.95)) if share > 0 else 15.95
-    return Certificate(
-        "exact",
-        f"all weights together are within {np.max(bounds):.1e} of the exact ridge solution before "
-        f"rounding to float64: {digits:.1f} digits of the largest weight.",
-        evidence | {"digits": digits},
-    )

@@ -123,6 +123,7 @@ def _from_moments(normal: Normal) -> ClosedFit:
             np.ldexp(floor, exponent),
             normal.alpha,
             normal.condition,
+            missing="the intercept" if normal.intercept else "",
         ),
         rank=p,
         kappa=normal.condition,

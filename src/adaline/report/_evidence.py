@@ -10,7 +10,7 @@ import adaline
 from adaline.report._words import clean, name, number
 
 _ILL = 1e8  # condition number from which half the digits may be lost
-_PROVEN = ("exact", "optimal", "separable", "overlapping", "quasi-separable")
+_PROVEN = ("exact", "accurate", "optimal", "separable", "overlapping", "quasi-separable")
 
 
 def sentences(model: Any, separability: Any) -> list[str]:

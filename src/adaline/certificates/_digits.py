@@ -1,0 +1,107 @@
+"""What bounds on the errors of weights allow to say: exact, accurate to so many digits, or nothing.
+
+"exact" is correctly rounded: the true coefficient rounds to the one that is given, because it is
+less than half a step of the floating-point numbers away from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from adaline.results import Array, Certificate
+
+_MOST = {np.dtype(np.float64): 15.95, np.dtype(np.float32): 7.22}  # digits that a number can hold
+
+
+def half_steps(weights: Any) -> Array:
+    """Half the distance from each weight to the next number of its dtype, the closer of the two.
+
+    Truths that are closer than this round to the weight; zero at a weight of zero or infinity.
+    """
+    size = np.abs(weights)
+    below = size - np.nextafter(size, np.zeros_like(size))
+    with np.errstate(invalid="ignore"):
+        steps = np.where(np.isfinite(size), below, 0.0).astype(np.float64)
+    return np.asarray(steps / 2)
+
+
+def stated(
+    weights: Any, bounds: Array, floor: Array, evidence: Mapping[str, Any], missing: str = ""
+) -> Certificate:
+    """The certificate of weights, in the dtype they are given in, each within its bound.
+
+    A weight below `floor` counts as a zero of that size; `missing` names what has no bound.
+    """
+    dtype = np.asarray(weights).dtype
+    numbers = dict(evidence) | {"error_bound": bounds, "floor": floor, "digits": 0.0}
+    condition = numbers["condition"]
+    if missing:
+        numbers["without_bound"] = missing
+    if not np.isfinite(weights).all():
+        return Certificate(
+            "unproven",
+            f"a coefficient leaves the range of {dtype}; measure its column, or y, in other units.",
+            numbers,
+        )
+    if not np.isfinite(bounds).all():
+        return Certificate(
+            "unproven",
+            f"no digits are proven: the scaled condition number is about {condition:.1e}, beyond "
+            "what float64 bounds can reach.",
+            numbers,
+        )
+    size = np.maximum(np.abs(weights).astype(np.float64), floor)
+    with np.errstate(divide="ignore", over="ignore"):
+        relative = np.divide(bounds, size, out=np.zeros_like(bounds), where=bounds > 0)
+    worst = float(np.max(relative, initial=0.0))
+    most = _MOST[dtype]
+    digits = float(np.clip(-np.log10(worst), 0.0, most)) if worst > 0 else most
+    numbers["digits"] = digits
+    if not missing and np.all((bounds < half_steps(weights)) | (bounds == 0)):
+        return Certificate(
+            "exact",
+            f"the exact solution for these numbers, correctly rounded: no {dtype} is closer to any "
+            f"coefficient of it. Errors are at most {worst:.1e} of each coefficient.",
+            numbers,
+        )
+    if digits < 1:
+        return Certificate(
+            "unproven",
+            f"less than one digit is proven; the scaled condition number is {condition:.1e}.",
+            numbers,
+        )
+    small = np.abs(weights) < floor
+    zeros = f", {int(small.sum())} of them zero to rounding" if small.any() else ""
+    rest = f"; of {missing} nothing is proven" if missing else ""
+    return Certificate(
+        "accurate",
+        f"every coefficient agrees with the exact solution to at least {digits:.1f} digits"
+        f"{zeros}{rest}.",
+        numbers,
+    )
+
+
+def stated_together(W: Any, bounds: Array, evidence: Mapping[str, Any]) -> Certificate:
+    """The certificate of weights W (k, p) whose errors, all of a target together, have bounds."""
+    numbers = dict(evidence) | {"error_bound": bounds, "digits": 0.0}
+    size = np.abs(W).max(axis=1, initial=0.0).astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        share = np.max(np.where(bounds > 0, bounds / np.where(size > 0, size, 1.0), 0.0))
+    if not (share < 0.1 and np.isfinite(W).all()):
+        return Certificate(
+            "unproven",
+            f"no digits are proven at a condition number of {evidence['condition']:.1e}; a larger "
+            "alpha is surer.",
+            numbers,
+        )
+    most = _MOST[np.asarray(W).dtype]
+    digits = float(np.clip(-np.log10(share), 0.0, most)) if share > 0 else most
+    return Certificate(
+        "accurate",
+        f"all weights together are within {np.max(bounds):.1e} of the exact ridge solution: "
+        f"{digits:.1f} digits of the largest weight.",
+        numbers | {"digits": digits},
+    )
