@@ -34,7 +34,7 @@ def _demand(condition: bool, complaint: str) -> None:
 
 def _closed(model: Any, dtype: Any) -> None:
     _demand(not model._one_target or len(model.fit_.b) == 1, "several targets and one.")
-    model._accept(model.fit_, dtype)
+    model._deliver(model.fit_, dtype)
 
 
 def _polynomial(model: Any, dtype: Any) -> None:
@@ -49,14 +49,14 @@ def _polynomial(model: Any, dtype: Any) -> None:
 
 
 def _linear_machine(model: Any, dtype: Any) -> None:
-    model._accept(model.fit_, np.empty(0, dtype))
+    model._deliver(model.fit_, dtype)
 
 
 def _ho_kashyap(model: Any, dtype: Any) -> None:
     fit = model.fit_
     whole = len(fit.iterations) == len(fit.b) and all(type(k) is int for k in fit.iterations)
     _demand(whole and isinstance(fit.iterations, tuple), "iterations are not one a neuron.")
-    model.coef_, model.intercept_ = fit.W.astype(dtype), fit.b.astype(dtype)
+    model._deliver(fit, dtype)
     model.margins_ = fit.margins[0] if len(fit.b) == 1 else fit.margins.T
     model.n_iter_ = max(fit.iterations)
 
@@ -95,6 +95,7 @@ def _logistic(model: Any, dtype: Any) -> None:
         W, b = model._state.kept()
         _demand(same((model._known.W, model._known.b), (W, b)), "two versions of the weights.")
     model._know(model.classes_)
+    model._show()
 
 
 def _gaussian(model: Any, dtype: Any) -> None:
@@ -109,6 +110,9 @@ def _gaussian(model: Any, dtype: Any) -> None:
     _demand(all(metric.A.ndim == axes for metric in g.metrics), "metrics of another covariance.")
     _demand(len(g.W) == (m.K if shared else 0), "weights of no linear classifier.")
     _demand(hasattr(model, "coef_") == hasattr(model, "intercept_") == shared, "weights missing.")
+    if not hasattr(model, "_dtype") and shared:
+        model._dtype = model.coef_.dtype  # older files do not tell
+    _demand(hasattr(model, "_dtype") == shared, "a dtype of no weights.")
 
 
 def _bayes(model: Any, dtype: Any) -> None:
@@ -135,18 +139,27 @@ def _text(model: Any, dtype: Any) -> None:
     _demand(known, "an output that is none.")
 
 
+def written(model: Any, weights: dict[str, Any]) -> None:
+    """Put back coef_ and intercept_ that were written after the fit."""
+    _demand(set(weights) == {"coef_", "intercept_"}, "one of coef_ and intercept_.")
+    vars(model).update(weights)
+    _demand(model._is_written(), "weights that were written, and are those learned.")
+
+
 _OUTPUTS = ("default", "pandas", "polars")
-_COEF = ("coef_", "intercept_")
+_COEF = ("coef_", "intercept_", "_dtype")
 FOLLOWS: dict[str, tuple[str, ...]] = {
     "HoKashyap": (*_COEF, "margins_", "n_iter_"),
     "KernelPerceptron": ("dual_coef_", "lambda_", "intercept_", "gamma_"),
     "LeastSquares": _COEF,
     "LeastSquaresClassifier": _COEF,
-    "LogisticRegression": ("_codes", "_labels", "_shape"),
+    "LogisticRegression": ("_codes", "_labels", "_shape", "_shown"),
     "PolynomialLeastSquares": (*_COEF, "monomials_"),
     "Ridge": _COEF,
-    "WidrowHoff": ("_known", "_shape"),
-} | dict.fromkeys(("Adaline", "Perceptron", "SigmoidPerceptron"), ("_codes", "_known", "_shape"))
+    "WidrowHoff": ("_known", "_shape", "_shown"),
+} | dict.fromkeys(
+    ("Adaline", "Perceptron", "SigmoidPerceptron"), ("_codes", "_known", "_shape", "_shown")
+)
 
 _RESTORE: dict[str, Callable[[Any, Any], None]] = {
     "Adaline": _sequential,

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from adaline.data._model_filters import resumed
-from adaline.data._model_follows import FOLLOWS, restored
+from adaline.data._model_follows import FOLLOWS, restored, written
 from adaline.data._model_nodes import resolved, same
 from adaline.data._model_reader import Reader
-from adaline.data._model_schema import ALONE, ESTIMATORS, FILTERS, PROOFS, RECORDS
+from adaline.data._model_schema import ALONE, ESTIMATORS, FILTERS, PROOFS, RECORDS, WRITTEN
 from adaline.data._model_shapes import Shapes
 from adaline.data._model_writer import Writer
 from adaline.errors import ModelFileError
@@ -47,7 +47,9 @@ def taken_apart(model: Any, writer: Writer) -> dict[str, Any]:
         return {"kind": kind, "name": name, "content": json.loads(model.to_json())}
     _check_fitted(model, name)
     params = model.get_params(deep=False)
-    getattr(model, "fit_", None)  # streams make it when they are asked, and keep it
+    if hasattr(model, "_shown"):  # streams make these when they are asked, and keep them
+        assert model.fit_ is not None
+        assert model.coef_ is not None
     learned = _learned(model, name, params)
     content = {
         "params": {key: writer.node(value, f"{name}.{key}") for key, value in params.items()},
@@ -127,14 +129,16 @@ def _learned(model: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
             )
         learned[key] = value
     if "coef_" in follows:
-        learned["dtype"] = model.coef_.dtype
+        learned["dtype"] = model._dtype
+        if model._is_written():  # then they do not follow from what was learned
+            learned |= {key: getattr(model, key) for key in WRITTEN}
     return learned
 
 
 def _described(name: str) -> dict[str, str]:
     """Descriptions of an estimator's learned parts; the dtype of coef_ where coef_ follows."""
     described = {key.rstrip("?"): text for key, text in ESTIMATORS[name][1].items()}
-    return described | ({"dtype": "dtype"} if "coef_" in FOLLOWS.get(name, ()) else {})
+    return described | ({"dtype": "dtype"} | WRITTEN if "coef_" in FOLLOWS.get(name, ()) else {})
 
 
 def _estimator(name: str, content: Any, reader: Reader) -> Any:
@@ -148,7 +152,9 @@ def _estimator(name: str, content: Any, reader: Reader) -> Any:
             f"The file has the parameters {str(sorted(content['params']))[:200]}; {name} has "
             f"{sorted(make().get_params(deep=False))}."
         )
-    described, optional = _described(name), {k[:-1] for k in ESTIMATORS[name][1] if k[-1] == "?"}
+    described = _described(name)
+    optional = {k[:-1] for k in ESTIMATORS[name][1] if k[-1] == "?"}
+    optional |= set(WRITTEN) if "dtype" in described else set()
     missing = set(described) - optional - set(content["learned"])
     strange = set(content["learned"]) - set(described)
     if missing or strange:
@@ -163,9 +169,12 @@ def _estimator(name: str, content: Any, reader: Reader) -> Any:
             shapes.check(parts[key], description, f"{name}.{key}")
     model = make(**params)
     dtype = parts.pop("dtype", None)
+    weights = {key: parts.pop(key) for key in WRITTEN if key in parts and dtype is not None}
     vars(model).update(parts)
     try:
         restored(name, model, dtype)
+        if weights:
+            written(model, weights)
     except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
         raise ModelFileError(f"The parts of this {name} contradict each other: {error}") from None
     return model

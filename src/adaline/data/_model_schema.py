@@ -170,7 +170,7 @@ ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
         "adaline.estimators.gaussian",
         _SEEN
         | {"classes_": "labels", "model_": "Gaussians", "moments_": "ClassMoments"}
-        | {"priors_": "float+ C", "means_": "float~ C p", "coef_?": "real K p"}
+        | {"priors_": "float+ C", "means_": "float~ C p", "coef_?": "real K p", "_dtype?": "dtype"}
         | {"intercept_?": "real~ K", "shrinkage_": "number | float+ C"}
         | {"covariance_": "float p p | float C p p | float C p", "ridge_": "number | float+ C"},
     ),
@@ -221,6 +221,9 @@ ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
         _SEEN | {"_one_target": "truth"} | _STREAM,
     ),
 }
+
+# Weights that someone wrote after the fit, where they follow from it otherwise.
+WRITTEN = {"coef_": "real~ K p | real~ p", "intercept_": "real~ K | number~"}
 
 # Filters tell their own state, and check it when they take it back.
 FILTERS: dict[str, str] = {

@@ -60,7 +60,7 @@ def logistic(model: Any, passes: Passes, rows: Rows, classes: Any) -> Any:
 
 
 def _accept(model: Any, fit: NewtonFit, classes: NDArray[Any], p: int) -> None:
-    model._state = model._known = None
+    model._state = model._known = model._shown = None
     model.n_features_in_, model.alpha_, model._information = p, float(model.alpha), None
     model._know(classes)
     model.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)

@@ -96,7 +96,9 @@ class _Learner:
     def __init__(self, model: Any, rows: Rows, classes: Any):
         self.model, self.to_rows, self.classes = model, rows, classes
         self.rows, self.begun = 0, False
-        model._state = model._known = None  # what an earlier fit has learned is not gone on from
+        model._state = model._known = model._shown = (
+            None  # what an earlier fit has learned is not gone on from
+        )
 
     @property
     def corrections(self) -> int:
@@ -151,5 +153,5 @@ class _Learner:
                 break
         self.model._state.restore((saved["head"], saved["theta"]))
         self.rows = saved["rows"]
-        self.model._known = None  # what was known was of one row
+        self.model._known = self.model._shown = None  # what was known was of one row
         assert self.model.fit_ is not None

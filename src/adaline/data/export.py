@@ -109,12 +109,13 @@ def _neurons(model: Any, name: str, to: str) -> tuple[Any, Any]:
         if model._kernel.name != "linear":
             raise _cannot(name, to)
         support = model.support_vectors_.astype(np.float64)
-        return np.asarray((support.T @ model.fit_.W.T).T), model.fit_.b
-    if name == "GaussianClassifier":
-        if not hasattr(model, "coef_"):
-            raise _cannot(name, to)
-        return model.coef_.astype(np.float64), model.intercept_.astype(np.float64)
-    return model.fit_.W, model.fit_.b
+        A = np.asarray(model.dual_coef_, dtype=np.float64)
+        model._refuse_written("weights follow from the dual variables that were learned")
+        return np.asarray((support.T @ A.T).T), A.sum(axis=1)
+    if name == "GaussianClassifier" and not hasattr(model, "coef_"):
+        raise _cannot(name, to)
+    W, b = model._weights_shown()
+    return W.astype(np.float64), b.astype(np.float64)
 
 
 def _facts(model: Any, name: str) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def _classifier(graph: _onnx.Graph, model: Any, name: str) -> None:
         raise ModelFileError("ONNX labels have one type; these are mixed Python objects.")
     probabilities = None
     if name == "GaussianClassifier":
-        scores = _onnx.gaussian_scores(graph, model.model_)
+        scores = _gaussian_scores(graph, model)
         probabilities = graph.add("Softmax", scores, axis=1)
         ends = (_onnx.column(graph, scores, k) for k in (1, 0))
         v = graph.add("Sub", *ends) if two else scores
@@ -171,6 +172,16 @@ def _classifier(graph: _onnx.Graph, model: Any, name: str) -> None:
         graph.output(v, "decision", np.float64, ["rows"] if two else ["rows", K])
     if probabilities is not None:
         graph.output(probabilities, "probabilities", np.float64, ["rows", K])
+
+
+def _gaussian_scores(graph: _onnx.Graph, model: Any) -> str:
+    """Discriminants of each class: those learned, or those that someone wrote into coef_."""
+    if not model._is_written():
+        return _onnx.gaussian_scores(graph, model.model_)
+    W, b = (part.astype(np.float64) for part in model._weights_shown())
+    if len(b) == 1:
+        W, b = np.vstack([np.zeros_like(W), W]), np.append(0.0, b)
+    return _onnx.linear(graph, W, b)
 
 
 def _as_json(model: Any, name: str) -> bytes:

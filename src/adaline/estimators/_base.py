@@ -6,28 +6,44 @@ Inside, weights are always W (K, p) and b (K,); only here they bend to scikit-le
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from copy import deepcopy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import (
     _check_sample_weight,
+    _num_samples,
     check_is_fitted,
+    column_or_1d,
     validate_data,
 )
 
+from adaline.certificates.delivery import delivered
+from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
+from adaline.estimators._refusals import AllOrNothing
 from adaline.results import Array, Certificate, Fit
 from adaline.tiles import is_sparse
 
 
-class Learner(BaseEstimator):
+class Learner(AllOrNothing, BaseEstimator):
     """What every learner does with its rows, and with what it has learned."""
 
     fit_: Fit
     coef_: Array
     intercept_: Any
     n_features_in_: int
+    _dtype: Any  # of coef_ and intercept_ as they were learned
+
+    def __copy__(self) -> Self:
+        """A copy that learns, and is written to, on its own."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        for name in ("coef_", "intercept_", "_state", "_shown"):
+            if name in twin.__dict__:
+                twin.__dict__[name] = deepcopy(twin.__dict__[name])
+        return twin
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -71,16 +87,48 @@ class Learner(BaseEstimator):
 
     def _values(self, X: Any) -> Array:
         """v = W x + b for each row, (n, K), in the dtype of X."""
-        check_is_fitted(self, "fit_")
+        self._check_fitted()
         X = self._rows(X, reset=False)
-        W, b = self.fit_.W.astype(X.dtype), self.fit_.b.astype(X.dtype)
+        W, b = (rounded_to(part, X.dtype) for part in self._weights_shown())
         return np.asarray(X @ W.T + b)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, None if hasattr(self, "__sklearn_is_fitted__") else "fit_")
+
+    def _weights_shown(self) -> tuple[Any, Any]:
+        """W (K, p) and b (K,) that coef_ and intercept_ show, and that predictions use."""
+        shape = self.fit_.W.shape
+        return (
+            as_shape("coef_", self.coef_, shape),
+            as_shape("intercept_", self.intercept_, shape[:1]),
+        )
+
+    def _is_written(self) -> bool:
+        """Whether coef_ or intercept_ is no longer what was learned."""
+        (W, b), fit = self._weights_shown(), self.fit_
+        return not (
+            is_as_learned(W, fit.W, self._dtype).all()
+            and is_as_learned(b, fit.b, self._dtype).all()
+        )
+
+    def _refuse_written(self, what: str) -> None:
+        """Raise ValueError where something rests on the learned weights, and others are there."""
+        if self._is_written():
+            raise ValueError(
+                f"coef_ or intercept_ was changed after the fit, and {what}. Fit again, or set "
+                "them back to what fit_ holds."
+            )
+
+    def _deliver(self, fit: Fit, dtype: Any) -> None:
+        """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""
+        self.fit_, self._dtype = fit, np.dtype(dtype)
+        self.coef_, self.intercept_ = (np.array(rounded_to(part, dtype)) for part in (fit.W, fit.b))
 
     @property
     def certificate_(self) -> Certificate:
-        """Evidence for the last fit."""
-        check_is_fitted(self, "fit_")
-        return self.fit_.certificate
+        """Evidence for the last fit: it speaks of coef_ and intercept_ as they are."""
+        self._check_fitted()
+        return WRITTEN if self._is_written() else self.fit_.certificate
 
 
 class Regressor(RegressorMixin, Learner):
@@ -124,22 +172,34 @@ class Regressor(RegressorMixin, Learner):
         return Y.reshape(len(Y), -1)
 
     def _accept(self, fit: Fit, dtype: Any) -> None:
-        """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""
-        self.fit_ = fit
-        one = self._one_target
-        self.coef_ = (fit.W[0] if one else fit.W).astype(dtype)
-        self.intercept_ = dtype.type(fit.b[0]) if one else fit.b.astype(dtype)
+        """Take what was learned; the certificate speaks of the weights as delivered."""
+        self._deliver(delivered(fit, dtype), dtype)
+
+    def _deliver(self, fit: Fit, dtype: Any) -> None:
+        super()._deliver(fit, dtype)
+        if self._one_target:
+            self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
 
     def predict(self, X: Any) -> Array:
         """v = W x + b for each row."""
         V = self._values(X)
         return V[:, 0] if self._one_target else V
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of the predictions, as scikit-learn has it: 1 - (squares left) / (squares of y)."""
+        check_lengths(_num_samples(X), y, sample_weight)
+        return float(super().score(X, y, sample_weight))
+
 
 class Classifier(ClassifierMixin, Learner):
     """Two classes or many, any labels: one neuron for two, one a class for more."""
 
     classes_: NDArray[Any]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of samples decided rightly."""
+        check_lengths(_num_samples(X), y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b: positive for `classes_[1]`; one column a class when there are more than two."""
@@ -151,6 +211,25 @@ class Classifier(ClassifierMixin, Learner):
         v = self.decision_function(X)
         winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
         return np.asarray(self.classes_[winner])
+
+
+def share_right(decided: NDArray[Any], y: Any, sample_weight: Any = None) -> float:
+    """Share of decisions that are the labels y, by weight."""
+    check_lengths(len(decided), y, sample_weight)
+    right = np.asarray(decided == column_or_1d(y), dtype=np.float64)
+    return float(np.average(right, weights=sample_weight))
+
+
+def check_lengths(n: int, y: Any, sample_weight: Any = None) -> None:
+    """Raise ValueError where y or the weights of a score are not one a row."""
+    for name, given in (("y", y), ("sample_weight", sample_weight)):
+        if given is None and name == "sample_weight":
+            continue
+        shape = np.shape(given)
+        if not shape or shape[0] != n:
+            raise ValueError(
+                f"X has {n} rows and {name} has shape {shape}; expected one value a row."
+            )
 
 
 def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str = "X") -> None:

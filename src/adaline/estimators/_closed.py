@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
 from adaline.estimators._base import Learner, Regressor, check_finite
+from adaline.estimators._refusals import GUARD
 from adaline.moments import Moments
 from adaline.results import ClosedFit
 from adaline.tiles import Rows, as_rows
@@ -51,7 +52,7 @@ class ClosedForm(Learner):
     def _speak_up(self) -> None:
         """Warn of dependent columns and of answers that hang on the data's last digits."""
         if self.fit_.dependent:
-            warnings.warn(self._dependence(), RankDeficientWarning, stacklevel=3)
+            warnings.warn(self._dependence(), RankDeficientWarning, stacklevel=3 + GUARD)
         elif self.fit_.condition > ILL_CONDITIONED and self.fit_.rank == self.n_features_in_:
             warnings.warn(
                 f"the scaled condition number is {self.fit_.condition:.1e}: changing the data in "
@@ -59,7 +60,7 @@ class ClosedForm(Learner):
                 f"{self.fit_.condition * 2.0**-53:.0e} of their size. Drop or combine columns that "
                 "say nearly the same, centre powers, or use Ridge.",
                 IllConditionedWarning,
-                stacklevel=3,
+                stacklevel=3 + GUARD,
             )
 
     def _dependence(self) -> str:
@@ -113,6 +114,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         first = not hasattr(self, "moments_")
         if not first:
             self._check_moments()
+            self._refuse_written("partial_fit would lose that: it solves anew from moments_")
         rows = self._observe(X, y, sample_weight, reset=first)
         part = self._moments_of(rows)
         self.moments_ = part if first else self.moments_ + part
@@ -127,6 +129,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         """
         check_is_fitted(self, "moments_")
         self._check_moments()
+        self._refuse_written("forget would lose that: it solves anew from moments_")
         rows = self._observe(X, y, sample_weight, reset=False)
         left = self.moments_ - self._moments_of(rows)
         if left.rows == 0:

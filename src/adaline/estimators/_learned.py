@@ -12,6 +12,7 @@ from scipy.stats import gaussian_kde
 
 from adaline.errors import IllConditionedWarning
 from adaline.estimators._densities import Density, given
+from adaline.estimators._refusals import GUARD
 from adaline.results import Array
 
 FLOOR = float(np.sqrt(np.finfo(np.float64).eps))
@@ -99,7 +100,7 @@ def gaussians(groups: Sequence[Array], labels: Sequence[Any]) -> list[Gaussian]:
             "More rows, fewer columns, or GaussianClassifier, which shares one covariance, "
             "would be safer.",
             IllConditionedWarning,
-            stacklevel=4,
+            stacklevel=4 + GUARD,
         )
     return found
 

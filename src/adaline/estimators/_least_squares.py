@@ -45,6 +45,7 @@ class LeastSquaresRegressor(ClosedFormRegressor):
         """
         check_is_fitted(self, "fit_")
         self._check_moments()
+        self._refuse_written("standard errors are those of the least-squares weights")
         m = self.moments_
         if not 0 <= target < m.targets:
             raise ValueError(f"target is {target}; there are {m.targets}, counted from 0.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.estimators._delivered import WRITTEN
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._online_logistic import OnlineLogistic
 from adaline.objective import MANY, LogisticLoss, logistic_loss
@@ -49,7 +50,12 @@ class SummarisedLogistic(OnlineLogistic):
             reject: better where samples are few or events rare, need not be symmetric, and may be
             infinite. They need the training rows, and two classes.
         """
-        check_is_fitted(self, "fit_")
+        check_is_fitted(self)
+        if self.certificate_ == WRITTEN:
+            raise ValueError(
+                "coef_ or intercept_ was changed after the fit, and standard errors are those of "
+                "the likeliest weights. Fit again."
+            )
         if intervals not in ("wald", "profile"):
             raise ValueError(f"intervals is {intervals!r}; give 'wald' or 'profile'.")
         known, bounds = self._information, None

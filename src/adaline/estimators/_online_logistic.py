@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.certificates.delivery import delivered
 from adaline.estimators._base import Classifier, check_finite
+from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import CallbackSupportMixin
 from adaline.kernels import _neurons as kernels
 from adaline.kernels import automatic
 from adaline.procedures._state import Recipe, State, learn
-from adaline.results import Certificate, Fit
+from adaline.results import Array, Certificate, Fit
 from adaline.schedules import Auto
 from adaline.tiles import as_rows
 
@@ -26,7 +28,7 @@ _TOO_LARGE = (
 _STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
 
 
-class OnlineLogistic(CallbackSupportMixin, Classifier):
+class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
     """partial_fit, learn_one and predict_one of `LogisticRegression`.
 
     The rates are those of `Auto`: they cannot diverge, and predictions use an average of the
@@ -36,18 +38,10 @@ class OnlineLogistic(CallbackSupportMixin, Classifier):
     fit_intercept: bool
     costs: Any
     reject_cost: Any
-    _state: State | None = None  # of a stream
-    _known: Fit | None = None  # None before learning, and after learn_one until someone asks
     _codes: dict[Any, float]
     _labels: list[Any]
     _shape: tuple[int]
     _information: Any
-    _dtype: Any
-
-    # Computed when asked for, because learn_one moves the weights without telling.
-    fit_: Any = property(lambda self: self._learned_fit())
-    coef_: Any = property(lambda self: self._learned_fit().W.astype(self._dtype))
-    intercept_: Any = property(lambda self: self._learned_fit().b.astype(self._dtype))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows too, each once, by the gradient of its own loss (on-line learning).
@@ -55,7 +49,9 @@ class OnlineLogistic(CallbackSupportMixin, Classifier):
         The first call names all `classes`. Any cutting of the rows into calls gives the same
         weights, bit for bit. After `fit`, learning goes on from the fitted weights.
         """
-        before, first = self.__dict__.copy(), not hasattr(self, "fit_")
+        first = not self.__sklearn_is_fitted__()
+        if not first:
+            self._heed()
         X = self._rows(X, reset=first, finite=False)
         weights = self._weights(sample_weight, X)
         if weights is not None:  # those of weight zero are not looked at later
@@ -65,21 +61,22 @@ class OnlineLogistic(CallbackSupportMixin, Classifier):
         X, Y, omega = as_rows(X, codes, weights)
         if first:
             self._know(known)
-        saved = None if self._state is None else self._state.copy()
         state = self._begun(X.shape[1])
-        learn(state, X, Y, omega)
-        if not np.isfinite(state.head[kernels.SQUARES]):
-            if saved is not None:
-                state.restore(saved)
-            names, self.__dict__ = self._names(), before
-            check_finite(X, lambda: names)
-            raise ValueError(_TOO_LARGE)
-        self._dtype, self._known = X.dtype, None
-        self._learned_fit()  # now, so that predicting changes nothing
+        saved = state.copy()
+        try:
+            learn(state, X, Y, omega)
+            if not np.isfinite(state.head[kernels.SQUARES]):
+                check_finite(X, self._names)
+                raise ValueError(_TOO_LARGE)
+        except BaseException:  # Ctrl-C too: a block is learned whole or not at all
+            state.restore(saved)
+            raise
+        self._dtype, self._known, self._shown = X.dtype, None, None
+        self._show()  # now, so that predicting changes nothing
         return self
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
-        """Learn one sample x (p,) with label y: a thin call, nothing checked but the shape.
+        """Learn one sample x (p,) with label y: a thin call; NaN and infinities are refused.
 
         The first one of a stream needs `classes`, all labels that will come.
         """
@@ -95,24 +92,24 @@ class OnlineLogistic(CallbackSupportMixin, Classifier):
         sample = np.ascontiguousarray(x, np.float64)
         if sample.shape != self._shape:
             raise ValueError(_NOT_ONE.format(sample.shape, self._shape))
-        automatic.learn_one(sample, code, state.head, state.theta)
-        self._known = None
+        if self._shown is not None:
+            self._heed()
+        if not automatic.learn_one(sample, code, state.head, state.theta):
+            return self.partial_fit(sample[None], [y])
+        self._known = self._shown = None
         return self
 
     def predict_one(self, x: Any) -> Any:
         """The label of one sample x (p,), as `predict` would give it: a thin call."""
         state = self._state
         if state is None or self.costs is not None or self.reject_cost is not None:
-            check_is_fitted(self, "fit_")
+            check_is_fitted(self)
             return self.predict(np.reshape(x, (1, -1)))[0]
         sample = np.ascontiguousarray(x, np.float64)
         if sample.shape != self._shape:
             raise ValueError(_NOT_ONE.format(sample.shape, self._shape))
-        head, theta, value = state.head, state.theta, state.kernels.value
-        if len(self._labels) == 2:
-            return self._labels[value(sample, 0, head, theta) > 0.0]
-        K = range(len(self._labels))
-        return self._labels[int(np.argmax([value(sample, k, head, theta) for k in K]))]
+        v = self._outputs(sample)
+        return self._labels[int(v[0] > 0.0) if len(v) == 1 else int(np.argmax(v))]
 
     def _know(self, classes: NDArray[Any]) -> None:
         self.classes_ = classes
@@ -136,12 +133,21 @@ class OnlineLogistic(CallbackSupportMixin, Classifier):
 
     def _accept(self, fit: Fit, dtype: Any) -> None:
         """Take what a fit has learned; a stream before it is over."""
-        self._state, self._known, self._dtype = None, fit, dtype
+        self._state, self._known, self._shown = None, delivered(fit, dtype), None
+        self._dtype = np.dtype(dtype)
+        self._show()
 
-    def _learned_fit(self) -> Fit:
+    def _rewrite(self, W: Array, b: Array) -> None:
+        if self._state is not None:
+            self._state.go_on_from(W, b)
+        said = "coef_ or intercept_ was written after learning."
+        self._known, self._information = Fit(W, b, said, WRITTEN), None
+
+    def _made_fit(self) -> Fit:
         if self._known is None:
             if self._state is None:
                 raise AttributeError("not fitted yet")
             W, b = self._state.kept()
             self._known = Fit(W, b, "rows of a stream, each learned once.", _STREAM)
-        return self._known
+        known: Fit = self._known
+        return known

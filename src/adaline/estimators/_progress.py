@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-FRAMES = 1  # of scikit-learn's between a fit and who called it, for warnings to step over
+from adaline.estimators._refusals import GUARD
+
+FRAMES = 1 + GUARD  # between a fit and who called it, for warnings to step over: one of theirs
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # before 1.9 there are none to call
-    FRAMES = 0
+    FRAMES = GUARD
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in for scikit-learn's."""

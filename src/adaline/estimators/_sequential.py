@@ -9,9 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import Learner
-from adaline.estimators._progress import CallbackSupportMixin, passes
+from adaline.estimators._delivered import WRITTEN, StreamWeights
+from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
+from adaline.estimators._refusals import GUARD
 from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Outcome, Recipe, State, learn
 from adaline.procedures.gradient import batch
@@ -49,7 +52,7 @@ def streams(learner: Any) -> bool:
     return True
 
 
-class SequentialLearner(CallbackSupportMixin, Learner):
+class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
     """fit in passes, partial_fit and learn_one in streams, over one State."""
 
     eta: Any
@@ -59,12 +62,8 @@ class SequentialLearner(CallbackSupportMixin, Learner):
     shuffle: bool
     random_state: Any
     _state: Any = None  # a State, once learning has begun
-    _known: SequentialFit | None = None
     _MODES = ("online", "batch")
     _tracer: Any = None  # set by `trace`, which looks on while fit learns
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._state is not None
 
     def _recipe(self, K: int, p: int) -> Recipe:
         raise NotImplementedError
@@ -90,8 +89,8 @@ class SequentialLearner(CallbackSupportMixin, Learner):
             raise ValueError(f"mode is {self.mode!r}; expected one of {self._MODES}.")
         if not self._tol >= 0.0:
             raise ValueError(f"tol is {self._tol!r}; expected a number, 0 or more.")
-        self._state, self._known, self._dtype = State(self._recipe(K, p)), None, np.dtype(dtype)
-        self._shape = (p,)
+        self._state, self._dtype = State(self._recipe(K, p)), np.dtype(dtype)
+        self._known, self._shown, self._shape = None, None, (p,)
         self._outcome, self._certificate = Outcome(0, "nothing is learned yet.", False), STREAM
 
     def _learn_passes(self, X: Any, Y: Array, omega: Array) -> None:
@@ -117,19 +116,26 @@ class SequentialLearner(CallbackSupportMixin, Learner):
                 f"{type(self).__name__} did not converge: {outcome.stopped} Give a larger "
                 "max_iter, or see fit_.stopped.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3 + FRAMES,
             )
 
     def _learn_stream(self, X: Any, Y: Array, omega: Array) -> None:
         """partial_fit: these rows once, as they come; non-finite weights are not accepted."""
+        self._heed()
         bound = self._check_rate(X, omega) if self._state.seen == 0 else ""
-        saved = self._state.copy()
-        learn(self._state, X, Y, omega)
-        stopped, self._known = "rows of a stream, each learned once.", None
-        if not np.isfinite(self._state.theta).all():
+        saved, stopped = self._state.copy(), "rows of a stream, each learned once."
+        try:
+            learn(self._state, X, Y, omega)
+            finite = bool(np.isfinite(self._state.theta).all())
+        except BaseException:  # Ctrl-C too: a block is learned whole or not at all
+            self._state.restore(saved)
+            raise
+        if not finite:
             self._state.restore(saved)
             stopped = f"diverged; weights are those before this partial_fit. {bound}"
-            warnings.warn(f"{type(self).__name__} {stopped}", ConvergenceWarning, stacklevel=3)
+            warnings.warn(
+                f"{type(self).__name__} {stopped}", ConvergenceWarning, stacklevel=3 + GUARD
+            )
         self._outcome, self._certificate = Outcome(1, stopped, False), STREAM
 
     def _check_rate(self, X: Any, omega: Array) -> str:
@@ -152,7 +158,7 @@ class SequentialLearner(CallbackSupportMixin, Learner):
             warnings.warn(
                 f"{said} Learning may diverge; use eta='auto' or a smaller rate.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4 + FRAMES,
             )
         return said
 
@@ -160,26 +166,31 @@ class SequentialLearner(CallbackSupportMixin, Learner):
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _settle(self) -> Self:
-        """Make fit_ anew, now, so that predicting changes nothing."""
-        self._known = None
-        self._known = self._fit
+        """Make fit_, coef_ and intercept_ anew, now, so that predicting changes nothing."""
+        self._known = self._shown = None
+        self._show()
         return self
 
-    @property
-    def _fit(self) -> SequentialFit:
+    def _rewrite(self, W: Array, b: Array) -> None:
+        self._state.go_on_from(W, b)
+        self._certificate, self._known = WRITTEN, None
+        self._made_fit()
+
+    def _made_fit(self) -> SequentialFit:
         if self._state is None:
             raise AttributeError("not fitted yet")
         if self._known is None:
             W, b = self._state.kept()
             made, out = self._state.corrections, self._outcome
             self._known = SequentialFit(W, b, out.stopped, self._certificate, made, out.passes)
-        return self._known
+        known: SequentialFit = self._known
+        return known
 
-    # Computed when asked for, because learn_one moves the weights without telling.
-    fit_: Any = property(lambda self: self._fit)
-    n_iter_: Any = property(lambda self: self._fit.passes)
+    n_iter_: Any = property(lambda self: self._made_fit().passes)
 
     def _one(self, x: Any) -> Array:
+        if self._state is None:
+            check_is_fitted(self)
         sample: Array = np.ascontiguousarray(x, np.float64)
         if sample.shape != self._shape:
             raise ValueError(f"x has shape {sample.shape}; expected {self._shape}, one sample.")

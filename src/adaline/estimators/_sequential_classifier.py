@@ -10,8 +10,11 @@ from sklearn.utils.metaestimators import available_if
 
 from adaline.certificates.sides import separation
 from adaline.estimators._base import Classifier
+from adaline.estimators._delivered import as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import with_callbacks
+from adaline.estimators._refusals import all_or_nothing
+from adaline.estimators._samples import check_sample
 from adaline.estimators._sequential import SequentialLearner, start, streams
 from adaline.results import Array
 from adaline.tiles import as_rows
@@ -21,8 +24,6 @@ class SequentialClassifier(Classifier, SequentialLearner):
     """Two classes by one neuron, K classes by K."""
 
     _codes: dict[Any, float]
-    coef_: Any = property(lambda self: self._fit.W.astype(self._dtype))
-    intercept_: Any = property(lambda self: self._fit.b.astype(self._dtype))
 
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, classes: Any, *, reset: bool
@@ -65,11 +66,11 @@ class SequentialClassifier(Classifier, SequentialLearner):
         self._learn_passes(X, Y, omega)
         if len(omega) and not omega.all():
             X, codes = X[omega > 0], codes[omega > 0]
-        W, b = self._state.kept()
-        self._certificate = separation(W, b, X, codes)
+        self._certificate = separation(*as_delivered(*self._state.kept(), self._dtype), X, codes)
         return self._settle()
 
     @available_if(streams)
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come. The first call names all `classes`.
 
@@ -82,7 +83,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
         return self._settle()
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
-        """Learn one sample x (p,) with label y: a thin call, nothing checked but the shape.
+        """Learn one sample x (p,) with label y: a thin call; NaN and infinities are refused.
 
         The very first sample of a stream needs `classes`, all labels that will come.
         """
@@ -96,14 +97,15 @@ class SequentialClassifier(Classifier, SequentialLearner):
             raise ValueError(
                 f"y is {y!r}, which is not among the classes {self.classes_.tolist()}."
             ) from None
-        state.kernels.learn_one(self._one(x), code, state.head, state.theta)
-        self._known = None
+        if self._shown is not None:
+            self._heed()
+        if not state.kernels.learn_one(self._one(x), code, state.head, state.theta):
+            check_sample(x)
+            return self.partial_fit(np.reshape(x, (1, -1)), [y])
+        self._known = self._shown = None
         return self
 
     def predict_one(self, x: Any) -> Any:
         """The label of one sample x (p,)."""
-        x, state = self._one(x), self._state
-        head, theta, value, K = state.head, state.theta, state.kernels.value, state.recipe.K
-        if K == 1:
-            return self.classes_[int(value(x, 0, head, theta) > 0.0)]
-        return self.classes_[int(np.argmax([value(x, k, head, theta) for k in range(K)]))]
+        v = self._outputs(self._one(x))
+        return self.classes_[int(v[0] > 0.0) if len(v) == 1 else int(np.argmax(v))]

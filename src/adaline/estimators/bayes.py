@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 
 from adaline import decisions
 from adaline.estimators import _risk
-from adaline.estimators._base import check_finite
+from adaline.estimators._base import check_finite, share_right
 from adaline.estimators._densities import (
     Density,
     Table,
@@ -26,6 +26,7 @@ from adaline.estimators._densities import (
     shares,
 )
 from adaline.estimators._learned import learned
+from adaline.estimators._refusals import AllOrNothing
 from adaline.estimators._risk import Risk
 from adaline.results import Array
 
@@ -43,7 +44,7 @@ class _Model:
     priors: Array
 
 
-class BayesClassifier(ClassifierMixin, BaseEstimator):
+class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
     """Decide the class of least expected cost: posterior p(j | x) from densities and priors.
 
     p(j | x) = f_j(x) p_j / p(x), and the decision is argmin_i sum_j costs[i, j] p(j | x). For two
@@ -183,8 +184,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples decided rightly; a rejected sample is not."""
-        right = self.predict(X) == column_or_1d(y)
-        return float(np.average(right.astype(np.float64), weights=sample_weight))
+        return share_right(self.predict(X), y, sample_weight)
 
     def risk(self, draws: int = 200_000, random_state: int = 0) -> Risk:
         """Average risk of the decisions if the model is true.

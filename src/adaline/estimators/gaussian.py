@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from adaline import decisions
 from adaline.class_moments import ClassMoments, Covariance
 from adaline.class_tiles import Codes
-from adaline.estimators._base import Classifier, check_finite
+from adaline.estimators._base import Classifier, check_finite, share_right
+from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._refusals import GUARD
 from adaline.procedures._shrinkage import ledoit_wolf
 from adaline.procedures.gaussian import gaussians, over_blocks, troubles
 from adaline.results import Array, Certificate
@@ -118,6 +120,8 @@ class GaussianClassifier(Classifier):
         """Learn more rows. `classes` names all labels at the first call, if y lacks some."""
         self._check_parameters()
         first = not hasattr(self, "moments_")
+        if not first:
+            self._refuse_written("partial_fit would lose that: it solves anew from moments_")
         X = self._rows(X, reset=first, finite=False)
         stream = announced(classes, None if first else self.classes_)
         known, codes = encode(labels_of_rows(y, X), stream)
@@ -128,6 +132,7 @@ class GaussianClassifier(Classifier):
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Unlearn rows that were learned, to rounding as if they had never been seen."""
         check_is_fitted(self, "moments_")
+        self._refuse_written("forget would lose that: it solves anew from moments_")
         X = self._rows(X, reset=False, finite=False)
         _, codes = encode(labels_of_rows(y, X), self.classes_)
         m = self.moments_ - self._moments(X, codes, len(self.classes_), sample_weight)
@@ -194,14 +199,13 @@ class GaussianClassifier(Classifier):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples decided rightly; a rejected sample is not."""
-        right = np.asarray(self.predict(X) == np.asarray(y), dtype=np.float64)
-        return float(np.average(right, weights=sample_weight))
+        return share_right(self.predict(X), y, sample_weight)
 
     @property
     def certificate_(self) -> Certificate:
         """Evidence for the last fit."""
         check_is_fitted(self, "model_")
-        return self.model_.certificate
+        return WRITTEN if self._is_written() else self.model_.certificate
 
     def _check_parameters(self) -> None:
         a = self.shrinkage
@@ -237,15 +241,41 @@ class GaussianClassifier(Classifier):
         a, ridge = np.array([(metric.shrinkage, metric.ridge) for metric in g.metrics]).T
         if m.covariance == "shared":
             C, a, ridge = C[0], a[0], ridge[0]
-            W, b = (g.W[1:] - g.W[:1], g.b[1:] - g.b[:1]) if m.K == 2 else (g.W, g.b)
-            self.coef_ = np.ldexp(W, -e).astype(dtype)
-            self.intercept_ = (b - W @ g.centre).astype(dtype)
+            self._dtype = np.dtype(dtype)
+            W, b = self._linear()
+            self.coef_, self.intercept_ = rounded_to(W, dtype), rounded_to(b, dtype)
         else:
-            for linear in ("coef_", "intercept_"):  # of an earlier fit
+            for linear in ("coef_", "intercept_", "_dtype"):  # of an earlier fit
                 self.__dict__.pop(linear, None)
         self.covariance_, self.shrinkage_, self.ridge_ = C, a, ridge
         for trouble in troubles(g, m, classes.tolist(), self._names()):
-            warnings.warn(trouble, stacklevel=3)
+            warnings.warn(trouble, stacklevel=3 + GUARD)
+
+    def _linear(self) -> tuple[Array, Array]:
+        """W and b of the linear discriminants that were learned, in the units of X."""
+        g = self.model_
+        W, b = (g.W[1:] - g.W[:1], g.b[1:] - g.b[:1]) if len(g.W) == 2 else (g.W, g.b)
+        return np.ldexp(W, -g.exponent), b - W @ g.centre
+
+    def _weights_shown(self) -> tuple[Any, Any]:
+        W, b = self._linear()
+        return as_shape("coef_", self.coef_, W.shape), as_shape(
+            "intercept_", self.intercept_, b.shape
+        )
+
+    def _is_written(self) -> bool:
+        if "_dtype" not in vars(self):  # quadratic boundaries have no coef_
+            return False
+        return not all(
+            is_as_learned(shown, learned, self._dtype).all()
+            for shown, learned in zip(self._weights_shown(), self._linear(), strict=True)
+        )
+
+    def _written_scores(self, X: Any) -> Array:
+        """The discriminants that coef_ and intercept_ say, (n, K), after someone wrote them."""
+        W, b = self._weights_shown()
+        V = np.asarray(X @ W.T.astype(np.float64) + b, dtype=np.float64)
+        return np.column_stack([np.zeros(len(V)), V]) if V.shape[1] == 1 else V
 
     def _over(
         self, X: Any, of: Callable[[Array], NDArray[Any]], *, distances: bool = False
@@ -253,6 +283,8 @@ class GaussianClassifier(Classifier):
         """What `of` makes of the scores or squared distances of X, by blocks; and X's dtype."""
         check_is_fitted(self, "model_")
         X = self._rows(X, reset=False)
+        if not distances and self._is_written():
+            return of(self._written_scores(X)), X.dtype
         return np.concatenate([of(s) for s in over_blocks(self.model_, X, distances)]), X.dtype
 
     def _decision(self, scores: Array) -> Array:

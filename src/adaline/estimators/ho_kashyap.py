@@ -12,8 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from adaline.certificates.sides import separation
 from adaline.estimators._balance import Balance
 from adaline.estimators._base import Classifier
+from adaline.estimators._delivered import as_delivered
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._margins import checked_margins
+from adaline.estimators._refusals import GUARD
 from adaline.procedures._column_space import column_space
 from adaline.procedures.ho_kashyap import HoKashyapFit, Run, ho_kashyap
 from adaline.results import Array, Certificate
@@ -168,10 +170,11 @@ class HoKashyap(Classifier):
         margins, errors = np.tile(b, (len(runs), 1)), np.zeros((len(runs), len(b)))
         margins[:, kept], errors[:, kept] = [r.margins for r in runs], [r.errors for r in runs]
         stopped = self._told(runs)
-        certificate = self._evidence(separation(W, bias, rows.X, codes), proofs, kept)
+        sides = separation(*as_delivered(W, bias, rows.X.dtype), rows.X, codes)
+        certificate = self._evidence(sides, proofs, kept)
         ks, ends = tuple(run.k for run in runs), tuple(run.end for run in runs)
-        self.fit_ = HoKashyapFit(W, bias, stopped, certificate, margins, errors, ks, ends)
-        self.coef_, self.intercept_ = W.astype(rows.X.dtype), bias.astype(rows.X.dtype)
+        fit = HoKashyapFit(W, bias, stopped, certificate, margins, errors, ks, ends)
+        self._deliver(fit, rows.X.dtype)
         self.margins_ = margins[0] if len(runs) == 1 else margins.T
         self.n_iter_ = max(ks)
         if "iterations" in ends:
@@ -179,7 +182,7 @@ class HoKashyap(Classifier):
                 f"HoKashyap did not converge: {stopped} Give a larger max_iter, or ask "
                 "`separability`, which finds proofs in other ways.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=3 + GUARD,
             )
 
     def _evidence(

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import Classifier
+from adaline.estimators._delivered import WRITTEN, rounded_to
 from adaline.estimators._dual_rows import Patterns, signs, stacked, variance
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, Heard, passes, with_callbacks
@@ -184,6 +185,8 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         """Visit these rows once. The first call names all `classes` that will ever come."""
         self._check_parameters()
         first = not hasattr(self, "fit_")
+        if not first:
+            self._refuse_written("a kernel's dual variables belong to their rows")
         stream = announced(classes, None if first else self.classes_)
         rows = self._present(X, y, sample_weight, stream, reset=first)
         K, m = len(rows.T), rows.X.shape[0]
@@ -207,9 +210,10 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
     def decision_function(self, X: Any) -> Array:
         """v: positive for `classes_[1]`; one column a class when there are more than two."""
         check_is_fitted(self, "fit_")
+        self._refuse_written("a kernel's dual variables belong to their rows")
         X = self._rows(X, reset=False)
         numbers = self._numbers()
-        V = outputs(self._kernel, X, self.support_vectors_, self.fit_.W, numbers).astype(X.dtype)
+        V = outputs(self._kernel, X, self.support_vectors_, self._dual(), numbers).astype(X.dtype)
         return V[:, 0] if len(self.classes_) == 2 else V
 
     @property
@@ -219,7 +223,32 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         if self._kernel.name != "linear":
             raise AttributeError("coef_ exists for kernel='linear' only; see dual_coef_.")
         support = self.support_vectors_
-        return np.asarray((support.T @ self.fit_.W.T).T, dtype=support.dtype)
+        found = np.asarray((support.T @ self._dual().T).T, dtype=support.dtype)
+        found.flags.writeable = False  # it follows from dual_coef_, and writing it would be lost
+        return found
+
+    def _dual(self) -> Array:
+        """dual_coef_, as float64."""
+        return np.asarray(self.dual_coef_, dtype=np.float64)
+
+    def _is_written(self) -> bool:
+        A = rounded_to(self.fit_.W, self.support_vectors_.dtype)
+        b = rounded_to(self.fit_.b, A.dtype)
+        shown = self.dual_coef_, self.intercept_
+        return not all(np.array_equal(a, c) for a, c in zip(shown, (A, b), strict=True))
+
+    def _refuse_written(self, what: str) -> None:
+        if self._is_written():
+            raise ValueError(
+                f"dual_coef_ or intercept_ was changed after the fit, and {what}. Fit again, or "
+                "set them back to fit_.W and fit_.b."
+            )
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Evidence for the last fit."""
+        check_is_fitted(self, "fit_")
+        return WRITTEN if self._is_written() else self.fit_.certificate
 
     def _accept(
         self, pool: Any, at: Any, duals: Duals, passes: int, stopped: str, T: Any = None
@@ -239,7 +268,7 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
             {"supports": len(kept)},
         )
         if T is not None:
-            rows = self._kernel, pool, T, self.support_vectors_, A
+            rows = self._kernel, pool, T, self.support_vectors_, self._dual()
             certificate = certified(*rows, self._numbers())
         self.fit_ = Fit(A, A.sum(axis=1), stopped, certificate)
 

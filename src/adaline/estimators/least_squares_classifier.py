@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.certificates.delivery import delivered
 from adaline.certificates.sides import separation
 from adaline.estimators._base import Classifier
 from adaline.estimators._closed import ClosedForm
+from adaline.estimators._delivered import WRITTEN, as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._margins import checked_margins
 from adaline.moments import Moments
@@ -75,8 +77,9 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         """
         rows, codes = self._observe(X, y, sample_weight, margins, classes=None, reset=True)
         self.moments_ = self._moments_unless_wide(rows)
-        self._accept(least_squares(self.moments_, rows, intercept=self.fit_intercept), rows.X)
-        self._certificate = separation(self.fit_.W, self.fit_.b, rows.X, codes)
+        fit = least_squares(self.moments_, rows, intercept=self.fit_intercept)
+        self._accept(fit, rows.X.dtype)
+        self._certificate = separation(*as_delivered(fit.W, fit.b, self._dtype), rows.X, codes)
         self._speak_up()
         return self
 
@@ -92,21 +95,23 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         first = not hasattr(self, "moments_")
         if not first:
             self._check_moments()
+            self._refuse_written("partial_fit would lose that: it solves anew from moments_")
         known = announced(classes, None if first else self.classes_)
         rows, _ = self._observe(X, y, sample_weight, margins, known, reset=first)
         part = self._moments_of(rows)
-        self._learn_moments(part if first else self.moments_ + part, rows.X)
+        self._learn_moments(part if first else self.moments_ + part, rows.X.dtype)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None, margins: Any = None) -> Self:
         """Undo having seen these rows, which must be among those seen."""
         check_is_fitted(self, "moments_")
         self._check_moments()
+        self._refuse_written("forget would lose that: it solves anew from moments_")
         rows, _ = self._observe(X, y, sample_weight, margins, self.classes_, reset=False)
         left = self.moments_ - self._moments_of(rows)
         if left.rows == 0:
             raise ValueError("forgetting these rows would leave none; make a new estimator.")
-        self._learn_moments(left, rows.X)
+        self._learn_moments(left, rows.X.dtype)
         return self
 
     def fit_moments(self, m: Moments, classes: Any = None) -> Self:
@@ -131,14 +136,14 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         if len(labels) != K:
             raise ValueError(f"{len(labels)} classes for moments of {K} classes.")
         self.classes_, self.n_features_in_ = labels, m.p
-        self._learn_moments(m, np.empty((0, m.p)))
+        self._learn_moments(m, np.dtype(np.float64))
         return self
 
     @property
     def certificate_(self) -> Certificate:
         """Whether the hyperplane provably separates the training samples."""
         check_is_fitted(self, "fit_")
-        return self._certificate
+        return WRITTEN if self._is_written() else self._certificate
 
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, margins: Any, classes: Any, *, reset: bool
@@ -149,18 +154,17 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         X, T, omega = as_rows(X, T, self._weights(sample_weight, X))
         return Rows(X, T, omega, np.empty((0, 0))), codes
 
-    def _learn_moments(self, m: Moments, X: Any) -> None:
+    def _learn_moments(self, m: Moments, dtype: Any) -> None:
         self.moments_ = m
-        self._accept(least_squares(m, intercept=self.fit_intercept), X)
+        self._accept(least_squares(m, intercept=self.fit_intercept), dtype)
         self._certificate = Certificate(
             "undecided",
             "moments do not remember on which side each sample lies; separability is undecided.",
             {"digits": self.fit_.certificate.evidence.get("digits", 0.0)},
         )
 
-    def _accept(self, fit: ClosedFit, X: Any) -> None:
-        self.fit_ = fit
-        self.coef_, self.intercept_ = fit.W.astype(X.dtype), fit.b.astype(X.dtype)
+    def _accept(self, fit: ClosedFit, dtype: Any) -> None:
+        self._deliver(delivered(fit, dtype), dtype)
 
 
 def targets(codes: NDArray[np.int64], K: int, margins: Array) -> Array:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adaline import decisions
 from adaline.errors import RankDeficientWarning
-from adaline.estimators._base import check_finite
+from adaline.estimators._base import check_finite, share_right
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._logistic_summary import SummarisedLogistic
 from adaline.estimators._progress import FRAMES, Heard, passes, watching, with_callbacks
@@ -110,7 +110,7 @@ class LogisticRegression(SummarisedLogistic):
         weights are those after the last complete step.
         """
         self._check_parameters()
-        self._state = self._known = None  # of an earlier stream or fit
+        self._state = self._known = self._shown = None  # of an earlier stream or fit
         X = self._rows(X, reset=True, finite=False)
         classes, codes = encode(labels_of_rows(y, X), None)
         X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
@@ -169,8 +169,7 @@ class LogisticRegression(SummarisedLogistic):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples decided rightly; a rejected sample is not."""
-        right = np.asarray(self.predict(X) == np.asarray(y), dtype=np.float64)
-        return float(np.average(right, weights=sample_weight))
+        return share_right(self.predict(X), y, sample_weight)
 
     def _check_parameters(self) -> None:
         a: Any = self.alpha

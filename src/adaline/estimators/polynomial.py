@@ -67,20 +67,21 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         rows = super()._observe(X, y, sample_weight, reset=reset)
         dense = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
         check_finite(dense, super()._names)
+        self.monomials_ = _recipe(dense.shape[1], self.degree)[0]
         high, low = self._expand(dense)
         return replace(rows, X=high, X_low=low)
 
     def _expand(self, X: Array) -> tuple[Array, Array]:
-        """Monomials of the rows as high and low parts."""
-        self.monomials_, parent, factor = _recipe(X.shape[1], self.degree)
+        """Monomials of the rows as high and low parts, up to the degree that was learned."""
+        _, parent, factor = _recipe(X.shape[1], len(self.monomials_[-1]))
         high, low = np.empty((len(X), len(parent))), np.empty((len(X), len(parent)))
         double_double.monomials(
             np.ascontiguousarray(X, dtype=np.float64), parent, factor, high, low
         )
         if not np.isfinite(high).all():
             raise ValueError(
-                f"powers up to degree {self.degree} leave the range of float64; rescale the "
-                "columns, or lower the degree."
+                f"powers up to degree {len(self.monomials_[-1])} leave the range of float64; "
+                "rescale the columns, or lower the degree."
             )
         return high, low
 
@@ -89,9 +90,12 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         X = self._rows(X, reset=False)
         high, low = self._expand(X.toarray() if hasattr(X, "toarray") else X)
         f = self.fit_
+        parts: Any = f.W, f.W_low, f.b, f.b_low  # they round to coef_ and intercept_
+        if self._is_written():
+            W, b = (np.asarray(part, dtype=np.float64) for part in self._weights_shown())
+            parts = W, np.zeros_like(W), b, np.zeros_like(b)
         columns = [
-            double_double.values(high, low, f.W[t], f.W_low[t], f.b[t], f.b_low[t])
-            for t in range(len(f.b))
+            double_double.values(high, low, *(part[t] for part in parts)) for t in range(len(f.b))
         ]
         return np.column_stack(columns).astype(X.dtype)
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.certificates.digits import certificate_of_targets
 from adaline.estimators._closed import ClosedFormRegressor
 from adaline.moments import Moments
 from adaline.procedures._spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
@@ -252,6 +253,7 @@ class Ridge(ClosedFormRegressor):
     def _bayes(self) -> tuple[Spectrum, Array, Array]:
         """The spectrum, the penalties in its units, and the noise variance of each target."""
         check_is_fitted(self, "fit_")
+        self._refuse_written("the posterior is about the weights that were learned")
         f = self._spectral()
         lam = f.in_units(np.atleast_1d(self.alpha_))
         squares, free = f.residual(lam[None])
@@ -322,15 +324,18 @@ def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: b
         some = None if rows is None else replace(rows, Y=rows.Y[:, t : t + 1])
         fits.append(least_squares(part, some, intercept=intercept, ridge=float(alpha)))
     worst = min(fits, key=lambda fit: float(fit.certificate.evidence.get("digits", 0.0)))
+    certificate = Certificate(
+        worst.certificate.kind,
+        f"of {len(fits)} targets, the least certain: {worst.certificate.statement}",
+        worst.certificate.evidence,
+    )
+    if all("error_bound" in fit.certificate.evidence for fit in fits):
+        certificate = certificate_of_targets(fits)
     return ClosedFit(
         W=np.vstack([fit.W for fit in fits]),
         b=np.concatenate([fit.b for fit in fits]),
         stopped=worst.stopped,
-        certificate=Certificate(
-            worst.certificate.kind,
-            f"of {len(fits)} targets, the least certain: {worst.certificate.statement}",
-            worst.certificate.evidence,
-        ),
+        certificate=certificate,
         rank=min(fit.rank for fit in fits),
         condition=max(fit.condition for fit in fits),
         W_low=np.vstack([fit.W_low for fit in fits]),

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from adaline.estimators._refusals import AllOrNothing
 from adaline.tiles import is_sparse
 
 
-class TfDf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class TfDf(AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """W(i, d) = tf(i, d) / df(i): how often word i is in document d, over how many have it.
 
     It comes after scikit-learn's CountVectorizer or HashingVectorizer, whose rows are documents

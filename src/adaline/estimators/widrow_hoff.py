@@ -9,6 +9,8 @@ from sklearn.utils.metaestimators import available_if
 
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
+from adaline.estimators._refusals import all_or_nothing
+from adaline.estimators._samples import check_sample
 from adaline.estimators._sequential import SequentialLearner, start, streams
 from adaline.kernels import _neurons as kernels
 from adaline.procedures._state import Recipe
@@ -86,12 +88,8 @@ class WidrowHoff(SequentialLearner, Regressor):
     def _recipe(self, K: int, p: int) -> Recipe:
         return self._squared(kernels.SQUARED, kernels.NUMBERS, K, p)
 
-    coef_: Any = property(lambda self: self._shaped(self._fit.W))
-    intercept_: Any = property(lambda self: self._shaped(self._fit.b))
-
-    def _shaped(self, values: Array) -> Any:
-        given = values.astype(self._dtype)
-        return given[0] if self._one_target else given
+    def _bent(self, W: Any, b: Any) -> tuple[Any, Any]:
+        return (W[0], b[0]) if self._one_target else (W, b)
 
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
@@ -138,6 +136,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         return self._settle()
 
     @available_if(streams)
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come.
 
@@ -148,19 +147,20 @@ class WidrowHoff(SequentialLearner, Regressor):
         return self._settle()
 
     def learn_one(self, x: Any, y: Any) -> Self:
-        """Learn one sample x (p,) with target y: a thin call, nothing checked but the shape."""
+        """Learn one sample x (p,) with target y: a thin call; NaN and infinities are refused."""
         state = self._state
         if state is None or not self._one_target or self.mode == "batch":
             self.partial_fit(np.reshape(x, (1, -1)), np.asarray(y)[None])
             return self
-        state.kernels.learn_one(self._one(x), float(y), state.head, state.theta)
-        self._known = None
+        if self._shown is not None:
+            self._heed()
+        if not state.kernels.learn_one(self._one(x), float(y), state.head, state.theta):
+            check_sample(x, y)
+            return self.partial_fit(np.reshape(x, (1, -1)), [y])
+        self._known = self._shown = None
         return self
 
     def predict_one(self, x: Any) -> Any:
         """The output for one sample x (p,): a number, or (k,) for several targets."""
-        x, state = self._one(x), self._state
-        head, theta, value = state.head, state.theta, state.kernels.value
-        if self._one_target:
-            return value(x, 0, head, theta)
-        return np.array([value(x, k, head, theta) for k in range(state.recipe.K)])
+        v = self._outputs(self._one(x))
+        return v[0] if self._one_target else np.asarray(v)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import kernel
+from adaline._jit import kernel, sums_kernel
 
 # Places in head.
 CRITERION, TARGETS, RATE, RATE_A, RATE_B, INTERCEPT, KEEP, NEURONS = range(8)
@@ -24,6 +24,18 @@ NUMBERS, SIGNS, BITS = range(3)
 CONSTANT, OVER_K, SEARCH_THEN_CONVERGE, AUTO, ABSOLUTE = range(5)
 # What is kept.
 LAST, AVERAGE, POCKET, LATE_AVERAGE = range(4)
+
+# Samples of a size below this move finite weights to finite weights.
+MODERATE = 1e50
+
+
+@sums_kernel
+def size_of(x):
+    """Sum of |x_j|: NaN or infinite where any of them is."""
+    s = 0.0
+    for j in range(x.shape[0]):
+        s += abs(x[j])
+    return s
 
 
 @kernel

@@ -19,11 +19,13 @@ from adaline.kernels._neurons import (
     CURVATURE,
     INTERCEPT,
     LOSS,
+    MODERATE,
     RUNS,
     SEEN,
     SOFTMAX,
     SQUARES,
     TARGETS,
+    size_of,
     slope_and_loss,
     target,
 )
@@ -57,7 +59,8 @@ def _rate(head, z, p):
     head[SQUARES] += z
     n = head[SEEN]
     mean = head[SQUARES] / n
-    return 1.0 / (head[CURVATURE] * max(z, mean * (1.0 + n / (SEARCH * (p + 1.0)))))
+    scale = head[CURVATURE] * max(z, mean * (1.0 + n / (SEARCH * (p + 1.0))))
+    return 1.0 / scale if scale > 0.0 else 0.0  # samples of zeros have nothing to tell
 
 
 @kernel
@@ -231,10 +234,17 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
 
 @kernel
 def learn_one(x, y, head, theta):
-    """Learn one dense sample x (p,) with one target, or one class code."""
+    """Learn one dense sample x (p,) with one target, or one class code, and return True.
+
+    False, and nothing is learned, where the sample is not finite or so large that weights might
+    not be: whoever calls looks closer.
+    """
+    if not (size_of(x) + abs(y) < MODERATE and np.isfinite(head[LOSS])):
+        return False
     head[-1] = y  # rather than in new memory, which takes time to get
     Y = head[-1:].reshape((1, 1))
     _rows(x, None, NONE, NONE, Y, head[:0], head, theta[0], theta[1])
+    return True
 
 
 @kernel

@@ -23,6 +23,7 @@ from adaline.kernels._neurons import (
     LAST,
     LOSS,
     MACHINE,
+    MODERATE,
     NEURONS,
     OVER_K,
     PERCEPTRON,
@@ -34,6 +35,7 @@ from adaline.kernels._neurons import (
     SEARCH_THEN_CONVERGE,
     SEEN,
     TARGETS,
+    size_of,
     slope_and_loss,
     target,
 )
@@ -283,10 +285,17 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
 
 @kernel
 def learn_one(x, y, head, theta):
-    """Learn one dense sample x (p,) with one target, or one class code."""
+    """Learn one dense sample x (p,) with one target, or one class code, and return True.
+
+    False, and nothing is learned, where the sample is not finite or so large that weights might
+    not be: whoever calls looks closer.
+    """
+    if not (size_of(x) + abs(y) < MODERATE and np.isfinite(head[LOSS])):
+        return False
     wanted, none = np.empty((1, 1)), np.empty(0, dtype=np.int64)
     wanted[0, 0] = y
     learn(x, none, none, none, wanted, wanted[0, 1:], head, theta)
+    return True
 
 
 @kernel

@@ -154,6 +154,21 @@ class State:
             kept[best > run] = self.beside[best > run]
         return kept[:, :p].copy(), kept[:, p].copy()
 
+    def go_on_from(self, W: Array, b: Array) -> None:
+        """Take W (K, p) and b (K,) for the weights of all samples so far, and learn on from them.
+
+        Averages then are of these weights and those to come, and the pocket is empty.
+        """
+        self.last[:, :-1], self.last[:, -1] = W, b
+        if self.recipe.keep != kernels.LAST:
+            self.beside[...] = 0.0
+        self.head[kernels.RUNS :] = 0.0
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        """Arrays that were mapped into memory read-only are copied: learning writes into them."""
+        self.__dict__.update(parts)
+        self.head, self.theta = (np.require(a, requirements="CW") for a in (self.head, self.theta))
+
     def copy(self) -> tuple[Array, Array]:
         """What `restore` takes."""
         return self.head.copy(), self.theta.copy()
