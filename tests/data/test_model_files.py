@@ -80,9 +80,9 @@ def with_attribute() -> Any:
     return model
 
 
-def with_other_weights() -> Any:
-    model = line()
-    model.coef_ = model.coef_ * 2.0
+def with_other_margins() -> Any:
+    model = adaline.HoKashyap().fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    model.margins_ = model.margins_ * 2.0
     return model
 
 
@@ -118,7 +118,7 @@ REFUSED = {
     "a subclass": (lambda: Descendant().fit(X, y), "Descendant cannot be stored"),
     "somebody else's model": (lambda: {"w": 1}, "builtins.dict cannot be stored"),
     "an attribute of the user": (with_attribute, "an attribute 'comment'"),
-    "weights changed by hand": (with_other_weights, "'coef_' of this LeastSquares would not"),
+    "margins changed by hand": (with_other_margins, "'margins_' of this HoKashyap would not"),
 }
 
 
