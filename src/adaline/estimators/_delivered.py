@@ -121,7 +121,7 @@ class StreamWeights:
         if shown is None and self._dtype.itemsize < 8:
             shown = self._show()
         if shown is not None:
-            v = np.atleast_1d(shown[0] @ x + shown[1])
+            v: Any = np.atleast_1d(shown[0] @ x + shown[1])
         else:
             state: Any = self._state
             head, theta, value = state.head, state.theta, state.kernels.value

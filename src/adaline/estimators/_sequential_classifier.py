@@ -66,7 +66,8 @@ class SequentialClassifier(Classifier, SequentialLearner):
         self._learn_passes(X, Y, omega)
         if len(omega) and not omega.all():
             X, codes = X[omega > 0], codes[omega > 0]
-        self._certificate = separation(*as_delivered(*self._state.kept(), self._dtype), X, codes)
+        W, b = self._state.kept()
+        self._certificate = separation(*as_delivered(W, b, self._dtype), X, codes)
         return self._settle()
 
     @available_if(streams)
@@ -101,7 +102,8 @@ class SequentialClassifier(Classifier, SequentialLearner):
             self._heed()
         if not state.kernels.learn_one(self._one(x), code, state.head, state.theta):
             check_sample(x)
-            return self.partial_fit(np.reshape(x, (1, -1)), [y])
+            self.partial_fit(np.reshape(x, (1, -1)), [y])
+            return self
         self._known = self._shown = None
         return self
 

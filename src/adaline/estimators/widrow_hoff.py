@@ -156,7 +156,8 @@ class WidrowHoff(SequentialLearner, Regressor):
             self._heed()
         if not state.kernels.learn_one(self._one(x), float(y), state.head, state.theta):
             check_sample(x, y)
-            return self.partial_fit(np.reshape(x, (1, -1)), [y])
+            self.partial_fit(np.reshape(x, (1, -1)), [y])
+            return self
         self._known = self._shown = None
         return self
 

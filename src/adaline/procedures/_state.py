@@ -167,7 +167,9 @@ class State:
     def __setstate__(self, parts: dict[str, Any]) -> None:
         """Arrays that were mapped into memory read-only are copied: learning writes into them."""
         self.__dict__.update(parts)
-        self.head, self.theta = (np.require(a, requirements="CW") for a in (self.head, self.theta))
+        self.head, self.theta = (
+            np.require(a, requirements=["C", "W"]) for a in (self.head, self.theta)
+        )
 
     def copy(self) -> tuple[Array, Array]:
         """What `restore` takes."""
