@@ -140,4 +140,5 @@ def test_predictions_use_the_float32_weights_that_are_shown(rng):
 
 def test_half_a_step_is_the_smaller_one_at_powers_of_two():
     assert half_steps(np.array([1.0, 1.5, 0.0]))[:2].tolist() == [2.0**-54, 2.0**-53]
-    assert half_steps(np.array([0.0, np.inf])).tolist() == [0.0, 0.0]
+    assert half_steps(np.array([0.0, 5e-324])).tolist() == [0.0, 0.0]
+    assert half_steps(np.array([1.5], dtype=np.float32)).tolist() == [2.0**-24]

@@ -19,13 +19,11 @@ _MOST = {np.dtype(np.float64): 15.95, np.dtype(np.float32): 7.22}  # digits that
 def half_steps(weights: Any) -> Array:
     """Half the distance from each weight to the next number of its dtype, the closer of the two.
 
-    Truths that are closer than this round to the weight; zero at a weight of zero or infinity.
+    Truths that are closer than this round to the weight, which is finite; zero at zero.
     """
     size = np.abs(weights)
-    below = size - np.nextafter(size, np.zeros_like(size))
-    with np.errstate(invalid="ignore"):
-        steps = np.where(np.isfinite(size), below, 0.0).astype(np.float64)
-    return np.asarray(steps / 2)
+    below = np.subtract(size, np.nextafter(size, 0 * size), dtype=np.float64)
+    return np.asarray(below / 2)
 
 
 def stated(

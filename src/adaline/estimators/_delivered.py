@@ -125,6 +125,11 @@ class StreamWeights:
         else:
             state: Any = self._state
             head, theta, value = state.head, state.theta, state.kernels.value
+            if state.recipe.K == 1:
+                alone = value(x, 0, head, theta)
+                if alone - alone != 0.0:
+                    check_sample(x)
+                return (alone,)
             v = [value(x, k, head, theta) for k in range(state.recipe.K)]
         if not isfinite(sum(v)):
             check_sample(x)
