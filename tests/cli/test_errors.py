@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+
 import pytest
 
-from adaline.cli._errors import sentence
+from adaline.cli._errors import guarded, sentence
 
 PUMPS = "PUMPS"
 
@@ -96,3 +99,24 @@ def test_words_of_python_become_words_of_the_command():
     assert sentence("set alpha=0.5 here") == "set --set alpha=0.5 here."
     assert sentence("two\nlines\x1b[0m") == "two lines\\x1b[0m."
     assert sentence(FileNotFoundError(2, "No such file", "x.csv")) == "x.csv: no such file."
+
+
+@pytest.mark.parametrize(
+    ("terminal", "tokens", "told"),
+    [(True, [], 2), (True, ["--quiet"], 1), (False, [], 1)],
+)
+def test_what_the_library_logs_is_told_in_lines(capsys, monkeypatch, terminal, tokens, told):
+    def command(*_, **__):
+        logging.getLogger("adaline").warning("Nothing is kept")
+        logging.getLogger("adaline").info("Compiling")
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    assert guarded(command, tokens) == 0
+    assert (
+        capsys.readouterr().err.splitlines()
+        == [
+            "adaline: Nothing is kept.",
+            "adaline: Compiling.",
+        ][:told]
+    )
+    assert logging.getLogger("adaline").handlers == []
