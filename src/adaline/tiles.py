@@ -41,13 +41,62 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
+def as_csr(X: Any) -> Any:
+    """Sparse X as CSR without duplicates; X itself stays as it is.
+
+    Raises ValueError where an index points outside: the kernels would read and write there.
+    """
+    if X.ndim != 2:
+        raise ValueError(f"X has shape {X.shape}; expected (rows, features). Use X.reshape(1, -1)?")
+    _check_indices(X)  # before a conversion, which trusts them too
+    X = X.tocsr()
+    if len(X.data) != X.indptr[-1] or len(X.indices) != len(X.data):  # room that is not used
+        entries = X.data[: X.indptr[-1]], X.indices[: X.indptr[-1]], X.indptr
+        X = type(X)(entries, shape=X.shape)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _check_indices(X: Any) -> None:
+    """Look at every index once: that takes a small part of the time of any sum over the rows."""
+    n, p = X.shape
+    if X.format == "coo":
+        for indices, size, what in zip(X.coords, (n, p), ("row", "column"), strict=True):
+            _check_inside(X, indices, size, what)
+        return
+    if X.format not in ("csr", "csc", "bsr"):
+        return
+    height, width = X.blocksize if X.format == "bsr" else (1, 1)
+    lines, size, what = n // height, p // width, "column"
+    if X.format == "csc":
+        lines, size, what = p, n, "row"
+    ends, entries = X.indptr, min(len(X.indices), len(X.data))
+    if ends.shape != (lines + 1,):
+        raise _malformed(X, f"indptr has shape {ends.shape} instead of ({lines + 1},)")
+    if ends[0] != 0 or ends[-1] > entries or np.any(ends[1:] < ends[:-1]):
+        raise _malformed(X, f"indptr must rise from 0 to the number of entries, at most {entries}")
+    _check_inside(X, X.indices[: ends[-1]], size, what)
+
+
+def _check_inside(X: Any, indices: NDArray[Any], size: int, what: str) -> None:
+    if len(indices) and not (indices.min() >= 0 and indices.max() < size):
+        bad = indices[(indices < 0) | (indices >= size)][0]
+        raise _malformed(X, f"it has {what} index {bad} and {size} {what}s")
+
+
+def _malformed(X: Any, why: str) -> ValueError:
+    return ValueError(
+        f"X is no valid sparse matrix in {X.format.upper()}: {why}. Build it again from its "
+        "entries, for example with scipy.sparse.coo_array((data, (rows, columns)), shape).tocsr()."
+    )
+
+
 def as_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Array, Array]:
     """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty."""
     if is_sparse(X):
-        X = X.tocsr()
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = as_csr(X)
     else:
         X = np.asarray(X)
         if X.dtype not in (np.float32, np.float64):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.kernels import row_keys
-from adaline.tiles import is_sparse
+from adaline.tiles import as_csr, is_sparse
 
 Label = str | int | float | bool
 
@@ -97,10 +97,7 @@ def _encoded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def as_float64(X: Any) -> Any:
     """X as float64 or CSR without duplicates, if that changes no number."""
     if is_sparse(X):
-        rows = X.tocsr()
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
+        rows = as_csr(X)
         entries = _exactly(rows.data)
         rows = sparse.csr_matrix((entries, rows.indices, rows.indptr), shape=rows.shape)
     else:

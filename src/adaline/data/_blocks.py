@@ -18,6 +18,7 @@ from adaline.data._source import Source, existing
 from adaline.data._tables import TableSource, from_file_object, from_iterable, from_reader
 from adaline.data._wav import WavSource
 from adaline.errors import DataError
+from adaline.tiles import as_csr
 
 Columns = Sequence[str] | None
 Open = Callable[[str, Columns, int | None], Source]
@@ -95,7 +96,7 @@ def blocks(
         path = os.fspath(source)
         return opener(path, format)(path, columns, rows)
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
-        matrix = source.tocsr() if hasattr(source, "tocsr") else source
+        matrix = as_csr(source) if hasattr(source, "tocsr") else source
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
             raise DataError(
                 f"the array has shape {matrix.shape} and dtype {matrix.dtype}; expected numbers in "

@@ -22,6 +22,7 @@ from adaline.data._source import (
     ranges,
 )
 from adaline.errors import DataError
+from adaline.tiles import as_csr
 
 
 class TableSource(Source):
@@ -194,7 +195,7 @@ def _once(parts: Iterator[Block], name: str, kinds: Any) -> Source:
 def _one(part: Any, columns: Sequence[str] | None) -> Source:
     """A block given as a table, or as an array."""
     if isinstance(part, np.ndarray) or hasattr(part, "tocsr"):
-        matrix = part.tocsr() if hasattr(part, "tocsr") else np.atleast_2d(part)
+        matrix = as_csr(part) if hasattr(part, "tocsr") else np.atleast_2d(part)
         names = [f"x{j}" for j in range(matrix.shape[1])]
         return MatrixSource(matrix, names, columns, max(matrix.shape[0], 1))
     table = as_table(part)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from adaline.results import Array, Certificate, Fit
-from adaline.tiles import is_sparse
+from adaline.tiles import as_csr, is_sparse
 
 
 class Learner(BaseEstimator):
@@ -41,7 +41,7 @@ class Learner(BaseEstimator):
         """
         X = validate_data(
             self,
-            X,
+            as_csr(X) if is_sparse(X) else X,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,

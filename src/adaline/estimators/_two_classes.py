@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_array
 from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.results import Array
-from adaline.tiles import as_rows
+from adaline.tiles import as_csr, as_rows, is_sparse
 
 
 def two_classes(
@@ -21,6 +21,7 @@ def two_classes(
 
     X becomes dense or CSR of floats, finite; the larger label is +1.
     """
+    X = as_csr(X) if is_sparse(X) else X
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
     check_finite(X)
     classes, codes = encode(labels_of_rows(y, X), None)

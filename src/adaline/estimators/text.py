@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from adaline.tiles import is_sparse
+from adaline.tiles import as_csr, is_sparse
 
 
 class TfDf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -76,11 +76,10 @@ class TfDf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return weighted
 
     def _documents(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
-        if is_sparse(X) and not X.has_canonical_format:
-            X = X.copy()  # an entry stored twice is one entry
-            X.sum_duplicates()
-        return X
+        X = as_csr(X) if is_sparse(X) else X  # an entry stored twice is one entry
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset
+        )
 
 
 def _document_frequency(X: Any) -> NDArray[np.int64]:

@@ -56,6 +56,8 @@ def rows_of(model: Any, X: Any, y: Any) -> Rows:
             "X came without y; a report compares predictions with the truth. Give both."
         )
     if hasattr(X, "tocsr"):
+        if hasattr(X, "check_format"):  # indices inside; on a copy, which the check may change
+            X.copy().check_format(full_check=True)
         X = X.tocsr()
         good = np.asarray(np.isfinite(X.sum(axis=1))).ravel()
     else:
