@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adaline.class_tiles import FLUSH, Codes, checked_codes, class_sums, in_float_range, units
+from adaline.errors import refuse_beyond_memory
 from adaline.linalg import UNIT
 from adaline.results import Array
 from adaline.tiles import as_rows
@@ -86,6 +87,12 @@ class ClassMoments:
             raise ValueError(
                 f"covariance is {covariance!r}; it can be 'shared', 'full' or 'diagonal'."
             )
+        p = X.shape[1]
+        refuse_beyond_memory(
+            8.0 * p * {"shared": p, "full": K * p, "diagonal": K}[covariance],
+            f"the {covariance} covariances of {p} columns and {K} classes",
+            "Select or hash the columns first, or use covariance='diagonal'.",
+        )
         if X.shape[0] == 0 or (len(omega) and not omega.any()):
             return cls.empty(X.shape[1], K, covariance)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adaline.errors import refuse_beyond_memory
 from adaline.linalg import triangle_of
 from adaline.results import Array
 from adaline.tiles import as_rows, exponents, first_mean, tiles
@@ -55,6 +56,11 @@ class Triangle:
         n, q = X.shape[0], X.shape[1] + Y.shape[1]
         if n == 0:
             raise ValueError("X has no rows; a triangle needs at least one.")
+        refuse_beyond_memory(
+            16.0 * (q + 1) ** 2,
+            f"the triangle of {q} columns",
+            "Select or hash the columns first.",
+        )
         exponent = exponents(X, Y)
         scale, rows = np.ldexp(1.0, -exponent), max(1024, 4 * q)
         shift = first_mean(X, Y, scale, rows, omega)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.errors import refuse_beyond_memory
 from adaline.estimators._base import check_finite
 from adaline.estimators._least_squares import LeastSquaresRegressor
 from adaline.kernels import double_double
@@ -17,6 +18,8 @@ from adaline.moments import Moments
 from adaline.procedures.closed_form import least_squares
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
+
+_MOST = 2**20  # monomials: each is a tuple, a column of two numbers, and a coefficient
 
 
 class PolynomialLeastSquares(LeastSquaresRegressor):
@@ -72,6 +75,7 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
 
     def _expand(self, X: Array) -> tuple[Array, Array]:
         """Monomials of the rows as high and low parts."""
+        _check_size(len(X), X.shape[1], int(self.degree))
         self.monomials_, parent, factor = _recipe(X.shape[1], self.degree)
         high, low = np.empty((len(X), len(parent))), np.empty((len(X), len(parent)))
         double_double.monomials(
@@ -100,6 +104,25 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         if not hasattr(self, "monomials_"):
             return names
         return [_spelled(monomial, names) for monomial in self.monomials_]
+
+
+def _check_size(n: int, p: int, degree: int) -> None:
+    """Refuse more monomials than can be held: C(p + degree, p) - 1 of them."""
+    smaller, larger, count = min(p, degree), max(p, degree), 1
+    for i in range(1, smaller + 1):  # at least doubles each time, so the loop is short
+        count = count * (larger + i) // i
+        if count > _MOST:
+            break
+    what = f"all monomials of {p} columns up to degree {degree}"
+    if count > _MOST:
+        raise ValueError(
+            f"{what} are more than {_MOST} columns. Lower the degree, or choose fewer columns."
+        )
+    refuse_beyond_memory(
+        16.0 * n * count,
+        f"{what} are {count - 1}, and {n} rows of them in double-double",
+        "Lower the degree, or give fewer columns, or rows in parts.",
+    )
 
 
 def _recipe(
