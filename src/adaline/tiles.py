@@ -81,7 +81,10 @@ def _check_indices(X: Any) -> None:
 
 
 def _check_inside(X: Any, indices: NDArray[Any], size: int, what: str) -> None:
-    if len(indices) and not (indices.min() >= 0 and indices.max() < size):
+    if not len(indices):
+        return
+    # Seen as unsigned, a negative index is a large one: one pass finds both.
+    if indices.view(f"u{indices.dtype.itemsize}").max() >= size:
         bad = indices[(indices < 0) | (indices >= size)][0]
         raise _malformed(X, f"it has {what} index {bad} and {size} {what}s")
 
