@@ -84,7 +84,9 @@ def fit(
     classes : sequence, optional
         All labels, where they are known; saves a pass for the learners of rows in order.
     seed : int
-        For learners with shuffle=True.
+        For learners with shuffle=True: every pass takes the blocks in a random order, and the
+        rows of a block too. That is less than an order of all rows, which a stream cannot have:
+        of a file sorted by label most blocks hold one class. Mix the rows of such a file first.
 
     Returns
     -------

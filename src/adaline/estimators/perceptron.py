@@ -40,7 +40,8 @@ class Perceptron(SequentialClassifier):
     fit_intercept : bool, default=True
         Whether there is a bias b, a weight whose input is always 1.
     shuffle : bool, default=False
-        Shuffle the rows in `fit` before each pass: blocks of rows, and rows inside blocks.
+        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
+        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
     random_state : int, RandomState or None, default=None
         Seed of the shuffling.
 

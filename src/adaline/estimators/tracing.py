@@ -212,10 +212,10 @@ class _Tracer:
         return {"watch": self.after_pass} if self.batch else {"by": self.learn}
 
     def learn(
-        self, state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, order: Order
+        self, state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, rows: Order
     ) -> None:
         """Learn the rows one by one, by the same kernel, and note each."""
-        for i in (order if len(order) else np.arange(stop - start)) + start:
+        for i in rows if len(rows) else range(start, stop):
             before, made = state.last.copy(), state.corrections
             learn_rows(state, X, Y, omega, i, i + 1, np.empty(0, dtype=np.int64))
             k = len(self.rows) // X.shape[0] + 1

@@ -41,7 +41,8 @@ class WidrowHoff(SequentialLearner, Regressor):
         this with eta multiplied by N).
     fit_intercept : bool, default=True
     shuffle : bool, default=False
-        Shuffle the rows in `fit` before each pass: blocks of rows, and rows inside blocks.
+        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
+        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
     random_state : int, RandomState or None, default=None
 
     Attributes
