@@ -71,6 +71,11 @@ class LogisticRegression(SummarisedLogistic):
     fit_ : Fit
         The same in the lectures' shapes, and why the procedure stopped.
 
+    Notes
+    -----
+    A row of weight 2 counts as two rows, with "auto" too, each left out alone. A row of weight
+    below 1 is one row of less trust: it is left out whole.
+
     Examples
     --------
     >>> from adaline import LogisticRegression

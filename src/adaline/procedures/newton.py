@@ -18,7 +18,7 @@ from adaline.procedures import _economy
 from adaline.procedures._alo import least, leave_one_out
 from adaline.procedures._curvature import EXACT
 from adaline.procedures._newton_fit import NewtonFit, Outcome
-from adaline.procedures._rows import row_space
+from adaline.procedures._rows import row_space, scatters
 from adaline.procedures._walk import Walk, Watch, begin, rooms
 from adaline.results import Array, Certificate
 
@@ -82,8 +82,8 @@ def newton_auto(
         start.append(walk.theta)
         return leave_one_out(here, walk.theta, walk.root)
 
-    spread = float(np.median((loss.length[:-1] / loss.scale) ** 2))
-    alpha = least(score, spread if spread > 0 else 1.0)
+    middle = float(np.median(scatters(loss)))
+    alpha = least(score, middle if 0.0 < middle < np.inf else 1.0)
     return newton(loss.with_penalty(alpha), max_iter, tol, watch=watch), alpha
 
 
