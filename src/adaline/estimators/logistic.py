@@ -50,9 +50,10 @@ class LogisticRegression(SummarisedLogistic):
         Steps, at most.
     tol : float, default=1e-8
         Stop when weights are off by no more standard errors (root of mean square) than this times
-        the root of the number of samples, and the minimum is proven to be near. For sparse rows of
-        more than 2000 features, two classes: when the duality gap, roundings included, is below
-        this part of the loss.
+        the root of the number of samples, the next step would change none by more than this part
+        (up to 100 times as much where rows are many), and the minimum is proven to be near. For
+        sparse rows of more than 2000 features, two classes: when the duality gap, roundings
+        included, is below this part of the loss.
     costs : array of shape (K, K), optional
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional

@@ -86,6 +86,12 @@ class Curvature:
         each = np.array([r.A @ (r.A.T @ row) for r, row in zip(self.roots, g, strict=True)])
         return np.asarray(each - each.mean(axis=0))
 
+    def deviations(self) -> Array:
+        """Root of the diagonal of H^-1, (Kq,), or (q,) where one serves all classes."""
+        if self.diagonal is not None:
+            return np.asarray(1.0 / np.sqrt(self.diagonal))
+        return np.concatenate([np.sqrt(np.einsum("ij,ij->i", r.A, r.A)) for r in self.roots])
+
 
 def curvature(
     loss: LogisticLoss, theta: Array, root: Array, left: float, every: int = 0, most: int = 2**62
