@@ -27,9 +27,12 @@ class LeastSquaresRegressor(ClosedFormRegressor):
         return self.fit_.condition
 
     def summary(self, level: float = 0.95, target: int = 0) -> Summary:
-        """Coefficients with standard errors, t, p and intervals; R², F, condition and VIF.
+        """Coefficients with standard errors, t, p and intervals; R², F, condition, AIC and VIF.
 
-        Sample weights count rows: a row of weight 2 is two observations.
+        Sample weights count rows: a row of weight 2 is two observations. The log-likelihood is
+        -n/2 (ln(2 pi SSE / n) + 1); AIC and BIC are -2 of it and 2, or ln n, for each coefficient,
+        the bias included: statsmodels' definitions. R counts the variance as well, so that its AIC
+        is 2 more and its BIC ln n.
 
         Parameters
         ----------
