@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,8 @@ class Density:
                 f"{self.dimension}. Give densities of all features together, such as "
                 "scipy.stats.multivariate_normal, or the one column they describe."
             )
-        evaluate = self.source.logpmf if self.discrete else self.source.logpdf
+        source = _writeable(self.source)
+        evaluate = source.logpmf if self.discrete else source.logpdf
         rows: Any = X[:, 0] if p == 1 else X
         values = np.asarray(
             evaluate(X.T if isinstance(self.source, gaussian_kde) else rows), dtype=np.float64
@@ -68,12 +70,27 @@ class Density:
     def draw(self, n: int, rng: np.random.Generator) -> Array:
         """n random rows."""
         if isinstance(self.source, gaussian_kde):
-            rows = self.source.resample(n, seed=rng).T
+            rows = _writeable(self.source).resample(n, seed=rng).T
         elif hasattr(self.source, "rvs"):
             rows = self.source.rvs(size=n, random_state=rng)
         else:
             rows = self.source.sample(n, rng=rng)
         return np.asarray(rows, dtype=np.float64).reshape(n, -1)
+
+
+def _writeable(source: Any) -> Any:
+    """The density; a kernel density estimate whose arrays are read-only, with copies of them.
+
+    scipy's compiled loop asks for arrays that it could write, although it does not.
+    """
+    if not isinstance(source, gaussian_kde):
+        return source
+    arrays = {key: v for key, v in vars(source).items() if isinstance(v, np.ndarray)}
+    if all(array.flags.writeable for array in arrays.values()):
+        return source
+    source = copy(source)
+    vars(source).update({key: np.array(array) for key, array in arrays.items()})
+    return source
 
 
 def _dimension(source: Any) -> int | None:
