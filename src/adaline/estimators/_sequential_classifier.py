@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
 
 from adaline.certificates.sides import separation
+from adaline.estimators._available import available_unless
 from adaline.estimators._base import Classifier
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import with_callbacks
@@ -69,7 +69,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
         self._certificate = separation(W, b, X, codes)
         return self._settle()
 
-    @available_if(streams)
+    @available_unless(streams)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come. The first call names all `classes`.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.estimators._available import available_unless
 from adaline.estimators._closed import ClosedFormRegressor
 from adaline.moments import Moments
 from adaline.procedures._spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
@@ -17,6 +18,15 @@ from adaline.procedures.ridge import RULES, choose, gcv, leave_one_out, minus_ev
 from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
+
+
+def _streams(model: Any) -> None:
+    """AttributeError where there is no partial_fit, forget and fit_moments: for leave-one-out."""
+    if isinstance(model.alpha, str) and model.alpha == "loo":
+        raise AttributeError(
+            'alpha="loo" leaves out rows and needs them all at hand; streams and moments allow '
+            '"gcv", "evidence", "auto" or a number.'
+        )
 
 
 class Ridge(ClosedFormRegressor):
@@ -87,23 +97,23 @@ class Ridge(ClosedFormRegressor):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
+    @available_unless(_streams)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from these rows too; any cutting of the data gives the same weights to rounding."""
-        self._check_streaming()
         return super().partial_fit(X, y, sample_weight)
 
+    @available_unless(_streams)
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Undo having seen these rows. They must be among those seen; the last cannot go.
 
         Rows are not kept, so that others of the same number may go unnoticed: more than were
         seen are refused, and such as would leave a negative sum of squares.
         """
-        self._check_streaming()
         return super().forget(X, y, sample_weight)
 
+    @available_unless(_streams)
     def fit_moments(self, m: Moments) -> Self:
         """Learn from moments alone, computed elsewhere or merged from parts."""
-        self._check_streaming()
         return super().fit_moments(m)
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
@@ -160,13 +170,6 @@ class Ridge(ClosedFormRegressor):
                 )
             return
         _penalties(self.alpha)
-
-    def _check_streaming(self) -> None:
-        if isinstance(self.alpha, str) and self.alpha == "loo":
-            raise ValueError(
-                'alpha="loo" leaves out rows and needs them all at hand; streams and moments allow '
-                '"gcv", "evidence", "auto" or a number.'
-            )
 
     def path(
         self, alphas: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
+from adaline.estimators._available import available_unless
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._sequential import SequentialLearner, start, streams
@@ -138,7 +138,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         self._learn_passes(X, Y, omega)
         return self._settle()
 
-    @available_if(streams)
+    @available_unless(streams)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come.
 
