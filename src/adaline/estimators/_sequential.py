@@ -66,6 +66,10 @@ class SequentialLearner(CallbackSupportMixin, Learner):
     def __sklearn_is_fitted__(self) -> bool:
         return self._state is not None
 
+    @property
+    def _order_matters(self) -> bool:
+        return bool(self.mode != "batch")
+
     def _recipe(self, K: int, p: int) -> Recipe:
         raise NotImplementedError
 

@@ -99,6 +99,7 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
     """
 
     _dual_tracer: Any = None  # set by `trace`, which looks on while fit learns
+    _order_matters = True  # of the rows; see expected_failed_checks
 
     def __init__(
         self,
