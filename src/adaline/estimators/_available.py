@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
 from types import MethodType
 from typing import Any
 
@@ -16,7 +15,7 @@ class _Available:
 
     def __init__(self, method: Callable[..., Any], check: Callable[[Any], object]) -> None:
         self.method, self.check = method, check
-        update_wrapper(self, method)
+        self.__doc__ = method.__doc__
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         if owner is None:
