@@ -14,6 +14,7 @@ from adaline import MissingExtra
 from adaline.cli._errors import Usage
 from adaline.cli._output import strict
 from adaline.cli._words import did_you_mean
+from adaline.data.outputs import Output, as_text
 
 _ENDINGS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
 _ENDINGS |= {"parquet": "parquet", "pq": "parquet"}
@@ -26,25 +27,29 @@ class Writer:
 
     def __init__(self, path: str, names: Sequence[str]) -> None:
         self.path, self.names = path, list(names)
-        self.draft = "" if path == "-" else f"{path}.part"
 
     def write(self, columns: Sequence[Sequence[Any]]) -> None:
         """The next rows, a list a column; None is missing."""
         raise NotImplementedError
 
     def begin(self) -> None:
-        """Open."""
+        """Write what comes before the rows."""
 
     def end(self) -> None:
-        """Close."""
+        """Write what comes after the rows."""
 
     def __enter__(self) -> Self:
         try:
-            self.begin()
+            self._output = None if self.path == "-" else Output(self.path)
+            self.bytes: Any = None if self._output is None else self._output.__enter__()
         except OSError as error:
-            raise Usage(
-                f"{self.path}: cannot be written ({(error.strerror or '').lower()})."
-            ) from None
+            why = (error.strerror or "").lower()
+            raise Usage(f"{self.path}: cannot be written ({why}).") from None
+        try:
+            self.begin()
+        except BaseException:
+            self._close(*sys.exc_info())
+            raise
         return self
 
     def __exit__(
@@ -53,19 +58,17 @@ class Writer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self.end()
-            if self.draft:
-                os.replace(self.draft, self.path)
-        elif self.draft:
-            self._abandon()
+        try:
+            if kind is None:
+                self.end()
+        except BaseException:
+            self._close(*sys.exc_info())
+            raise
+        self._close(kind, error, trace)
 
-    def _abandon(self) -> None:
-        file = getattr(self, "file", None)
-        if file is not None:
-            file.close()
-        if os.path.exists(self.draft):
-            os.unlink(self.draft)
+    def _close(self, *error: Any) -> None:
+        if self._output is not None:
+            self._output.__exit__(*error)
 
 
 class TextWriter(Writer):
@@ -75,16 +78,12 @@ class TextWriter(Writer):
     file: Any
 
     def begin(self) -> None:
-        if self.draft:
-            self.file = open(self.draft, "w", encoding="utf-8", newline="")  # noqa: SIM115
-        else:
-            self.file = sys.stdout
+        self.file = sys.stdout if self.bytes is None else as_text(self.bytes)
 
     def end(self) -> None:
-        if self.draft:
-            self.file.close()
-        else:
-            self.file.flush()
+        self.file.flush()
+        if self.bytes is not None:
+            self.file.detach()
 
 
 class SeparatedWriter(TextWriter):
@@ -149,13 +148,13 @@ class ParquetWriter(Writer):
         arrays = [self.pa.array(values) for values in columns]
         table = self.pa.table(arrays, names=self.names)
         if self.file is None:
-            self.file = self.pq.ParquetWriter(self.draft, table.schema)
+            self.file = self.pq.ParquetWriter(self.bytes, table.schema)
         self.file.write_table(table.cast(self.file.schema))
 
     def end(self) -> None:
         if self.file is None:
             nothing = self.pa.table({name: self.pa.array([], "float64") for name in self.names})
-            self.pq.write_table(nothing, self.draft)
+            self.pq.write_table(nothing, self.bytes)
         else:
             self.file.close()
 

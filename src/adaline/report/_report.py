@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Self
 
+from adaline.data.outputs import write_atomically
 from adaline.report import _cards, _evidence
 from adaline.report._cards import Card, Table
 from adaline.report._page import rendered
@@ -161,13 +162,7 @@ class Report:
     def write(self, path: Any) -> Path:
         """Write the page; the file is complete or not there."""
         place = Path(path)
-        page = self.html().encode()
-        draft = place.with_name(f".{place.name}.part")
-        try:
-            draft.write_bytes(page)
-            draft.replace(place)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_atomically(place, self.html().encode())
         return place
 
     def _repr_html_(self) -> str:
