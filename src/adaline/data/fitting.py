@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -130,12 +132,15 @@ def fit(
         }
         store = Checkpoint(checkpoint, facts, every)
     run = Passes(source, jobs, progress, store)
-    if name in _CLOSED:
-        model = _CLOSED[name](estimator, run, rows)
-    elif name == "LogisticRegression" and not online:
-        model = logistic(estimator, run, rows, classes)
-    else:
-        model = in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
+    with _all_or_nothing(estimator):
+        # Named before it learns, so that whatever is said on the way names the right columns.
+        estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+        if name in _CLOSED:
+            model = _CLOSED[name](estimator, run, rows)
+        elif name == "LogisticRegression" and not online:
+            model = logistic(estimator, run, rows, classes)
+        else:
+            model = in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
     return _named(model, encoding)
 
 
@@ -152,9 +157,21 @@ def _learned(source: Source, target: str, columns: Any, missing: Missing, jobs: 
     return Encoding.learn(source, target, columns=columns, missing=missing, jobs=jobs)
 
 
+@contextmanager
+def _all_or_nothing(estimator: Any) -> Iterator[None]:
+    """What does not end well, or is stopped, leaves the estimator as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
 def _named(model: Any, encoding: Encoding) -> Any:
     model.feature_names_in_ = np.array(encoding.names, dtype=object)
     model.encoding_ = encoding
-    if hasattr(model, "_speak_up") and type(model).__name__ in ("LeastSquares", "Ridge"):
+    if type(model).__name__ in ("LeastSquares", "LeastSquaresClassifier", "Ridge"):
         model._speak_up()
     return model
