@@ -13,6 +13,8 @@ from adaline.data._source import Block, Kind, Piece, Source, existing, fingerpri
 from adaline.data._text import CHUNK, Text
 from adaline.errors import DataError
 
+# Every column costs some hundred bytes for its name, so a short file may not claim many.
+_MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16
 _COMMENT = re.compile(rb"#[^\n]*")
 
 
@@ -30,18 +32,22 @@ class LibsvmSource(Source):
         taste = self.text.take(0, 2**20)
         width = max(len(taste) // max(taste.count(b"\n"), 1), 1)
         self.chunk = CHUNK // 4 if rows is None else max(rows * width, 64)
-        least, most, self.rows = 1, 0, 0
+        least, most, entries, self.rows = 1, 0, 0, 0
         for piece in self.descriptors():
             _, indices, _, indptr = self._parsed(piece)
-            self.rows += len(indptr) - 1
+            self.rows, entries = self.rows + len(indptr) - 1, entries + len(indices)
             if len(indices):
                 least, most = min(least, int(indices.min())), max(most, int(indices.max()))
         if not self.rows:
             raise DataError(f"{path}: there are no rows; a fit needs rows.")
         if least < 0:
             raise DataError(f"{path}: it has the index {least}; indices are 0 or more.")
-        if most >= 2**31:
-            raise DataError(f"{path}: it has the index {most}, beyond 2^31.")
+        if most > max(_MANY_COLUMNS, _COLUMNS_AN_ENTRY * entries) or most >= 2**31:
+            raise DataError(
+                f"{path}: it has the index {most}, and {entries} entries in all; indices may go up "
+                f"to {_MANY_COLUMNS}, or to {_COLUMNS_AN_ENTRY} times the number of entries. "
+                "Number the features again, without gaps."
+            )
         self.base = 0 if least == 0 else 1
         self.names = ("y", *(f"x{j}" for j in range(self.base, most + 1)))
         number: Kind = "number"
