@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import struct
 import tracemalloc
+import zipfile
 
 import numpy as np
+import polars as pl
 import pytest
 
 import adaline as A
-from adaline.data import blocks
+from adaline.data import _csv, _text, blocks
+from adaline.data._arrow import ArrowSource
 from adaline.data._binary import pack, unpack
 from adaline.data.model_files import packed, unpacked
 from adaline.errors import DataError, ModelFileError
@@ -101,6 +105,52 @@ CLAIMS = {
     "LIBSVM index beyond": ("t.svm", b"1 1:1 99999999999:1\n", "99999999999"),
     "LIBSVM index as a float": ("t.svm", b"1 1:1 1e9:1\n", "1000000000|1e9"),
 }
+
+
+def npz_of(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def test_a_wide_csr_matrix_of_few_entries_is_refused(tmp_path):
+    one = {"data": np.ones(1), "indices": np.zeros(1, np.int64), "indptr": np.array([0, 1])}
+    content = npz_of(**one, shape=np.array([1, 10**9]), format=np.array(b"csr"))
+    (tmp_path / "t.npz").write_bytes(content)
+    refused(blocks, tmp_path / "t.npz", match="1000000000 columns for 1 entries")
+
+
+def test_many_members_of_an_npz_file_are_counted_together(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w", zipfile.ZIP_DEFLATED) as packed:
+        for k in range(5):
+            file = io.BytesIO()
+            np.save(file, np.zeros(2**23))
+            packed.writestr(f"x{k}.npy", file.getvalue())
+    assert (tmp_path / "t.npz").stat().st_size < 2**20
+    refused(blocks, tmp_path / "t.npz", match="bomb")
+
+
+@pytest.mark.parametrize("claimed", [2**31, 2**32 - 1])
+def test_a_wav_file_that_claims_gigabytes_is_refused(tmp_path, claimed):
+    head = b"RIFF" + struct.pack("<I", claimed) + b"WAVEfmt "
+    head += struct.pack("<IHHIIHH", 16, 1, 1, 8000, 24000, 3, 24)  # 24 bits are never mapped
+    (tmp_path / "t.wav").write_bytes(head + b"data" + struct.pack("<I", claimed) + b"\0" * 300)
+    refused(blocks, tmp_path / "t.wav", match="claims")
+
+
+def test_a_parquet_footer_that_claims_too_many_rows_is_refused(tmp_path, monkeypatch):
+    pl.DataFrame({"a": [1.0, 2.0]}).write_parquet(tmp_path / "t.parquet")
+    kinds = ["number"]
+    monkeypatch.setattr(ArrowSource, "_footer", lambda self: (["a"], kinds, 2**62, [2**62]))
+    refused(blocks, tmp_path / "t.parquet", match="claims 4611686018427387904 rows")
+
+
+def test_a_line_that_never_ends_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(_text, "_LONGEST", 2**16)
+    monkeypatch.setattr(_csv, "CHUNK", 2**12)
+    (tmp_path / "t.csv").write_bytes(b"a,y\n1,2\n" + b"1," * 2**17)
+    with pytest.raises(DataError, match="line 3 is longer than 65536 bytes"):
+        list(blocks(tmp_path / "t.csv"))
 
 
 @pytest.mark.parametrize(("name", "content", "words"), CLAIMS.values(), ids=CLAIMS)

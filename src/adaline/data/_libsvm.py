@@ -27,7 +27,7 @@ class LibsvmSource(Source):
 
     def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
         if columns is not None:
-            raise ValueError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
+            raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
         self.name, self.text = existing(path), Text(path, quotes=False)
         taste = self.text.take(0, 2**20)
         width = max(len(taste) // max(taste.count(b"\n"), 1), 1)
@@ -120,8 +120,9 @@ class LibsvmSource(Source):
                     if k and (len(parts) != 2 or str(int(parts[0])) != parts[0].decode()):
                         raise ValueError
                 except ValueError:
+                    shown = token[:40].decode(errors="replace")
                     return DataError(
-                        f"{self.name}: line {first + i} has {token[:40].decode()!r}; expected a "
+                        f"{self.name}: line {first + i} has {shown!r}; expected a "
                         "label and then index:value pairs of numbers (no qid)."
                     )
         return DataError(f"{self.name}: from line {first} on this is not LIBSVM text.")
