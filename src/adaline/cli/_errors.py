@@ -73,7 +73,7 @@ def guarded(command: Any, tokens: Sequence[str]) -> int:
             _hush()
             return UNREAD
         except KeyboardInterrupt as stop:
-            _say(f"Stopped. {stop}" if str(stop) else "Stopped; nothing was written.")
+            _say(plain(f"Stopped. {stop}") if str(stop) else "Stopped; nothing was written.")
             return INTERRUPTED
         except Exception as error:
             if debug:

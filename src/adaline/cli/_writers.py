@@ -13,17 +13,19 @@ from typing import Any, Self
 from adaline import MissingExtra
 from adaline.cli._errors import Usage
 from adaline.cli._output import strict
-from adaline.cli._words import did_you_mean
+from adaline.cli._words import did_you_mean, plain
 from adaline.data.outputs import Output, as_text
 
 _ENDINGS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
 _ENDINGS |= {"parquet": "parquet", "pq": "parquet"}
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Writer:
     """Blocks of columns into a file, or to stdout for "-"."""
 
     is_text = False
+    formulas = 0  # cells of text that begin as formulas of spreadsheets do
 
     def __init__(self, path: str, names: Sequence[str]) -> None:
         self.path, self.names = path, list(names)
@@ -87,19 +89,39 @@ class TextWriter(Writer):
 
 
 class SeparatedWriter(TextWriter):
-    """CSV or TSV, numbers with all their digits."""
+    """CSV or TSV, numbers with all their digits.
 
-    def __init__(self, path: str, names: Sequence[str], separator: str) -> None:
+    Text that a spreadsheet would run as a formula is counted, and with `disarm` gets an apostrophe
+    before it. What a terminal would obey is shown there, not sent.
+    """
+
+    def __init__(
+        self, path: str, names: Sequence[str], separator: str, disarm: bool = False
+    ) -> None:
         super().__init__(path, names)
-        self.separator = separator
+        self.separator, self.disarm = separator, disarm
 
     def begin(self) -> None:
         super().begin()
+        self.on_terminal = self.bytes is None and self.file.isatty()
         self.csv = csv.writer(self.file, delimiter=self.separator, lineterminator="\n")
-        self.csv.writerow(self.names)
+        self.csv.writerow(self._text(self.names))
 
     def write(self, columns: Sequence[Sequence[Any]]) -> None:
-        self.csv.writerows(zip(*columns, strict=True))
+        self.csv.writerows(zip(*map(self._text, columns), strict=True))
+
+    def _text(self, values: Sequence[Any]) -> Sequence[Any]:
+        """A column with its text made harmless; numbers are left alone."""
+        first = next((v for v in values if v is not None), None)
+        if not isinstance(first, str):
+            return values
+        return [self._cell(v) if isinstance(v, str) else v for v in values]
+
+    def _cell(self, value: str) -> str:
+        if value.startswith(_FORMULAS) and not _is_number(value):
+            self.formulas += 1
+            value = f"'{value}" if self.disarm else value
+        return plain(value, most=len(value) * 10) if self.on_terminal else value
 
 
 class NdjsonWriter(TextWriter):
@@ -159,7 +181,15 @@ class ParquetWriter(Writer):
             self.file.close()
 
 
-def writer_for(path: str, format: str | None, names: Sequence[str]) -> Writer:
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def writer_for(path: str, format: str | None, names: Sequence[str], disarm: bool = False) -> Writer:
     """What writes a file of this name."""
     ending = os.path.splitext(path)[1].lstrip(".").lower()
     chosen = format or ("csv" if path == "-" else _ENDINGS.get(ending))
@@ -173,5 +203,5 @@ def writer_for(path: str, format: str | None, names: Sequence[str]) -> Writer:
             raise Usage("Parquet cannot be written to stdout; give --out FILE.parquet.")
         return ParquetWriter(path, names)
     if chosen in ("csv", "tsv"):
-        return SeparatedWriter(path, names, "," if chosen == "csv" else "\t")
+        return SeparatedWriter(path, names, "," if chosen == "csv" else "\t", disarm)
     return NdjsonWriter(path, names) if chosen == "ndjson" else JsonWriter(path, names)
