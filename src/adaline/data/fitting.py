@@ -10,8 +10,21 @@ import numpy as np
 
 from adaline.data._blocks import blocks
 from adaline.data._checkpoint import Checkpoint
+from adaline.data._checks import (
+    check_call,
+    check_choice,
+    check_jobs,
+    check_labels,
+    check_names,
+    check_number,
+    check_path,
+    check_text,
+    check_truth,
+    check_whole,
+    wrong_type,
+)
 from adaline.data._closed_stream import gaussian, linear_machine, regress
-from adaline.data._encoding import Encoding, Missing
+from adaline.data._encoding import MISSING, Encoding, Missing
 from adaline.data._newton_stream import logistic
 from adaline.data._passes import Passes, Progress, Rows
 from adaline.data._sequential_stream import in_passes
@@ -108,13 +121,18 @@ def fit(
     (array([ 2., -1.]), 3.0)
     """
     name = type(estimator).__name__
+    if isinstance(estimator, type):
+        made = f"{estimator.__name__}()"
+        raise TypeError(f"estimator is the class {estimator.__name__}; give an object, {made}.")
     if name not in CAN or not type(estimator).__module__.startswith("adaline.estimators."):
         raise TypeError(
             f"{name} cannot learn from blocks of rows; these can: {', '.join(CAN)}. Read the file "
             "and use fit where it is small enough."
         )
-    if passes < 1:
-        raise ValueError(f"passes is {passes}; give 1 or more.")
+    _check(target, encoding, columns, missing, jobs, checkpoint, every, progress, passes)
+    check_truth("online", online)
+    check_labels("classes", classes)
+    check_whole("seed", seed, 0)
     source = blocks(source)
     place_of(target, source.names, source.name, "target column")
     if encoding is None:
@@ -155,6 +173,33 @@ def _learned(source: Source, target: str, columns: Any, missing: Missing, jobs: 
             "their own; save it to a file first, give an encoding=, or choose columns= of numbers."
         )
     return Encoding.learn(source, target, columns=columns, missing=missing, jobs=jobs)
+
+
+def _check(
+    target: Any,
+    encoding: Any,
+    columns: Any,
+    missing: Any,
+    jobs: Any,
+    checkpoint: Any,
+    every: Any,
+    progress: Any,
+    passes: Any,
+) -> None:
+    """Refuse wrong options by their names, before anything is read or written."""
+    check_text("target", target, "the name of the column to learn")
+    if encoding is not None and not isinstance(encoding, Encoding):
+        raise wrong_type("encoding", encoding, "an Encoding, such as Encoding.learn(source) gives")
+    check_names("columns", columns)
+    if encoding is not None and columns is not None:
+        raise ValueError("columns and encoding are both given; the encoding has its columns.")
+    check_choice("missing", missing, MISSING)
+    check_jobs(jobs)
+    check_whole("passes", passes, 1)
+    check_number("every", every, 0.0)
+    check_call("progress", progress)
+    if checkpoint is not None:
+        check_path("checkpoint", checkpoint)
 
 
 @contextmanager
