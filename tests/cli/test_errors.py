@@ -39,6 +39,12 @@ WRONG = {
     "a model from stdin": (["info", "-"], 2, ""),
     "no trace": (["trace", PUMPS, "-t", "failed", "-m", "ridge"], 2, "does not learn in steps"),
     "no number": (["cover", "x", "2"], 2, "int"),
+    "half a pass": (["fit", PUMPS, "-t", "failed", "--passes", "2.5"], 2, "whole number"),
+    "half a process": (["fit", PUMPS, "-t", "failed", "-j", "1.5"], 2, "whole number"),
+    "half a seed": (["fit", PUMPS, "-t", "failed", "--seed", "0.5"], 2, "whole number"),
+    "half a point": (["cover", "10.5", "2"], 2, "whole number"),
+    "nothing to write to": (["fit", PUMPS, "-t", "failed", "-o", ""], 2, "is empty"),
+    "endless passes": (["trace", PUMPS, "-t", "failed", "--passes", "inf"], 2, "whole number"),
 }
 
 

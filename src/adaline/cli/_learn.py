@@ -192,7 +192,7 @@ def _by_blocks(
             checkpoint=plan.checkpoint,
             progress=progress,
             passes=plan.passes,
-            seed=plan.seed,
+            seed=plan.seed % 2**64,
         )
     return Learned(model, encoding, progress.rows or None, 0, [], True)
 

@@ -187,6 +187,8 @@ def not_the_data(path: str | None, *read: str) -> None:
     """Refuse to write over what is read, or where nothing can be written: before the work."""
     if path is None or path == "-":
         return
+    if not path:
+        raise Usage("the name of a file to write to is empty; give one.")
     if os.path.realpath(path) in {os.path.realpath(r) for r in read if r != "-"}:
         raise Usage(f"{path} is a file to read from; give another name to write to.")
     try:
