@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from adaline.parameters import ParameterError, shown
+
 _EXACT = 2000  # points up to which the fraction is a quotient of exact integers
 _FALL = 33.5  # half the logarithm of 2^96: when so much is lost, a term is zero in fixed point
 _ONE = 1 << 96  # 1.0 in fixed point: what the sum of the tail loses stays far below float64
@@ -198,13 +200,12 @@ def _stirling(k: int) -> float:
 
 def _whole(name: str, value: Any, least: int) -> int:
     """A whole number, or an error that says what came."""
-    message = f"{name} is {value!r}; expected one whole number, {least} or more."
-    if isinstance(value, bool) or not isinstance(value, Integral | float):
-        raise TypeError(message)
-    if (isinstance(value, float) and not value.is_integer()) or value < least:
-        raise ValueError(message)
-    if int(value) > _LARGEST:
-        raise ValueError(f"{name} is beyond {_LARGEST:.0e}; expected that at most.")
+    message = f"{name} is {shown(value)}; expected one whole number, {least} to {_LARGEST:.0e}."
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, Integral | float):
+        raise ParameterError(message)
+    whole = not isinstance(value, float) or value.is_integer()
+    if not whole or not least <= value <= _LARGEST:
+        raise ParameterError(message)
     return int(value)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import gaussian_kde
 
 from adaline.decisions import checked_priors
+from adaline.parameters import NOT_NEGATIVE, ParameterError, named, shown
 from adaline.results import Array
 
 
@@ -164,11 +165,24 @@ class Table:
             return np.asarray(np.log(self.probabilities.T[self.places(X)]))
 
 
-def shares(counts: Mapping[Any, float], label: Any) -> dict[Any, float]:
+def counted(counts: Any) -> dict[Any, dict[Any, float]]:
+    """{label: {symbol: probability}} from {label: {symbol: how many}}."""
+    if not isinstance(counts, Mapping) or not all(isinstance(t, Mapping) for t in counts.values()):
+        raise ParameterError(
+            f"counts is {shown(counts)}; expected {{label: {{symbol: how many}}}}."
+        )
+    return {label: _shares(table, label) for label, table in counts.items()}
+
+
+def _shares(counts: Mapping[Any, float], label: Any) -> dict[Any, float]:
     """{symbol: probability} from {symbol: how many}."""
+    for symbol, many in counts.items():
+        NOT_NEGATIVE(f"counts[{label!r}][{symbol!r}]", many)
     total = sum(counts.values())
     if not total > 0:
-        raise ValueError(f"class {label!r} has no counts above zero; leave it out.")
+        raise ValueError(
+            f"counts of class {label!r}: there are no counts above zero; leave it out."
+        )
     return {symbol: count / total for symbol, count in counts.items()}
 
 
@@ -184,6 +198,13 @@ def is_fixed(densities: Any) -> bool:
 
 def fixed(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] | Table]:
     """Labels and densities of {label: density}, or of a sequence for the labels 0, 1, ..."""
+    try:
+        return _fixed(densities)
+    except (ValueError, TypeError) as error:
+        raise named(error, "densities") from None
+
+
+def _fixed(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] | Table]:
     if not isinstance(densities, (Mapping, Sequence, np.ndarray)):
         raise TypeError(
             f"densities is {densities!r}; give {{label: density}}, a sequence of densities, "
@@ -208,7 +229,7 @@ def fixed(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] | Table]:
 def at_least_two(labels: Sequence[Any]) -> None:
     if len(labels) < 2:
         raise ValueError(
-            f"there is only {len(labels)} class, {list(labels)}; deciding needs at least two "
+            f"y has only {len(labels)} class, {list(labels)}; deciding needs at least two "
             "classes. Give rows, or a density, of another class."
         )
 

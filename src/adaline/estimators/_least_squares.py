@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._closed import ClosedFormRegressor
+from adaline.parameters import LEVEL, count
 from adaline.procedures.inference import inference
 from adaline.summaries import Summary
 
@@ -49,8 +50,8 @@ class LeastSquaresRegressor(ClosedFormRegressor):
         check_is_fitted(self, "fit_")
         self._check_moments()
         m = self.moments_
-        if not 0 <= target < m.targets:
-            raise ValueError(f"target is {target}; there are {m.targets}, counted from 0.")
+        LEVEL("level", level)
+        count(0, m.targets - 1)("target", target)
         mean, scatter = m.mean_and_squares(about_zero=not self.fit_intercept)
         chosen = [*range(m.p), m.p + target]
         return inference(
@@ -60,6 +61,6 @@ class LeastSquaresRegressor(ClosedFormRegressor):
             scatter=scatter[chosen],
             names=self._names(),
             intercept=self.fit_intercept,
-            level=level,
+            level=float(level),
             target=target,
         )

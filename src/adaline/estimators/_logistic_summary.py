@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._online_logistic import OnlineLogistic
 from adaline.objective import MANY, LogisticLoss, logistic_loss
+from adaline.parameters import LEVEL, words
 from adaline.procedures._newton_fit import NewtonFit
 from adaline.procedures.logistic_inference import Information, information, logistic_summary
 from adaline.procedures.profile import profile_intervals
@@ -50,8 +51,8 @@ class SummarisedLogistic(OnlineLogistic):
             infinite. They need the training rows, and two classes.
         """
         check_is_fitted(self, "fit_")
-        if intervals not in ("wald", "profile"):
-            raise ValueError(f"intervals is {intervals!r}; give 'wald' or 'profile'.")
+        level = float(LEVEL("level", level))
+        words("wald", "profile")("intervals", intervals)
         known, bounds = self._information, None
         if X is not None:
             X = self._rows(X, reset=False)

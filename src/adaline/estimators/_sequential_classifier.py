@@ -12,7 +12,7 @@ from adaline.estimators._available import available_unless
 from adaline.estimators._base import Classifier
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import with_callbacks
-from adaline.estimators._sequential import SequentialLearner, start, streams
+from adaline.estimators._sequential import SequentialLearner, one_row, start, streams
 from adaline.results import Array
 from adaline.tiles import as_rows
 
@@ -60,6 +60,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
         coef_init, intercept_init : array-like, optional
             Where to start, in the shapes of coef_ and intercept_; zero by default.
         """
+        self._check_parameters()
         X, codes, Y, omega = self._observe(X, y, sample_weight, None, reset=True)
         start(self._state, coef_init, intercept_init)
         self._learn_passes(X, Y, omega)
@@ -75,6 +76,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
 
         Any cutting of the rows into calls gives the same weights, bit for bit.
         """
+        self._check_parameters()
         first = self._state is None
         known = announced(classes, None if first else self.classes_)
         X, _, Y, omega = self._observe(X, y, sample_weight, known, reset=first)
@@ -88,8 +90,10 @@ class SequentialClassifier(Classifier, SequentialLearner):
         """
         state = self._state
         if state is None or self.mode == "batch":
-            self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
+            self.partial_fit(one_row(x), [y], classes)
             return self
+        if classes is not None:
+            announced(classes, self.classes_)
         try:
             code = self._codes[y]
         except (KeyError, TypeError):

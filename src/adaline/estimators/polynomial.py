@@ -15,6 +15,7 @@ from adaline.estimators._base import check_finite
 from adaline.estimators._least_squares import LeastSquaresRegressor
 from adaline.kernels import double_double
 from adaline.moments import Moments
+from adaline.parameters import COUNT, FLAG
 from adaline.procedures.closed_form import least_squares
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
@@ -54,17 +55,14 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
     array([ 2.,  0., -1.])
     """
 
+    _parameters = {"degree": COUNT, "fit_intercept": FLAG}
+
     def __init__(self, degree: int = 2, fit_intercept: bool = True):
         self.degree = degree
         self.fit_intercept = fit_intercept
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         return least_squares(m, rows, intercept=self.fit_intercept)
-
-    def _check_parameters(self) -> None:
-        whole = isinstance(self.degree, int | np.integer) and not isinstance(self.degree, bool)
-        if not whole or self.degree < 1:
-            raise ValueError(f"degree is {self.degree!r}; it must be a whole number, 1 or more.")
 
     def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
         rows = super()._observe(X, y, sample_weight, reset=reset)
@@ -116,7 +114,7 @@ def _check_size(n: int, p: int, degree: int) -> None:
     what = f"all monomials of {p} columns up to degree {degree}"
     if count > _MOST:
         raise ValueError(
-            f"{what} are more than {_MOST} columns. Lower the degree, or choose fewer columns."
+            f"degree is {degree}: {what} are more than {_MOST} columns. Lower the degree, or choose fewer columns."
         )
     refuse_beyond_memory(
         16.0 * n * count,

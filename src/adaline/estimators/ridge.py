@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.estimators._available import available_unless
 from adaline.estimators._closed import ClosedFormRegressor
 from adaline.moments import Moments
+from adaline.parameters import FLAG, ParameterError, numbers, shown
 from adaline.procedures._spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
 from adaline.procedures._wide_ridge import wide_ridge
 from adaline.procedures.closed_form import least_squares
@@ -93,6 +94,8 @@ class Ridge(ClosedFormRegressor):
     alpha_: Any
     _spectrum: Spectrum | None
 
+    _parameters = {"fit_intercept": FLAG}
+
     def __init__(self, alpha: Any = "auto", fit_intercept: bool = True):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -146,7 +149,7 @@ class Ridge(ClosedFormRegressor):
             rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
             self._spectrum = self._spectral()
             return choose(self._spectrum, rule, rows)
-        alphas = np.asarray(self.alpha, dtype=np.float64)
+        alphas = _penalties(self.alpha, "alpha")
         if alphas.ndim == 1 and len(alphas) != k:
             raise ValueError(
                 f"alpha has {len(alphas)} penalties and y has {k} targets; give one number, or one "
@@ -162,6 +165,7 @@ class Ridge(ClosedFormRegressor):
         return spectrum_of_moments(self.moments_, self.fit_intercept)
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if isinstance(self.alpha, str):
             if self.alpha not in ("auto", *RULES):
                 raise ValueError(
@@ -169,7 +173,7 @@ class Ridge(ClosedFormRegressor):
                     'rule: "auto", "loo", "gcv" or "evidence".'
                 )
             return
-        _penalties(self.alpha)
+        _penalties(self.alpha, "alpha")
 
     def path(
         self, alphas: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None
@@ -193,7 +197,7 @@ class Ridge(ClosedFormRegressor):
             s = f.s[f.s > 0] if np.any(f.s > 0) else np.ones(1)
             lam = np.geomspace(1e-3 * s.min(), 1e3 * s.max(), 50)
         else:
-            lam = f.in_units(_penalties(alphas).ravel())
+            lam = f.in_units(_penalties(alphas, "alphas").ravel())
         rows = None if X is None else self._same_rows(f, X, y, sample_weight)
         grid = lam[:, None]
         W, b = f.weights(grid)
@@ -208,7 +212,7 @@ class Ridge(ClosedFormRegressor):
     def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The rows of the last fit, given again."""
         if y is None:
-            raise ValueError("path needs y together with X; give both, or neither.")
+            raise ValueError("y is None; path needs y together with X. Give both, or neither.")
         one = self._one_target
         X = self._rows(X, reset=False)
         X, Y, omega = as_rows(X, self._targets(y, X), self._weights(sample_weight, X))
@@ -286,6 +290,7 @@ class Ridge(ClosedFormRegressor):
             Whether to return the predictive standard deviation too: of the noise, the weights
             and the bias together.
         """
+        FLAG("return_std", return_std)
         mean = super().predict(X)
         if not return_std:
             return mean
@@ -295,17 +300,15 @@ class Ridge(ClosedFormRegressor):
         return mean, std[:, 0] if self._one_target else std
 
 
-def _penalties(alpha: Any) -> Array:
+def _penalties(alpha: Any, name: str) -> Array:
     """Numbers >= 0, or an error in a sentence."""
-    try:
-        alphas = np.asarray(alpha, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"alpha is {alpha!r}; expected numbers >= 0 or the name of a rule."
-        ) from None
-    if alphas.ndim > 1 or not np.isfinite(alphas).all() or np.any(alphas < 0):
-        raise ValueError(
-            f"alpha is {alpha!r}; a penalty is a finite number >= 0, or a sequence of them, "
+    alphas = numbers(
+        name, alpha, "numbers (a finite number >= 0, one for each target) or the name of a rule"
+    )
+    bad = alphas.ndim > 1 or not alphas.size or not np.isfinite(alphas).all()
+    if bad or np.any(alphas < 0):
+        raise ParameterError(
+            f"{name} is {shown(alpha)}; a penalty is a finite number >= 0, or a sequence of them, "
             "one for each target."
         )
     return alphas

@@ -9,6 +9,7 @@ import numpy as np
 from adaline import criteria
 from adaline.estimators._sequential_classifier import SequentialClassifier
 from adaline.kernels import _neurons as kernels
+from adaline.parameters import words
 from adaline.procedures._state import Recipe
 from adaline.results import Array
 from adaline.schedules import Schedule
@@ -61,6 +62,8 @@ class SigmoidPerceptron(SequentialClassifier):
     (array(['a', 'b'], dtype='<U1'), array([-0.81,  0.81]))
     """
 
+    _parameters = {"phi": words(*_PHI), **SequentialClassifier._parameters}
+
     def __init__(
         self,
         phi: str = "tanh",
@@ -82,8 +85,6 @@ class SigmoidPerceptron(SequentialClassifier):
         self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
-        if self.phi not in _PHI:
-            raise ValueError(f"phi is {self.phi!r}; expected one of {tuple(_PHI)}.")
         return self._squared(*_PHI[self.phi], K, p)
 
     def output(self, X: Any) -> Array:

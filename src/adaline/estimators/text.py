@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from adaline.tiles import as_csr, is_sparse
+from adaline.estimators._base import check_finite, checked_rows
+from adaline.tiles import is_sparse
 
 
 class TfDf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -76,10 +77,9 @@ class TfDf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return weighted
 
     def _documents(self, X: Any, *, reset: bool) -> Any:
-        X = as_csr(X) if is_sparse(X) else X  # an entry stored twice is one entry
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset
-        )
+        X = checked_rows(self, X, reset=reset)
+        check_finite(X)
+        return X
 
 
 def _document_frequency(X: Any) -> NDArray[np.int64]:

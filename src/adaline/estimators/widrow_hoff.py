@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from adaline.estimators._available import available_unless
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
-from adaline.estimators._sequential import SequentialLearner, start, streams
+from adaline.estimators._sequential import SequentialLearner, one_row, start, streams
 from adaline.kernels import _neurons as kernels
+from adaline.parameters import NUMBER, numbers
 from adaline.procedures._state import Recipe
 from adaline.results import Array, Certificate
 from adaline.schedules import Schedule
@@ -132,6 +134,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         coef_init, intercept_init : array-like, optional
             Where to start; zero by default.
         """
+        self._check_parameters()
         X, Y, omega = self._observe(X, y, sample_weight, reset=True)
         start(self._state, coef_init, intercept_init)
         self._certificate = Certificate("unproven", _NO_PROOF)
@@ -144,6 +147,7 @@ class WidrowHoff(SequentialLearner, Regressor):
 
         Any cutting of the rows into calls gives the same weights, bit for bit.
         """
+        self._check_parameters()
         first = self._state is None
         self._learn_stream(*self._observe(X, y, sample_weight, reset=first))
         return self._settle()
@@ -152,8 +156,10 @@ class WidrowHoff(SequentialLearner, Regressor):
         """Learn one sample x (p,) with target y: a thin call, nothing checked but the shape."""
         state = self._state
         if state is None or not self._one_target or self.mode == "batch":
-            self.partial_fit(np.reshape(x, (1, -1)), np.asarray(y)[None])
+            self.partial_fit(one_row(x), numbers("y", y)[None])
             return self
+        if type(y) is not float or not math.isfinite(y):
+            NUMBER("y", y)
         state.kernels.learn_one(self._one(x), float(y), state.head, state.theta)
         self._known = None
         return self
