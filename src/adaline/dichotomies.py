@@ -203,8 +203,8 @@ def _whole(name: str, value: Any, least: int) -> int:
     message = f"{name} is {shown(value)}; expected one whole number, {least} to {_LARGEST:.0e}."
     if isinstance(value, bool | np.timedelta64) or not isinstance(value, Integral | float):
         raise ParameterError(message)
-    whole = not isinstance(value, float) or value.is_integer()
-    if not whole or not least <= value <= _LARGEST:
+    whole = not isinstance(value, float) or value.is_integer()  # which NaN and inf are not
+    if not whole or not least <= int(value) <= _LARGEST:
         raise ParameterError(message)
     return int(value)
 

@@ -93,7 +93,7 @@ def is_whole(value: Any) -> bool:
         isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer)
     ):
         return False
-    return -(2**63) <= value < 2**63
+    return bool(-(2**63) <= value < 2**63)
 
 
 def number(

@@ -3,7 +3,7 @@
 For each parameter and each kind of wrong value the outcome is "right" (it works as the plain value
 that means the same), "clear" (an error that names the parameter), or one of those that must
 not be: "unnamed", "obscure", "silent" (nonsense accepted) and "hang". A sample of them is tried
-here; `make fuzz SECONDS=600` tries all of them, and then pairs of wrong values.
+here; `make fuzz SECONDS=600` tries all of them.
 """
 
 from __future__ import annotations

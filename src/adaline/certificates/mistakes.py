@@ -61,7 +61,8 @@ def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) ->
     (36.0, 9.0)
     """
     X, _, _ = as_rows(X, None, None)
-    b = None if (NUMBER | NONE)("b", b) is None else float(b)
+    (NUMBER | NONE)("b", b)
+    b = None if b is None else float(b)
     labels, weights = array("y", y), numbers("w", w).ravel()
     try:
         classes, codes = np.unique(labels, return_inverse=True)
