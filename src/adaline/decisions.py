@@ -76,7 +76,7 @@ def checked_costs(costs: ArrayLike | None, K: int) -> Array:
     if c.shape != (K, K):
         raise ValueError(
             f"costs has shape {c.shape}; {K} classes need ({K}, {K}) for K = {K}, costs[i, j] of "
-            "deciding class i when class j is true. Rejecting costs reject_cost, which is no row."
+            "deciding class i when class j is true. Rejects cost reject_cost, not a row."
         )
     if not np.all(np.isfinite(c)):
         raise ValueError(f"costs are {c.tolist()}; every cost must be a finite number.")
