@@ -676,6 +676,13 @@ subject(
     kinds={"text": Exact(str)},
 )
 
+subject(
+    "expected_failed_checks",
+    adaline.expected_failed_checks,
+    {"estimator": adaline.Ridge()},
+    kinds={"estimator": ANYTHING},
+)
+
 NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `separability` or a file
     ("BayesClassifier.from_counts", "parameters"),  # of the constructor
     ("trace", "start"),  # of fit

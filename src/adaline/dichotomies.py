@@ -200,7 +200,8 @@ def _stirling(k: int) -> float:
 
 def _whole(name: str, value: Any, least: int) -> int:
     """A whole number, or an error that says what came."""
-    message = f"{name} is {shown(value)}; expected one whole number, {least} to {_LARGEST:.0e}."
+    expected = f"one whole number, {least} or more, at most {_LARGEST:.0e}"
+    message = f"{name} is {shown(value)}; expected {expected}."
     if isinstance(value, bool | np.timedelta64) or not isinstance(value, Integral | float):
         raise ParameterError(message)
     whole = not isinstance(value, float) or value.is_integer()  # which NaN and inf are not

@@ -118,7 +118,7 @@ def number(
 
 def count(least: int = 1, most: int | None = None) -> Expected:
     """A whole number, least or more."""
-    said = f"a whole number, {least} or more"
+    said = f"a whole number, {least} or more, below 2**63"
     said = said if most is None else f"a whole number from {least} to {most}"
     top = 2**63 - 1 if most is None else most
     return Expected(said, lambda value: is_whole(value) and least <= value <= top)

@@ -114,8 +114,8 @@ def _check_size(n: int, p: int, degree: int) -> None:
     what = f"all monomials of {p} columns up to degree {degree}"
     if count > _MOST:
         raise ValueError(
-            f"degree is {degree}: {what} are more than {_MOST} columns. Lower the degree, or choose "
-            "fewer columns."
+            f"degree is {degree}: {what} are more than {_MOST} columns. Lower the degree, or "
+            "choose fewer columns."
         )
     refuse_beyond_memory(
         16.0 * n * count,
