@@ -35,7 +35,10 @@ fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks u
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_duality_gaps_never_lie.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_separability.py $(or $(CASES),5000)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_model_files.py $(or $(MUTATIONS),10000)
+	PYTHONPATH=tests $(BIN)/python -W ignore tests/laws/test_bad_values.py $(or $(SECONDS),300)
+	PYTHONPATH=tests $(BIN)/python -W ignore tests/laws/test_extreme_numbers.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/data/test_kills.py $(or $(KILLS),50)
+	PYTHONPATH=tests $(BIN)/python tests/cli/test_damaged_files.py $(or $(DAMAGED),1000)
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

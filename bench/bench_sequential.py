@@ -69,6 +69,7 @@ def main() -> int:
     head()
     met = [
         *passes_over_dense(1_000_000 // tenth, options.repeats),
+        *passes_over_sorted_rows(100_000 // tenth, options.repeats),
         *a_pass_over_text(200_000 // tenth, options.repeats),
         *one_row_at_a_time(),
     ]
@@ -88,6 +89,37 @@ def passes_over_dense(n: int, repeats: int) -> list[bool]:
         met.append(compare(name, *works, target, repeats, "Perceptron"))
         note(f"accuracy {ours.score(X, y):.3f}, peer {peer.score(X, y):.3f}")
     return met
+
+
+def passes_over_sorted_rows(n: int, repeats: int) -> list[bool]:
+    """Rows sorted by label, as files often are: who does not shuffle all rows learns nothing."""
+    cases = (("dense", 5, dense(4 * n), 1.5), ("CSR", 2, text(2 * n), 0))
+    met = []
+    for kind, passes, (X, y), target in cases:
+        half = X.shape[0] // 2
+        order = np.argsort(y[:half], kind="stable")
+        train, test = (X[order], y[order]), (X[half:], y[half:])
+        name = f"{kind} {half}x{X.shape[1]}, {passes} passes, shuffled, rows sorted by label"
+        given = {"max_iter": passes, "shuffle": True}
+        ours = Perceptron(**given, random_state=0)
+        works = [partial(ours.fit, *train)]
+        for peer in (
+            peers.Perceptron(tol=None, **given, random_state=0),
+            peers.SGDClassifier(tol=None, **given, random_state=0),
+        ):
+            works[1:] = [partial(peer.fit, *train)]
+            met.append(compare(name, *works, target, repeats, type(peer).__name__))
+            note(_means_of_seeds(train, test, ours, peer))
+    return met
+
+
+def _means_of_seeds(train: Any, test: Any, *models: Any) -> str:
+    """Test accuracies over five seeds, since last weights depend on the last rows."""
+    means = [
+        np.mean([m.set_params(random_state=k).fit(*train).score(*test) for k in range(5)])
+        for m in models
+    ]
+    return f"test accuracy {means[0]:.3f}, peer {means[1]:.3f}, means of five seeds"
 
 
 def a_pass_over_text(n: int, repeats: int) -> list[bool]:

@@ -9,12 +9,17 @@ def dot(w, x):
     return sum(a * b for a, b in zip(w, x, strict=True))
 
 
-def perceptron(X, t, eta=1.0, max_iter=100, absolute=False, rate=None):
-    """(w, corrections, passes) of the incremental perceptron; give the bias as an input of 1."""
+def perceptron(X, t, eta=1.0, max_iter=100, absolute=False, rate=None, rng=None):
+    """(w, corrections, passes) of the incremental perceptron; give the bias as an input of 1.
+
+    With rng, every pass takes the rows in the order of a new random permutation of all of them.
+    """
     w, corrections, n = [0.0] * len(X[0]), 0, 0
     for k in range(1, max_iter + 1):
         made = 0
-        for x, target in zip(X, t, strict=True):
+        order = range(len(X)) if rng is None else rng.permutation(len(X)).tolist()
+        for i in order:
+            x, target = X[i], t[i]
             v = dot(w, x)
             step = eta if rate is None else rate(n)
             n += 1

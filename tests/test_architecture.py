@@ -47,7 +47,7 @@ LAYERS = [
     ["tiles"],
     ["kernels"],
     ["summaries"],
-    ["results", "errors", "mapreduce", "_jit", "_lazy", "_threads"],
+    ["results", "errors", "parameters", "mapreduce", "_jit", "_lazy", "_threads"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 

@@ -222,3 +222,9 @@ def test_codes_and_kinds_are_checked(rng):
         ClassMoments.of(X, codes, 4, covariance="pooled")
     with pytest.raises(ValueError, match="no blocks to merge"):
         ClassMoments.over([], 4)
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full"])
+def test_covariances_beyond_memory_are_refused_with_advice(covariance):
+    with pytest.raises(ValueError, match=r"of 10000000 columns .* GiB.* hash"):
+        ClassMoments.of(sparse.csr_array((2, 10**7)), [0, 1], 2, covariance=covariance)

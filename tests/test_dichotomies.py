@@ -147,3 +147,15 @@ def test_a_bias_is_there_or_not():
         cover(5, 2, bias=1)
     with pytest.raises(ValueError, match="d is -1"):
         capacity(-1)
+
+
+def test_sums_that_would_take_hours_are_refused():
+    with pytest.raises(ValueError, match="too long"):
+        cover(10**18, 5 * 10**17 - 10**6)
+    with pytest.raises(ValueError, match="at most"):
+        cover(10**300, 10)
+    with pytest.raises(ValueError, match="log_fraction"):
+        cover(10**9, 10**8).count  # noqa: B018
+    assert cover(10**15, 10**14).fraction == 0.0
+    assert cover(10**18, 5 * 10**17 - 1).fraction == 0.5
+    assert cover(10**18, 10).count > 0

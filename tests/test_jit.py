@@ -1,10 +1,23 @@
-"""The cache of compiled kernels follows calls across files."""
+"""Kept machine code follows calls across files, is used only if whole, and is not needed."""
 
 from __future__ import annotations
 
+import errno
+import importlib.util
+import logging
 import os
+import pickle
+import stat
 import subprocess
 import sys
+import time
+from pathlib import Path
+
+import pytest
+from numba import float64
+
+from adaline._jit import cache
+from adaline.kernels import _neurons as neurons
 
 _KERNEL = "from adaline._jit import kernel\nfrom {} import {}\n@kernel\ndef {}(x):\n    return {}\n"
 
@@ -13,18 +26,322 @@ def test_an_edit_in_a_file_that_kernels_are_made_from_is_an_empty_cache(tmp_path
     (tmp_path / "called.py").write_text(_KERNEL.format("constant", "C", "f", "x + C"))
     (tmp_path / "calling.py").write_text(_KERNEL.format("called", "f", "g", "f(x)"))
     (tmp_path / "outer.py").write_text(_KERNEL.format("calling", "g", "h", "g(x)"))
-    places = {"PYTHONPATH": str(tmp_path), "ADALINE_CACHE_DIR": str(tmp_path / "cache")}
     told = []
     for number in (1, 2, 2):
         (tmp_path / "constant.py").write_text(f"C = {number}\n")
         work = "import outer; print(outer.h(10), sum(outer.h.stats.cache_hits.values()))"
-        told.append(
-            subprocess.run(
-                [sys.executable, "-c", work],
-                env={**os.environ, **places},
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout.split()
-        )
+        told.append(process(tmp_path, work).communicate(timeout=60)[0].split())
     assert told == [["11", "0"], ["12", "0"], ["12", "1"]]
+
+
+SOURCE = """from adaline._jit import kernel
+@kernel
+def twice(x):
+    return 2.0 * x
+"""
+INSIDE = "import tiny; print(tiny.twice(21.0), sum(tiny.twice.stats.cache_hits.values()))"
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """Import a module with one small kernel, as a new process would: fresh, or from the cache."""
+    (tmp_path / "tiny.py").write_text(SOURCE)
+    monkeypatch.setenv("ADALINE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_warned", [])
+    cache._clean.cache_clear()
+
+    def fresh(folder=tmp_path):
+        spec = importlib.util.spec_from_file_location("tiny", folder / "tiny.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "tiny", module)
+        spec.loader.exec_module(module)
+        return module.twice
+
+    fresh.folder = tmp_path
+    return fresh
+
+
+def kept(folder):
+    return sorted(file for file in (folder / "cache").rglob("*") if not file.is_dir())
+
+
+def works(kernel):
+    """Whether machine code came from the cache; in any case it does its work."""
+    assert kernel(21.0) == 42.0
+    return sum(kernel.stats.cache_hits.values()) == 1
+
+
+def process(folder, work=INSIDE):
+    """A process that finds modules in a folder, and this very adaline."""
+    path = os.pathsep.join([str(folder), str(Path(neurons.__file__).parents[2])])
+    places = {"PYTHONPATH": path, "ADALINE_CACHE_DIR": str(folder / "cache")}
+    return subprocess.Popen(
+        [sys.executable, "-c", work],
+        env={**os.environ, **places},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_second_process_compiles_nothing(tiny, caplog):
+    caplog.set_level(logging.INFO, "adaline")
+    cache._tell_that_kernels_are_compiled.cache_clear()
+    assert not works(tiny())
+    assert [record.levelname for record in caplog.records] == ["INFO"]
+    assert "Compiling for this processor" in caplog.text
+    assert works(tiny())
+    assert len(caplog.records) == 1
+
+
+def test_what_was_cut_short_or_changed_is_never_unpickled(tiny, rng):
+    works(tiny())
+    (file,) = kept(tiny.folder)
+    key = key_of(tiny())
+    whole = file.read_bytes()
+    assert cache._read(file, key)
+    with pytest.raises(OSError, match="does not match"):
+        cache._read(file, key + b"?")
+    cuts = {*range(64), *rng.integers(0, len(whole), 200).tolist(), len(whole) - 1}
+    damaged = [whole[:cut] for cut in cuts] + [whole + b"\0"]
+    for place in {*range(64), *rng.integers(0, len(whole), 300).tolist(), len(whole) - 1}:
+        bit = 1 << int(rng.integers(8))
+        damaged.append(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+    for content in damaged:
+        file.write_bytes(content)
+        with pytest.raises(OSError, match="does not match"):
+            cache._read(file, key)
+
+
+def key_of(kernel):
+    context = kernel.targetctx
+    return kernel._cache._key((float64,), context.codegen())
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "changed", "pickle of something else"])
+def test_damaged_machine_code_is_compiled_again_and_replaced(tiny, damage):
+    works(tiny())
+    (file,) = kept(tiny.folder)
+    whole = file.read_bytes()
+    half = len(whole) // 2
+    seal = cache._sealed(key_of(tiny()), pickle.dumps([1, 2]))
+    contents = {"empty": b"", "cut": whole[:half], "pickle of something else": seal}
+    changed = whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :]
+    file.write_bytes(contents.get(damage, changed))
+    assert not works(tiny())
+    assert works(tiny())
+
+
+def test_a_directory_in_the_place_of_a_file_costs_the_cache_only(tiny, caplog):
+    works(tiny())
+    (file,) = kept(tiny.folder)
+    file.unlink()
+    (file / "inside").mkdir(parents=True)
+    assert not works(tiny())
+    assert "cannot be kept" in caplog.text
+    assert kept(tiny.folder) == []  # no part is left lying about
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_or_a_link_in_the_place_of_a_file_is_not_read(tiny):
+    works(tiny())
+    (file,) = kept(tiny.folder)
+    whole = file.read_bytes()
+    file.unlink()
+    os.mkfifo(file)
+    assert not works(tiny())
+    (tiny.folder / "elsewhere").write_bytes(whole)
+    file.unlink()
+    file.symlink_to(tiny.folder / "elsewhere")
+    assert not works(tiny())
+    assert not file.is_symlink()
+
+
+def test_a_full_disk_stops_no_fit_and_is_told_once(tiny, monkeypatch, caplog):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "replace", full)
+    assert not works(tiny())
+    assert not works(tiny())
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert str(tiny.folder / "cache") in record.message
+    assert "No space left" in record.message
+    assert "ADALINE_CACHE_DIR" in record.message
+    assert kept(tiny.folder) == []
+
+
+def test_where_no_directory_can_be_made_nothing_is_kept_beside_the_sources(
+    tiny, monkeypatch, caplog
+):
+    (tiny.folder / "file").touch()
+    monkeypatch.setenv("ADALINE_CACHE_DIR", str(tiny.folder / "file" / "cache"))
+    assert not works(tiny())
+    assert "cannot be kept" in caplog.text
+    assert {one.name for one in tiny.folder.rglob("*")} <= {"tiny.py", "file", "__pycache__"}
+    assert not [one for one in tiny.folder.rglob("*") if one.suffix in (".nbi", ".nbc")]
+
+
+def test_without_a_home_nothing_is_kept(tiny, monkeypatch, caplog):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("ADALINE_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert not works(tiny())
+    assert "cannot be kept" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no numbers of users")
+def test_directories_and_files_of_another_user_are_left_alone(tiny, monkeypatch, caplog):
+    works(tiny())
+    own = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: own + 1)
+    assert not works(tiny())
+    assert "belongs to another user" in caplog.text
+    monkeypatch.setattr(cache, "cache_directory", cache._place)  # a file planted in one of our own
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        cache._read(kept(tiny.folder)[0], key_of(tiny()))
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes mean something else here")
+def test_a_directory_that_a_umask_has_opened_is_closed(tiny):
+    directory = tiny.folder / "cache"
+    directory.mkdir()
+    directory.chmod(0o775)
+    works(tiny())
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert works(tiny())
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes mean something else here")
+def test_an_open_directory_with_other_things_in_it_stays_as_it_is(tiny, caplog):
+    directory = tiny.folder / "cache"
+    directory.mkdir()
+    directory.chmod(0o775)
+    (directory / "shared with colleagues").touch()
+    works(tiny())
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o775
+    assert "holds more than compiled kernels" in caplog.text
+
+
+def test_another_place_and_another_date_of_the_same_source_share_machine_code(tiny):
+    works(tiny())
+    other = tiny.folder / "copy"
+    other.mkdir()
+    (other / "tiny.py").write_text(SOURCE)
+    os.utime(other / "tiny.py", (1e9, 1e9))
+    assert works(tiny(other))
+    (other / "tiny.py").write_text(SOURCE + "# an edit\n")
+    cache.stamp.cache_clear()
+    assert not works(tiny(other))
+
+
+def test_machine_code_unused_for_a_month_is_thrown_away(tiny):
+    old, new, others = (tiny.folder / "cache" / name for name in ("0" * 16, "1" * 16, "mine"))
+    long_ago = time.time() - 40 * 86400
+    for directory in (old, new, others):
+        directory.mkdir(parents=True)
+        (directory / "kernel").touch()
+        (directory / ".kernel.part").touch()
+        for one in (directory / "kernel", directory / ".kernel.part", directory):
+            os.utime(one, (long_ago, long_ago))
+    os.utime(new / "kernel", (time.time(), long_ago))  # read today
+    (tiny.folder / "cache").chmod(0o700)
+    works(tiny())
+    assert not old.exists()
+    assert [one.name for one in new.iterdir()] == ["kernel"]
+    assert len(list(others.iterdir())) == 2
+
+
+def test_machine_code_in_use_stays_young(tiny):
+    works(tiny())
+    (file,) = kept(tiny.folder)
+    os.utime(file.parent, (1e9, 1e9))
+    works(tiny())
+    assert time.time() - file.parent.stat().st_mtime < 86400
+
+
+IMPORTS = {
+    "from a package": "from adaline.kernels import _neurons\n",
+    "in brackets": "from adaline.kernels import (\n    _lms,\n    _neurons,\n)\n",
+    "after a backslash": "from adaline.kernels import _lms, \\\n    _neurons\n",
+    "by its whole name": "import adaline.kernels._neurons\n",
+    "under another name": "import numpy, adaline.kernels._neurons as n\n",
+    "names of it": "from adaline.kernels._neurons import target\n",
+    "in a function": "def f():\n    from adaline.kernels import _neurons\n",
+}
+
+
+@pytest.mark.parametrize("statement", IMPORTS.values(), ids=IMPORTS)
+def test_the_stamp_sees_every_way_to_import(tmp_path, statement):
+    (tmp_path / "one.py").write_text(statement)
+    assert Path(neurons.__file__) in cache._imported(tmp_path / "one.py")
+
+
+@pytest.mark.parametrize("statement", ["from . import two", "from .two import f", "import two"])
+def test_the_stamp_sees_files_beside(tmp_path, statement):
+    (tmp_path / "one.py").write_text(statement)
+    (tmp_path / "two.py").touch()
+    assert cache._imported(tmp_path / "one.py") == {tmp_path / "two.py"}
+
+
+def test_the_stamp_of_every_kernel_follows_what_python_imports():
+    """What `sys.modules` says a kernel file has loaded of the package is in its stamp."""
+    folder = Path(neurons.__file__).parent
+    for file in sorted(folder.glob("*.py")):
+        module = importlib.import_module(f"adaline.kernels.{file.stem}".removesuffix(".__init__"))
+        used = {getattr(value, "__module__", "") or "" for value in vars(module).values()}
+        used = {name for name in used if name.startswith("adaline.kernels._")}
+        files = {Path(sys.modules[name].__file__) for name in used} - {file}
+        assert files <= cache._imported(file), file.name
+
+
+def test_processes_that_compile_at_once_and_one_that_is_killed_leave_a_sound_cache(tiny):
+    killed = "import os; os.replace = lambda *_: os.kill(os.getpid(), 9)\n" + INSIDE
+    together = [process(tiny.folder, killed), *(process(tiny.folder) for _ in range(2))]
+    told = [one.communicate(timeout=60) for one in together]
+    assert together[0].returncode == -9 if os.name == "posix" else True
+    assert [out.split()[0] for out, _ in told[1:]] == ["42.0", "42.0"]
+    (part, _) = kept(tiny.folder)
+    assert part.name.endswith(".part")
+    assert works(tiny())
+
+
+ORDER = """from adaline._jit import {kind}
+@{kind}
+def total(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i]
+    return s
+"""
+CALLS = """import numpy as np
+from adaline._jit import sums_kernel
+from order import total
+@sums_kernel
+def both(x):
+    s = total(x)
+    for i in range(len(x)):
+        s += x[i]
+    return s
+answer = both(np.random.default_rng(0).standard_normal(1001)).hex()
+"""
+
+
+@pytest.mark.parametrize("kind", ["sums_kernel", "inlined"])
+def test_the_bits_do_not_depend_on_what_the_cache_holds(tmp_path, monkeypatch, kind):
+    (tmp_path / "order.py").write_text(ORDER.format(kind=kind))
+    (tmp_path / "calls.py").write_text(CALLS)
+    monkeypatch.setenv("ADALINE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path)
+    told = []
+    for forgotten in ("*.none", "both*", "total*", "*.none"):  # the first finds an empty cache
+        for file in (tmp_path / "cache").rglob(forgotten):
+            file.unlink()
+        for name in ("order", "calls"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        told.append(importlib.import_module("calls").answer)
+    assert told == [told[0]] * 4

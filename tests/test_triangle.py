@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 
 from adaline import LeastSquares, Moments, Triangle
 from reference import correct_digits, exact_least_squares, ill_conditioned
@@ -67,3 +68,8 @@ def test_a_triangle_refuses_what_it_cannot_do():
         Triangle.of(np.empty((0, 2)), [])
     with pytest.raises(ValueError, match="no blocks"):
         Triangle.over([])
+
+
+def test_a_triangle_beyond_memory_is_refused_with_advice():
+    with pytest.raises(ValueError, match=r"triangle of 10000000 columns .* GiB.* hash"):
+        Triangle.of(sparse.csr_array((3, 10**7)))

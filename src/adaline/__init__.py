@@ -54,6 +54,7 @@ _HOME = {
     "WienerFilter": "adaline.filters.wiener",
     "capacity": "adaline.dichotomies",
     "cover": "adaline.dichotomies",
+    "expected_failed_checks": "adaline.estimators.contract",
     "load": "adaline.data.model_files",
     "max_margin": "adaline.estimators.max_margin",
     "mistake_bound": "adaline.estimators.mistakes",
@@ -109,6 +110,7 @@ __all__ = [
     "__version__",
     "capacity",
     "cover",
+    "expected_failed_checks",
     "load",
     "max_margin",
     "mistake_bound",
@@ -137,6 +139,7 @@ if TYPE_CHECKING:
     )
     from adaline.estimators.adaline import Adaline
     from adaline.estimators.bayes import BayesClassifier
+    from adaline.estimators.contract import expected_failed_checks
     from adaline.estimators.gaussian import GaussianClassifier
     from adaline.estimators.ho_kashyap import HoKashyap
     from adaline.estimators.kernel_perceptron import KernelPerceptron

@@ -17,11 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adaline.class_tiles import FLUSH, Codes, checked_codes, class_sums, in_float_range, units
+from adaline.errors import refuse_beyond_memory
 from adaline.linalg import UNIT
+from adaline.parameters import ParameterError, blocks_of, count, named, words
 from adaline.results import Array
-from adaline.tiles import as_rows
+from adaline.tiles import as_rows, check_finite
 
 Covariance = Literal["shared", "full", "diagonal"]
+COVARIANCE = replace(
+    words("shared", "full", "diagonal"), says="it can be 'shared', 'full' or 'diagonal'"
+)
+CLASSES = count(1, 10**6)
+SIZE = count(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,19 +87,29 @@ class ClassMoments:
         covariance: Covariance = "shared",
     ) -> ClassMoments:
         """Moments of one block: X (n, p) dense or CSR, codes (n,) the class 0..K-1 of each row."""
+        K = int(CLASSES("K", K))
+        COVARIANCE("covariance", covariance)
         X, _, omega = as_rows(X, None, weights)
+        if not X.shape[1]:
+            raise ParameterError("X has no columns; class moments need at least one.")
         c = checked_codes(codes, X.shape[0], K)
-        if covariance not in ("shared", "full", "diagonal"):
-            raise ValueError(
-                f"covariance is {covariance!r}; it can be 'shared', 'full' or 'diagonal'."
-            )
+        p = X.shape[1]
+        refuse_beyond_memory(
+            8.0 * p * {"shared": p, "full": K * p, "diagonal": K}[covariance],
+            f"the {covariance} covariances of {p} columns and {K} classes",
+            "Select or hash the columns first, or use covariance='diagonal'.",
+        )
         if X.shape[0] == 0 or (len(omega) and not omega.any()):
             return cls.empty(X.shape[1], K, covariance)
         with np.errstate(over="ignore", invalid="ignore"):
             m = _of(X, c, K, omega, np.zeros(X.shape[1], dtype=np.int64), covariance)
             if in_float_range(X, m.weight, m.mean, m.spread):
                 return m
-            return _of(X, c, K, omega, units(X), covariance)
+            check_finite(X)
+            m = _of(X, c, K, omega, units(X), covariance)
+        if not (np.isfinite(m.mean).all() and np.isfinite(m.spread).all()):
+            raise ValueError("sums over X and weights leave the range of float64; rescale them.")
+        return m
 
     @classmethod
     def over(
@@ -100,8 +117,14 @@ class ClassMoments:
     ) -> ClassMoments:
         """Moments of all blocks (X, codes) or (X, codes, weights)."""
         total: ClassMoments | None = None
-        for X, codes, *weights in blocks:
-            part = cls.of(X, codes, K, weights[0] if weights else None, covariance)
+        CLASSES("K", K)
+        COVARIANCE("covariance", covariance)
+        for i, block in blocks_of(blocks, "(X, codes) or (X, codes, weights)"):
+            try:
+                X, codes, *weights = block
+                part = cls.of(X, codes, K, weights[0] if weights else None, covariance)
+            except (ValueError, TypeError) as error:
+                raise named(error, f"blocks[{i}]") from None
             total = part if total is None else total + part
         if total is None:
             raise ValueError("there are no blocks to merge; give at least one (X, codes).")
@@ -110,6 +133,9 @@ class ClassMoments:
     @classmethod
     def empty(cls, p: int, K: int, covariance: Covariance = "shared") -> ClassMoments:
         """Moments of no rows: the zero of `+`."""
+        SIZE("p", p)
+        CLASSES("K", K)
+        COVARIANCE("covariance", covariance)
         z, none = np.zeros((K, p)), np.zeros(p, dtype=np.int64)
         scatter = {"shared": (p, p), "full": (K, p, p), "diagonal": (K, p)}[covariance]
         rounding = z[0] if covariance == "shared" else z

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adaline.kernels import classes
 from adaline.linalg import add_gram, symmetric
+from adaline.parameters import array
 from adaline.results import Array
 from adaline.tiles import exponents, first_mean, in_range, is_sparse
 
@@ -27,13 +28,15 @@ _BUFFER = 2**21  # numbers in the largest tile: 16 MB
 
 def checked_codes(codes: ArrayLike, n: int, K: int) -> Codes:
     """The class 0..K-1 of each of n rows, as int64: kernels index with them unchecked."""
-    c = np.asarray(codes)
+    c = array("codes", codes)
     if c.dtype.kind not in "iub":
         raise ValueError(f"codes have dtype {c.dtype}; expected integers 0..{K - 1}.")
     if c.shape != (n,):
         raise ValueError(f"X has {n} rows and codes have shape {c.shape}; give one code a row.")
     if n and (c.min() < 0 or c.max() >= K):
-        raise ValueError(f"codes run from {c.min()} to {c.max()}; {K} classes are 0..{K - 1}.")
+        raise ValueError(
+            f"codes run from {c.min()} to {c.max()}; {K} classes are 0..{K - 1} (K = {K})."
+        )
     return np.ascontiguousarray(c, dtype=np.int64)
 
 

@@ -24,12 +24,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from adaline.parameters import NONE, NUMBER, ParameterError, finite, is_whole, numbers, shown
 from adaline.results import Array
 
 Decisions = NDArray[np.intp]
 
 REJECT = -1
 REJECT_LABEL = "reject"
+_ABOUT = 1e-4  # by so much float32 posteriors of many classes may miss their sum
+REJECT_COST = NONE | NUMBER
 
 
 def checked_priors(priors: ArrayLike, K: int) -> Array:
@@ -38,11 +41,14 @@ def checked_priors(priors: ArrayLike, K: int) -> Array:
     >>> checked_priors([0.4, 0.6], 2)
     array([0.4, 0.6])
     """
-    p = np.asarray(priors, dtype=np.float64)
+    _check_classes(K)
+    p = numbers("priors", priors, f"{K} numbers")
     if p.shape != (K,):
-        raise ValueError(f"priors has shape {p.shape}; there are {K} classes. Give {K} numbers.")
+        raise ParameterError(
+            f"priors has shape {p.shape}; there are {K} classes (K = {K}). Give {K} numbers."
+        )
     if not np.all(np.isfinite(p)) or np.any(p < 0.0):
-        raise ValueError(f"priors are {p.tolist()}; probabilities are finite and not negative.")
+        raise ParameterError(f"priors are {p.tolist()}; probabilities are finite and not negative.")
     total = float(p.sum())
     if abs(total - 1.0) > 1e-9:
         raise ValueError(
@@ -63,13 +69,14 @@ def checked_costs(costs: ArrayLike | None, K: int) -> Array:
     array([[0., 1.],
            [1., 0.]])
     """
+    _check_classes(K)
     if costs is None:
         return 1.0 - np.eye(K)
-    c = np.asarray(costs, dtype=np.float64)
+    c = numbers("costs", costs)
     if c.shape != (K, K):
         raise ValueError(
-            f"costs has shape {c.shape}; {K} classes need ({K}, {K}), costs[i, j] of deciding "
-            "class i when class j is true. The cost of rejecting is reject_cost, not a row."
+            f"costs has shape {c.shape}; {K} classes need ({K}, {K}) for K = {K}, costs[i, j] of "
+            "deciding class i when class j is true. Rejects cost reject_cost, not a row."
         )
     if not np.all(np.isfinite(c)):
         raise ValueError(f"costs are {c.tolist()}; every cost must be a finite number.")
@@ -85,20 +92,17 @@ def checked_costs(costs: ArrayLike | None, K: int) -> Array:
     if absurd.size:
         j = int(absurd[0])
         raise ValueError(
-            f"when class {j} is true, deciding {j} costs {right[j]:g} and every wrong decision "
-            f"less. costs[i, j] is the cost of deciding i when j is true; give gains as "
-            "negative costs."
+            f"costs make no sense: when class {j} is true, deciding {j} costs {right[j]:g} and "
+            "every wrong decision less. costs[i, j] is the cost of deciding i when j is true; "
+            "give gains as negative costs."
         )
     return c
 
 
 def checked_reject_cost(reject_cost: float | None) -> float | None:
     """The cost of rejecting a sample, a number; None for never."""
-    if reject_cost is None:
-        return None
-    if not isinstance(reject_cost, (int, float, np.number)) or math.isnan(reject_cost):
-        raise ValueError(f"reject_cost is {reject_cost!r}; give a number, or None for no reject.")
-    return float(reject_cost)
+    REJECT_COST("reject_cost", reject_cost)
+    return None if reject_cost is None else float(reject_cost)
 
 
 def log_posterior(log_density: ArrayLike, priors: ArrayLike) -> Array:
@@ -118,11 +122,21 @@ def log_posterior(log_density: ArrayLike, priors: ArrayLike) -> Array:
     >>> np.exp(log_posterior(np.log([[0.75, 0.25]]), [0.4, 0.6])).round(4)
     array([[0.6667, 0.3333]])
     """
-    f = np.asarray(log_density, dtype=np.float64)
+    f = numbers("log_density", log_density)
+    q = numbers("priors", priors)
+    if f.ndim != 2 or not f.shape[1] or q.shape != f.shape[1:]:
+        raise ParameterError(
+            f"log_density has shape {f.shape} and priors has shape {q.shape}; expected (n, K), one "
+            "row a sample and one column a class, and (K,)."
+        )
     p = checked_priors(priors, f.shape[1])
     with np.errstate(divide="ignore", invalid="ignore"):
         joint = np.where(p > 0.0, f + np.log(p), -np.inf)
-    _refuse(np.isnan(joint).any(axis=1), "has a log-density that is not a number", "Check it")
+    _refuse(
+        np.isnan(joint).any(axis=1),
+        "has a log-density that is not a number in log_density",
+        "Check it",
+    )
     infinite = np.isposinf(joint)
     _refuse(infinite.sum(axis=1) > 1, "has infinite density in two classes", "Leave it out")
     joint[infinite.any(axis=1)] = np.where(infinite, 0.0, -np.inf)[infinite.any(axis=1)]
@@ -150,7 +164,16 @@ def expected_costs(posterior: ArrayLike, costs: ArrayLike) -> Array:
     >>> expected_costs([[0.9, 0.1]], [[0, 100], [1, 0]])
     array([[10. ,  0.9]])
     """
-    return np.asarray(np.asarray(posterior, np.float64) @ np.asarray(costs, np.float64).T)
+    P, c = finite("posterior", posterior), finite("costs", costs)
+    if c.ndim != 2 or not c.size:
+        raise ParameterError(f"costs has shape {c.shape}; expected (K, K), one row a decision.")
+    if P.ndim != 2 or P.shape[1] != c.shape[1]:
+        raise ParameterError(
+            f"posterior has shape {P.shape} and costs {c.shape}; expected (n, K) and (K, K)."
+        )
+    if P.size and (P.min() < -_ABOUT or P.sum(axis=1).max() > 1.0 + _ABOUT):
+        raise ParameterError("posterior has rows that are negative, or sum to more than one.")
+    return np.asarray(P @ c.T)
 
 
 def decide(posterior: ArrayLike, costs: ArrayLike, reject_cost: float | None = None) -> Decisions:
@@ -163,6 +186,7 @@ def decide(posterior: ArrayLike, costs: ArrayLike, reject_cost: float | None = N
     >>> decide([[0.9, 0.1], [0.5, 0.5]], 1 - np.eye(2), reject_cost=0.2)
     array([ 0, -1])
     """
+    reject_cost = checked_reject_cost(reject_cost)
     R = expected_costs(posterior, costs)
     best: Decisions = R.argmin(axis=1)
     if reject_cost is None:
@@ -199,11 +223,17 @@ def log_likelihood_ratio(log_density_1: ArrayLike, log_density_2: ArrayLike) -> 
     >>> log_likelihood_ratio([-1.0, -2.0], [-3.0, -np.inf])
     array([ 2., inf])
     """
+    f, g = numbers("log_density_1", log_density_1), numbers("log_density_2", log_density_2)
+    if f.shape != g.shape and f.ndim and g.ndim:
+        raise ParameterError(
+            f"log_density_1 has shape {f.shape} and log_density_2 {g.shape}; expected equal ones."
+        )
     with np.errstate(invalid="ignore"):
-        ratio = np.subtract(log_density_1, log_density_2, dtype=np.float64)
+        ratio = f - g
     _refuse(
         np.isnan(np.atleast_1d(ratio)),
-        "has both densities zero, both infinite, or not a number: their ratio is undefined",
+        "has both densities zero, both infinite, or not a number (in log_density_1 or "
+        "log_density_2): their ratio is undefined",
         "Leave it out",
     )
     return np.asarray(ratio)
@@ -250,11 +280,10 @@ def average_risk(confusion_probabilities: ArrayLike, priors: ArrayLike, costs: A
     >>> average_risk([[0.9, 0.2], [0.1, 0.8]], [0.5, 0.5], 1 - np.eye(2)).__round__(12)
     0.15
     """
-    P = np.asarray(confusion_probabilities, dtype=np.float64)
-    c = np.asarray(costs, dtype=np.float64)
-    if P.ndim != 2 or P.shape != c.shape:
-        raise ValueError(
-            f"P(decide i | j) has shape {P.shape} and costs {c.shape}; both need one row a "
+    P, c = finite("confusion_probabilities", confusion_probabilities), finite("costs", costs)
+    if P.ndim != 2 or P.shape != c.shape or not P.size:
+        raise ParameterError(
+            f"confusion_probabilities has shape {P.shape} and costs {c.shape}; both need one row a "
             "decision and one column a class."
         )
     p = checked_priors(priors, P.shape[1])
@@ -262,11 +291,16 @@ def average_risk(confusion_probabilities: ArrayLike, priors: ArrayLike, costs: A
     if wrong.size:
         j = int(wrong[0])
         raise ValueError(
-            f"column {j} of P(decide i | j) is {P[:, j].tolist()}; the probabilities of the "
-            "decisions for one true class are not negative and sum to one. Transpose it if its "
-            "rows are true classes."
+            f"column {j} of confusion_probabilities, P(decide i | j), is {P[:, j].tolist()}; "
+            "for one true class, probabilities of decisions are not negative and sum to one. "
+            "Transpose it if its rows are true classes."
         )
     return float(p @ np.sum(c * P, axis=0))
+
+
+def _check_classes(K: Any) -> None:
+    if not is_whole(K) or K < 1:
+        raise ParameterError(f"K is {shown(K)}; expected the number of classes, 1 or more.")
 
 
 def _refuse(bad: Any, what: str, advice: str) -> None:

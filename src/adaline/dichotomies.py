@@ -17,9 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from adaline.parameters import ParameterError, shown
+
 _EXACT = 2000  # points up to which the fraction is a quotient of exact integers
+_FALL = 33.5  # half the logarithm of 2^96: when so much is lost, a term is zero in fixed point
 _ONE = 1 << 96  # 1.0 in fixed point: what the sum of the tail loses stays far below float64
 _LN2 = math.log(2.0)
+_LARGEST = 10**18  # points: beyond, N has more digits than float64
+_MOST_TERMS = 3 * 10**7  # of a sum: a matter of seconds
+_MOST_WORDS = 10**10  # of 64 bits that the sum for a count may add up: a matter of minutes
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,13 @@ class Cover:
     def count(self) -> int:
         """C(N, d) as an exact integer."""
         N, D = self.n, min(self.parameters, self.n)
+        terms = min(D, N - D)
+        bits = min(N, terms * math.log2(math.e * N / terms)) if terms else 0
+        if terms * bits > 64 * _MOST_WORDS:
+            raise ValueError(
+                f"C({N}, {self.d}) has about {bits:.2g} binary digits, and is a sum of {terms} "
+                "such numbers; that takes too long. Use log_fraction."
+            )
         if 2 * D > N:  # the labellings that are not separable are fewer
             return (1 << N) - 2 * _heads(N - 1, N - D)
         return 2 * _heads(N - 1, D)
@@ -131,6 +144,14 @@ def _tail(M: int, D: int) -> tuple[float, float]:
         heads = _heads(M, D)
         p = heads / (1 << M)
         return p, math.log(p) if p > 1e-300 else math.log(heads) - M * _LN2
+    gap = M + 2 - 2 * D  # how far the last term is from the largest one, twice
+    terms = 0.5 * (math.sqrt(gap**2 + 4 * _FALL * M) - gap)
+    if min(terms, D) > _MOST_TERMS:
+        raise ValueError(
+            f"{M + 1} points with {D} or {M + 1 - D} parameters need a sum of about {terms:.0e} "
+            "terms, which takes too long. Where n is about twice the parameters, the fraction is "
+            "about one half; capacity(d) says where exactly."
+        )
     log = _log_probability(M, D - 1) + math.log(_relative_sum(M, D - 1))
     return math.exp(log), log
 
@@ -179,11 +200,13 @@ def _stirling(k: int) -> float:
 
 def _whole(name: str, value: Any, least: int) -> int:
     """A whole number, or an error that says what came."""
-    message = f"{name} is {value!r}; expected one whole number, {least} or more."
-    if isinstance(value, bool) or not isinstance(value, Integral | float):
-        raise TypeError(message)
-    if (isinstance(value, float) and not value.is_integer()) or value < least:
-        raise ValueError(message)
+    expected = f"one whole number, {least} or more, at most {_LARGEST:.0e}"
+    message = f"{name} is {shown(value)}; expected {expected}."
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, Integral | float):
+        raise ParameterError(message)
+    whole = not isinstance(value, float) or value.is_integer()  # which NaN and inf are not
+    if not whole or not least <= int(value) <= _LARGEST:
+        raise ParameterError(message)
     return int(value)
 
 

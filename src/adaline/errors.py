@@ -1,5 +1,9 @@
 """The few warnings and errors that are ours; bad input raises plain ValueError and TypeError."""
 
+import os
+from contextlib import suppress
+from functools import cache
+
 
 class IllConditionedWarning(UserWarning):
     """The answer depends on the last digits of the data; the message says how strongly."""
@@ -27,3 +31,29 @@ class ModelFileError(ValueError):
 
 class DataError(ValueError):
     """A file or table that cannot be read as it is; the message says where, and what to do."""
+
+
+def refuse_beyond_memory(size: float, what: str, advice: str) -> None:
+    """Raise ValueError where so many bytes are more than this machine's memory.
+
+    Better than to begin: a system that promises more memory than it has kills the process later.
+    """
+    if size > _memory():
+        raise ValueError(
+            f"{what} would take {size / 2**30:.3g} GiB; this machine has "
+            f"{_memory() / 2**30:.3g} GiB. {advice}"
+        )
+
+
+@cache
+def _memory() -> float:
+    """Bytes of memory that this process may have at most; infinity where nobody tells."""
+    limits = []
+    with suppress(AttributeError, OSError, ValueError):
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with (
+        suppress(OSError, ValueError),
+        open("/sys/fs/cgroup/memory.max", encoding="ascii") as told,  # of a container
+    ):
+        limits.append(int(told.read()))
+    return float(min((limit for limit in limits if limit > 0), default=float("inf")))

@@ -12,6 +12,7 @@ from scipy.linalg.lapack import dgejsv, dpotrf, dtrcon, dtrtri, zpotrf, ztrcon
 
 from adaline.results import Array
 
+_OUT_OF_RANGE = "sums over X leave the range of float64; rescale the columns or the weights."
 UNIT = 2.0**-53  # the largest relative error of one rounded operation
 
 
@@ -56,12 +57,17 @@ def triangle_of(rows: Array) -> Array:
 
 def eigen(S: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and vectors of a symmetric matrix."""
-    values, vectors = np.linalg.eigh(S)
+    try:
+        values, vectors = np.linalg.eigh(S)
+    except np.linalg.LinAlgError:
+        raise ValueError(_OUT_OF_RANGE) from None
     return values, vectors
 
 
 def singular(A: Array) -> tuple[Array, Array, Array]:
     """U, s, V' of the thin singular value decomposition; slower but surer when LAPACK gives up."""
+    if not np.isfinite(A).all():
+        raise ValueError(_OUT_OF_RANGE)
     try:
         U, s, Vt = svd(A, full_matrices=False, check_finite=False)
     except np.linalg.LinAlgError:
@@ -82,7 +88,7 @@ def graded(A: Array) -> tuple[Array, Array]:
     """
     s, _, V, work, _, info = dgejsv(A, joba=1, jobu=3, jobv=0)
     if info != 0:
-        raise np.linalg.LinAlgError("the Jacobi rotations did not converge.")
+        raise ValueError(_OUT_OF_RANGE)
     return s * (work[1] / work[0]), V
 
 
@@ -93,7 +99,7 @@ def graded_both(A: Array) -> tuple[Array, Array, Array]:
     """
     s, U, V, work, _, info = dgejsv(A, joba=2, jobu=0, jobv=0)
     if info != 0:
-        raise np.linalg.LinAlgError("the Jacobi rotations did not converge.")
+        raise ValueError(_OUT_OF_RANGE)
     return U, s * (work[1] / work[0]), V
 
 

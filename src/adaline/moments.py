@@ -17,10 +17,22 @@ from numpy.typing import ArrayLike, NDArray
 from adaline._threads import over_pieces, pieces
 from adaline.kernels import sums
 from adaline.linalg import UNIT, symmetric
+from adaline.parameters import blocks_of, count, named
 from adaline.results import Array
-from adaline.tiles import as_rows, exponents, first_mean, in_range, is_sparse, tile_rows, tiles
+from adaline.tiles import (
+    as_rows,
+    check_finite,
+    exponents,
+    first_mean,
+    in_range,
+    is_sparse,
+    tile_rows,
+    tiles,
+)
 
 _MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
+_BLOCK = "(X, y) or (X, y, weights)"
+SIZE = count(0, _MOST)
 _FEW = 64  # columns up to which our own loop beats BLAS
 
 
@@ -84,16 +96,30 @@ class Moments:
             m = _of(X, Y, omega, exponent)
             if in_range(X, Y, np.diag(m.scatter) + m.weight * m.mean**2, m.mean):
                 return m
-            return _of(X, Y, omega, exponents(X, Y))
+            check_finite(X)
+            check_finite(Y, what="y")
+            m = _of(X, Y, omega, exponents(X, Y))
+        if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
+            raise ValueError("sums over X, y and weights leave the range of float64; rescale them.")
+        return m
 
     @classmethod
     def over(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
         """Moments of all blocks (X, y) or (X, y, weights), merged in a tree of fixed shape."""
-        return merged(cls.of(*block) for block in blocks)
+        return merged(cls._of_block(i, block) for i, block in blocks_of(blocks, _BLOCK))
+
+    @classmethod
+    def _of_block(cls, i: int, block: Any) -> Moments:
+        try:
+            return cls.of(*block)
+        except (ValueError, TypeError) as error:
+            raise named(error, f"blocks[{i}]") from None
 
     @classmethod
     def empty(cls, p: int, k: int = 0) -> Moments:
         """Moments of no rows: the zero of `+`."""
+        SIZE("p", p)
+        SIZE("k", k)
         q = p + k
         z = np.zeros(q)
         return cls(0, 0.0, z, np.zeros((q, q)), np.zeros(q, dtype=np.int64), z, z, k)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.kernels import _neurons as codes
+from adaline.parameters import FLAG, POSITIVE, ParameterError, is_number, shown
 from adaline.results import Array
-from adaline.tiles import as_rows, is_sparse
+from adaline.tiles import as_rows, check_finite, is_sparse
 
 Code = tuple[int, float, float]
 
@@ -165,17 +166,19 @@ def as_schedule(eta: Any) -> Schedule:
         return eta
     if isinstance(eta, str) and eta in ("auto", "absolute"):
         return Auto() if eta == "auto" else Absolute()
-    if isinstance(eta, int | float | np.number) and not isinstance(eta, bool):
+    if is_number(eta):
         return Constant(float(eta))
-    raise ValueError(
-        f"eta is {eta!r}; expected a positive number, 'auto', 'absolute' (perceptrons only), or a "
-        "schedule: Constant, OverK, SearchThenConverge, Auto."
+    raise ParameterError(
+        f"eta is {shown(eta)}; expected a positive number (finite and above zero), 'auto', "
+        "'absolute' (perceptrons only), or a schedule: Constant, OverK, SearchThenConverge, Auto."
     )
 
 
 def _positive(name: str, value: Any) -> None:
-    if not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-        raise ValueError(f"{name} is {value!r}; a rate must be a finite number above zero.")
+    if not POSITIVE.takes(value):
+        raise ParameterError(
+            f"{name} is {shown(value)}; a rate must be a finite number above zero."
+        )
 
 
 @dataclass(frozen=True)
@@ -223,9 +226,11 @@ def stable_rate(X: Any, fit_intercept: bool = True) -> StableRates:
     >>> rates.one_sample == rates.batch == 2 / 9
     True
     """
-    X, _, _ = as_rows(X if is_sparse(X) else np.asarray(X), None, None)
-    if X.shape[0] == 0:
-        raise ValueError("X has no rows; the bound is an average over samples.")
+    FLAG("fit_intercept", fit_intercept)
+    X, _, _ = as_rows(X, None, None)
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ParameterError(f"X has shape {X.shape}; the bound is an average over samples.")
+    check_finite(X)
     trace = mean_square(X) + fit_intercept
     top = _largest_eigenvalue(X, fit_intercept)
     return StableRates(2.0 / trace if trace else np.inf, 2.0 / top if top else np.inf)

@@ -6,7 +6,7 @@ on the way in, so that no copy of X is ever made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline import parameters
 from adaline._threads import over_pieces
 from adaline.kernels import double_double, sums
+from adaline.parameters import ParameterError
 from adaline.results import Array
 
 _TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache
@@ -41,29 +43,88 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
+def as_csr(X: Any) -> Any:
+    """Sparse X as CSR without duplicates; X itself stays as it is.
+
+    Raises ValueError where an index points outside: the kernels would read and write there.
+    """
+    if X.dtype.kind not in "fiub":
+        raise ParameterError(f"X is sparse of dtype {X.dtype}; expected real numbers.")
+    if X.ndim != 2:
+        raise ParameterError(
+            f"X has shape {X.shape}; expected (rows, features). Use X.reshape(1, -1)?"
+        )
+    _check_indices(X)  # before a conversion, which trusts them too
+    X = X.tocsr()
+    if len(X.data) != X.indptr[-1] or len(X.indices) != len(X.data):  # room that is not used
+        entries = X.data[: X.indptr[-1]], X.indices[: X.indptr[-1]], X.indptr
+        X = type(X)(entries, shape=X.shape)
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _check_indices(X: Any) -> None:
+    """Look at every index once: that takes a small part of the time of any sum over the rows."""
+    n, p = X.shape
+    if X.format == "coo":
+        for indices, size, what in zip(X.coords, (n, p), ("row", "column"), strict=True):
+            _check_inside(X, indices, size, what)
+        return
+    if X.format not in ("csr", "csc", "bsr"):
+        return
+    height, width = X.blocksize if X.format == "bsr" else (1, 1)
+    lines, size, what = n // height, p // width, "column"
+    if X.format == "csc":
+        lines, size, what = p, n, "row"
+    ends, entries = X.indptr, min(len(X.indices), len(X.data))
+    if ends.shape != (lines + 1,):
+        raise _malformed(X, f"indptr has shape {ends.shape} instead of ({lines + 1},)")
+    if ends[0] != 0 or ends[-1] > entries or np.any(ends[1:] < ends[:-1]):
+        raise _malformed(X, f"indptr must rise from 0 to the number of entries, at most {entries}")
+    _check_inside(X, X.indices[: ends[-1]], size, what)
+
+
+def _check_inside(X: Any, indices: NDArray[Any], size: int, what: str) -> None:
+    if not len(indices):
+        return
+    # Seen as unsigned, a negative index is a large one: one pass finds both.
+    if indices.view(f"u{indices.dtype.itemsize}").max() >= size:
+        bad = indices[(indices < 0) | (indices >= size)][0]
+        raise _malformed(X, f"it has {what} index {bad} and {size} {what}s")
+
+
+def _malformed(X: Any, why: str) -> ValueError:
+    return ValueError(
+        f"X is no valid sparse matrix in {X.format.upper()}: {why}. Build it again from its "
+        "entries, for example with scipy.sparse.coo_array((data, (rows, columns)), shape).tocsr()."
+    )
+
+
 def as_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Array, Array]:
     """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty."""
-    if is_sparse(X):
-        X = X.tocsr()
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-    else:
-        X = np.asarray(X)
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float64)
+    X = as_csr(X) if is_sparse(X) else X
+    if not is_sparse(X) and getattr(X, "dtype", None) != np.float32:
+        X = parameters.numbers("X", X, "rows of numbers")
     if X.ndim != 2:
-        raise ValueError(f"X has shape {X.shape}; expected (rows, features). Use X.reshape(-1, 1)?")
+        raise ParameterError(
+            f"X has shape {X.shape}; expected (rows, features). Use X.reshape(-1, 1)?"
+        )
     n = X.shape[0]
-    Y = np.empty((n, 0)) if y is None else np.asarray(y, dtype=np.float64)
+    Y = np.empty((n, 0)) if y is None else parameters.numbers("y", y)
     Y = Y.reshape(-1, 1) if Y.ndim == 1 else Y
     if Y.ndim != 2 or len(Y) != n:
-        raise ValueError(f"X has {n} rows and y has shape {np.shape(y)}; they need equal lengths.")
-    omega = _NONE if weights is None else np.asarray(weights, dtype=np.float64)
+        raise ParameterError(f"X has {n} rows and y has shape {Y.shape}; they need equal lengths.")
+    omega = _NONE if weights is None else parameters.numbers("weights", weights)
     if weights is not None and omega.shape != (n,):
-        raise ValueError(f"weights have shape {omega.shape}; expected ({n},), one a row.")
+        raise ParameterError(
+            f"X has {n} rows and weights have shape {omega.shape}; expected ({n},), one a row."
+        )
     if np.any(~np.isfinite(omega)) or np.any(omega < 0):
-        raise ValueError("weights hold negative or non-finite numbers; they must be >= 0.")
+        raise ParameterError("weights hold negative or non-finite numbers; they must be >= 0.")
     return X, Y, omega
 
 
@@ -163,3 +224,32 @@ def gradient(
         g, g_low = double_double.two_sum(g, g_low + part_low + carry)
         squares += part_squares
     return g, g_low, squares
+
+
+def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str = "X") -> None:
+    """Raise ValueError that names the first NaN or infinity by row and column.
+
+    names is asked only then: those of 10^5 columns take as long to make as the rows to learn.
+    """
+    values = X.data if is_sparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if values.dtype.kind not in "fc" or np.isfinite(np.sum(values, dtype=np.float64)):
+            return  # one NaN or infinity would have reached the sum
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    if is_sparse(X):
+        q = int(np.argmax(bad))
+        row = int(np.searchsorted(X.indptr, q, side="right")) - 1
+        column, value = int(X.indices[q]), values[q]
+    else:
+        row = int(np.argmax(bad.any(axis=1)))
+        column = int(np.argmax(bad[row]))
+        value = X[row, column]
+    kind = "NaN" if np.isnan(value) else "infinity"
+    column_name = f" ({names()[column]})" if names else ""
+    raise ValueError(
+        f"{what} contains {kind} (inf or NaN is not a number to learn from), first at row {row}, "
+        f"column {column}{column_name}; {int(bad.sum())} such values in all. "
+        "Drop those rows or fill the values in first."
+    )

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adaline.errors import refuse_beyond_memory
 from adaline.linalg import triangle_of
+from adaline.parameters import blocks_of, named
 from adaline.results import Array
-from adaline.tiles import as_rows, exponents, first_mean, tiles
+from adaline.tiles import as_rows, check_finite, exponents, first_mean, tiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,13 @@ class Triangle:
         n, q = X.shape[0], X.shape[1] + Y.shape[1]
         if n == 0:
             raise ValueError("X has no rows; a triangle needs at least one.")
+        refuse_beyond_memory(
+            16.0 * (q + 1) ** 2,
+            f"the triangle of {q} columns",
+            "Select or hash the columns first.",
+        )
+        check_finite(X)
+        check_finite(Y, what="y")
         exponent = exponents(X, Y)
         scale, rows = np.ldexp(1.0, -exponent), max(1024, 4 * q)
         shift = first_mean(X, Y, scale, rows, omega)
@@ -69,8 +78,11 @@ class Triangle:
     def over(cls, blocks: Iterable[tuple[Any, ...]]) -> Triangle:
         """The triangle of all blocks (X, y) or (X, y, weights)."""
         total: Triangle | None = None
-        for block in blocks:
-            part = cls.of(*block)
+        for i, block in blocks_of(blocks, "(X, y) or (X, y, weights)"):
+            try:
+                part = cls.of(*block)
+            except (ValueError, TypeError) as error:
+                raise named(error, f"blocks[{i}]") from None
             total = part if total is None else total + part
         if total is None:
             raise ValueError("there are no blocks to merge; give at least one (X, y).")

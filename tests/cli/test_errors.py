@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+
 import pytest
 
-from adaline.cli._errors import sentence
+from adaline.cli._errors import guarded, sentence
 
 PUMPS = "PUMPS"
 
@@ -36,6 +39,12 @@ WRONG = {
     "a model from stdin": (["info", "-"], 2, ""),
     "no trace": (["trace", PUMPS, "-t", "failed", "-m", "ridge"], 2, "does not learn in steps"),
     "no number": (["cover", "x", "2"], 2, "int"),
+    "half a pass": (["fit", PUMPS, "-t", "failed", "--passes", "2.5"], 2, "whole number"),
+    "half a process": (["fit", PUMPS, "-t", "failed", "-j", "1.5"], 2, "whole number"),
+    "half a seed": (["fit", PUMPS, "-t", "failed", "--seed", "0.5"], 2, "whole number"),
+    "half a point": (["cover", "10.5", "2"], 2, "whole number"),
+    "nothing to write to": (["fit", PUMPS, "-t", "failed", "-o", ""], 2, "is empty"),
+    "endless passes": (["trace", PUMPS, "-t", "failed", "--passes", "inf"], 2, "whole number"),
 }
 
 
@@ -96,3 +105,24 @@ def test_words_of_python_become_words_of_the_command():
     assert sentence("set alpha=0.5 here") == "set --set alpha=0.5 here."
     assert sentence("two\nlines\x1b[0m") == "two lines\\x1b[0m."
     assert sentence(FileNotFoundError(2, "No such file", "x.csv")) == "x.csv: no such file."
+
+
+@pytest.mark.parametrize(
+    ("terminal", "tokens", "told"),
+    [(True, [], 2), (True, ["--quiet"], 1), (False, [], 1)],
+)
+def test_what_the_library_logs_is_told_in_lines(capsys, monkeypatch, terminal, tokens, told):
+    def command(*_, **__):
+        logging.getLogger("adaline").warning("Nothing is kept")
+        logging.getLogger("adaline").info("Compiling")
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    assert guarded(command, tokens) == 0
+    assert (
+        capsys.readouterr().err.splitlines()
+        == [
+            "adaline: Nothing is kept.",
+            "adaline: Compiling.",
+        ][:told]
+    )
+    assert logging.getLogger("adaline").handlers == []

@@ -23,7 +23,11 @@ def test_the_last_row_is_what_fit_gives(rng, K, alpha):
 def test_every_step_lowers_the_loss_to_that_of_the_weights(rng):
     X, y = rng.standard_normal((80, 3)), rng.integers(0, 2, 80)
     steps = trace(LogisticRegression(2.0), X, y)
-    assert np.all(np.diff(steps.loss) < 0)
+    falls, rounding = np.diff(steps.loss), 64 * 2.0**-53 * steps.loss[:-1]
+    # The last step may win digits of the weights that the loss, being flat there, cannot show.
+    assert np.all(falls[:-1] < 0)
+    assert falls[-1] <= rounding[-1]
+    assert np.all(np.diff(steps.gradient) < 0)
     for W, b, f in zip(steps.W, steps.b, steps.loss, strict=True):
         v = X @ W[0] + b[0]
         penalised = np.sum(np.logaddexp(0, v) - y * v) + np.sum(W**2)

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import manhattan_distances, polynomial_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from adaline import expected_failed_checks
 from adaline.estimators.kernel_perceptron import KernelPerceptron
 from adaline.procedures import kernel_perceptron as procedure
 from reference_dual import primal_perceptron
@@ -22,9 +23,6 @@ XOR_Y = np.array([-1, 1, 1, -1])
 OR_Y = np.array([-1, 1, 1, 1])
 
 
-_ORDER = "one sample at a time, a weight of 2 is one long step and a repeated row two short ones"
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
@@ -32,9 +30,7 @@ _ORDER = "one sample at a time, a weight of 2 is one long step and a repeated ro
         KernelPerceptron(kernel="linear", max_iter=50),
         KernelPerceptron(kernel="poly", budget=20, max_iter=50),
     ],
-    expected_failed_checks=lambda estimator: {
-        f"check_sample_weight_equivalence_on_{kind}_data": _ORDER for kind in ("dense", "sparse")
-    },
+    expected_failed_checks=expected_failed_checks,
 )
 def test_scikit_learn_s_own_checks_pass(estimator, check):
     check(estimator)

@@ -104,6 +104,36 @@ def test_summary_without_intercept_agrees_with_statsmodels(data):
     assert ours["F"] == pytest.approx(theirs.fvalue, rel=1e-9)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_likelihood_aic_and_bic_are_those_of_statsmodels(data, rng, bias, weighted):
+    """A weight counts rows, as if they were repeated; WLS would count it as a variance."""
+    sm = pytest.importorskip("statsmodels.api")
+    X, y = data
+    counts = rng.integers(0, 4, len(y)) if weighted else np.ones(len(y), int)
+    rows = np.repeat(np.arange(len(y)), counts)
+    Z = sm.add_constant(X) if bias else X
+    theirs = sm.OLS(y[rows], Z[rows]).fit()
+    ours = LeastSquares(fit_intercept=bias).fit(X, y, sample_weight=counts).summary()
+    assert ours["log-likelihood"] == pytest.approx(theirs.llf, rel=1e-11)
+    assert ours["AIC"] == pytest.approx(theirs.aic, rel=1e-11)
+    assert ours["BIC"] == pytest.approx(theirs.bic, rel=1e-11)
+    np.testing.assert_allclose(ours["std err"], theirs.bse, rtol=1e-10)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_summary_says_where_standard_errors_have_few_digits(rng, bias):
+    X = rng.standard_normal((50, 2))
+    X[:, 1] = X[:, 0] + 1e-6 * X[:, 1]
+    y = X[:, 0] + rng.standard_normal(50)
+    model = LeastSquares(fit_intercept=bias)
+    assert "standard errors" not in str(model.fit(X, y).summary())
+    stream = LeastSquares(fit_intercept=bias).partial_fit(X, y).summary()
+    assert "standard errors, t and intervals have at least about 3 digits" in str(stream)
+    off = np.abs(stream["std err"] / model.summary()["std err"] - 1)
+    assert off.max() < 1e-3
+
+
 def test_summary_prints_as_text_frame_and_html(data):
     X, y = data
     import pandas as pd

@@ -309,3 +309,35 @@ def test_columns_beyond_the_squares_of_float64_are_learned(rng):
     for unit in (1e200, 1e-200):
         found = LogisticRegression(alpha=0).fit(X * unit, y).coef_
         np.testing.assert_allclose(found * unit, want, rtol=1e-6)
+
+
+def star98():
+    """Counts of 303 school districts as weights, 267,611 in all; columns are nearly dependent."""
+    table = sm.datasets.star98.load()
+    counts, X = np.asarray(table.endog, float), np.asarray(table.exog, float)
+    fit = sm.GLM(counts, sm.add_constant(X), family=sm.families.Binomial()).fit()
+    y = np.repeat([1, 0], len(X))
+    return np.vstack([X, X]), y, counts.T.ravel(), np.asarray(fit.params)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])
+def test_weights_have_eight_digits_where_columns_nearly_depend_on_each_other(make):
+    """A tolerance in standard errors alone, which are large here, left 3e-6."""
+    X, y, counts, params = star98()
+    model = LogisticRegression(alpha=0).fit(make(X), y, sample_weight=counts)
+    np.testing.assert_allclose(model.coef_[0], params[1:], rtol=3e-8)
+    np.testing.assert_allclose(model.intercept_[0], params[0], rtol=3e-8)
+    distance = np.linalg.norm(model.coef_[0] - params[1:])
+    assert distance <= model.certificate_.evidence["distance_bound"]
+    within = model.certificate_.evidence["coef_bound"]
+    assert np.all(np.abs(model.coef_[0] - params[1:]) <= within + 1e-12 * np.abs(params[1:]))
+
+
+def test_weights_of_three_classes_have_eight_digits(rng):
+    X = rng.standard_normal((500, 4))
+    X[:, 3] = X[:, :3].sum(axis=1) + 1e-3 * rng.standard_normal(500)
+    y = (X[:, :3] + rng.gumbel(size=(500, 3))).argmax(axis=1)
+    many = np.full(500, 5000.0)
+    model = LogisticRegression(alpha=0).fit(X, y, sample_weight=many)
+    exact = LogisticRegression(alpha=0, tol=1e-12).fit(X, y, sample_weight=many)
+    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=3e-8)

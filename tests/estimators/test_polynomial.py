@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from adaline import PolynomialLeastSquares
+from adaline.estimators.polynomial import _check_size, _recipe
 from reference import correct_digits, exact_least_squares
 
 
@@ -64,3 +65,34 @@ def test_powers_that_overflow_are_an_error_not_an_infinity():
 def test_nan_is_named_in_the_users_columns():
     with pytest.raises(ValueError, match=r"row 1, column 0 \(x0\)"):
         PolynomialLeastSquares().fit([[1.0], [np.nan], [3.0]], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("p", "degree"),
+    [(20, 10), (1, 2**62), (3, 2**62), (300, 300), (2, np.int64(2**62))],
+)
+def test_more_monomials_than_can_be_held_are_refused_before_any_is_made(p, degree):
+    with pytest.raises(ValueError, match=rf"monomials of {p} columns up to degree {degree}.*Lower"):
+        PolynomialLeastSquares(degree=degree).fit(np.ones((3, p)), np.ones(3))
+
+
+@pytest.mark.parametrize("degree", [2**63, 10**300])
+def test_a_degree_beyond_int64_is_refused(degree):
+    with pytest.raises(ValueError, match=r"degree is .* below 2\*\*63"):
+        PolynomialLeastSquares(degree=degree).fit(np.ones((3, 1)), np.ones(3))
+
+
+def test_rows_of_monomials_beyond_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("adaline.errors._memory", lambda: 1000.0)
+    with pytest.raises(ValueError, match=r"9, and 40 rows .* GiB; this machine has"):
+        PolynomialLeastSquares(degree=3).fit(np.ones((40, 2)), np.ones(40))
+
+
+@pytest.mark.parametrize(("p", "degree"), [(1, 1), (1, 9), (4, 3), (3, 5)])
+def test_the_count_that_decides_is_the_number_of_monomials(monkeypatch, p, degree):
+    number = len(_recipe(p, degree)[0])
+    monkeypatch.setattr("adaline.estimators.polynomial._MOST", number + 1)
+    _check_size(1, p, degree)
+    monkeypatch.setattr("adaline.estimators.polynomial._MOST", number)
+    with pytest.raises(ValueError, match="more than"):
+        _check_size(1, p, degree)

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge as Peer
 
 from adaline import Moments, Ridge
+from adaline.data import fit as fit_stream
 from adaline.errors import MissingExtra
 
 RULES = ["auto", "loo", "gcv", "evidence"]
@@ -235,11 +236,23 @@ def test_forgetting_undoes_a_block(rng):
 def test_leaving_out_needs_the_rows_and_says_so(rng):
     X, y = draw(rng, 20, 2)
     model = Ridge("loo")
-    with pytest.raises(ValueError, match='"gcv", "evidence", "auto"'):
+    with pytest.raises(AttributeError, match='"gcv", "evidence", "auto"'):
         model.partial_fit(X, y)
     assert not hasattr(model, "moments_")
-    with pytest.raises(ValueError, match="needs them all"):
+    with pytest.raises(AttributeError, match="needs them all"):
         model.fit_moments(Moments.of(X, y))
+    with pytest.raises(ValueError, match="needs them all"):
+        fit_stream(Ridge("loo"), np.column_stack([X, y]), "x2")
+
+
+def test_leaving_out_has_no_streaming_methods_and_other_rules_have():
+    """Tools ask with hasattr whether an estimator can stream."""
+    for method in ("partial_fit", "forget", "fit_moments"):
+        assert not hasattr(Ridge("loo"), method)
+        assert not hasattr(Ridge("loo").fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 1.0]), method)
+        assert all(hasattr(Ridge(rule), method) for rule in ("auto", "gcv", "evidence", 1.0))
+        assert callable(getattr(Ridge, method))
+    assert hasattr(Ridge("loo").set_params(alpha="gcv"), "partial_fit")
 
 
 # The path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
+from adaline import KernelPerceptron, LogisticRegression, expected_failed_checks
 from adaline.estimators.adaline import Adaline
 from adaline.estimators.perceptron import Perceptron
 from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
@@ -22,18 +23,25 @@ ESTIMATORS = [
     SigmoidPerceptron(),
     SigmoidPerceptron(phi="logistic", mode="batch"),
 ]
-_ORDER = "one sample at a time, a weight of 2 is one long step and a repeated row two short ones"
-
-
-def expected(estimator):
-    if estimator.mode == "batch":
-        return {}
-    return {
-        f"check_sample_weight_equivalence_on_{kind}_data": _ORDER for kind in ("dense", "sparse")
-    }
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the checks' data overlap, and passes are few
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_scikit_learn_s_own_checks_pass(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")  # of passes that are few, and of checks that are left out
+def test_check_estimator_passes_with_the_exceptions_that_we_state():
+    for learner in (Perceptron(max_iter=50), WidrowHoff(max_iter=50)):
+        done = check_estimator(learner, expected_failed_checks=expected_failed_checks(learner))
+        assert {check["check_name"] for check in done if check["status"] == "xfail"} == set(
+            expected_failed_checks(learner)
+        )
+
+
+def test_no_exception_is_stated_where_none_is_needed():
+    """What is stated must fail (the marks above are strict), and nothing else is stated."""
+    assert expected_failed_checks(Perceptron(mode="batch")) == {}
+    assert expected_failed_checks(LogisticRegression()) == {}
+    assert len(expected_failed_checks(KernelPerceptron())) == 2

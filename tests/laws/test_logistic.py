@@ -53,6 +53,47 @@ def test_a_weight_is_a_repetition(seed, K):
     np.testing.assert_allclose(V, W, rtol=CLOSE, atol=CLOSE)
 
 
+def weighted_and_repeated(make, seed, K, n=60):
+    """The same fit by whole weights, zero among them, and by repeated rows."""
+    X, y = sample(seed, n, K=K)
+    times = np.random.default_rng(seed).integers(0, 6, len(y))
+    times[:K] = 1
+    rows = np.repeat(np.arange(n), times)
+    return X, make().fit(X, y, sample_weight=times), make().fit(X[rows], y[rows])
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=seeds, K=st.sampled_from([2, 3]), bias=st.booleans())
+def test_a_weight_is_a_repetition_for_automatic_penalties(seed, K, bias):
+    """Leaving out one row means one of the copies that a weight stands for."""
+
+    def make():
+        return LogisticRegression(alpha="auto", fit_intercept=bias)
+
+    X, model, again = weighted_and_repeated(make, seed, K)
+    # The search compares scores at the same penalties, so the same one wins.
+    assert model.alpha_ == pytest.approx(again.alpha_, rel=1e-9)
+    V, W = model.decision_function(X), again.decision_function(X)
+    np.testing.assert_allclose(V, W, rtol=CLOSE, atol=CLOSE)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=seeds, K=st.sampled_from([2, 3]))
+def test_a_weight_is_a_repetition_for_firth_s_likelihood(seed, K):
+    X, model, again = weighted_and_repeated(lambda: LogisticRegression("firth"), seed, K)
+    V, W = model.decision_function(X), again.decision_function(X)
+    np.testing.assert_allclose(V, W, rtol=CLOSE, atol=CLOSE)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=seeds, K=st.sampled_from([2, 3]))
+def test_automatic_penalties_are_the_same_for_dense_and_sparse_rows(seed, K):
+    X, y = sample(seed, K=K)
+    X[np.abs(X) < 1] = 0.0
+    dense, csr = (LogisticRegression("auto").fit(form, y) for form in (X, sparse.csr_matrix(X)))
+    assert dense.alpha_ == pytest.approx(csr.alpha_, rel=1e-9)
+
+
 @settings(max_examples=20, deadline=None)
 @given(seed=seeds)
 def test_units_of_columns_do_not_matter_without_a_penalty(seed):

@@ -7,9 +7,11 @@ have, unless the powers themselves are kept to more than float64.
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from adaline import LeastSquares, PolynomialLeastSquares
 from reference import correct_digits, exact_least_squares
@@ -66,12 +68,47 @@ LONGLEY = {
 }
 
 
-def test_longley_has_fourteen_digits_and_its_standard_errors_ten():
+def test_longley_has_all_certified_digits_and_so_have_its_standard_errors():
     data = pytest.importorskip("statsmodels.datasets").longley.load_pandas()
     table = LeastSquares().fit(data.exog, data.endog).summary().to_frame()
     for name, (coefficient, error) in LONGLEY.items():
         assert table.loc[name, "coef"] == pytest.approx(coefficient, rel=3e-15)
-        assert table.loc[name, "std err"] == pytest.approx(error, rel=1e-10)
+        assert table.loc[name, "std err"] == pytest.approx(error, rel=3e-14)
+
+
+def exact_variances(X, y):
+    """Squares of the standard errors of (b, w) as rationals."""
+    rows = [[Fraction(1), *(Fraction(v) for v in row)] for row in X]
+    q, y = len(rows[0]), [Fraction(v) for v in np.asarray(y).tolist()]
+    *w, b = exact_least_squares(X, y)
+    sse = sum((t - sum(map(mul, row, [b, *w]))) ** 2 for row, t in zip(rows, y, strict=True))
+    S = [[sum(r[i] * r[j] for r in rows) for j in range(q)] for i in range(q)]
+    inverse = [[Fraction(i == j) for j in range(q)] for i in range(q)]
+    for k in range(q):  # Gauss and Jordan; S is positive definite
+        pivot = S[k][k]
+        S[k], inverse[k] = [v / pivot for v in S[k]], [v / pivot for v in inverse[k]]
+        for i in set(range(q)) - {k}:
+            c = S[i][k]
+            S[i] = [a - c * v for a, v in zip(S[i], S[k], strict=True)]
+            inverse[i] = [a - c * v for a, v in zip(inverse[i], inverse[k], strict=True)]
+    return [sse / (len(rows) - q) * inverse[i][i] for i in range(q)]
+
+
+@pytest.mark.parametrize("name", ["Wampler3", "Wampler4", "Wampler5"])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])
+def test_wampler_standard_errors_are_the_exact_ones(name, make):
+    y, _ = WAMPLER[name]
+    model = LeastSquares().fit(make(X5), y)
+    exact = [float(v) ** 0.5 for v in exact_variances(X5.tolist(), y)]
+    np.testing.assert_allclose(model.summary()["std err"], exact, rtol=1e-14)
+
+
+def test_wampler_standard_errors_with_weights_are_those_of_repeated_rows():
+    y, counts = WAMPLER["Wampler4"][0], np.arange(21) % 3
+    rows = np.repeat(np.arange(21), counts)
+    model = LeastSquares().fit(X5, y, sample_weight=counts)
+    exact = [float(v) ** 0.5 for v in exact_variances(X5[rows].tolist(), y[rows])]
+    np.testing.assert_allclose(model.summary()["std err"], exact, rtol=1e-14)
 
 
 def test_a_polynomial_like_filip_keeps_its_digits_where_float64_powers_cannot(rng):
@@ -83,5 +120,10 @@ def test_a_polynomial_like_filip_keeps_its_digits_where_float64_powers_cannot(rn
     model = PolynomialLeastSquares(degree=10).fit(x.reshape(-1, 1), y)
     assert correct_digits([*model.coef_, model.intercept_], exact) >= 15
     assert model.certificate_.evidence["digits"] >= 13
-    rounded = LeastSquares().fit(np.array(powers, dtype=float), y)
+    errors = [float(v) ** 0.5 for v in exact_variances(powers, y)]
+    np.testing.assert_allclose(model.summary()["std err"], errors, rtol=1e-13)
+    floats = np.array(powers, dtype=float)
+    rounded = LeastSquares().fit(floats, y)
+    errors = [float(v) ** 0.5 for v in exact_variances(floats.tolist(), y)]
+    np.testing.assert_allclose(rounded.summary()["std err"], errors, rtol=1e-13)
     assert correct_digits([*rounded.coef_, rounded.intercept_], exact) < 10

@@ -11,6 +11,7 @@ from adaline.estimators.perceptron import Perceptron
 from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.widrow_hoff import WidrowHoff
 from adaline.kernels import _neurons as kernels
+from adaline.procedures import sequential as procedure
 from adaline.procedures._state import Recipe, State
 from adaline.procedures.gradient import look
 from adaline.procedures.sequential import blocks
@@ -144,9 +145,50 @@ def test_curvature_bounds_hold():
 
 def test_shuffled_blocks_hold_every_row_once(rng):
     X = np.zeros((70_000, 3))
-    seen = np.concatenate([start + order for start, _, order in blocks(X, rng)])
+    seen = np.concatenate([order for _, _, order in blocks(X, rng)])
     assert np.array_equal(np.sort(seen), np.arange(70_000))
     assert not np.array_equal(seen, np.arange(70_000))
+
+
+@pytest.mark.parametrize("p", [3, 400])
+def test_every_shuffled_block_is_a_draw_from_all_rows(rng, p):
+    """Rows sorted by label are the usual file: a block of neighbours would hold one class."""
+    n = 40_000
+    X = np.zeros((n, 1)) @ np.zeros((1, p))
+    for start, stop, order in blocks(X, rng):
+        m = stop - start
+        assert len(order) == m
+        # The mean of a draw of m of n places is n/2, give or take n / sqrt(12 m).
+        assert abs(order.mean() - n / 2) < 6 * n / np.sqrt(12 * m)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_shuffled_perceptron_is_its_slow_twin(rng, make, dtype):
+    X, t = whole_numbers(rng, n=900)  # more rows than a block holds
+    model = Perceptron(shuffle=True, max_iter=3, random_state=5)
+    want = perceptron(augmented(X), t.tolist(), max_iter=3, rng=model._rng())
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patched:
+        patched.setattr(procedure, "_BLOCK", 1)
+        model.fit(make(X.astype(dtype)), t)
+    assert ([*model.coef_[0], *model.intercept_], model.fit_.corrections, model.n_iter_) == want
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])
+def test_shuffling_learns_as_well_from_rows_sorted_by_label(rng, make):
+    n, p = 40_000, 20
+    X = rng.standard_normal((2 * n, p))
+    y = X @ rng.standard_normal(p) + 2.0 * rng.standard_normal(2 * n) > 0
+    test, rows = (X[n:], y[n:]), np.argsort(y[:n], kind="stable")
+    scores = [
+        Perceptron(shuffle=True, max_iter=3, random_state=seed)
+        .fit(make(X[rows]), y[rows])
+        .score(*test)
+        for seed in range(4)
+    ]
+    in_order = Perceptron(max_iter=3).fit(X[:n], y[:n]).score(*test)
+    assert np.mean(scores) > in_order - 0.05  # last weights swing: 0.02 is their deviation
 
 
 def test_lms_without_the_slope_of_phi_finds_nearly_the_same_classifier(rng):

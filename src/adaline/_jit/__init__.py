@@ -2,55 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba.core import types
 from numba.extending import intrinsic
 
+from adaline._jit.cache import KernelCache
+
 F = TypeVar("F", bound=Callable[..., Any])
-_OWN = frozenset(Path(__file__).parent.glob("*.py"))
-_IMPORTED = re.compile(r"^from (?:\w+\.)*(\w+) import", re.MULTILINE)
-
-
-def cache_directory() -> Path:
-    """Where compiled kernels are kept: a directory of the user's own, closed to others.
-
-    numba's cache is pickle, so it must not lie where someone else can write.
-    `ADALINE_CACHE_DIR` moves it.
-    """
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    directory = Path(os.environ.get("ADALINE_CACHE_DIR") or Path(home) / "adaline")
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = directory.stat()
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
-        raise PermissionError(f"{directory} can be written by others; kernels are not kept there.")
-    return directory
-
-
-@cache
-def stamp(file: Path) -> str:
-    """A name for all that goes into the machine code of a file's kernels, besides the file itself.
-
-    numba compiles a kernel anew when its own file has changed, and does not look at those from
-    which it imports: these decide in which directory the machine code lies.
-    """
-    used, found = set(_OWN), [file]
-    for one in found:
-        for module in _IMPORTED.findall(one.read_text(encoding="utf-8")):
-            other = one.with_name(f"{module}.py")
-            if other.exists() and other not in found:
-                found.append(other)
-                used.add(other)
-    digests = sorted(sha256(one.read_bytes()).hexdigest() for one in used)
-    return sha256("".join(digests).encode()).hexdigest()[:16]
 
 
 def kernel(function: F) -> F:
@@ -78,19 +41,14 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, fastmath: bool | set[str], **more: bool) -> F:
-    before = numba.config.CACHE_DIR
-    try:
-        # numba picks the directory while it decorates, so only our kernels move there.
-        numba.config.CACHE_DIR = str(cache_directory() / stamp(Path(function.__code__.co_filename)))
-        kept = True
-    except (OSError, RuntimeError):  # no home, or one we may not write: compile each time
-        kept = False
-    try:
-        options = {"cache": kept, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
-        compiled: F = numba.njit(**options, **more)(function)
-        return compiled
-    finally:
-        numba.config.CACHE_DIR = before
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **more}
+    compiled: F = numba.njit(**options)(function)
+    if not numba.config.DISABLE_JIT:
+        options["fastmath"] = sorted(fastmath) if isinstance(fastmath, set) else fastmath
+        # Not cache=True: where numba cannot write, it keeps machine code beside the sources.
+        with suppress(OSError):  # no sources to be read, as in a zip archive: compile each time
+            compiled._cache = KernelCache(function, options.items())  # type: ignore[attr-defined]
+    return compiled
 
 
 def _fma_exactly(a: float, b: float, c: float) -> float:

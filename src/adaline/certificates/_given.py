@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.kernels import row_keys
-from adaline.tiles import is_sparse
+from adaline.parameters import array, numbers
+from adaline.tiles import as_csr, is_sparse
 
 Label = str | int | float | bool
 
@@ -97,14 +98,11 @@ def _encoded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def as_float64(X: Any) -> Any:
     """X as float64 or CSR without duplicates, if that changes no number."""
     if is_sparse(X):
-        rows = X.tocsr()
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
+        rows = as_csr(X)
         entries = _exactly(rows.data)
         rows = sparse.csr_matrix((entries, rows.indices, rows.indptr), shape=rows.shape)
     else:
-        rows = np.asarray(X)
+        rows = array("X", X)
         if rows.ndim != 2:
             raise ValueError(
                 f"X has shape {rows.shape}; expected (rows, features). Use X.reshape(-1, 1)?"
@@ -150,7 +148,7 @@ def _same(A: NDArray[Any], B: NDArray[np.float64]) -> bool:
 
 
 def _labels(y: Any, n: int) -> NDArray[Any]:
-    labels: NDArray[Any] = np.asarray(y)
+    labels: NDArray[Any] = array("y", y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.shape != (n,):
@@ -173,7 +171,7 @@ def _labels(y: Any, n: int) -> NDArray[Any]:
 
 
 def _weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
-    omega = np.asarray(sample_weight, dtype=np.float64)
+    omega = numbers("sample_weight", sample_weight)
     if omega.shape != (n,):
         raise ValueError(f"sample_weight has shape {omega.shape}; expected ({n},), one a row.")
     if not np.isfinite(omega).all() or np.any(omega < 0):

@@ -51,7 +51,7 @@ def contraction_of_rows(K: Array, W: Array, lengths: Array, ridge: Array, additi
     E[:p, :p] += (W.T * ridge) @ W
     frobenius = np.sqrt(np.trace(K))
     error = gamma(p + 4) * float(lengths @ np.linalg.norm(W, axis=1))
-    own = gamma(additions) * frobenius**2 + 2 * frobenius * error + error**2
+    own = gamma(additions) * frobenius**2 + 2 * frobenius * error + error * error  # ** would raise
     own += gamma(2 * p) * float(ridge @ np.linalg.norm(W, axis=1) ** 2)
     return float(_SLACK * (np.linalg.norm(E) + own))
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adaline.linalg import UNIT
+from adaline.parameters import NONE, NUMBER, array, named, numbers
 from adaline.tiles import as_rows, is_sparse
 
 
@@ -59,16 +60,25 @@ def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) ->
     >>> round(bound.lecture, 9), round(bound.sharp, 9)
     (36.0, 9.0)
     """
-    X, _, _ = as_rows(X if is_sparse(X) else np.asarray(X), None, None)
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    weights = np.asarray(w, dtype=np.float64).ravel()
-    if len(classes) != 2 or len(codes) != X.shape[0]:
+    X, _, _ = as_rows(X, None, None)
+    (NUMBER | NONE)("b", b)
+    b = None if b is None else float(b)
+    labels, weights = array("y", y), numbers("w", w).ravel()
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise named(error, "y") from None
+    whole = labels.dtype.kind != "f" or bool(np.all(classes == np.rint(classes)))
+    if len(classes) != 2 or labels.shape != (X.shape[0],) or not whole or labels.dtype.kind in "cV":
         raise ValueError(
-            f"y has {len(codes)} labels of {len(classes)} classes for {X.shape[0]} "
-            "samples; the bound is for two classes, one label a sample."
+            f"X has {X.shape[0]} rows and y has {labels.size} labels of {len(classes)} classes; "
+            "the bound is for two classes, one label a sample."
         )
     if weights.shape != (X.shape[1],) or not np.isfinite(weights).all():
-        raise ValueError(f"w has shape {np.shape(w)}; expected {X.shape[1]} finite numbers.")
+        raise ValueError(
+            f"X has {X.shape[1]} columns and w has shape {weights.shape}; expected as many finite "
+            "numbers."
+        )
     if not np.isfinite(_largest(X)):
         raise ValueError("X contains NaN or infinity; drop those rows or fill the values in first.")
     # One power of two for all lengths: what is squared stays in range, and quotients do not change.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from adaline import MissingExtra
@@ -61,7 +63,7 @@ def sentence(error: BaseException | str) -> str:
 def guarded(command: Any, tokens: Sequence[str]) -> int:
     """Run a command; whatever happens ends in an exit code and at most one sentence."""
     debug = "--debug" in tokens
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _log_on_stderr(quiet="--quiet" in tokens):
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         if not debug:
             warnings.showwarning = _warned
@@ -71,7 +73,7 @@ def guarded(command: Any, tokens: Sequence[str]) -> int:
             _hush()
             return UNREAD
         except KeyboardInterrupt as stop:
-            _say(f"Stopped. {stop}" if str(stop) else "Stopped; nothing was written.")
+            _say(plain(f"Stopped. {stop}") if str(stop) else "Stopped; nothing was written.")
             return INTERRUPTED
         except Exception as error:
             if debug:
@@ -123,6 +125,28 @@ def _warned(
     """A warning that no command has collected, in a line."""
     if not issubclass(category, DeprecationWarning | FutureWarning | ResourceWarning):
         _say(f"Warning: {sentence(str(message))}")
+
+
+class _Lines(logging.Handler):
+    """What the library logs, in a line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _say(f"adaline: {sentence(record.getMessage())}")
+
+
+@contextmanager
+def _log_on_stderr(quiet: bool) -> Iterator[None]:
+    """Tell what the library logs; what is only good to know, to people at a terminal."""
+    people = sys.stderr.isatty() and not quiet
+    log, lines = logging.getLogger("adaline"), _Lines(logging.INFO if people else logging.WARNING)
+    before = log.level
+    log.addHandler(lines)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(lines)
+        log.setLevel(before)
 
 
 def _say(text: str) -> None:

@@ -96,11 +96,6 @@ def _able(asked: Asked) -> None:
         raise Usage("--checkpoint needs a file that can be read again; stdin cannot.")
     for path in (asked.report, asked.out):
         not_the_data(path, asked.data)
-        folder = os.path.dirname(path or "") or "."
-        if path is not None and not os.path.isdir(folder):
-            raise Usage(f"{path}: there is no directory {folder!r} to write it in; make it first.")
-        if path is not None and os.path.isdir(path):
-            raise Usage(f"{path} is a directory; name a file in it.")
     if asked.report is None:
         return
     for needed in ("jinja2", "matplotlib"):

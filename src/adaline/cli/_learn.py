@@ -136,7 +136,9 @@ def learned(
         found = way(estimator, source, encoding, plan, out, about)
     kinds = {w.category.__name__ for w in caught}
     ours = [w for w in caught if _is_news(w)]
-    said = list(dict.fromkeys(with_names(str(w.message), encoding.names) for w in ours))
+    # Rows in memory are an array, whose columns are x0, x1, ...; blocks have names already.
+    names = encoding.names if plan.in_memory else ()
+    said = list(dict.fromkeys(with_names(str(w.message), names) for w in ours))
     converged: bool | None = "ConvergenceWarning" not in kinds
     if not plan.in_memory and plan.choice.model in IN_ORDER and not _is_proven(found.model):
         converged = None  # the passes were done as asked: nobody has looked whether more would help
@@ -190,7 +192,7 @@ def _by_blocks(
             checkpoint=plan.checkpoint,
             progress=progress,
             passes=plan.passes,
-            seed=plan.seed,
+            seed=plan.seed % 2**64,
         )
     return Learned(model, encoding, progress.rows or None, 0, [], True)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,17 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from adaline.cli._words import plain
+
+
+def _whole(kind: Any, tokens: Any) -> int:
+    """A whole number as it is written: 2.5 is none, where int() of cyclopts would round."""
+    text = tokens[0].value if tokens else ""
+    if not re.fullmatch(r"[-+]?\d{1,4000}", text.strip()):
+        raise ValueError(f"{text[:40]!r} is not a whole number (int)")
+    return int(text)
+
+
+Whole = Annotated[int, Parameter(converter=_whole)]
 
 
 @Parameter(name="*")
@@ -36,7 +48,9 @@ class Common:
             help="The outcome only: no progress, tables or advice.",
         ),
     ] = False
-    seed: Annotated[int, Parameter(help="Of whatever is drawn; the same seed draws the same.")] = 0
+    seed: Annotated[
+        Whole, Parameter(help="Of whatever is drawn; the same seed draws the same.")
+    ] = 0
     debug: Annotated[
         bool,
         Parameter(

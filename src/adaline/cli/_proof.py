@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
-from adaline import Separability
+from adaline import ModelFileError, Separability
 from adaline.data import Encoding
+from adaline.data.binary import read_file
 
 FORMAT, VERSION = "adaline proof about a table", 1
 _LONGEST = 2**28  # bytes of a proof file
@@ -15,12 +15,11 @@ _LONGEST = 2**28  # bytes of a proof file
 
 def read(path: str) -> tuple[Separability, str | None, Encoding | None]:
     """The proof, its target and its encoding; a bare proof has neither."""
-    if os.path.isfile(path) and os.path.getsize(path) > _LONGEST:
-        raise ValueError(f"{path}: a proof has at most {_LONGEST} bytes.")
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(_LONGEST)
+        text = read_file(path, limit=_LONGEST).decode()
         plain = json.loads(text)
+    except ModelFileError as error:
+        raise ValueError(f"{path}: this is no proof: {error}") from None
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path}: this is no JSON ({error}).") from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:

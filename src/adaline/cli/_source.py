@@ -19,6 +19,7 @@ from adaline.cli._errors import Usage
 from adaline.cli._plain_csv import PlainCsv, can_read
 from adaline.cli._words import did_you_mean
 from adaline.data import Block, Source, blocks
+from adaline.data.outputs import refuse_unwritable
 
 _ASIDE = "adaline-stdin-"  # directories for what came from stdin
 _GOLDEN, _A, _B = (
@@ -183,11 +184,17 @@ def column(block: Block, wanted: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def not_the_data(path: str | None, *read: str) -> None:
-    """Refuse to write over what is read."""
+    """Refuse to write over what is read, or where nothing can be written: before the work."""
     if path is None or path == "-":
         return
+    if not path:
+        raise Usage("the name of a file to write to is empty; give one.")
     if os.path.realpath(path) in {os.path.realpath(r) for r in read if r != "-"}:
         raise Usage(f"{path} is a file to read from; give another name to write to.")
+    try:
+        refuse_unwritable(path)
+    except OSError as error:
+        raise Usage(f"{path}: {error.strerror}.") from None
 
 
 def known_column(source: Source, wanted: str, option: str = "--target") -> str:

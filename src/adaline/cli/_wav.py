@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from adaline.data.outputs import Output
 
 _HEADER = 44
 _LARGEST = 2**32 - _HEADER - 1
@@ -28,12 +29,12 @@ class WavWriter:
     """
 
     def __init__(self, path: str, rate: int, channels: int, floats: bool) -> None:
-        self.path, self.draft = path, f"{path}.part"
+        self.path, self._output = path, Output(path)
         self.rate, self.channels, self.floats = rate, channels, floats
         self.bytes, self.clipped = 0, 0
 
     def __enter__(self) -> Self:
-        self.file = open(self.draft, "wb")
+        self.file = self._output.__enter__()
         self.file.write(self._header())
         return self
 
@@ -68,8 +69,4 @@ class WavWriter:
         if kind is None:
             self.file.seek(0)
             self.file.write(self._header())
-            self.file.close()
-            os.replace(self.draft, self.path)
-        else:
-            self.file.close()
-            os.unlink(self.draft)
+        self._output.__exit__(kind, error, trace)

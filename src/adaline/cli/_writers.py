@@ -13,38 +13,45 @@ from typing import Any, Self
 from adaline import MissingExtra
 from adaline.cli._errors import Usage
 from adaline.cli._output import strict
-from adaline.cli._words import did_you_mean
+from adaline.cli._words import did_you_mean, plain
+from adaline.data.outputs import Output, as_text
 
 _ENDINGS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
 _ENDINGS |= {"parquet": "parquet", "pq": "parquet"}
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Writer:
     """Blocks of columns into a file, or to stdout for "-"."""
 
     is_text = False
+    formulas = 0  # cells of text that begin as formulas of spreadsheets do
 
     def __init__(self, path: str, names: Sequence[str]) -> None:
         self.path, self.names = path, list(names)
-        self.draft = "" if path == "-" else f"{path}.part"
 
     def write(self, columns: Sequence[Sequence[Any]]) -> None:
         """The next rows, a list a column; None is missing."""
         raise NotImplementedError
 
     def begin(self) -> None:
-        """Open."""
+        """Write what comes before the rows."""
 
     def end(self) -> None:
-        """Close."""
+        """Write what comes after the rows."""
 
     def __enter__(self) -> Self:
         try:
-            self.begin()
+            self._output = None if self.path == "-" else Output(self.path)
+            self.bytes: Any = None if self._output is None else self._output.__enter__()
         except OSError as error:
-            raise Usage(
-                f"{self.path}: cannot be written ({(error.strerror or '').lower()})."
-            ) from None
+            why = (error.strerror or "").lower()
+            raise Usage(f"{self.path}: cannot be written ({why}).") from None
+        try:
+            self.begin()
+        except BaseException:
+            self._close(*sys.exc_info())
+            raise
         return self
 
     def __exit__(
@@ -53,19 +60,17 @@ class Writer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self.end()
-            if self.draft:
-                os.replace(self.draft, self.path)
-        elif self.draft:
-            self._abandon()
+        try:
+            if kind is None:
+                self.end()
+        except BaseException:
+            self._close(*sys.exc_info())
+            raise
+        self._close(kind, error, trace)
 
-    def _abandon(self) -> None:
-        file = getattr(self, "file", None)
-        if file is not None:
-            file.close()
-        if os.path.exists(self.draft):
-            os.unlink(self.draft)
+    def _close(self, *error: Any) -> None:
+        if self._output is not None:
+            self._output.__exit__(*error)
 
 
 class TextWriter(Writer):
@@ -75,32 +80,48 @@ class TextWriter(Writer):
     file: Any
 
     def begin(self) -> None:
-        if self.draft:
-            self.file = open(self.draft, "w", encoding="utf-8", newline="")  # noqa: SIM115
-        else:
-            self.file = sys.stdout
+        self.file = sys.stdout if self.bytes is None else as_text(self.bytes)
 
     def end(self) -> None:
-        if self.draft:
-            self.file.close()
-        else:
-            self.file.flush()
+        self.file.flush()
+        if self.bytes is not None:
+            self.file.detach()
 
 
 class SeparatedWriter(TextWriter):
-    """CSV or TSV, numbers with all their digits."""
+    """CSV or TSV, numbers with all their digits.
 
-    def __init__(self, path: str, names: Sequence[str], separator: str) -> None:
+    Text that a spreadsheet would run as a formula is counted, and with `disarm` gets an apostrophe
+    before it. What a terminal would obey is shown there, not sent.
+    """
+
+    def __init__(
+        self, path: str, names: Sequence[str], separator: str, disarm: bool = False
+    ) -> None:
         super().__init__(path, names)
-        self.separator = separator
+        self.separator, self.disarm = separator, disarm
 
     def begin(self) -> None:
         super().begin()
+        self.on_terminal = self.bytes is None and self.file.isatty()
         self.csv = csv.writer(self.file, delimiter=self.separator, lineterminator="\n")
-        self.csv.writerow(self.names)
+        self.csv.writerow(self._text(self.names))
 
     def write(self, columns: Sequence[Sequence[Any]]) -> None:
-        self.csv.writerows(zip(*columns, strict=True))
+        self.csv.writerows(zip(*map(self._text, columns), strict=True))
+
+    def _text(self, values: Sequence[Any]) -> Sequence[Any]:
+        """A column with its text made harmless; numbers are left alone."""
+        first = next((v for v in values if v is not None), None)
+        if not isinstance(first, str):
+            return values
+        return [self._cell(v) if isinstance(v, str) else v for v in values]
+
+    def _cell(self, value: str) -> str:
+        if value.startswith(_FORMULAS) and not _is_number(value):
+            self.formulas += 1
+            value = f"'{value}" if self.disarm else value
+        return plain(value, most=len(value) * 10) if self.on_terminal else value
 
 
 class NdjsonWriter(TextWriter):
@@ -149,18 +170,26 @@ class ParquetWriter(Writer):
         arrays = [self.pa.array(values) for values in columns]
         table = self.pa.table(arrays, names=self.names)
         if self.file is None:
-            self.file = self.pq.ParquetWriter(self.draft, table.schema)
+            self.file = self.pq.ParquetWriter(self.bytes, table.schema)
         self.file.write_table(table.cast(self.file.schema))
 
     def end(self) -> None:
         if self.file is None:
             nothing = self.pa.table({name: self.pa.array([], "float64") for name in self.names})
-            self.pq.write_table(nothing, self.draft)
+            self.pq.write_table(nothing, self.bytes)
         else:
             self.file.close()
 
 
-def writer_for(path: str, format: str | None, names: Sequence[str]) -> Writer:
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def writer_for(path: str, format: str | None, names: Sequence[str], disarm: bool = False) -> Writer:
     """What writes a file of this name."""
     ending = os.path.splitext(path)[1].lstrip(".").lower()
     chosen = format or ("csv" if path == "-" else _ENDINGS.get(ending))
@@ -174,5 +203,5 @@ def writer_for(path: str, format: str | None, names: Sequence[str]) -> Writer:
             raise Usage("Parquet cannot be written to stdout; give --out FILE.parquet.")
         return ParquetWriter(path, names)
     if chosen in ("csv", "tsv"):
-        return SeparatedWriter(path, names, "," if chosen == "csv" else "\t")
+        return SeparatedWriter(path, names, "," if chosen == "csv" else "\t", disarm)
     return NdjsonWriter(path, names) if chosen == "ndjson" else JsonWriter(path, names)

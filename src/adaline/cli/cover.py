@@ -9,15 +9,15 @@ from cyclopts import Parameter
 
 import adaline
 from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Out
+from adaline.cli._output import Common, Out, Whole
 from adaline.cli._words import number, plural
 
 _DIGITS = 4000  # of a count that is written out
 
 
 def cover(
-    n: int,
-    d: int,
+    n: Whole,
+    d: Whole,
     /,
     *,
     bias: Annotated[bool, Parameter(negative="--no-bias")] = True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import Annotated, Literal
@@ -43,7 +44,8 @@ def export(
         raise Usage("ONNX is bytes, not text; give --out FILE.onnx.")
     data = exported(found.model, to, None if place == "-" else place)
     if place == "-":
-        sys.stdout.write(data.decode() + "\n")
+        text = data.decode()
+        sys.stdout.write((_visible(text) if sys.stdout.isatty() else text) + "\n")
         return 0
     printer.verdict(f"Wrote {to.upper()}, {size(len(data))}: {place}")
     names = getattr(found.model, "feature_names_in_", None)
@@ -63,3 +65,8 @@ def export(
         }
     )
     return 0
+
+
+def _visible(text: str) -> str:
+    """The same JSON, in which nothing is left that a terminal would obey."""
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 import adaline
 from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Out
+from adaline.cli._output import Common, Out, Whole
 from adaline.cli._progress import Progress
 from adaline.cli._source import not_the_data
 from adaline.cli._wav import WavWriter
@@ -28,7 +28,7 @@ def filter(
     reference: Annotated[str, Parameter(name=["--reference", "-r"])],
     out: Annotated[str, Parameter(name=["--out", "-o"])],
     algorithm: Literal["nlms", "lms", "rls", "affine", "block"] = "nlms",
-    taps: int = 32,
+    taps: Whole = 32,
     eta: float | None = None,
     common: Common | None = None,
 ) -> int:

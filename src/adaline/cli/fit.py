@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from adaline.cli._output import Common, Data, Out
+from adaline.cli._output import Common, Data, Out, Whole
 
 
 def fit(
@@ -21,8 +21,8 @@ def fit(
     test: float | None = None,
     missing: Literal["refuse", "drop", "mean"] = "refuse",
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    passes: int = 1,
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    passes: Whole = 1,
+    jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
     checkpoint: str | None = None,
     common: Common | None = None,
 ) -> int:

@@ -11,7 +11,7 @@ import adaline
 from adaline.cli import _learn
 from adaline.cli._choose import Choice
 from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Data, Out
+from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._source import about_rows, known_column, opened, title
 from adaline.cli._words import name, number, plural
 from adaline.data import Encoding
@@ -24,10 +24,10 @@ def path(
     /,
     *,
     target: Annotated[str, Parameter(name=["--target", "-t"])],
-    points: int = 21,
+    points: Whole = 21,
     ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
     missing: Literal["refuse", "drop", "mean"] = "refuse",
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
     common: Common | None = None,
 ) -> int:
     """Ridge regression over a range of penalties, and where the cross-validated error is least.

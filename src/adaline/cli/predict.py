@@ -24,6 +24,7 @@ def predict(
     out: Annotated[str, Parameter(name=["--out", "-o"])] = "-",
     keep: Annotated[list[str] | None, Parameter(negative="")] = None,
     format: Literal["csv", "tsv", "ndjson", "parquet"] | None = None,
+    disarm: Annotated[bool, Parameter(negative="")] = False,
     common: Common | None = None,
 ) -> int:
     """Predict the rows of a file with a model that `adaline fit --out` wrote.
@@ -44,6 +45,9 @@ def predict(
         A column of the data to copy beside the predictions; may be given more than once.
     format
         How to write, where the name of the file does not tell.
+    disarm
+        For spreadsheets: put an apostrophe before text in CSV and TSV that begins with =, +, - or
+        @, which they would run as a formula. Numbers stay numbers.
     """
     printer = Out(common)
     not_the_data(out, model, data)
@@ -59,7 +63,7 @@ def predict(
         raise Usage("--keep names a column twice, or one called like a prediction.")
     rows = blank = 0
     with (
-        writer_for(out, format, names) as writer,
+        writer_for(out, format, names, disarm) as writer,
         Progress(printer, about_rows(source)) as progress,
     ):
         for part in answers(found.model, encoding, source):
@@ -71,6 +75,11 @@ def predict(
         printer.json({"command": "predict", "rows": rows, "without_prediction": blank, "out": out})
         if blank:
             printer.warn(f"{number(blank)} rows have missing values and no prediction.")
+        if writer.formulas and not disarm:
+            printer.warn(
+                f"{number(writer.formulas)} cells of text begin with =, +, - or @, and a "
+                "spreadsheet would run them as formulas; --disarm puts an apostrophe before them."
+            )
     return 0
 
 

@@ -15,6 +15,7 @@ from adaline.cli._proof import FORMAT, VERSION
 from adaline.cli._source import known_column, not_the_data, opened, title
 from adaline.cli._words import name, number, plural, with_names
 from adaline.data import Encoding
+from adaline.data.outputs import write_atomically
 
 _MANY = 100  # classes: each row is told from every other class
 _PAIRED = 20  # classes up to which each two of them are decided, too
@@ -88,8 +89,7 @@ def separable(
     _doubt(out, found, left_out)
     if proof is not None:
         text = json.dumps(_file(found, target, encoding), allow_nan=False)
-        with open(proof, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
+        write_atomically(proof, f"{text}\n".encode())
         out.say(f"Wrote the proof: {proof}")
         out.say(f"To check it: adaline check-proof {proof} {data}", "dim")
     out.json(

@@ -11,7 +11,7 @@ import adaline
 from adaline.cli import _choose
 from adaline.cli._errors import Usage
 from adaline.cli._learn import gathered
-from adaline.cli._output import Common, Data, Out
+from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._source import about_rows, known_column, opened
 from adaline.cli._words import did_you_mean, name, number
 from adaline.data import Encoding
@@ -34,8 +34,8 @@ def trace(
     *,
     target: Annotated[str, Parameter(name=["--target", "-t"])],
     model: Annotated[str, Parameter(name=["--model", "-m"])] = "perceptron",
-    passes: int = 100,
-    rows: int = 60,
+    passes: Whole = 100,
+    rows: Whole = 60,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
     missing: Literal["refuse", "drop", "mean"] = "refuse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -20,9 +21,11 @@ from adaline.data._source import (
     existing,
     fingerprint_of_file,
     ranges,
+    reading,
 )
 from adaline.errors import DataError
 
+_FEW_ROWS, _ROWS_A_BYTE = 2**27, 2**16  # a constant column packs well, but not better
 _MANY = 2**25  # numbers, 256 MB, beyond which a row group is read in parts
 
 
@@ -31,15 +34,10 @@ class ArrowSource(Source):
 
     def __init__(self, path: str, kind: str, columns: Sequence[str] | None, rows: int | None):
         self.name, self.kind, self.engine = existing(path), kind, engine(f"{kind} files")
-        try:
+        advice = "it may be cut short or of another format"
+        with reading(f"{path}: this is no whole {kind} file", advice):
             names, kinds, self.rows, ends = self._footer()
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise DataError(
-                f"{path}: this is no whole {kind} file ({str(error)[:150]}); it may be cut short "
-                "or of another format."
-            ) from None
+        self._check_rows()
         checked_names(names, path)
         self.places = chosen(columns, names, path)
         self.names = tuple(names[j] for j in self.places)
@@ -48,6 +46,15 @@ class ArrowSource(Source):
             raise DataError(f"{path}: there are column names and no rows; a fit needs rows.")
         self.size = block_rows(len(self.names), rows)
         self.pieces = self._cut(ends) if rows is None and ends else ranges(self.rows, self.size)
+
+    def _check_rows(self) -> None:
+        """Refuse more rows than a file of this size can tell apart by far."""
+        size = os.path.getsize(self.name)
+        if not 0 <= (self.rows or 0) <= max(_FEW_ROWS, _ROWS_A_BYTE * size):
+            raise DataError(
+                f"{self.name}: its footer claims {self.rows} rows, and the file has {size} bytes; "
+                "it is damaged."
+            )
 
     def _footer(self) -> tuple[list[str], list[Any], int, list[int]]:
         """Names, kinds, rows, and where row groups or record batches end (if it is known)."""
@@ -62,9 +69,7 @@ class ArrowSource(Source):
             else:
                 with pa.memory_map(self.name) as file:
                     batches = pa.ipc.open_file(file)
-                    counts = [
-                        batches.get_batch(g).num_rows for g in range(batches.num_record_batches)
-                    ]
+                    counts = [_rows(batches, g) for g in range(batches.num_record_batches)]
                     schema = batches.schema
             kinds = [arrow_kind(field.type) for field in schema]
             return list(schema.names), kinds, sum(counts), np.cumsum(counts).tolist()
@@ -99,16 +104,13 @@ class ArrowSource(Source):
 
     def read(self, piece: Piece) -> Block:
         """The rows of a range."""
-        try:
-            table = self._table(piece)
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise DataError(
-                f"{self.name}: rows {piece.start} to {piece.stop} cannot be read "
-                f"({str(error)[:150]}); the file is damaged."
-            ) from None
-        return Block(self.names, columns_of(table, self.kinds), None, by_row(piece.start))
+        where = f"{self.name}: rows {piece.start} to {piece.stop}"
+        with reading(f"{where} cannot be read", "the file is damaged"):
+            columns = columns_of(self._table(piece), self.kinds)
+        found = {len(column.values) for column in columns}
+        if found - {piece.stop - piece.start}:
+            raise DataError(f"{where} are {sorted(found)} in its columns; the file is damaged.")
+        return Block(self.names, columns, None, by_row(piece.start))
 
     def _table(self, piece: Piece) -> Any:
         if self.engine == "polars":
@@ -138,6 +140,7 @@ class ArrowSource(Source):
         if self.kind != "Parquet":
             with pa.memory_map(self.name) as file:
                 whole = pa.ipc.open_file(file).read_all().select(list(self.names))
+                whole.validate(full=True)  # offsets of text lead to memory
                 return whole.slice(piece.start, piece.stop - piece.start)
         file = parquet.ParquetFile(self.name, pre_buffer=False)
         first, groups = None, []
@@ -150,3 +153,10 @@ class ArrowSource(Source):
             at = end
         table = file.read_row_groups(groups, columns=list(self.names), use_threads=False)
         return table.slice(piece.start - (first or 0), piece.stop - piece.start)
+
+
+def _rows(batches: Any, g: int) -> int:
+    """Rows of a record batch, whose buffers are as long as they must be."""
+    batch = batches.get_batch(g)
+    batch.validate()
+    return int(batch.num_rows)

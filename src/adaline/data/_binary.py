@@ -20,7 +20,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data._whole_files import LIMIT, read_file, refuse_large, write_atomically
+from adaline.data._outputs import write_atomically
+from adaline.data._whole_files import LIMIT, read_file, refuse_large
 from adaline.errors import ModelFileError
 
 __all__ = ["DTYPES", "LIMIT", "pack", "read_file", "unpack", "write_atomically"]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from adaline.data._arrow import ArrowSource
+from adaline.data._checks import check_choice, check_names, check_path, check_whole
 from adaline.data._csv import CsvSource
 from adaline.data._libsvm import LibsvmSource
 from adaline.data._ndjson import NdjsonSource
 from adaline.data._numpy import MatrixSource, NpySource, npz
-from adaline.data._source import Source, existing
+from adaline.data._source import Source, existing, reading
 from adaline.data._tables import TableSource, from_file_object, from_iterable, from_reader
 from adaline.data._wav import WavSource
 from adaline.errors import DataError
+from adaline.tiles import as_csr
 
 Columns = Sequence[str] | None
 Open = Callable[[str, Columns, int | None], Source]
@@ -89,13 +91,15 @@ def blocks(
     >>> source.names, source.rows, [block.rows for block in source]
     (('x0', 'x1'), 6, [4, 2])
     """
+    _check(source, columns, rows, format)
     if isinstance(source, Source):
         return source
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        return opener(path, format)(path, columns, rows)
+        with reading(f"{path}: it cannot be read"):
+            return opener(path, format)(path, columns, rows)
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
-        matrix = source.tocsr() if hasattr(source, "tocsr") else source
+        matrix = as_csr(source) if hasattr(source, "tocsr") else source
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
             raise DataError(
                 f"the array has shape {matrix.shape} and dtype {matrix.dtype}; expected numbers in "
@@ -109,12 +113,28 @@ def blocks(
     if hasattr(source, "read"):
         binary = getattr(source, "buffer", source)
         return from_file_object(binary, "\t" if format == ".tsv" else ",")
-    if hasattr(source, "__iter__"):
+    if hasattr(source, "__iter__") and not isinstance(source, Mapping | Set | bytes):
         return from_iterable(source, columns)
     raise TypeError(
         f"cannot read rows from a {type(source).__name__}; give a path, a table, an array, or an "
         "iterable of tables or arrays."
     )
+
+
+def _check(source: Any, columns: Any, rows: Any, format: Any) -> None:
+    """Refuse options that mean nothing, before anything is opened."""
+    check_names("columns", columns)
+    if rows is not None:
+        check_whole("rows", rows, 1)
+    if format is not None:
+        check_choice("format", format if not isinstance(format, str) else format.lower(), FORMATS)
+    if isinstance(source, (str, os.PathLike)):
+        check_path("source", source)
+    if isinstance(source, Source) and (columns, rows, format) != (None, None, None):
+        raise ValueError(
+            "source is one that `blocks` gave: columns, rows and format were chosen then. Give "
+            "them where it is opened."
+        )
 
 
 def opener(path: str, format: str | None = None) -> Open:

@@ -58,13 +58,22 @@ class Checkpoint:
         """The state saved last, or None where there is none; the one before if that is damaged."""
         damaged = []
         for path in (self.path, self.previous):
-            if not path.exists():
+            if not os.path.lexists(path):
                 continue
             try:
                 header, arrays = unpack(read_file(path, limit=LIMIT), limit=LIMIT)
                 state = _thaw(header["state"], arrays)
                 facts = header["facts"]
-            except (ModelFileError, KeyError, TypeError, ValueError, AttributeError) as error:
+            except (
+                ModelFileError,
+                ArithmeticError,
+                AttributeError,
+                LookupError,
+                OSError,
+                RecursionError,
+                TypeError,
+                ValueError,
+            ) as error:
                 damaged.append(f"{path.name}: {error}")
                 continue
             self._compare(facts)

@@ -138,8 +138,12 @@ def _plus(a: Any, b: Any) -> Any:
 
 def regress(model: Any, passes: Passes, rows: Rows) -> Any:
     """LeastSquares and Ridge from moments of all blocks; hard ones get more passes."""
+    try:
+        learn = model.fit_moments
+    except AttributeError as error:  # a rule that needs the rows, in a sentence
+        raise ValueError(str(error)) from None
     m = passes.sums("moments", MomentsOf(rows), _plus)
-    model.fit_moments(m)
+    learn(m)
     ridge, stopped = float(getattr(model, "alpha_", 0.0)), model.fit_.stopped
     short = model.fit_.certificate.evidence.get("digits", 0.0) < ENOUGH
     if short and passes.source.again and getattr(model, "refine", True):

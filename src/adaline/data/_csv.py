@@ -22,6 +22,7 @@ from adaline.data._source import (
     chosen,
     existing,
     fingerprint_of_file,
+    is_failure,
 )
 from adaline.data._text import CHUNK, Text
 from adaline.errors import DataError
@@ -131,7 +132,9 @@ class CsvSource(Source):
                 table = self._table(data)
         except MemoryError:
             raise
-        except Exception as error:
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             raise self._complaint(data, start, str(error)) from None
         if not self._is_even(data, table.shape[0]):
             raise self._complaint(data, start, "its lines have different numbers of fields")

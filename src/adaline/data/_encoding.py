@@ -11,6 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data._blocks import blocks
+from adaline.data._checks import (
+    check_choice,
+    check_jobs,
+    check_names,
+    check_text,
+    check_whole,
+    wrong_type,
+)
 from adaline.data._facts import (
     Facts,
     bad_number,
@@ -30,6 +38,7 @@ from adaline.results import Array
 from adaline.tiles import is_sparse
 
 Missing = Literal["refuse", "drop", "mean"]
+MISSING, UNKNOWN = ("refuse", "drop", "mean"), ("refuse", "zeros")
 MOST_LEVELS = 1000
 _TILE = 4096  # rows that are turned from columns to rows at a time
 
@@ -76,6 +85,12 @@ class Encoding:
     missing: Missing = "refuse"
     unknown: Literal["refuse", "zeros"] = "refuse"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.inputs, tuple) or not all(isinstance(i, Input) for i in self.inputs):
+            raise wrong_type("inputs", self.inputs, "a tuple of Input, as Encoding.learn gives")
+        check_choice("missing", self.missing, MISSING)
+        check_choice("unknown", self.unknown, UNKNOWN)
+
     @classmethod
     def learn(
         cls,
@@ -104,10 +119,13 @@ class Encoding:
         jobs : int, default=1
             Processes that read.
         """
-        if missing not in ("refuse", "drop", "mean"):
-            raise ValueError(f"missing is {missing!r}; give 'refuse', 'drop' or 'mean'.")
-        if unknown not in ("refuse", "zeros"):
-            raise ValueError(f"unknown is {unknown!r}; give 'refuse' or 'zeros'.")
+        check_choice("missing", missing, MISSING)
+        check_choice("unknown", unknown, UNKNOWN)
+        check_names("columns", columns)
+        check_whole("most_levels", most_levels, 1)
+        check_jobs(jobs)
+        if target is not None:
+            check_text("target", target, "the name of a column")
         source = blocks(source)
         names = list(source.names)
         if target is not None:
@@ -152,6 +170,8 @@ class Encoding:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Encoding:
         """The encoding that `to_dict` described; anything else is refused."""
+        if not isinstance(plain, Mapping):
+            raise wrong_type("plain", plain, "a mapping, as Encoding.to_dict gives")
         try:
             inputs = tuple(
                 Input(
@@ -162,7 +182,7 @@ class Encoding:
                 for entry in plain["inputs"]
             )
             missing, unknown = plain["missing"], plain["unknown"]
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             raise DataError(f"this describes no encoding: {error!r}.") from None
         if missing not in ("refuse", "drop", "mean") or unknown not in ("refuse", "zeros"):
             raise DataError(f"this describes no encoding: missing={missing!r}.")
@@ -170,6 +190,10 @@ class Encoding:
 
     def kept(self, block: Block, target: str | None = None) -> NDArray[np.bool_] | None:
         """Which rows to keep when missing="drop"; None where all are kept."""
+        if not isinstance(block, Block):
+            raise wrong_type("block", block, "a Block, such as blocks(source) gives")
+        if target is not None:
+            check_text("target", target, "the name of a column")
         if self.missing != "drop":
             return None
         wanted = [entry.name for entry in self.inputs] + ([target] if target is not None else [])
@@ -200,7 +224,8 @@ class Encoding:
         check : bool
             Whether to look for infinities and NaN; who sums all numbers sees them in the sums.
         """
-        keep = self.kept(block) if keep is None else keep
+        check_choice("order", order, ("C", "F"))
+        keep = self.kept(block) if keep is None else _chosen_rows(keep, block.rows)
         places = places_in(block, [entry.name for entry in self.inputs])
         if block.matrix is not None:
             return self._matrix(block, places, keep, order)
@@ -304,6 +329,13 @@ class Encoding:
                 )
         places = table[codes] if len(table) else np.zeros(len(codes), dtype=np.int64)
         return [(places == k).astype(np.float64) for k in range(1, len(entry.levels))]
+
+
+def _chosen_rows(keep: Any, rows: int) -> NDArray[np.bool_]:
+    good = isinstance(keep, np.ndarray) and keep.dtype == bool and keep.shape == (rows,)
+    if not good:
+        raise wrong_type("keep", keep, f"an array of {rows} booleans")
+    return np.asarray(keep)
 
 
 @functools.lru_cache(maxsize=32)

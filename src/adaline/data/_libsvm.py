@@ -13,6 +13,8 @@ from adaline.data._source import Block, Kind, Piece, Source, existing, fingerpri
 from adaline.data._text import CHUNK, Text
 from adaline.errors import DataError
 
+# Every column costs some hundred bytes for its name, so a short file may not claim many.
+_MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16
 _COMMENT = re.compile(rb"#[^\n]*")
 
 
@@ -25,23 +27,27 @@ class LibsvmSource(Source):
 
     def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
         if columns is not None:
-            raise ValueError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
+            raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
         self.name, self.text = existing(path), Text(path, quotes=False)
         taste = self.text.take(0, 2**20)
         width = max(len(taste) // max(taste.count(b"\n"), 1), 1)
         self.chunk = CHUNK // 4 if rows is None else max(rows * width, 64)
-        least, most, self.rows = 1, 0, 0
+        least, most, entries, self.rows = 1, 0, 0, 0
         for piece in self.descriptors():
             _, indices, _, indptr = self._parsed(piece)
-            self.rows += len(indptr) - 1
+            self.rows, entries = self.rows + len(indptr) - 1, entries + len(indices)
             if len(indices):
                 least, most = min(least, int(indices.min())), max(most, int(indices.max()))
         if not self.rows:
             raise DataError(f"{path}: there are no rows; a fit needs rows.")
         if least < 0:
             raise DataError(f"{path}: it has the index {least}; indices are 0 or more.")
-        if most >= 2**31:
-            raise DataError(f"{path}: it has the index {most}, beyond 2^31.")
+        if most > max(_MANY_COLUMNS, _COLUMNS_AN_ENTRY * entries) or most >= 2**31:
+            raise DataError(
+                f"{path}: it has the index {most}, and {entries} entries in all; indices may go up "
+                f"to {_MANY_COLUMNS}, or to {_COLUMNS_AN_ENTRY} times the number of entries. "
+                "Number the features again, without gaps."
+            )
         self.base = 0 if least == 0 else 1
         self.names = ("y", *(f"x{j}" for j in range(self.base, most + 1)))
         number: Kind = "number"
@@ -114,8 +120,9 @@ class LibsvmSource(Source):
                     if k and (len(parts) != 2 or str(int(parts[0])) != parts[0].decode()):
                         raise ValueError
                 except ValueError:
+                    shown = token[:40].decode(errors="replace")
                     return DataError(
-                        f"{self.name}: line {first + i} has {token[:40].decode()!r}; expected a "
+                        f"{self.name}: line {first + i} has {shown!r}; expected a "
                         "label and then index:value pairs of numbers (no qid)."
                     )
         return DataError(f"{self.name}: from line {first} on this is not LIBSVM text.")

@@ -36,3 +36,19 @@ def _check_sizes(name: str, state: dict[str, Any]) -> None:
             raise ModelFileError(
                 f"The state of this {name} has {key} = {str(value)[:40]} and {kept} numbers in all."
             )
+    needed = _numbers(name, *(state.get(key, 1) for key in ("taps", "channels", "block", "order")))
+    if needed > kept:
+        raise ModelFileError(
+            f"The state of this {name} has {kept} numbers in all, and a filter of that size has "
+            f"{needed} or more."
+        )
+
+
+def _numbers(name: str, taps: int, channels: int, block: int, order: int) -> int:
+    """Numbers that a filter of this size remembers, at least."""
+    weights = taps * channels
+    if name == "RLS":  # P, which is symmetric
+        return weights * weights // 2
+    if name == "AffineProjection":
+        return max(weights * order, order * order // 2)
+    return channels * max(taps, block)

@@ -40,7 +40,7 @@ def _closed(model: Any, dtype: Any) -> None:
 def _polynomial(model: Any, dtype: Any) -> None:
     p, degree, count = model.n_features_in_, model.degree, model.fit_.W.shape[1]
     # Degrees and columns are bounded by their monomials, which are in the file.
-    small = 1 <= p <= count and 1 <= degree <= count
+    small = 1 <= p <= count and 1 <= degree <= count and degree * count <= _MOST_FACTORS
     _demand(small and comb(p + degree, degree) - 1 == count, "weights are not one a monomial.")
     model.monomials_ = [
         m for d in range(1, degree + 1) for m in combinations_with_replacement(range(p), d)
@@ -146,6 +146,7 @@ def written(model: Any, weights: dict[str, Any]) -> None:
     _demand(model._is_written(), "weights that were written, and are those learned.")
 
 
+_MOST_FACTORS = 2**24  # of all monomials of a polynomial: some hundred megabytes
 _OUTPUTS = ("default", "pandas", "polars")
 _COEF = ("coef_", "intercept_", "_dtype")
 FOLLOWS: dict[str, tuple[str, ...]] = {

@@ -19,6 +19,8 @@ from adaline.procedures._state import Recipe, State
 
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _PLAIN = (str, int, float, bool)
+_ROOM = 64  # letters in memory for each one in the file,
+_SPARE_LETTERS = 2**22  # and so many more in all: 16 MB
 
 
 class Reader:
@@ -26,6 +28,7 @@ class Reader:
 
     def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
         self.arrays = dict(arrays)
+        self._letters = _SPARE_LETTERS
 
     def done(self) -> None:
         """Nothing may be left over."""
@@ -105,9 +108,11 @@ class Reader:
         flat, width = _listed(node["text"], where), node["width"]
         if any(type(part) is not str for part in flat) or type(width) is not int:
             raise _strange(where, "text that is none")
-        longest = max(map(len, flat), default=0)
-        if not longest <= width <= max(longest, 1) * 64 or width * len(flat) > 2**30:
-            raise _strange(where, width)
+        longest, letters = max(map(len, flat), default=0), sum(map(len, flat))
+        # One long string, or a large width, makes room for as many letters in every place.
+        self._letters += _ROOM * (letters + len(flat)) - width * len(flat)
+        if not longest <= width <= max(longest, 1) * _ROOM or self._letters < 0:
+            raise _strange(where, f"{len(flat)} strings of width {width}, of {letters} letters")
         found = np.array(flat, dtype=f"<U{width}")
         if found.tolist() != flat:  # numpy drops zeros at the end
             raise _strange(where, "text that ends in a zero character")

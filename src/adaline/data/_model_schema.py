@@ -38,7 +38,8 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         "adaline.results",
         _FIT
         | {"rank": "count", "condition": "number~", "W_low": "float K p", "b_low": "float K"}
-        | {"squares": "float~ K", "root": "float~ p p | None", "dependent": "tuple plain"},
+        | {"squares": "float~ K", "root": "float~ p p | float~ p+1 p | None"}
+        | {"dependent": "tuple plain"},
     ),
     "NewtonFit": (
         "adaline.procedures._newton_fit",

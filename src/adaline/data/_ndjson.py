@@ -17,6 +17,7 @@ from adaline.data._source import (
     chosen,
     existing,
     fingerprint_of_file,
+    is_failure,
 )
 from adaline.data._text import CHUNK, Text
 from adaline.errors import DataError
@@ -67,7 +68,9 @@ class NdjsonSource(Source):
             }
         except MemoryError:
             raise
-        except Exception as error:
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             raise self._complaint(taste, 0, str(error)) from None
 
     def descriptors(self) -> Iterable[Piece]:
@@ -84,12 +87,13 @@ class NdjsonSource(Source):
         data = self.text.take(piece.start, piece.stop)
         self.text.check(data, piece.start)
         try:
-            table = self._table(data)
+            columns = columns_of(self._table(data), self.kinds)
         except MemoryError:
             raise
-        except Exception as error:
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             raise self._complaint(data, piece.start, str(error)) from None
-        columns = columns_of(table, self.kinds)
         return Block(self.names, columns, None, lambda i: f"line {self.text.line(piece.start) + i}")
 
     def _table(self, data: bytes) -> Any:
@@ -115,7 +119,7 @@ class NdjsonSource(Source):
         for i, line in enumerate(data.splitlines()):
             try:
                 row = json.loads(line, **_STRICT) if line.strip() else {}
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 return DataError(f"{self.name}: line {first + i} is not JSON: {error}.")
             if not isinstance(row, dict):
                 return DataError(

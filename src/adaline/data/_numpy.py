@@ -25,10 +25,12 @@ from adaline.data._source import (
     existing,
     fingerprint_of_file,
     ranges,
+    reading,
 )
 from adaline.errors import DataError
 
 _RATIO, _LARGE = 100, 2**28  # a member that grows more than this, beyond this size, is a bomb
+_MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16  # as in LIBSVM files
 _CSR = {"data", "indices", "indptr", "shape"}
 
 
@@ -87,7 +89,8 @@ class NpySource(MatrixSource):
         existing(path)
         with open(path, "rb") as file:
             dtype, shape, _ = _header(file, path, os.path.getsize(path))
-        array = _named(np.load(path, mmap_mode="r", allow_pickle=False))
+        with reading(f"{path}: this is no whole npy file"):
+            array = _named(np.load(path, mmap_mode="r", allow_pickle=False))
         names = array[1] or _numbered(shape[1] if len(shape) == 2 else 1)
         super().__init__(array[0], names, columns, rows, path)
         self._dtype = dtype
@@ -109,17 +112,20 @@ def npz(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSou
     """The arrays of an npz file side by side, or the CSR matrix that scipy.sparse saved in it."""
     existing(path)
     try:
-        with zipfile.ZipFile(path) as packed:
-            for member in packed.infolist():
-                _check_member(packed, member, path)
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
+        with reading(f"{path}: this is no whole npz file"):
+            with zipfile.ZipFile(path) as packed:
+                _check_growth(packed.infolist(), path)
+                for member in packed.infolist():
+                    _check_member(packed, member, path)
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+    except OSError as error:  # zip says so of places that are not in the file, too
         raise DataError(f"{path}: this is no whole npz file ({error}).") from None
     if not arrays:
         raise DataError(f"{path}: the file is empty; it needs an array.")
     if set(arrays) >= _CSR:
         matrix = _csr(arrays, path)
+        _check_width(matrix, path)
         return MatrixSource(matrix, _numbered(matrix.shape[1]), columns, rows, path)
     parts: list[NDArray[Any]] = []
     names: list[str] = []
@@ -159,8 +165,10 @@ def _header(file: IO[bytes], path: str, size: int) -> tuple[Any, tuple[int, ...]
             (2, 0): np.lib.format.read_array_header_2_0,
         }[version]
         shape, fortran, dtype = read(file, max_header_size=100_000)
-    except (ValueError, KeyError, EOFError) as error:
-        raise DataError(f"{path}: this is no npy file of version 1 or 2 ({error}).") from None
+    except Exception as error:  # numpy reads the header as Python, which fails in many ways
+        raise DataError(
+            f"{path}: this is no npy file of version 1 or 2 ({str(error)[:150]})."
+        ) from None
     numbers = [dtype[name] for name in dtype.names] if dtype.names else [dtype]
     if any(d.kind not in "fiub" for d in numbers) or len(shape) not in (1, 2):
         raise DataError(
@@ -178,13 +186,31 @@ def _header(file: IO[bytes], path: str, size: int) -> tuple[Any, tuple[int, ...]
     return dtype, shape, fortran
 
 
-def _check_member(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> None:
-    """Refuse members that would unpack to much more than they are."""
-    if member.file_size > max(_LARGE, _RATIO * member.compress_size):
+def _check_growth(members: list[zipfile.ZipInfo], path: str) -> None:
+    """Refuse members that would unpack, together, to much more than they are."""
+    packed, whole = (sum(getattr(m, s) for m in members) for s in ("compress_size", "file_size"))
+    # Members may share their bytes, which are then counted once.
+    if whole > max(_LARGE, _RATIO * min(packed, os.path.getsize(path))):
+        names = ", ".join(repr(m.filename) for m in members[:3]) + ", ..." * (len(members) > 3)
         raise DataError(
-            f"{path}: {member.filename!r} would grow from {member.compress_size} to "
-            f"{member.file_size} bytes; this looks like a bomb. Save it as npy if it is not."
+            f"{path}: {names} would grow from {packed} to {whole} bytes; this looks like a bomb. "
+            "Save it as npy if it is not."
         )
+
+
+def _check_width(matrix: Any, path: str) -> None:
+    """Refuse columns by the million for a few entries: each needs a name."""
+    p = matrix.shape[1]
+    if p > max(_MANY_COLUMNS, _COLUMNS_AN_ENTRY * matrix.nnz):
+        raise DataError(
+            f"{path}: the matrix claims {p} columns for {matrix.nnz} entries; at most "
+            f"{_MANY_COLUMNS} are read, or {_COLUMNS_AN_ENTRY} for each entry. Leave out the "
+            "columns that are empty."
+        )
+
+
+def _check_member(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> None:
+    """Refuse members that are no npy arrays, or claim more than is there."""
     if not member.filename.endswith(".npy"):
         raise DataError(f"{path}: {member.filename!r} in it is no npy array.")
     with packed.open(member) as file:

@@ -30,7 +30,8 @@ def in_passes(
     """partial_fit on every block, `count` times over the source.
 
     With the learner's shuffle=True the blocks of a pass, and the rows of a block, come in an order
-    that the seed, the pass and the block decide.
+    that the seed, the pass and the block decide. An order of all rows would read the source once
+    for every few rows of a block.
     """
     source = passes.source
     shuffle = bool(getattr(model, "shuffle", False))

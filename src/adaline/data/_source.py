@@ -9,14 +9,16 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import DataError
+from adaline.errors import DataError, MissingExtra
 
 Kind = Literal["number", "text", "date", "other"]
 
@@ -193,8 +195,27 @@ def fingerprint_of_file(path: str, *facts: Any) -> str:
     return digest.hexdigest()
 
 
+@contextmanager
+def reading(what: str, advice: str = "it is damaged, or of another format") -> Iterator[None]:
+    """Let whatever the libraries beneath raise, panics of polars included, be one DataError."""
+    try:
+        yield
+    except (DataError, MissingExtra, MemoryError, OSError):
+        raise
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        why = " ".join(str(error).split())[:150] or type(error).__name__
+        raise DataError(f"{what} ({why}); {advice}.") from error
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether something went wrong: an Exception, or a panic of polars, which is none."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
 def existing(path: str) -> str:
-    """The path of a file that is there and not empty."""
+    """The path of a regular file that is there and not empty."""
     if not os.path.exists(path):
         folder = os.path.dirname(path) or "."
         there = os.listdir(folder) if os.path.isdir(folder) else []
@@ -203,6 +224,11 @@ def existing(path: str) -> str:
         raise DataError(f"{path}: there is no such file{hint}")
     if os.path.isdir(path):
         raise DataError(f"{path}: this is a directory; give one file.")
-    if os.path.isfile(path) and os.path.getsize(path) == 0:
+    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe may wait for ever
+        raise DataError(
+            f"{path}: this is a pipe or device, which can be read once only; copy it to a file "
+            "first, or give it as stdin."
+        )
+    if os.path.getsize(path) == 0:
         raise DataError(f"{path}: the file is empty; it needs column names and rows.")
     return path

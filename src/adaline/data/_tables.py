@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from adaline.data._checks import shown
 from adaline.data._engine import columns_of, engine, kinds_of
 from adaline.data._numpy import MatrixSource
 from adaline.data._pipe import PipedCsv
@@ -22,6 +23,7 @@ from adaline.data._source import (
     ranges,
 )
 from adaline.errors import DataError
+from adaline.tiles import as_csr
 
 
 class TableSource(Source):
@@ -194,9 +196,19 @@ def _once(parts: Iterator[Block], name: str, kinds: Any) -> Source:
 def _one(part: Any, columns: Sequence[str] | None) -> Source:
     """A block given as a table, or as an array."""
     if isinstance(part, np.ndarray) or hasattr(part, "tocsr"):
-        matrix = part.tocsr() if hasattr(part, "tocsr") else np.atleast_2d(part)
+        matrix = as_csr(part) if hasattr(part, "tocsr") else np.atleast_2d(part)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+            raise DataError(
+                f"a block has shape {matrix.shape} and dtype {matrix.dtype}; expected numbers in "
+                "(rows, columns)."
+            )
         names = [f"x{j}" for j in range(matrix.shape[1])]
         return MatrixSource(matrix, names, columns, max(matrix.shape[0], 1))
+    if not (hasattr(part, "columns") or hasattr(part, "__arrow_c_stream__")):
+        raise TypeError(
+            f"a block is {shown(part)}, a {type(part).__name__}; expected a table or an array. For "
+            "rows of numbers give numpy.array(rows)."
+        )
     table = as_table(part)
     return TableSource(table, columns, max(int(table.shape[0]), 1))
 

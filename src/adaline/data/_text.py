@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import struct
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any
@@ -12,6 +13,7 @@ from adaline.data._source import Piece
 from adaline.errors import DataError
 
 CHUNK = 2**23  # bytes of text that make a block
+_LONGEST = 2**30  # bytes of a record
 _QUOTE, _NEWLINE = b'"', b"\n"
 
 
@@ -61,7 +63,7 @@ class Text:
                 file.seek(start)
             data: bytes = file.read(stop - start)
             return data
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile, struct.error) as error:
             raise DataError(
                 f"{self.path}: the gzip file is cut short or damaged ({error}); copy or download "
                 "it again."
@@ -84,6 +86,11 @@ class Text:
             more = chunk
             while not stop:  # a record longer than a chunk
                 more *= 2
+                if more > max(_LONGEST, 2 * chunk):
+                    raise DataError(
+                        f"{self.path}: line {self.line(start)} is longer than {_LONGEST} bytes; "
+                        "a quote may be open, or this is no text of lines."
+                    )
                 data = self.take(start, start + more)
                 last = len(data) < more
                 stop = len(data) if last else self._cut(data)

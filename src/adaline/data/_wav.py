@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import struct
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +20,7 @@ class WavSource(MatrixSource):
 
     def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
         existing(path)
+        _check_chunks(path)
         self.rate, samples = _samples(path)
         names = [f"channel{j}" for j in range(samples.shape[1])]
         super().__init__(samples, names, columns, rows, path)
@@ -45,6 +48,26 @@ class WavSource(MatrixSource):
         else:
             scaled = raw.astype(np.float64)
         return Block(block.names, (), scaled, block.place)
+
+
+def _check_chunks(path: str) -> None:
+    """Refuse a file whose chunks claim more bytes than there are: memory is made for the claim."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        head = file.read(12)
+        order = ">" if head.startswith(b"RIFX") else "<"
+        while len(found := file.read(8)) == 8:
+            name, claimed = found[:4], struct.unpack(f"{order}I", found[4:])[0]
+            if head.startswith(b"RF64") and claimed == 2**32 - 1:
+                return  # its 64-bit size is another chunk's; the samples are mapped, not read
+            if claimed > size - file.tell():
+                raise DataError(
+                    f"{path}: a part of this wav file claims {claimed} bytes, and "
+                    f"{size - file.tell()} are left; it is cut short. Save it again whole."
+                )
+            if name == b"data":
+                return
+            file.seek(claimed + claimed % 2, os.SEEK_CUR)
 
 
 def _samples(path: str) -> tuple[int, Any]:

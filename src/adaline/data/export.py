@@ -11,8 +11,10 @@ import numpy as np
 from adaline import __version__
 from adaline.data import _onnx
 from adaline.data._binary import write_atomically
+from adaline.data._checks import check_choice, check_path
 from adaline.data._model_parts import kind_of
 from adaline.data._model_writer import Writer
+from adaline.data._outputs import refuse_unwritable
 from adaline.errors import ModelFileError
 
 _REGRESSORS = ("LeastSquares", "Ridge", "WidrowHoff")
@@ -66,8 +68,10 @@ def export(
      ]
     }
     """
-    if to not in ("onnx", "json"):
-        raise ValueError(f"to is {to!r}; expected 'onnx' or 'json'.")
+    check_choice("to", to, ("onnx", "json"))
+    if path is not None:
+        check_path("path", path)
+        refuse_unwritable(path)
     if type(model).__name__ == "Prepared":
         raise ModelFileError(
             f"The preparation of columns is not exported to {to} here; export its .model, and give "

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from adaline.data._blocks import blocks
 from adaline.data._checkpoint import Checkpoint
+from adaline.data._checks import (
+    check_call,
+    check_choice,
+    check_jobs,
+    check_labels,
+    check_names,
+    check_number,
+    check_path,
+    check_text,
+    check_truth,
+    check_whole,
+    wrong_type,
+)
 from adaline.data._closed_stream import gaussian, linear_machine, regress
-from adaline.data._encoding import Encoding, Missing
+from adaline.data._encoding import MISSING, Encoding, Missing
 from adaline.data._newton_stream import logistic
 from adaline.data._passes import Passes, Progress, Rows
 from adaline.data._sequential_stream import in_passes
@@ -84,7 +99,9 @@ def fit(
     classes : sequence, optional
         All labels, where they are known; saves a pass for the learners of rows in order.
     seed : int
-        For learners with shuffle=True.
+        For learners with shuffle=True: every pass takes the blocks in a random order, and the
+        rows of a block too. That is less than an order of all rows, which a stream cannot have:
+        of a file sorted by label most blocks hold one class. Mix the rows of such a file first.
 
     Returns
     -------
@@ -104,13 +121,18 @@ def fit(
     (array([ 2., -1.]), 3.0)
     """
     name = type(estimator).__name__
+    if isinstance(estimator, type):
+        made = f"{estimator.__name__}()"
+        raise TypeError(f"estimator is the class {estimator.__name__}; give an object, {made}.")
     if name not in CAN or not type(estimator).__module__.startswith("adaline.estimators."):
         raise TypeError(
             f"{name} cannot learn from blocks of rows; these can: {', '.join(CAN)}. Read the file "
             "and use fit where it is small enough."
         )
-    if passes < 1:
-        raise ValueError(f"passes is {passes}; give 1 or more.")
+    _check(target, encoding, columns, missing, jobs, checkpoint, every, progress, passes)
+    check_truth("online", online)
+    check_labels("classes", classes)
+    check_whole("seed", seed, 0)
     source = blocks(source)
     place_of(target, source.names, source.name, "target column")
     if encoding is None:
@@ -128,12 +150,15 @@ def fit(
         }
         store = Checkpoint(checkpoint, facts, every)
     run = Passes(source, jobs, progress, store)
-    if name in _CLOSED:
-        model = _CLOSED[name](estimator, run, rows)
-    elif name == "LogisticRegression" and not online:
-        model = logistic(estimator, run, rows, classes)
-    else:
-        model = in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
+    with _all_or_nothing(estimator):
+        # Named before it learns, so that whatever is said on the way names the right columns.
+        estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+        if name in _CLOSED:
+            model = _CLOSED[name](estimator, run, rows)
+        elif name == "LogisticRegression" and not online:
+            model = logistic(estimator, run, rows, classes)
+        else:
+            model = in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
     return _named(model, encoding)
 
 
@@ -150,9 +175,48 @@ def _learned(source: Source, target: str, columns: Any, missing: Missing, jobs: 
     return Encoding.learn(source, target, columns=columns, missing=missing, jobs=jobs)
 
 
+def _check(
+    target: Any,
+    encoding: Any,
+    columns: Any,
+    missing: Any,
+    jobs: Any,
+    checkpoint: Any,
+    every: Any,
+    progress: Any,
+    passes: Any,
+) -> None:
+    """Refuse wrong options by their names, before anything is read or written."""
+    check_text("target", target, "the name of the column to learn")
+    if encoding is not None and not isinstance(encoding, Encoding):
+        raise wrong_type("encoding", encoding, "an Encoding, such as Encoding.learn(source) gives")
+    check_names("columns", columns)
+    if encoding is not None and columns is not None:
+        raise ValueError("columns and encoding are both given; the encoding has its columns.")
+    check_choice("missing", missing, MISSING)
+    check_jobs(jobs)
+    check_whole("passes", passes, 1)
+    check_number("every", every, 0.0)
+    check_call("progress", progress)
+    if checkpoint is not None:
+        check_path("checkpoint", checkpoint)
+
+
+@contextmanager
+def _all_or_nothing(estimator: Any) -> Iterator[None]:
+    """What does not end well, or is stopped, leaves the estimator as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
 def _named(model: Any, encoding: Encoding) -> Any:
     model.feature_names_in_ = np.array(encoding.names, dtype=object)
     model.encoding_ = encoding
-    if hasattr(model, "_speak_up") and type(model).__name__ in ("LeastSquares", "Ridge"):
+    if type(model).__name__ in ("LeastSquares", "LeastSquaresClassifier", "Ridge"):
         model._speak_up()
     return model

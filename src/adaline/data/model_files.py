@@ -23,11 +23,13 @@ import numpy as np
 from adaline import __version__
 from adaline.data._binary import LIMIT, pack, read_file, unpack, write_atomically
 from adaline.data._blocks import blocks
+from adaline.data._checks import check_mapping, check_path, check_whole, wrong_type
 from adaline.data._encoding import Encoding
 from adaline.data._model_nodes import same
 from adaline.data._model_parts import difference, kind_of, put_together, taken_apart
 from adaline.data._model_reader import Reader
 from adaline.data._model_writer import Writer
+from adaline.data._outputs import refuse_unwritable
 from adaline.errors import ModelFileError
 
 FORMAT = 1
@@ -105,6 +107,11 @@ def save(
     ModelFileError
         Where something cannot be stored: functions, random generators, nothing learned.
     """
+    check_path("path", path)
+    check_mapping("metadata", metadata)
+    if encoding is not None and not isinstance(encoding, Encoding):
+        raise wrong_type("encoding", encoding, "an Encoding, such as Encoding.learn(source) gives")
+    refuse_unwritable(path)
     write_atomically(path, packed(model, encoding, metadata))
 
 
@@ -131,6 +138,8 @@ def load(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Any:
     ModelFileError
         Where the file is damaged, cut short, too large, newer than this adaline, or no model.
     """
+    check_path("path", path)
+    check_whole("limit", limit, 1)
     return unpacked(read_file(path, limit=limit), limit=limit)
 
 
@@ -150,17 +159,23 @@ def describe(path: str | os.PathLike[str], *, limit: int = LIMIT) -> dict[str, A
     dict
         "kind", "name", "params", "metadata" (what was given to `save`), versions and sizes.
     """
+    check_path("path", path)
+    check_whole("limit", limit, 1)
     data = read_file(path, limit=limit)
     header, arrays = unpack(data, limit=limit)
     _check_header(header)
-    model = header["model"] if isinstance(header["model"], dict) else {}
-    content, reader = model.get("content"), Reader(arrays)
+    model = header["model"]
+    if not isinstance(model, dict) or not {"kind", "name", "content"} <= set(model):
+        raise ModelFileError("The file does not say what it holds.")
+    kind, name, content, reader = model["kind"], model["name"], model["content"], Reader(arrays)
+    if not isinstance(name, str) or not isinstance(kind, str):
+        raise ModelFileError("The file does not name what it holds.")
     params = content.get("params") if isinstance(content, dict) else None
     params = params if isinstance(params, dict) else {}
     return {
-        "kind": model.get("kind"),
-        "name": model.get("name"),
-        "params": {k: reader.node(part, f"{model['name']}.{k}") for k, part in params.items()},
+        "kind": kind,
+        "name": name,
+        "params": {k: reader.node(part, f"{name}.{k}") for k, part in params.items()},
         "encoded": header["encoding"] is not None,
         "metadata": header["metadata"],
         "versions": header["versions"],

@@ -5,26 +5,25 @@ Inside, weights are always W (K, p) and b (K,); only here they bend to scikit-le
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from adaline import parameters
 from adaline.certificates.delivery import delivered
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
+from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing
+from adaline.parameters import Expected, ParameterError
 from adaline.results import Array, Certificate, Fit
-from adaline.tiles import is_sparse
+from adaline.tiles import as_csr, check_finite, is_sparse
+
+__all__ = ["Classifier", "Learner", "Regressor", "check_finite", "checked_rows"]
 
 
 class Learner(AllOrNothing, BaseEstimator):
@@ -34,6 +33,7 @@ class Learner(AllOrNothing, BaseEstimator):
     coef_: Array
     intercept_: Any
     n_features_in_: int
+    _parameters: Mapping[str, Expected] = {}  # what each parameter may be
     _dtype: Any  # of coef_ and intercept_ as they were learned
 
     def __copy__(self) -> Self:
@@ -50,33 +50,23 @@ class Learner(AllOrNothing, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense; a subclass adds what holds of several together."""
+        parameters.check(self._parameters, self)
+
     def _rows(self, X: Any, *, reset: bool, finite: bool = True) -> Any:
         """X as float64, float32 or CSR of either; with `finite`, free of NaN and infinities.
 
         A fit asks for finite=False when it can tell from its sums, which saves a pass.
         """
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            reset=reset,
-        )
+        X = checked_rows(self, X, reset=reset)
         if finite:
             check_finite(X, self._names)
         return X
 
     def _weights(self, sample_weight: Any, X: Any) -> Array | None:
         """Sample weights as float64 (n,), not negative, not all zero; None stays None."""
-        if sample_weight is None:
-            return None
-        if not np.any(np.asarray(sample_weight)):
-            raise ValueError(
-                "sample_weight is zero for every row; give at least one row a positive weight."
-            )
-        omega = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        return np.asarray(omega)
+        return parameters.weights_of("sample_weight", sample_weight, X.shape[0])
 
     def _names(self) -> list[str]:
         """Column names: those of the table that was fitted, or x0, x1, ..."""
@@ -147,27 +137,7 @@ class Regressor(RegressorMixin, Learner):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        y = np.asarray(y)
-        if y.dtype == object:
-            try:
-                y = y.astype(np.float64)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"y holds {type(y.flat[0]).__name__} objects; a regressor needs numbers. "
-                    "Convert y to float, or use a classifier."
-                ) from None
-        if np.iscomplexobj(y):
-            raise ValueError("Complex data not supported: y is complex; give real targets.")
-        if y.dtype.kind not in "fiub":
-            raise ValueError(
-                f"y has dtype {y.dtype}; a regressor needs numbers. Use a classifier for labels."
-            )
-        if y.ndim not in (1, 2) or len(y) != X.shape[0]:
-            raise ValueError(
-                f"X has {X.shape[0]} rows and y has shape {y.shape}; y must be (n,) or (n, k)."
-            )
-        Y = np.asarray(y, dtype=np.float64)
-        check_finite(Y.reshape(len(Y), -1), what="y")
+        Y = _real_targets(y, X.shape[0])
         self._one_target = Y.ndim == 1
         return Y.reshape(len(Y), -1)
 
@@ -186,20 +156,21 @@ class Regressor(RegressorMixin, Learner):
         return V[:, 0] if self._one_target else V
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2 of the predictions, as scikit-learn has it: 1 - (squares left) / (squares of y)."""
-        check_lengths(_num_samples(X), y, sample_weight)
-        return float(super().score(X, y, sample_weight))
+        """R^2 of `predict(X)`, the mean over the targets where there are several."""
+        from sklearn.metrics import r2_score  # takes long to load, and is seldom asked for
+
+        predicted = self.predict(X)
+        Y = _real_targets(y, len(predicted))
+        omega = parameters.weights_of("sample_weight", sample_weight, len(predicted))
+        if Y.reshape(len(Y), -1).shape != predicted.reshape(len(Y), -1).shape:
+            raise ValueError(f"y has shape {Y.shape}; predictions have {predicted.shape}.")
+        return float(r2_score(Y, predicted, sample_weight=omega))
 
 
 class Classifier(ClassifierMixin, Learner):
     """Two classes or many, any labels: one neuron for two, one a class for more."""
 
     classes_: NDArray[Any]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of samples decided rightly."""
-        check_lengths(_num_samples(X), y, sample_weight)
-        return float(super().score(X, y, sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b: positive for `classes_[1]`; one column a class when there are more than two."""
@@ -212,50 +183,30 @@ class Classifier(ClassifierMixin, Learner):
         winner = (v > 0).astype(int) if v.ndim == 1 else np.argmax(v, axis=1)
         return np.asarray(self.classes_[winner])
 
-
-def share_right(decided: NDArray[Any], y: Any, sample_weight: Any = None) -> float:
-    """Share of decisions that are the labels y, by weight."""
-    check_lengths(len(decided), y, sample_weight)
-    right = np.asarray(decided == column_or_1d(y), dtype=np.float64)
-    return float(np.average(right, weights=sample_weight))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of samples decided rightly; a rejected sample is not."""
+        return share_right(self.predict(X), y, sample_weight)
 
 
-def check_lengths(n: int, y: Any, sample_weight: Any = None) -> None:
-    """Raise ValueError where y or the weights of a score are not one a row."""
-    for name, given in (("y", y), ("sample_weight", sample_weight)):
-        if given is None and name == "sample_weight":
-            continue
-        shape = np.shape(given)
-        if not shape or shape[0] != n:
-            raise ValueError(
-                f"X has {n} rows and {name} has shape {shape}; expected one value a row."
-            )
+def checked_rows(learner: Any, X: Any, *, reset: bool, **options: Any) -> Any:
+    """X by scikit-learn's validation, whose complaints come to name X; finite or not."""
+    options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
+    parameters.refuse("X", X)
+    try:
+        X = as_csr(X) if is_sparse(X) else X
+        return validate_data(learner, X, ensure_all_finite=False, reset=reset, **options)
+    except (ValueError, TypeError, OverflowError, AttributeError) as error:
+        raise parameters.named(error, "X") from None
 
 
-def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str = "X") -> None:
-    """Raise ValueError that names the first NaN or infinity by row and column.
-
-    names is asked only then: those of 10^5 columns take as long to make as the rows to learn.
-    """
-    values = X.data if is_sparse(X) else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if values.dtype.kind not in "fc" or np.isfinite(np.sum(values, dtype=np.float64)):
-            return  # one NaN or infinity would have reached the sum
-    bad = ~np.isfinite(values)
-    if not bad.any():
-        return
-    if is_sparse(X):
-        q = int(np.argmax(bad))
-        row = int(np.searchsorted(X.indptr, q, side="right")) - 1
-        column, value = int(X.indices[q]), values[q]
-    else:
-        row = int(np.argmax(bad.any(axis=1)))
-        column = int(np.argmax(bad[row]))
-        value = X[row, column]
-    kind = "NaN" if np.isnan(value) else "infinity"
-    column_name = f" ({names()[column]})" if names else ""
-    raise ValueError(
-        f"{what} contains {kind} (inf or NaN is not a number to learn from), first at row {row}, "
-        f"column {column}{column_name}; {int(bad.sum())} such values in all. "
-        "Drop those rows or fill the values in first."
+def _real_targets(y: Any, n: int) -> Array:
+    """y as finite float64 (n,) or (n, k)."""
+    Y = parameters.numbers(
+        "y", y, "numbers: a regressor needs numbers, and a classifier takes labels"
     )
+    if Y.ndim not in (1, 2) or len(Y) != n or 0 in Y.shape:
+        raise ParameterError(
+            f"X has {n} rows and y has shape {Y.shape}; y must be (n,) or (n, k), k at least 1."
+        )
+    check_finite(Y.reshape(n, -1), what="y")
+    return Y

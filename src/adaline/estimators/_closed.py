@@ -43,11 +43,11 @@ class ClosedForm(Learner):
 
     def _moments_of(self, rows: Rows) -> Moments:
         """Moments of the rows; what is not finite in them names the row and column."""
-        m = Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
-        if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
+        try:
+            return Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
+        except ValueError:
             check_finite(rows.X, self._names)
-            raise ValueError("sums over X leave the range of float64; rescale the columns.")
-        return m
+            raise
 
     def _speak_up(self) -> None:
         """Warn of dependent columns and of answers that hang on the data's last digits."""
@@ -144,20 +144,17 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         """Learn from moments alone, computed elsewhere or merged from parts."""
         self._check_parameters()
         if not isinstance(m, Moments):
-            raise TypeError(f"expected Moments, got {type(m).__name__}; see Moments.of(X, y).")
+            raise TypeError(f"m is {type(m).__name__}; expected Moments, see Moments.of(X, y).")
         self._check_size(m.p, m.targets, m.rows)
         self.moments_ = m
         self._accept(self._solve(m, None), np.dtype(np.float64))
         return self
 
-    def _check_parameters(self) -> None:
-        """A subclass refuses parameters that make no sense."""
-
     def _check_size(self, p: int, targets: int, rows: int) -> None:
         if targets == 0:
-            raise ValueError("these statistics have no targets; use Moments.of(X, y) with y.")
+            raise ValueError("m has no targets; use Moments.of(X, y) with y.")
         if rows == 0:
-            raise ValueError("these statistics are of no rows; there is nothing to learn from.")
+            raise ValueError("m is of no rows; there is nothing to learn from.")
         self.n_features_in_ = p
         self._one_target = targets == 1
 

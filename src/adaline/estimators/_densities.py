@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import gaussian_kde
 
 from adaline.decisions import checked_priors
+from adaline.parameters import NOT_NEGATIVE, ParameterError, named, shown
 from adaline.results import Array
 
 
@@ -48,7 +50,8 @@ class Density:
                 f"{self.dimension}. Give densities of all features together, such as "
                 "scipy.stats.multivariate_normal, or the one column they describe."
             )
-        evaluate = self.source.logpmf if self.discrete else self.source.logpdf
+        source = _writeable(self.source)
+        evaluate = source.logpmf if self.discrete else source.logpdf
         rows: Any = X[:, 0] if p == 1 else X
         values = np.asarray(
             evaluate(X.T if isinstance(self.source, gaussian_kde) else rows), dtype=np.float64
@@ -68,12 +71,27 @@ class Density:
     def draw(self, n: int, rng: np.random.Generator) -> Array:
         """n random rows."""
         if isinstance(self.source, gaussian_kde):
-            rows = self.source.resample(n, seed=rng).T
+            rows = _writeable(self.source).resample(n, seed=rng).T
         elif hasattr(self.source, "rvs"):
             rows = self.source.rvs(size=n, random_state=rng)
         else:
             rows = self.source.sample(n, rng=rng)
         return np.asarray(rows, dtype=np.float64).reshape(n, -1)
+
+
+def _writeable(source: Any) -> Any:
+    """The density; a kernel density estimate whose arrays are read-only, with copies of them.
+
+    scipy's compiled loop asks for arrays that it could write, although it does not.
+    """
+    if not isinstance(source, gaussian_kde):
+        return source
+    arrays = {key: v for key, v in vars(source).items() if isinstance(v, np.ndarray)}
+    if all(array.flags.writeable for array in arrays.values()):
+        return source
+    source = copy(source)
+    vars(source).update({key: np.array(array) for key, array in arrays.items()})
+    return source
 
 
 def _dimension(source: Any) -> int | None:
@@ -147,11 +165,24 @@ class Table:
             return np.asarray(np.log(self.probabilities.T[self.places(X)]))
 
 
-def shares(counts: Mapping[Any, float], label: Any) -> dict[Any, float]:
+def counted(counts: Any) -> dict[Any, dict[Any, float]]:
+    """{label: {symbol: probability}} from {label: {symbol: how many}}."""
+    if not isinstance(counts, Mapping) or not all(isinstance(t, Mapping) for t in counts.values()):
+        raise ParameterError(
+            f"counts is {shown(counts)}; expected {{label: {{symbol: how many}}}}."
+        )
+    return {label: _shares(table, label) for label, table in counts.items()}
+
+
+def _shares(counts: Mapping[Any, float], label: Any) -> dict[Any, float]:
     """{symbol: probability} from {symbol: how many}."""
+    for symbol, many in counts.items():
+        NOT_NEGATIVE(f"counts[{label!r}][{symbol!r}]", many)
     total = sum(counts.values())
     if not total > 0:
-        raise ValueError(f"class {label!r} has no counts above zero; leave it out.")
+        raise ValueError(
+            f"counts of class {label!r}: there are no counts above zero; leave it out."
+        )
     return {symbol: count / total for symbol, count in counts.items()}
 
 
@@ -167,6 +198,13 @@ def is_fixed(densities: Any) -> bool:
 
 def fixed(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] | Table]:
     """Labels and densities of {label: density}, or of a sequence for the labels 0, 1, ..."""
+    try:
+        return _fixed(densities)
+    except (ValueError, TypeError) as error:
+        raise named(error, "densities") from None
+
+
+def _fixed(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] | Table]:
     if not isinstance(densities, (Mapping, Sequence, np.ndarray)):
         raise TypeError(
             f"densities is {densities!r}; give {{label: density}}, a sequence of densities, "
@@ -191,7 +229,7 @@ def fixed(densities: Any) -> tuple[NDArray[Any], tuple[Density, ...] | Table]:
 def at_least_two(labels: Sequence[Any]) -> None:
     if len(labels) < 2:
         raise ValueError(
-            f"there is only {len(labels)} class, {list(labels)}; deciding needs at least two "
+            f"y has only {len(labels)} class, {list(labels)}; deciding needs at least two "
             "classes. Give rows, or a density, of another class."
         )
 

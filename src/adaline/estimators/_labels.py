@@ -9,17 +9,99 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from adaline import parameters
 from adaline.class_tiles import Codes
+from adaline.parameters import ParameterError, is_number, named, shown
 
 
 def labels_of_rows(y: Any, X: Any) -> NDArray[Any]:
     """Labels as a vector, one a row of X."""
+    return _labels(y, X.shape[0])
+
+
+def _labels(y: Any, n: int) -> NDArray[Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
-    if len(labels) != X.shape[0]:
-        raise ValueError(f"X has {X.shape[0]} rows and y has {len(labels)} labels.")
-    return labels
+    try:
+        labels: NDArray[Any] = column_or_1d(parameters.array("y", y), warn=True)
+    except (ValueError, TypeError) as error:
+        raise named(error, "y") from None
+    if len(labels) != n:
+        raise ParameterError(f"X has {n} rows and y has {len(labels)} labels; give one a row.")
+    if labels.dtype.kind == "U" and isinstance(y, list | tuple):
+        _refuse_mixed(y)
+    return plain(labels, "y")
+
+
+def _refuse_mixed(y: Any) -> None:
+    """Of ["a", 1] numpy makes two texts, and predictions would be "1" instead of 1."""
+    if not all(isinstance(a, str) for a in np.ravel(np.array(y, dtype=object))):
+        raise ParameterError(
+            "y mixes texts and others, which have no order; make all of them texts."
+        )
+
+
+def plain(labels: NDArray[Any], name: str) -> NDArray[Any]:
+    """Labels of one type that has an order; objects become the numbers or texts that they are."""
+    kind = labels.dtype.kind
+    if kind in "iubU":
+        return labels
+    if kind == "O":
+        return _of_objects(labels, name)
+    if kind == "f":
+        if not np.isfinite(labels).all():
+            raise ParameterError(f"{name} contains NaN or infinity, which are no labels.")
+        return labels
+    if kind == "S":
+        raise ParameterError(f"{name} holds labels of bytes; make them text, by .astype(str).")
+    if kind in "mM" and not np.isnat(labels).any():
+        return labels
+    raise ParameterError(f"{name} has dtype {labels.dtype}; expected labels: texts or numbers.")
+
+
+def _of_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
+    missing = [a is None or type(a).__name__ in ("NAType", "NaTType") for a in labels.flat]
+    if any(missing):
+        raise ParameterError(
+            f"{name} has no label in row {missing.index(True)}: contains NaN, None or NA."
+        )
+    texts = sum(isinstance(a, str) for a in labels.flat)
+    if texts == labels.size:
+        return labels
+    odd = [a for a in labels.flat if not (isinstance(a, bool | np.bool_) or is_number(a))]
+    if not odd:
+        return np.array(labels.tolist())
+    first = next((a for a in odd if not isinstance(a, str)), None)
+    if first is None:
+        raise ParameterError(
+            f"{name} mixes texts and numbers, which have no common order; make all of them texts."
+        )
+    if isinstance(first, float):
+        raise ParameterError(f"{name} contains NaN or infinity, which are no labels.")
+    raise ParameterError(
+        f"{name} holds {type(first).__name__} objects such as {shown(first)} (Unknown label type); "
+        "expected labels: texts or numbers."
+    )
+
+
+def _family(labels: NDArray[Any]) -> str:
+    """What labels can be equal to: texts, numbers, dates or durations."""
+    kind = labels.dtype.kind
+    return {"U": "texts", "O": "texts", "M": "dates", "m": "durations"}.get(kind, "numbers")
+
+
+def share_right(predicted: NDArray[Any], y: Any, sample_weight: Any) -> float:
+    """Share of predictions that are the labels y, by weight."""
+    n = len(predicted)
+    labels = _labels(y, n)
+    omega = parameters.weights_of("sample_weight", sample_weight, n)
+    if _family(predicted) != _family(labels) and predicted.dtype != object:
+        raise ParameterError(
+            f"y has labels such as {shown(labels.tolist()[0])}, and predictions are such as "
+            f"{shown(predicted.tolist()[0])}; texts, numbers and dates are never equal."
+        )
+    right = np.asarray(predicted == labels, dtype=np.float64)
+    return float(np.average(right, weights=omega))
 
 
 def announced(classes: Any, known: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -27,7 +109,7 @@ def announced(classes: Any, known: NDArray[Any] | None) -> NDArray[Any] | None:
 
     None where nothing was announced: then the first labels seen are all there will be.
     """
-    given = None if classes is None else np.unique(np.asarray(classes))
+    given = None if classes is None else as_classes(classes)
     if known is None:
         return given
     if given is not None and not np.array_equal(given, known):
@@ -36,6 +118,27 @@ def announced(classes: Any, known: NDArray[Any] | None) -> NDArray[Any] | None:
             "they cannot change."
         )
     return known
+
+
+def as_classes(classes: Any) -> NDArray[Any]:
+    """Different labels, sorted."""
+    labels = parameters.array("classes", classes)
+    if labels.ndim != 1 or not labels.size:
+        raise ParameterError(f"classes is {shown(classes)}; expected a list of all labels.")
+    return np.unique(plain(labels, "classes"))
+
+
+def labels_of_moments(classes: Any, K: int) -> NDArray[Any]:
+    """A label for each of the K classes of moments, in their order; 0, 1, ... if None."""
+    if classes is None:
+        return np.arange(K)
+    labels = parameters.array("classes", classes)
+    if labels.shape != (K,) or len(np.unique(plain(labels, "classes"))) < K or K < 2:
+        raise ParameterError(
+            f"classes are {shown(classes)}; the moments have {K} classes, and each needs a label "
+            "of its own (two at least)."
+        )
+    return plain(labels, "classes")
 
 
 def encode(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any], Codes]:
@@ -47,7 +150,10 @@ def encode(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any],
     if y.dtype.kind in "iu" and len(y) and int(y.max()) - int(y.min()) <= 4 * len(y) + 64:
         found, codes = _counted(y, classes)
     else:
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except (ValueError, TypeError) as error:
+            raise named(error, "y") from None
         found = np.unique(y) if classes is None else classes
         codes = codes_of(y, found)
     if len(found) < 2:
@@ -60,9 +166,10 @@ def encode(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any],
 
 def _counted(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any], Codes]:
     low = int(y.min())
-    places = y.astype(np.int64) if low == 0 else (y - y.dtype.type(low)).astype(np.int64)
+    wide = y if y.dtype.itemsize == 8 else y.astype(np.int64)  # differences of int8 overflow int8
+    places = wide.astype(np.int64) if low == 0 else (wide - wide.dtype.type(low)).astype(np.int64)
     present = np.flatnonzero(np.bincount(places))
-    found = present.astype(y.dtype) + y.dtype.type(low)
+    found = (present.astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
     if classes is None and len(found) == present[-1] + 1:
         return found, places
     table = np.zeros(present[-1] + 1, dtype=np.int64)
@@ -72,6 +179,11 @@ def _counted(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any
 
 def codes_of(y: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
     """Index of each label among the sorted classes; an error names a label not among them."""
+    if _family(classes) != _family(np.asarray(y)):
+        raise ValueError(
+            f"y has labels such as {np.asarray(y).tolist()[0]!r}, and the classes are "
+            f"{classes.tolist()}; texts, numbers and dates are never equal."
+        )
     codes = np.searchsorted(classes, y)
     known = codes < len(classes)
     known[known] = classes[codes[known]] == np.asarray(y)[known]

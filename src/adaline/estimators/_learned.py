@@ -13,6 +13,7 @@ from scipy.stats import gaussian_kde
 from adaline.errors import IllConditionedWarning
 from adaline.estimators._densities import Density, given
 from adaline.estimators._refusals import GUARD
+from adaline.parameters import shown
 from adaline.results import Array
 
 FLOOR = float(np.sqrt(np.finfo(np.float64).eps))
@@ -128,7 +129,18 @@ def learned(recipe: Any, groups: Sequence[Array], labels: Sequence[Any]) -> tupl
     elif recipe == "kde":
         sources = kernel_estimates(groups, labels)
     elif callable(recipe):
-        sources = [recipe(X) for X in groups]
+        return _by_function(recipe, groups, labels)
     else:
         raise ValueError(f"densities is {recipe!r}; the names known are 'gaussian' and 'kde'.")
     return given(sources, labels)
+
+
+def _by_function(
+    recipe: Any, groups: Sequence[Array], labels: Sequence[Any]
+) -> tuple[Density, ...]:
+    try:
+        return given([recipe(X) for X in groups], labels)
+    except (ValueError, TypeError) as error:
+        raise TypeError(
+            f"densities is {shown(recipe)}, which gave no density for the rows of a class: {error}"
+        ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._closed import ClosedFormRegressor
+from adaline.parameters import LEVEL, count
 from adaline.procedures.inference import inference
 from adaline.summaries import Summary
 
@@ -27,9 +28,12 @@ class LeastSquaresRegressor(ClosedFormRegressor):
         return self.fit_.condition
 
     def summary(self, level: float = 0.95, target: int = 0) -> Summary:
-        """Coefficients with standard errors, t, p and intervals; R², F, condition and VIF.
+        """Coefficients with standard errors, t, p and intervals; R², F, condition, AIC and VIF.
 
-        Sample weights count rows: a row of weight 2 is two observations.
+        Sample weights count rows: a row of weight 2 is two observations. The log-likelihood is
+        -n/2 (ln(2 pi SSE / n) + 1); AIC and BIC are -2 of it and 2, or ln n, for each coefficient,
+        the bias included: statsmodels' definitions. R counts the variance as well, so that its AIC
+        is 2 more and its BIC ln n.
 
         Parameters
         ----------
@@ -47,8 +51,8 @@ class LeastSquaresRegressor(ClosedFormRegressor):
         self._check_moments()
         self._refuse_written("standard errors are those of the least-squares weights")
         m = self.moments_
-        if not 0 <= target < m.targets:
-            raise ValueError(f"target is {target}; there are {m.targets}, counted from 0.")
+        LEVEL("level", level)
+        count(0, m.targets - 1)("target", target)
         mean, scatter = m.mean_and_squares(about_zero=not self.fit_intercept)
         chosen = [*range(m.p), m.p + target]
         return inference(
@@ -58,6 +62,6 @@ class LeastSquaresRegressor(ClosedFormRegressor):
             scatter=scatter[chosen],
             names=self._names(),
             intercept=self.fit_intercept,
-            level=level,
+            level=float(level),
             target=target,
         )

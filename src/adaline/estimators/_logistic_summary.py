@@ -11,6 +11,7 @@ from adaline.estimators._delivered import WRITTEN
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._online_logistic import OnlineLogistic
 from adaline.objective import MANY, LogisticLoss, logistic_loss
+from adaline.parameters import LEVEL, words
 from adaline.procedures._newton_fit import NewtonFit
 from adaline.procedures.logistic_inference import Information, information, logistic_summary
 from adaline.procedures.profile import profile_intervals
@@ -56,8 +57,8 @@ class SummarisedLogistic(OnlineLogistic):
                 "coef_ or intercept_ was changed after the fit, and standard errors are those of "
                 "the likeliest weights. Fit again."
             )
-        if intervals not in ("wald", "profile"):
-            raise ValueError(f"intervals is {intervals!r}; give 'wald' or 'profile'.")
+        level = float(LEVEL("level", level))
+        words("wald", "profile")("intervals", intervals)
         known, bounds = self._information, None
         if X is not None:
             X = self._rows(X, reset=False)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adaline.estimators._base import check_finite
+from adaline.parameters import ParameterError, numbers
 from adaline.results import Array
 
 
@@ -14,11 +15,11 @@ def checked_margins(margins: Any, n: int) -> Array:
     """Positive and finite, one a sample; ones where none are given."""
     if margins is None:
         return np.ones(n)
-    b = np.asarray(margins, dtype=np.float64)
+    b = numbers("margins", margins, "positive numbers, one a sample")
     if b.shape != (n,):
-        raise ValueError(f"margins have shape {b.shape}; expected ({n},), one a sample.")
+        raise ParameterError(f"margins have shape {b.shape}; expected ({n},), one a sample.")
     check_finite(b[:, None], what="margins")
     if np.any(b <= 0):
         i = int(np.argmax(b <= 0))
-        raise ValueError(f"margins[{i}] is {b[i]}; margins must be positive.")
+        raise ParameterError(f"margins[{i}] is {b[i]}; margins must be positive.")
     return b

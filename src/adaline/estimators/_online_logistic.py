@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from adaline import decisions
 from adaline.certificates.delivery import delivered
 from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import CallbackSupportMixin
+from adaline.estimators._sequential import one_row, one_sample
 from adaline.kernels import _neurons as kernels
 from adaline.kernels import automatic
 from adaline.procedures._state import Recipe, State, learn
@@ -20,7 +22,6 @@ from adaline.results import Array, Certificate, Fit
 from adaline.schedules import Auto
 from adaline.tiles import as_rows
 
-_NOT_ONE = "x has shape {}; expected {}, one sample."
 _TOO_LARGE = (
     "X has values beyond 1e154, whose squares overflow; nothing was learned. Measure those columns "
     "in larger units."
@@ -49,6 +50,7 @@ class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
         The first call names all `classes`. Any cutting of the rows into calls gives the same
         weights, bit for bit. After `fit`, learning goes on from the fitted weights.
         """
+        self._check_parameters()
         first = not self.__sklearn_is_fitted__()
         if not first:
             self._heed()
@@ -58,6 +60,7 @@ class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
             check_finite(X, self._names)
         stream = announced(classes, None if first else self.classes_)
         known, codes = encode(labels_of_rows(y, X), stream)
+        decisions.checked_costs(self.costs, len(known))
         X, Y, omega = as_rows(X, codes, weights)
         if first:
             self._know(known)
@@ -82,16 +85,16 @@ class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
         """
         state = self._state
         if state is None:
-            return self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
+            return self.partial_fit(one_row(x), [y], classes)
+        if classes is not None:
+            announced(classes, self.classes_)
         try:
             code = self._codes[y]
         except (KeyError, TypeError):
             raise ValueError(
                 f"y is {y!r}, which is not among the classes {self.classes_.tolist()}."
             ) from None
-        sample = np.ascontiguousarray(x, np.float64)
-        if sample.shape != self._shape:
-            raise ValueError(_NOT_ONE.format(sample.shape, self._shape))
+        sample = one_sample(x, self._shape)
         if self._shown is not None:
             self._heed()
         if not automatic.learn_one(sample, code, state.head, state.theta):
@@ -104,11 +107,8 @@ class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
         state = self._state
         if state is None or self.costs is not None or self.reject_cost is not None:
             check_is_fitted(self)
-            return self.predict(np.reshape(x, (1, -1)))[0]
-        sample = np.ascontiguousarray(x, np.float64)
-        if sample.shape != self._shape:
-            raise ValueError(_NOT_ONE.format(sample.shape, self._shape))
-        v = self._outputs(sample)
+            return self.predict(one_row(x))[0]
+        v = self._outputs(one_sample(x, self._shape))
         return self._labels[int(v[0] > 0.0) if len(v) == 1 else int(np.argmax(v))]
 
     def _know(self, classes: NDArray[Any]) -> None:

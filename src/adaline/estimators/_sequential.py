@@ -16,6 +16,15 @@ from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
 from adaline.estimators._refusals import GUARD
 from adaline.kernels import _neurons as kernels
+from adaline.parameters import (
+    COUNT,
+    FLAG,
+    NOT_NEGATIVE,
+    SEED,
+    ParameterError,
+    numbers,
+    words,
+)
 from adaline.procedures._state import Outcome, Recipe, State, learn
 from adaline.procedures.gradient import batch
 from adaline.procedures.sequential import sequential
@@ -44,7 +53,7 @@ STREAM = Certificate("undecided", "a stream does not remember its samples; nothi
 
 def streams(learner: Any) -> bool:
     """Whether there are partial_fit and learn_one: not in batch mode."""
-    if learner.mode == "batch":
+    if isinstance(learner.mode, str) and learner.mode == "batch":
         raise AttributeError(
             "mode='batch' needs all rows for every update, so a stream cut differently would "
             f"learn differently; use fit, or mode={learner._MODES[0]!r}."
@@ -63,7 +72,19 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
     random_state: Any
     _state: Any = None  # a State, once learning has begun
     _MODES = ("online", "batch")
+    _parameters = {
+        "max_iter": COUNT,
+        "tol": NOT_NEGATIVE,
+        "mode": words(*_MODES),
+        "fit_intercept": FLAG,
+        "shuffle": FLAG,
+        "random_state": SEED,
+    }
     _tracer: Any = None  # set by `trace`, which looks on while fit learns
+
+    @property
+    def _order_matters(self) -> bool:
+        return bool(self.mode != "batch")
 
     def _recipe(self, K: int, p: int) -> Recipe:
         raise NotImplementedError
@@ -83,12 +104,6 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
 
     def _begin(self, K: int, p: int, dtype: Any) -> None:
         """Forget everything; parameters are read here, and hold for the stream that follows."""
-        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"max_iter is {self.max_iter!r}; expected a whole number, 1 or more.")
-        if self.mode not in self._MODES:
-            raise ValueError(f"mode is {self.mode!r}; expected one of {self._MODES}.")
-        if not self._tol >= 0.0:
-            raise ValueError(f"tol is {self._tol!r}; expected a number, 0 or more.")
         self._state, self._dtype = State(self._recipe(K, p)), np.dtype(dtype)
         self._known, self._shown, self._shape = None, None, (p,)
         self._outcome, self._certificate = Outcome(0, "nothing is learned yet.", False), STREAM
@@ -191,10 +206,23 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
     def _one(self, x: Any) -> Array:
         if self._state is None:
             check_is_fitted(self)
-        sample: Array = np.ascontiguousarray(x, np.float64)
-        if sample.shape != self._shape:
-            raise ValueError(f"x has shape {sample.shape}; expected {self._shape}, one sample.")
-        return sample
+        return one_sample(x, self._shape)
+
+
+def one_sample(x: Any, shape: tuple[int]) -> Array:
+    """A sample x (p,), contiguous float64; whether it is finite, the caller's sums tell."""
+    sample: Array = np.ascontiguousarray(numbers("x", x))
+    if sample.shape != shape:
+        raise ParameterError(f"x has shape {sample.shape}; expected {shape}, one sample.")
+    return sample
+
+
+def one_row(x: Any) -> Array:
+    """A sample x (p,) as a block of one row."""
+    sample = numbers("x", x)
+    if sample.ndim != 1 or not sample.size:
+        raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
+    return sample.reshape(1, -1)
 
 
 def start(state: State, coef: Any, intercept: Any) -> None:
@@ -205,9 +233,9 @@ def start(state: State, coef: Any, intercept: Any) -> None:
     ):
         if given is None:
             continue
-        values = np.asarray(given, dtype=np.float64)
+        values = numbers(name, given)
         if values.size != place.size or not np.isfinite(values).all():
-            raise ValueError(
+            raise ParameterError(
                 f"{name} has shape {values.shape}; expected {place.size} finite numbers, in the "
                 f"shape {place.shape}."
             )

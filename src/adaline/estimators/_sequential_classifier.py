@@ -6,16 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
 
 from adaline.certificates.sides import separation
+from adaline.estimators._available import available_unless
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
 from adaline.estimators._samples import check_sample
-from adaline.estimators._sequential import SequentialLearner, start, streams
+from adaline.estimators._sequential import SequentialLearner, one_row, start, streams
 from adaline.results import Array
 from adaline.tiles import as_rows
 
@@ -61,6 +61,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
         coef_init, intercept_init : array-like, optional
             Where to start, in the shapes of coef_ and intercept_; zero by default.
         """
+        self._check_parameters()
         X, codes, Y, omega = self._observe(X, y, sample_weight, None, reset=True)
         start(self._state, coef_init, intercept_init)
         self._learn_passes(X, Y, omega)
@@ -70,13 +71,14 @@ class SequentialClassifier(Classifier, SequentialLearner):
         self._certificate = separation(*as_delivered(W, b, self._dtype), X, codes)
         return self._settle()
 
-    @available_if(streams)
+    @available_unless(streams)
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come. The first call names all `classes`.
 
         Any cutting of the rows into calls gives the same weights, bit for bit.
         """
+        self._check_parameters()
         first = self._state is None
         known = announced(classes, None if first else self.classes_)
         X, _, Y, omega = self._observe(X, y, sample_weight, known, reset=first)
@@ -90,8 +92,10 @@ class SequentialClassifier(Classifier, SequentialLearner):
         """
         state = self._state
         if state is None or self.mode == "batch":
-            self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
+            self.partial_fit(one_row(x), [y], classes)
             return self
+        if classes is not None:
+            announced(classes, self.classes_)
         try:
             code = self._codes[y]
         except (KeyError, TypeError):

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _check_sample_weight, check_array
+from sklearn.utils.validation import check_array
 
+from adaline import parameters
 from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.results import Array
-from adaline.tiles import as_rows
+from adaline.tiles import as_csr, as_rows, is_sparse
 
 
 def two_classes(
@@ -21,12 +22,18 @@ def two_classes(
 
     X becomes dense or CSR of floats, finite; the larger label is +1.
     """
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
+    parameters.refuse("X", X)
+    try:
+        X = as_csr(X) if is_sparse(X) else X
+        kinds = [np.float64, np.float32]
+        X = check_array(X, accept_sparse="csr", dtype=kinds, ensure_all_finite=False)
+    except (ValueError, TypeError, OverflowError, AttributeError) as error:
+        raise parameters.named(error, "X") from None
     check_finite(X)
     classes, codes = encode(labels_of_rows(y, X), None)
     kept = np.arange(X.shape[0])
-    if sample_weight is not None:
-        omega = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    omega = parameters.weights_of("sample_weight", sample_weight, X.shape[0])
+    if omega is not None:
         kept = np.flatnonzero(omega)
     X, _, _ = as_rows(X if len(kept) == X.shape[0] else X[kept], None, None)
     present = np.unique(codes[kept])

@@ -31,7 +31,8 @@ class Adaline(SequentialClassifier):
         Update after every sample, or by the mean gradient after every pass.
     fit_intercept : bool, default=True
     shuffle : bool, default=False
-        Shuffle the rows in `fit` before each pass: blocks of rows, and rows inside blocks.
+        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
+        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
     random_state : int, RandomState or None, default=None
 
     Attributes

@@ -10,24 +10,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from adaline import decisions
+from adaline.decisions import REJECT_COST
 from adaline.estimators import _risk
-from adaline.estimators._base import check_finite, share_right
+from adaline.estimators._base import check_finite, checked_rows
 from adaline.estimators._densities import (
     Density,
     Table,
     as_column,
     at_least_two,
+    counted,
     fixed,
     is_fixed,
     priors_of,
-    shares,
 )
+from adaline.estimators._labels import labels_of_rows, share_right
 from adaline.estimators._learned import learned
 from adaline.estimators._refusals import AllOrNothing
 from adaline.estimators._risk import Risk
+from adaline.parameters import COUNT, count, named, refuse
 from adaline.results import Array
 
 __all__ = ["BayesClassifier", "Risk"]
@@ -124,7 +127,7 @@ class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
         >>> BayesClassifier.from_counts(boxes, priors=[0.4, 0.6]).predict(["orange", "apple"])
         array(['red', 'blue'], dtype='<U4')
         """
-        return cls({label: shares(table, label) for label, table in counts.items()}, **parameters)
+        return cls(counted(counts), **parameters)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the densities (unless fixed) and the priors (unless given).
@@ -134,6 +137,7 @@ class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
         X : array of shape (n, p), or with tables a column of symbols
         y : array of shape (n,)
         """
+        REJECT_COST("reject_cost", self.reject_cost)
         if is_fixed(self.densities):
             self.model_ = self._fit_priors(X, y)
         else:
@@ -145,7 +149,6 @@ class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
             priors = priors_of(self.priors, classes.tolist(), np.bincount(index) / len(X))
             self.model_ = _Model(classes, family, priors)
         decisions.checked_costs(self.costs, len(self.classes_))
-        decisions.checked_reject_cost(self.reject_cost)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -279,21 +282,36 @@ class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
         if is_fixed(self.densities):
             X = as_column(X, model.family)
         if hasattr(self, "model_"):
-            X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+            X = checked_rows(self, X, reset=False, accept_sparse=False, dtype=np.float64)
         else:  # never fitted: no column names to compare with
-            X = check_array(X, dtype=np.float64, ensure_all_finite=False)
+            X = _unnamed_rows(X)
         check_finite(X)
         return np.column_stack([density.log(X) for density in model.family]), model.priors
 
     def _rows(self, X: Any, y: Any) -> tuple[Array, NDArray[Any]]:
         """Finite rows and their labels, to learn from."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        X = checked_rows(self, X, reset=True, accept_sparse=False, dtype=np.float64)
         check_finite(X)
-        check_classification_targets(y)
+        y = labels_of_rows(y, X)
+        try:
+            check_classification_targets(y)
+        except (ValueError, TypeError) as error:
+            raise named(error, "y") from None
         return X, y
 
     def _average(self, loss: Array, draws: int, random_state: int) -> Risk:
+        COUNT("draws", draws)
+        count(0)("random_state", random_state)
         model, reject_cost = self._model, decisions.checked_reject_cost(self.reject_cost)
         return _risk.average(
             model.family, model.priors, self._costs, reject_cost, loss, draws, random_state
         )
+
+
+def _unnamed_rows(X: Any) -> Array:
+    refuse("X", X)
+    try:
+        rows: Array = check_array(X, dtype=np.float64, ensure_all_finite=False)
+    except (ValueError, TypeError, OverflowError, AttributeError) as error:
+        raise named(error, "X") from None
+    return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline import decisions
-from adaline.class_moments import ClassMoments, Covariance
+from adaline.class_moments import COVARIANCE, ClassMoments, Covariance
 from adaline.class_tiles import Codes
-from adaline.estimators._base import Classifier, check_finite, share_right
+from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
-from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
 from adaline.estimators._refusals import GUARD
+from adaline.parameters import NONE, number, words
 from adaline.procedures._shrinkage import ledoit_wolf
 from adaline.procedures.gaussian import gaussians, over_blocks, troubles
 from adaline.results import Array, Certificate
@@ -88,6 +90,14 @@ class GaussianClassifier(Classifier):
     'optimal'
     """
 
+    _parameters = {
+        "covariance": COVARIANCE,
+        "shrinkage": replace(
+            NONE | number(0.0, 1.0) | words("auto"), says="give None, a number in [0, 1] or 'auto'"
+        ),
+        "reject_cost": decisions.REJECT_COST,
+    }
+
     def __init__(
         self,
         covariance: Covariance = "shared",
@@ -147,12 +157,11 @@ class GaussianClassifier(Classifier):
     def fit_moments(self, m: ClassMoments, classes: ArrayLike | None = None) -> Self:
         """Learn from moments alone; `classes` are the labels of the codes 0..K-1."""
         self._check_parameters()
-        labels = np.arange(m.K) if classes is None else np.asarray(classes)
-        if labels.shape != (m.K,) or len(np.unique(labels)) < m.K or m.K < 2:
-            raise ValueError(
-                f"classes are {labels.tolist()}; the moments have {m.K} classes, and each needs a "
-                "label of its own (two at least)."
+        if not isinstance(m, ClassMoments):
+            raise TypeError(
+                f"m is {type(m).__name__}; expected ClassMoments, see ClassMoments.of(X, codes, K)."
             )
+        labels = labels_of_moments(classes, m.K)
         if m.covariance != self.covariance:
             raise ValueError(
                 f"the moments are for {m.covariance!r} covariance; this classifier has "
@@ -197,10 +206,6 @@ class GaussianClassifier(Classifier):
         D[:, self.moments_.weight == 0] = np.nan
         return D.astype(dtype, copy=False)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of samples decided rightly; a rejected sample is not."""
-        return share_right(self.predict(X), y, sample_weight)
-
     @property
     def certificate_(self) -> Certificate:
         """Evidence for the last fit."""
@@ -208,22 +213,20 @@ class GaussianClassifier(Classifier):
         return WRITTEN if self._is_written() else self.model_.certificate
 
     def _check_parameters(self) -> None:
-        a = self.shrinkage
-        number = isinstance(a, (int, float, np.number)) and 0 <= a <= 1
-        if not (a is None or number or (isinstance(a, str) and a == "auto")):
-            raise ValueError(f"shrinkage is {a!r}; give None, a number in [0, 1] or 'auto'.")
-        if self.covariance == "diagonal" and a is not None:
+        super()._check_parameters()
+        if self.covariance == "diagonal" and self.shrinkage is not None:
             raise ValueError(
-                f"shrinkage is {a!r}, which pulls a covariance towards its diagonal; "
+                f"shrinkage is {self.shrinkage!r}, which pulls a covariance towards its diagonal; "
                 "covariance='diagonal' is there already. Leave shrinkage=None."
             )
-        decisions.checked_reject_cost(self.reject_cost)
 
     def _moments(self, X: Any, codes: Codes, K: int, sample_weight: Any) -> ClassMoments:
-        m = ClassMoments.of(X, codes, K, self._weights(sample_weight, X), self.covariance)
-        if not np.isfinite(m.spread).all():  # the sums tell, which saves a pass
+        omega = self._weights(sample_weight, X)
+        try:
+            return ClassMoments.of(X, codes, K, omega, self.covariance)
+        except ValueError:
             check_finite(X, self._names)
-        return m
+            raise
 
     def _accept(self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any) -> None:
         """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from adaline.estimators._delivered import as_delivered
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._margins import checked_margins
 from adaline.estimators._refusals import GUARD
+from adaline.parameters import COUNT, FLAG, LEVEL, ParameterError, number, numbers
 from adaline.procedures._column_space import column_space
 from adaline.procedures.ho_kashyap import HoKashyapFit, Run, ho_kashyap
 from adaline.results import Array, Certificate
@@ -80,6 +82,12 @@ class HoKashyap(Classifier):
     ('separable', 3)
     """
 
+    _parameters = {
+        "eta": replace(LEVEL, says="Ho-Kashyap converges for 0 < eta < 1"),
+        "max_iter": COUNT,
+        "tol": number(0.0, 1.0, below=True),
+        "fit_intercept": FLAG,
+    }
     _margin_tracer: Any = None  # set by `trace`, which looks on while fit learns
 
     def __init__(
@@ -131,7 +139,7 @@ class HoKashyap(Classifier):
             raise ValueError("rows of positive sample_weight are all of one class; two are needed.")
         T = _signs(codes, K)
         start = self._start(coef_init, intercept_init, len(T), X.shape[1])
-        rows = Rows(X, np.empty((X.shape[0], 0)), omega, np.empty((0, 0)))
+        rows = Rows(X, np.empty((X.shape[0], 0)), _in_range(omega), np.empty((0, 0)))
         proofs = [Balance(X, t, bool(self.fit_intercept)) for t in T]
         runs = self._learn(rows, T, b[kept], start, proofs)
         self._accept(runs, rows, codes, b, kept, proofs)
@@ -150,8 +158,8 @@ class HoKashyap(Classifier):
                 w, bias = start[0][k], float(start[1][k])
                 first = w, bias, np.asarray(rows.X @ w, dtype=np.float64) + bias
             watch = self._margin_tracer.watching(k) if self._margin_tracer else None
-            options: dict[str, Any] = {"eta": self.eta, "max_iter": self.max_iter}
-            options |= {"tol": self.tol, "watch": watch, "proof": proofs[k].prove}
+            options: dict[str, Any] = {"eta": float(self.eta), "max_iter": int(self.max_iter)}
+            options |= {"tol": float(self.tol), "watch": watch, "proof": proofs[k].prove}
             runs.append(ho_kashyap(space, t, b, root, first, **options))
         return runs
 
@@ -209,30 +217,34 @@ class HoKashyap(Classifier):
         named = zip(self.classes_.tolist(), runs, strict=True)
         return " ".join(f"{label!r}: {_SAID[run.end].format(k=run.k)}" for label, run in named)
 
-    def _check_parameters(self) -> None:
-        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"max_iter is {self.max_iter!r}; expected a whole number, 1 or more.")
-        if not 0.0 < self.eta < 1.0:
-            raise ValueError(f"eta is {self.eta!r}; Ho-Kashyap converges for 0 < eta < 1.")
-        if not 0.0 <= self.tol < 1.0:
-            raise ValueError(f"tol is {self.tol!r}; expected a number from 0 to below 1.")
-
     def _start(self, coef: Any, intercept: Any, K: int, p: int) -> tuple[Array, Array] | None:
         """a(1) as W (K, p) and b (K,), or None for the pseudoinverse."""
         if coef is None and intercept is None:
             return None
-        if intercept is not None and not self.fit_intercept and np.any(np.asarray(intercept)):
+        if (
+            intercept is not None
+            and not self.fit_intercept
+            and np.any(numbers("intercept_init", intercept))
+        ):
             raise ValueError("intercept_init is given and fit_intercept is False; leave one out.")
         W, b = np.zeros((K, p)), np.zeros(K)
         for name, given, place in (("coef_init", coef, W), ("intercept_init", intercept, b)):
-            values = np.zeros(place.size) if given is None else np.asarray(given, dtype=np.float64)
+            values = np.zeros(place.size) if given is None else numbers(name, given)
             if values.size != place.size or not np.isfinite(values).all():
-                raise ValueError(
+                raise ParameterError(
                     f"{name} has shape {values.shape}; expected {place.size} finite numbers, in "
                     f"the shape {place.shape}."
                 )
             place[...] = values.reshape(place.shape)
         return W, b
+
+
+def _in_range(omega: Array) -> Array:
+    """Weights times a power of two, which changes no a = Y^+ b, so that squares stay in range."""
+    if not len(omega):
+        return omega
+    scaled = np.ldexp(omega, -int(np.frexp(omega.max())[1]))
+    return np.maximum(scaled, 2.0**-900)  # a weight below is as good as this one, but for zero
 
 
 def _signs(codes: NDArray[np.int64], K: int) -> Array:

@@ -15,6 +15,7 @@ from adaline.estimators._delivered import WRITTEN, rounded_to
 from adaline.estimators._dual_rows import Patterns, signs, stacked, variance
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, Heard, passes, with_callbacks
+from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, words
 from adaline.procedures.kernel_perceptron import (
     Duals,
     Kernel,
@@ -26,6 +27,7 @@ from adaline.procedures.kernel_perceptron import (
 from adaline.results import Array, Certificate, Fit
 
 _NAMES = ("linear", "poly", "rbf")
+_FUNCTION = Expected("a function of two blocks of rows", callable)
 
 
 class KernelPerceptron(CallbackSupportMixin, Classifier):
@@ -99,7 +101,17 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
     'separable'
     """
 
+    _parameters = {
+        "kernel": words(*_NAMES) | _FUNCTION,
+        "degree": COUNT,
+        "gamma": POSITIVE | words("scale"),
+        "coef0": NUMBER,
+        "max_iter": COUNT,
+        "budget": COUNT | NONE,
+        "cache_size": POSITIVE,
+    }
     _dual_tracer: Any = None  # set by `trace`, which looks on while fit learns
+    _order_matters = True  # of the rows; see expected_failed_checks
 
     def __init__(
         self,
@@ -273,30 +285,16 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         self.fit_ = Fit(A, A.sum(axis=1), stopped, certificate)
 
     def _numbers(self) -> int:
-        return max(1, int(self.cache_size * 2**20 / 8))
+        return max(1, int(min(float(self.cache_size), 2.0**40) * 2**20 / 8))
 
     def _kernel_of(self, X: Any) -> Kernel:
         gamma = self.gamma
-        if gamma == "scale":
+        if isinstance(gamma, str):
             gamma = 1.0 / (X.shape[1] * (variance(X) or 1.0))
         return Kernel(self.kernel, self.degree, float(gamma), float(self.coef0))
 
     def _check_parameters(self) -> None:
-        if not callable(self.kernel) and self.kernel not in _NAMES:
-            raise ValueError(
-                f"kernel is {self.kernel!r}; give one of {', '.join(_NAMES)}, or a function."
-            )
-        if isinstance(self.gamma, str) and self.gamma != "scale":
-            raise ValueError(f"gamma is {self.gamma!r}; give a positive number or 'scale'.")
-        numbers = {"max_iter": self.max_iter, "cache_size": self.cache_size}
-        numbers |= {"degree": self.degree, "budget": 1 if self.budget is None else self.budget}
-        numbers |= {} if isinstance(self.gamma, str) else {"gamma": self.gamma}
-        for name, value in numbers.items():
-            if not (value > 0 and np.isfinite(value)):
-                raise ValueError(f"{name} is {value}; it must be a positive number.")
-        for name in ("degree", "max_iter", "budget"):
-            if numbers[name] != int(numbers[name]):
-                raise ValueError(f"{name} is {numbers[name]}; it must be a whole number.")
+        super()._check_parameters()
         if self.kernel == "poly" and not self.coef0 >= 0:
             raise ValueError(
                 f"coef0 is {self.coef0}: (gamma x'y + coef0)^degree is a positive kernel for "

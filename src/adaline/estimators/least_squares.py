@@ -8,6 +8,7 @@ import numpy as np
 
 from adaline.estimators._least_squares import LeastSquaresRegressor
 from adaline.moments import Moments
+from adaline.parameters import FLAG
 from adaline.procedures.closed_form import least_squares, least_squares_from_triangle
 from adaline.results import ClosedFit
 from adaline.tiles import Rows
@@ -59,6 +60,8 @@ class LeastSquares(LeastSquaresRegressor):
     'exact'
     """
 
+    _parameters = {"fit_intercept": FLAG, "refine": FLAG}
+
     def __init__(self, fit_intercept: bool = True, refine: bool = True):
         self.fit_intercept = fit_intercept
         self.refine = refine
@@ -70,6 +73,7 @@ class LeastSquares(LeastSquaresRegressor):
         """Learn from Moments, or from a Triangle, which keeps more digits of hard data."""
         if not isinstance(m, Triangle):
             return super().fit_moments(m)
+        self._check_parameters()
         self._check_size(m.p, m.targets, m.rows)
         self.moments_ = m
         fit = least_squares_from_triangle(m, intercept=self.fit_intercept)

@@ -13,9 +13,10 @@ from adaline.certificates.sides import separation
 from adaline.estimators._base import Classifier
 from adaline.estimators._closed import ClosedForm
 from adaline.estimators._delivered import WRITTEN, as_delivered
-from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
 from adaline.estimators._margins import checked_margins
 from adaline.moments import Moments
+from adaline.parameters import FLAG
 from adaline.procedures.closed_form import least_squares
 from adaline.results import Array, Certificate, ClosedFit
 from adaline.tiles import Rows, as_rows
@@ -60,6 +61,8 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     'separable'
     """
 
+    _parameters = {"fit_intercept": FLAG}
+
     def __init__(self, fit_intercept: bool = True):
         self.fit_intercept = fit_intercept
 
@@ -75,6 +78,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         margins : array-like of shape (n,), optional
             Positive values b that w'x + b should reach on the right side; 1 by default.
         """
+        self._check_parameters()
         rows, codes = self._observe(X, y, sample_weight, margins, classes=None, reset=True)
         self.moments_ = self._moments_unless_wide(rows)
         fit = least_squares(self.moments_, rows, intercept=self.fit_intercept)
@@ -92,6 +96,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         margins: Any = None,
     ) -> Self:
         """Learn from these rows too. The first call names all `classes` that will ever come."""
+        self._check_parameters()
         first = not hasattr(self, "moments_")
         if not first:
             self._check_moments()
@@ -123,18 +128,14 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         classes : array-like, optional
             Labels in the order of the targets; 0, 1, ... by default.
         """
+        self._check_parameters()
         if not isinstance(m, Moments):
             raise TypeError(
-                f"expected Moments, got {type(m).__name__}; see Moments.of(X, targets)."
+                f"m is {type(m).__name__}; expected Moments, see Moments.of(X, targets)."
             )
         if m.targets == 0 or m.rows == 0:
-            raise ValueError(
-                "these moments have no targets or no rows; use Moments.of(X, targets)."
-            )
-        K = 2 if m.targets == 1 else m.targets
-        labels = np.arange(K) if classes is None else np.asarray(classes)
-        if len(labels) != K:
-            raise ValueError(f"{len(labels)} classes for moments of {K} classes.")
+            raise ValueError("m has no targets or no rows; use Moments.of(X, targets).")
+        labels = labels_of_moments(classes, 2 if m.targets == 1 else m.targets)
         self.classes_, self.n_features_in_ = labels, m.p
         self._learn_moments(m, np.dtype(np.float64))
         return self

@@ -13,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adaline import decisions
 from adaline.errors import RankDeficientWarning
-from adaline.estimators._base import check_finite, share_right
+from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._logistic_summary import SummarisedLogistic
 from adaline.estimators._progress import FRAMES, Heard, passes, watching, with_callbacks
 from adaline.estimators._separable import refusal, verdict
 from adaline.objective import MANY
+from adaline.parameters import COUNT, FLAG, NOT_NEGATIVE, POSITIVE, words
 from adaline.procedures._newton_fit import NewtonFit
 from adaline.procedures.dual import dual_logistic
 from adaline.procedures.firth import firth
@@ -50,9 +51,10 @@ class LogisticRegression(SummarisedLogistic):
         Steps, at most.
     tol : float, default=1e-8
         Stop when weights are off by no more standard errors (root of mean square) than this times
-        the root of the number of samples, and the minimum is proven to be near. For sparse rows of
-        more than 2000 features, two classes: when the duality gap, roundings included, is below
-        this part of the loss.
+        the root of the number of samples, the next step would change none by more than this part
+        (up to 100 times as much where rows are many), and the minimum is proven to be near. For
+        sparse rows of more than 2000 features, two classes: when the duality gap, roundings
+        included, is below this part of the loss.
     costs : array of shape (K, K), optional
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional
@@ -71,6 +73,11 @@ class LogisticRegression(SummarisedLogistic):
     fit_ : Fit
         The same in the lectures' shapes, and why the procedure stopped.
 
+    Notes
+    -----
+    A row of weight 2 counts as two rows, with "auto" too, each left out alone. A row of weight
+    below 1 is one row of less trust: it is left out whole.
+
     Examples
     --------
     >>> from adaline import LogisticRegression
@@ -84,6 +91,13 @@ class LogisticRegression(SummarisedLogistic):
     array([[0.5, 0.5]])
     """
 
+    _parameters = {
+        "alpha": NOT_NEGATIVE | words("auto", "firth"),
+        "fit_intercept": FLAG,
+        "max_iter": COUNT,
+        "tol": POSITIVE,
+        "reject_cost": decisions.REJECT_COST,
+    }
     _watch: Any = None  # set by `trace`, which looks on while fit learns
 
     def __init__(
@@ -167,21 +181,6 @@ class LogisticRegression(SummarisedLogistic):
             return np.asarray(log_expit(np.column_stack([-V[:, 0], V[:, 0]])))
         return np.asarray(log_softmax(V, axis=1))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of samples decided rightly; a rejected sample is not."""
-        return share_right(self.predict(X), y, sample_weight)
-
-    def _check_parameters(self) -> None:
-        a: Any = self.alpha
-        number = isinstance(a, (int, float, np.number)) and not isinstance(a, bool)
-        if not (number and 0 <= a < np.inf) and not (isinstance(a, str) and a in ("auto", "firth")):
-            raise ValueError(f"alpha is {a!r}; give a number >= 0, 'auto' or 'firth'.")
-        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
-            raise ValueError(f"max_iter is {self.max_iter!r}; give a whole number of steps, >= 1.")
-        if not isinstance(self.tol, (int, float, np.number)) or not 0 < self.tol < np.inf:
-            raise ValueError(f"tol is {self.tol!r}; give a positive number, such as 1e-8.")
-        decisions.checked_reject_cost(self.reject_cost)
-
     def _is_wide(self, X: Any) -> bool:
         """Whether the dual procedure, for wide sparse rows, is to learn."""
         sparse = is_sparse(X) and X.shape[1] > MANY and len(self.classes_) == 2
@@ -189,7 +188,7 @@ class LogisticRegression(SummarisedLogistic):
 
     def _learned(self, X: Any, codes: Any, omega: Array, after: Heard) -> Fit:
         """The weights, by the procedure that suits alpha and the rows."""
-        alpha = self.alpha if isinstance(self.alpha, (int, float, np.number)) else 0.0
+        alpha = 0.0 if isinstance(self.alpha, str) else self.alpha
         self.alpha_, self._information = float(alpha), None
         if is_sparse(X):
             check_finite(X, self._names)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.estimators._two_classes import two_classes
+from adaline.parameters import COUNT, FLAG, number
 from adaline.procedures import max_margin as procedure
 from adaline.results import Array, Certificate
 
@@ -110,12 +111,13 @@ def max_margin(
     >>> found.upper - found.lower < 1e-14
     True
     """
-    if not 0.0 <= tol < 1.0:
-        raise ValueError(f"tol is {tol!r}; expected a number from 0 to below 1.")
-    if not isinstance(max_iter, int | np.integer) or max_iter < 1:
-        raise ValueError(f"max_iter is {max_iter!r}; expected a whole number, 1 or more.")
+    FLAG("fit_intercept", fit_intercept)
+    number(0.0, 1.0, below=True)("tol", tol)
+    COUNT("max_iter", max_iter)
     X, t, classes, kept = two_classes(X, y, sample_weight)
-    found = procedure.max_margin(X, t, bias=bool(fit_intercept), tol=tol, max_iter=int(max_iter))
+    found = procedure.max_margin(
+        X, t, bias=bool(fit_intercept), tol=float(tol), max_iter=int(max_iter)
+    )
     if not found.lower > 0.0:
         raise ValueError(_refusal(found))
     return MaxMargin(

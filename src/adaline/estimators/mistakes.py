@@ -11,6 +11,7 @@ from scipy import sparse
 from adaline.certificates import mistakes
 from adaline.certificates.mistakes import MistakeBound
 from adaline.estimators._two_classes import two_classes
+from adaline.parameters import FLAG
 from adaline.procedures.max_margin import max_margin
 from adaline.tiles import is_sparse
 
@@ -64,6 +65,7 @@ def mistake_bound(
     >>> round(best.sharp, 9)
     9.0
     """
+    FLAG("fit_intercept", fit_intercept)
     if w is not None:
         return mistakes.mistake_bound(X, y, w, b)
     if b is not None:

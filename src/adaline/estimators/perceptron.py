@@ -6,6 +6,7 @@ from typing import Any
 
 from adaline.estimators._sequential_classifier import SequentialClassifier
 from adaline.kernels import _neurons as kernels
+from adaline.parameters import words
 from adaline.procedures._state import Recipe
 from adaline.schedules import Absolute, Auto, Schedule, as_schedule
 
@@ -40,7 +41,8 @@ class Perceptron(SequentialClassifier):
     fit_intercept : bool, default=True
         Whether there is a bias b, a weight whose input is always 1.
     shuffle : bool, default=False
-        Shuffle the rows in `fit` before each pass: blocks of rows, and rows inside blocks.
+        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
+        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
     random_state : int, RandomState or None, default=None
         Seed of the shuffling.
 
@@ -68,6 +70,12 @@ class Perceptron(SequentialClassifier):
     """
 
     _MODES = ("incremental", "batch")
+    _parameters = {
+        **{k: v for k, v in SequentialClassifier._parameters.items() if k != "tol"},
+        "mode": words(*_MODES),
+        "keep": words(*_KEEP),
+        "multiclass": words(*_MULTICLASS),
+    }
 
     def __init__(
         self,
@@ -98,12 +106,6 @@ class Perceptron(SequentialClassifier):
             )
         if isinstance(schedule, Absolute) and self.mode == "batch":
             raise ValueError("eta='absolute' corrects one sample; use mode='incremental'.")
-        for name, value, known in (
-            ("keep", self.keep, _KEEP),
-            ("multiclass", self.multiclass, _MULTICLASS),
-        ):
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}; expected one of {tuple(known)}.")
         criterion = kernels.PERCEPTRON if K == 1 else _MULTICLASS[self.multiclass]
         keep, bias = _KEEP[self.keep], bool(self.fit_intercept)
         return Recipe(criterion, kernels.SIGNS, schedule, keep, bias, K, p)

@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.errors import refuse_beyond_memory
 from adaline.estimators._base import check_finite
 from adaline.estimators._least_squares import LeastSquaresRegressor
 from adaline.kernels import double_double
 from adaline.moments import Moments
+from adaline.parameters import COUNT, FLAG
 from adaline.procedures.closed_form import least_squares
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
+
+_MOST = 2**20  # monomials: each is a tuple, a column of two numbers, and a coefficient
 
 
 class PolynomialLeastSquares(LeastSquaresRegressor):
@@ -51,6 +55,8 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
     array([ 2.,  0., -1.])
     """
 
+    _parameters = {"degree": COUNT, "fit_intercept": FLAG}
+
     def __init__(self, degree: int = 2, fit_intercept: bool = True):
         self.degree = degree
         self.fit_intercept = fit_intercept
@@ -58,22 +64,20 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         return least_squares(m, rows, intercept=self.fit_intercept)
 
-    def _check_parameters(self) -> None:
-        whole = isinstance(self.degree, int | np.integer) and not isinstance(self.degree, bool)
-        if not whole or self.degree < 1:
-            raise ValueError(f"degree is {self.degree!r}; it must be a whole number, 1 or more.")
-
     def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
         rows = super()._observe(X, y, sample_weight, reset=reset)
         dense = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
         check_finite(dense, super()._names)
+        _check_size(len(dense), dense.shape[1], int(self.degree))
         self.monomials_ = _recipe(dense.shape[1], self.degree)[0]
         high, low = self._expand(dense)
         return replace(rows, X=high, X_low=low)
 
     def _expand(self, X: Array) -> tuple[Array, Array]:
         """Monomials of the rows as high and low parts, up to the degree that was learned."""
-        _, parent, factor = _recipe(X.shape[1], len(self.monomials_[-1]))
+        degree = len(self.monomials_[-1])
+        _check_size(len(X), X.shape[1], degree)
+        _, parent, factor = _recipe(X.shape[1], degree)
         high, low = np.empty((len(X), len(parent))), np.empty((len(X), len(parent)))
         double_double.monomials(
             np.ascontiguousarray(X, dtype=np.float64), parent, factor, high, low
@@ -104,6 +108,26 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         if not hasattr(self, "monomials_"):
             return names
         return [_spelled(monomial, names) for monomial in self.monomials_]
+
+
+def _check_size(n: int, p: int, degree: int) -> None:
+    """Refuse more monomials than can be held: C(p + degree, p) - 1 of them."""
+    smaller, larger, count = min(p, degree), max(p, degree), 1
+    for i in range(1, smaller + 1):  # at least doubles each time, so the loop is short
+        count = count * (larger + i) // i
+        if count > _MOST:
+            break
+    what = f"all monomials of {p} columns up to degree {degree}"
+    if count > _MOST:
+        raise ValueError(
+            f"degree is {degree}: {what} are more than {_MOST} columns. Lower the degree, or "
+            "choose fewer columns."
+        )
+    refuse_beyond_memory(
+        16.0 * n * count,
+        f"{what} are {count - 1}, and {n} rows of them in double-double",
+        "Lower the degree, or give fewer columns, or rows in parts.",
+    )
 
 
 def _recipe(

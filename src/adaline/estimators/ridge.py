@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.certificates.digits import certificate_of_targets
+from adaline.estimators._available import available_unless
 from adaline.estimators._closed import ClosedFormRegressor
 from adaline.moments import Moments
+from adaline.parameters import FLAG, ParameterError, numbers, shown
 from adaline.procedures._spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
 from adaline.procedures._wide_ridge import wide_ridge
 from adaline.procedures.closed_form import least_squares
@@ -18,6 +20,15 @@ from adaline.procedures.ridge import RULES, choose, gcv, leave_one_out, minus_ev
 from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
+
+
+def _streams(model: Any) -> None:
+    """AttributeError where there is no partial_fit, forget and fit_moments: for leave-one-out."""
+    if isinstance(model.alpha, str) and model.alpha == "loo":
+        raise AttributeError(
+            'alpha="loo" leaves out rows and needs them all at hand; streams and moments allow '
+            '"gcv", "evidence", "auto" or a number.'
+        )
 
 
 class Ridge(ClosedFormRegressor):
@@ -84,27 +95,29 @@ class Ridge(ClosedFormRegressor):
     alpha_: Any
     _spectrum: Spectrum | None
 
+    _parameters = {"fit_intercept": FLAG}
+
     def __init__(self, alpha: Any = "auto", fit_intercept: bool = True):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
+    @available_unless(_streams)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from these rows too; any cutting of the data gives the same weights to rounding."""
-        self._check_streaming()
         return super().partial_fit(X, y, sample_weight)
 
+    @available_unless(_streams)
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Undo having seen these rows. They must be among those seen; the last cannot go.
 
         Rows are not kept, so that others of the same number may go unnoticed: more than were
         seen are refused, and such as would leave a negative sum of squares.
         """
-        self._check_streaming()
         return super().forget(X, y, sample_weight)
 
+    @available_unless(_streams)
     def fit_moments(self, m: Moments) -> Self:
         """Learn from moments alone, computed elsewhere or merged from parts."""
-        self._check_streaming()
         return super().fit_moments(m)
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
@@ -137,7 +150,7 @@ class Ridge(ClosedFormRegressor):
             rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
             self._spectrum = self._spectral()
             return choose(self._spectrum, rule, rows)
-        alphas = np.asarray(self.alpha, dtype=np.float64)
+        alphas = _penalties(self.alpha, "alpha")
         if alphas.ndim == 1 and len(alphas) != k:
             raise ValueError(
                 f"alpha has {len(alphas)} penalties and y has {k} targets; give one number, or one "
@@ -153,6 +166,7 @@ class Ridge(ClosedFormRegressor):
         return spectrum_of_moments(self.moments_, self.fit_intercept)
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if isinstance(self.alpha, str):
             if self.alpha not in ("auto", *RULES):
                 raise ValueError(
@@ -160,14 +174,7 @@ class Ridge(ClosedFormRegressor):
                     'rule: "auto", "loo", "gcv" or "evidence".'
                 )
             return
-        _penalties(self.alpha)
-
-    def _check_streaming(self) -> None:
-        if isinstance(self.alpha, str) and self.alpha == "loo":
-            raise ValueError(
-                'alpha="loo" leaves out rows and needs them all at hand; streams and moments allow '
-                '"gcv", "evidence", "auto" or a number.'
-            )
+        _penalties(self.alpha, "alpha")
 
     def path(
         self, alphas: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None
@@ -191,7 +198,7 @@ class Ridge(ClosedFormRegressor):
             s = f.s[f.s > 0] if np.any(f.s > 0) else np.ones(1)
             lam = np.geomspace(1e-3 * s.min(), 1e3 * s.max(), 50)
         else:
-            lam = f.in_units(_penalties(alphas).ravel())
+            lam = f.in_units(_penalties(alphas, "alphas").ravel())
         rows = None if X is None else self._same_rows(f, X, y, sample_weight)
         grid = lam[:, None]
         W, b = f.weights(grid)
@@ -206,7 +213,7 @@ class Ridge(ClosedFormRegressor):
     def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The rows of the last fit, given again."""
         if y is None:
-            raise ValueError("path needs y together with X; give both, or neither.")
+            raise ValueError("y is None; path needs y together with X. Give both, or neither.")
         one = self._one_target
         X = self._rows(X, reset=False)
         X, Y, omega = as_rows(X, self._targets(y, X), self._weights(sample_weight, X))
@@ -285,6 +292,7 @@ class Ridge(ClosedFormRegressor):
             Whether to return the predictive standard deviation too: of the noise, the weights
             and the bias together.
         """
+        FLAG("return_std", return_std)
         mean = super().predict(X)
         if not return_std:
             return mean
@@ -294,17 +302,15 @@ class Ridge(ClosedFormRegressor):
         return mean, std[:, 0] if self._one_target else std
 
 
-def _penalties(alpha: Any) -> Array:
+def _penalties(alpha: Any, name: str) -> Array:
     """Numbers >= 0, or an error in a sentence."""
-    try:
-        alphas = np.asarray(alpha, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"alpha is {alpha!r}; expected numbers >= 0 or the name of a rule."
-        ) from None
-    if alphas.ndim > 1 or not np.isfinite(alphas).all() or np.any(alphas < 0):
-        raise ValueError(
-            f"alpha is {alpha!r}; a penalty is a finite number >= 0, or a sequence of them, "
+    alphas = numbers(
+        name, alpha, "numbers (a finite number >= 0, one for each target) or the name of a rule"
+    )
+    bad = alphas.ndim > 1 or not alphas.size or not np.isfinite(alphas).all()
+    if bad or np.any(alphas < 0):
+        raise ParameterError(
+            f"{name} is {shown(alpha)}; a penalty is a finite number >= 0, or a sequence of them, "
             "one for each target."
         )
     return alphas

@@ -9,6 +9,7 @@ from typing import Any
 
 from adaline.certificates._given import given
 from adaline.certificates.separation import Separability
+from adaline.parameters import FLAG, NONE, NOT_NEGATIVE
 from adaline.procedures.separability import decided
 
 
@@ -64,8 +65,9 @@ def separability(
     >>> bool(xor.check(X, ["no", "yes", "yes", "no"]))
     True
     """
-    if time_limit is not None and not time_limit >= 0:
-        raise ValueError(f"time_limit is {time_limit!r}; expected seconds >= 0, or None.")
+    FLAG("fit_intercept", fit_intercept)
+    FLAG("pairwise", pairwise)
+    (NOT_NEGATIVE | NONE)("time_limit", time_limit)
     end = None if time_limit is None else time.monotonic() + time_limit
     data = given(X, y, sample_weight)
     found = decided(data, bool(fit_intercept), time_limit)

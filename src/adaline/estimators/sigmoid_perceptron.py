@@ -9,6 +9,7 @@ import numpy as np
 from adaline import criteria
 from adaline.estimators._sequential_classifier import SequentialClassifier
 from adaline.kernels import _neurons as kernels
+from adaline.parameters import words
 from adaline.procedures._state import Recipe
 from adaline.results import Array
 from adaline.schedules import Schedule
@@ -38,7 +39,8 @@ class SigmoidPerceptron(SequentialClassifier):
         Update after every sample, or by the mean gradient after every pass.
     fit_intercept : bool, default=True
     shuffle : bool, default=False
-        Shuffle the rows in `fit` before each pass: blocks of rows, and rows inside blocks.
+        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
+        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -59,6 +61,8 @@ class SigmoidPerceptron(SequentialClassifier):
     >>> model.predict([[0.5], [4.5]]), model.output([[0.0], [5.0]]).round(2)
     (array(['a', 'b'], dtype='<U1'), array([-0.81,  0.81]))
     """
+
+    _parameters = {"phi": words(*_PHI), **SequentialClassifier._parameters}
 
     def __init__(
         self,
@@ -81,8 +85,6 @@ class SigmoidPerceptron(SequentialClassifier):
         self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
-        if self.phi not in _PHI:
-            raise ValueError(f"phi is {self.phi!r}; expected one of {tuple(_PHI)}.")
         return self._squared(*_PHI[self.phi], K, p)
 
     def output(self, X: Any) -> Array:

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from adaline.estimators._base import check_finite, checked_rows
 from adaline.estimators._refusals import AllOrNothing
 from adaline.tiles import is_sparse
 
@@ -77,10 +78,8 @@ class TfDf(AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return weighted
 
     def _documents(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
-        if is_sparse(X) and not X.has_canonical_format:
-            X = X.copy()  # an entry stored twice is one entry
-            X.sum_duplicates()
+        X = checked_rows(self, X, reset=reset)
+        check_finite(X)
         return X
 
 

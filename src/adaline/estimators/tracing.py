@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from adaline import criteria
 from adaline.estimators._dual_trace import DualTrace, dual_trace
@@ -15,11 +15,16 @@ from adaline.estimators._margin_trace import MarginTrace, margin_trace
 from adaline.estimators._sequential import SequentialFit, SequentialLearner
 from adaline.estimators._table import Table, cell
 from adaline.kernels import _neurons as kernels
+from adaline.parameters import shown
 from adaline.procedures._state import State
 from adaline.procedures.sequential import Order, learn_rows
 from adaline.results import Array, Fit
 
 Ints = NDArray[np.int64]
+_TAKES = (
+    "trace takes Perceptron, WidrowHoff, Adaline, SigmoidPerceptron, KernelPerceptron, HoKashyap "
+    "and LogisticRegression."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +168,8 @@ def trace(
        2       3                  1   6      NO
     pass 2 found no error to correct.
     """
+    if not isinstance(estimator, BaseEstimator):
+        raise TypeError(f"estimator is {shown(estimator)}; {_TAKES}")
     model = clone(estimator)
     if hasattr(estimator, "_watch"):
         return _descent(model, X, y, sample_weight, start)
@@ -174,9 +181,8 @@ def trace(
         return margin_trace(model, X, y, sample_weight, start)
     if not isinstance(estimator, SequentialLearner):
         raise TypeError(
-            f"{type(estimator).__name__} does not learn in steps that can be shown; trace takes "
-            "Perceptron, WidrowHoff, Adaline, SigmoidPerceptron, KernelPerceptron, HoKashyap "
-            "and LogisticRegression."
+            f"estimator is {type(estimator).__name__}, which does not learn in steps that can be "
+            f"shown; {_TAKES}"
         )
     model._tracer = tracer = _Tracer()
     model.fit(X, y, sample_weight=sample_weight, **start)
@@ -212,10 +218,10 @@ class _Tracer:
         return {"watch": self.after_pass} if self.batch else {"by": self.learn}
 
     def learn(
-        self, state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, order: Order
+        self, state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, rows: Order
     ) -> None:
         """Learn the rows one by one, by the same kernel, and note each."""
-        for i in (order if len(order) else np.arange(stop - start)) + start:
+        for i in rows if len(rows) else range(start, stop):
             before, made = state.last.copy(), state.corrections
             learn_rows(state, X, Y, omega, i, i + 1, np.empty(0, dtype=np.int64))
             k = len(self.rows) // X.shape[0] + 1

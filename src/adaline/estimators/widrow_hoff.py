@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
+from adaline.estimators._available import available_unless
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
 from adaline.estimators._samples import check_sample
-from adaline.estimators._sequential import SequentialLearner, start, streams
+from adaline.estimators._sequential import SequentialLearner, one_row, start, streams
 from adaline.kernels import _neurons as kernels
+from adaline.parameters import NUMBER, numbers
 from adaline.procedures._state import Recipe
 from adaline.results import Array, Certificate
 from adaline.schedules import Schedule
@@ -43,7 +45,8 @@ class WidrowHoff(SequentialLearner, Regressor):
         this with eta multiplied by N).
     fit_intercept : bool, default=True
     shuffle : bool, default=False
-        Shuffle the rows in `fit` before each pass: blocks of rows, and rows inside blocks.
+        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
+        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -129,19 +132,21 @@ class WidrowHoff(SequentialLearner, Regressor):
         coef_init, intercept_init : array-like, optional
             Where to start; zero by default.
         """
+        self._check_parameters()
         X, Y, omega = self._observe(X, y, sample_weight, reset=True)
         start(self._state, coef_init, intercept_init)
         self._certificate = Certificate("unproven", _NO_PROOF)
         self._learn_passes(X, Y, omega)
         return self._settle()
 
-    @available_if(streams)
+    @available_unless(streams)
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come.
 
         Any cutting of the rows into calls gives the same weights, bit for bit.
         """
+        self._check_parameters()
         first = self._state is None
         self._learn_stream(*self._observe(X, y, sample_weight, reset=first))
         return self._settle()
@@ -150,8 +155,10 @@ class WidrowHoff(SequentialLearner, Regressor):
         """Learn one sample x (p,) with target y: a thin call; NaN and infinities are refused."""
         state = self._state
         if state is None or not self._one_target or self.mode == "batch":
-            self.partial_fit(np.reshape(x, (1, -1)), np.asarray(y)[None])
+            self.partial_fit(one_row(x), numbers("y", y)[None])
             return self
+        if type(y) is not float or not math.isfinite(y):
+            NUMBER("y", y)
         if self._shown is not None:
             self._heed()
         if not state.kernels.learn_one(self._one(x), float(y), state.head, state.theta):

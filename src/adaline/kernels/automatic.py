@@ -82,7 +82,7 @@ def _slope(Y, i, v, weight, head):
 def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
     """`learn` for one neuron. One long loop: calls would cost more than the arithmetic."""
     p, bias, W, UNIT = now.shape[0] - 1, head[INTERCEPT], U(0), U(1)
-    for m in range(Y.shape[0]):
+    for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         weight = omega[i] if omega.shape[0] > 0 else 1.0
         if weight == 0.0:
@@ -190,7 +190,7 @@ def _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside):
     """`learn` for K neurons."""
     p, K, bias, criterion = now.shape[0] - 1, now.shape[1] - 1, head[INTERCEPT], head[CRITERION]
     d = head[RUNS : RUNS + K]
-    for m in range(Y.shape[0]):
+    for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         weight = omega[i] if omega.shape[0] > 0 else 1.0
         if weight == 0.0:

@@ -186,7 +186,7 @@ def _machine(dense, data, indices, lo, hi, own, omega, eta, square, n, head, the
 def _perceptron_dense(data, order, Y, omega, head, theta):
     """`learn` for dense rows and one perceptron that keeps its last weights: the short way."""
     p, made, total, n = theta.shape[1] - 1, 0, 0.0, head[SEEN]
-    for m in range(Y.shape[0]):
+    for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         lo = i * p
         v = _dense_dot(data, lo, theta, 0) + theta[0, p]
@@ -207,7 +207,7 @@ def _perceptron_sparse(data, indices, indptr, order, Y, omega, head, theta):
     """`learn` for CSR rows and one perceptron that keeps its last weights or their average."""
     p, made, total, n = theta.shape[1] - 1, 0, 0.0, head[SEEN]
     average, bias, W, SUM = head[KEEP] == AVERAGE, head[INTERCEPT], U(0), U(1)
-    for m in range(Y.shape[0]):
+    for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         lo, hi = U(indptr[i]), U(indptr[i + 1])
         v, t = theta[0, p], 1.0 if Y[i, 0] == 1.0 else -1.0
@@ -247,7 +247,7 @@ def learn(data, indices, indptr, order, Y, omega, head, theta):
     criterion, targets, K = int(head[CRITERION]), int(head[TARGETS]), int(head[NEURONS])
     pocket, absolute = head[KEEP] == POCKET, head[RATE] == ABSOLUTE
     n, corrections, total = head[SEEN], head[CORRECTIONS], head[LOSS]
-    for m in range(Y.shape[0]):
+    for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         weight = omega[i] if omega.shape[0] > 0 else 1.0
         if weight == 0.0:

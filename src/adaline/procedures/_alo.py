@@ -4,7 +4,8 @@ One Newton step from the minimum for all rows to that without row i moves its va
 
     B s / (1 - B c),    B = z'H^-1 z,  s = dloss/dv,  c = d2loss/dv2    (matrices for K classes)
 
-A row of weight omega is omega rows, of which one is left out.
+A row of weight omega is omega rows, of which one is left out; one of weight below 1 is a row of
+less trust, and left out whole. So s and c above count min(omega, 1) times.
 """
 
 from __future__ import annotations
@@ -26,20 +27,21 @@ def leave_one_out(loss: LogisticLoss, theta: Array, root: Array) -> float:
     """Mean approximate leave-one-out loss at the minimum; root as `LogisticLoss.at` left it."""
     omega = loss.omega if len(loss.omega) else np.ones(loss.X.shape[0])
     if loss.K == 1:
-        each = _binary(loss, theta, root)
+        each = _binary(loss, theta, root, np.minimum(omega, 1.0))
     else:
         if theta.size > EXACT:
             raise ValueError(
                 f"alpha='auto' for {loss.K} classes and {theta.shape[1] - 1} features needs "
                 f"{theta.size} x {theta.size} matrices; the limit is {EXACT}. Give alpha a number."
             )
-        each = _classes(loss, theta, root)
+        each = _classes(loss, theta, root, np.minimum(omega, 1.0))
     return float(omega @ each) / loss.weight
 
 
-def _binary(loss: LogisticLoss, theta: Array, root: Array) -> Array:
+def _binary(loss: LogisticLoss, theta: Array, root: Array, copy: Array) -> Array:
+    """Losses of the rows, each without one copy of itself, of this weight."""
     A = root_of(loss.gram(root) + np.diag(loss.penalty), depth(loss)).A
-    B = leverages(loss, _NONE, A)
+    B = copy * leverages(loss, _NONE, A)
     v = projected(loss, theta.T)[:, 0]
     m = loss.target * v
     own = np.exp(-np.logaddexp(0.0, m))  # probability of the wrong class
@@ -47,12 +49,13 @@ def _binary(loss: LogisticLoss, theta: Array, root: Array) -> Array:
     return np.asarray(np.logaddexp(0.0, -(m - B * own / kept)))
 
 
-def _classes(loss: LogisticLoss, theta: Array, P: Array) -> Array:
+def _classes(loss: LogisticLoss, theta: Array, P: Array, copy: Array) -> Array:
+    """`_binary` for K classes."""
     K, q = theta.shape
     n, own = len(P), (np.arange(len(P)), loss.target)
     A = root_of(whole(loss, P), depth(loss)).A.reshape(K, q, K * q)
     T = np.stack([projected(loss, A[k]) for k in range(K)], axis=1)
-    B = T @ T.transpose(0, 2, 1)
+    B = copy[:, None, None] * (T @ T.transpose(0, 2, 1))
     S = -P[:, :, None] * P[:, None, :]
     S[:, np.arange(K), np.arange(K)] += P
     s = P.copy()

@@ -51,7 +51,7 @@ class Dense:
     def weights(self, u: Array) -> tuple[Array, float]:
         """(w, b) with root (w'x + b) = Q u at the samples; of many the one with the least |w|."""
         root = _roots(self.rows)
-        if not self.back.size:  # more columns than rows
+        if not len(self.back):  # more columns than rows; with p rows and no column: rank 0
             target = Rows(self.rows.X, (self.values(u) / root)[:, None], self.rows.omega, _EMPTY)
             fit = wide_minimum_norm(target, self.intercept)
             return fit.W[0], float(fit.b[0])

@@ -86,6 +86,12 @@ class Curvature:
         each = np.array([r.A @ (r.A.T @ row) for r, row in zip(self.roots, g, strict=True)])
         return np.asarray(each - each.mean(axis=0))
 
+    def deviations(self) -> Array:
+        """Root of the diagonal of H^-1, (Kq,), or (q,) where one serves all classes."""
+        if self.diagonal is not None:
+            return np.asarray(1.0 / np.sqrt(self.diagonal))
+        return np.concatenate([np.sqrt(np.einsum("ij,ij->i", r.A, r.A)) for r in self.roots])
+
 
 def curvature(
     loss: LogisticLoss, theta: Array, root: Array, left: float, every: int = 0, most: int = 2**62
@@ -104,8 +110,10 @@ def curvature(
     slopes = root if K == 1 else np.sqrt(_omega(loss) * (1.0 - np.einsum("ij,ij->i", root, root)))
     sums = 1 if K == 1 or not np.any(theta) else K
     every = every or min(_worth(loss, slopes, left, sums, not np.any(theta)), most)
-    weights = slopes[::every] ** 2
-    chance = (1.0 - 1.0 / every) * float(np.sum(weights**2)) / float(np.sum(weights)) ** 2
+    share = slopes[::every] / (slopes.max() or 1.0)  # sums of fourth powers must stay in range
+    weights = share**2
+    total = float(np.sum(weights)) or 1.0
+    chance = (1.0 - 1.0 / every) * float(np.sum(weights**2)) / total**2
     if K > 1:
         roots, H, shrunk = _blocks(loss, root, every, chance, sums)
         return Curvature(roots, False, every, matrix=H if sums == 1 else None, shrunk=shrunk)

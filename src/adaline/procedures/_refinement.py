@@ -20,6 +20,7 @@ from adaline.certificates.digits import (
 from adaline.kernels import double_double
 from adaline.kernels.corrections import corrections
 from adaline.linalg import UNIT
+from adaline.procedures._covariance import covariance_root
 from adaline.procedures._gradients import gradients, minus_product
 from adaline.procedures._normal import Normal
 from adaline.results import Array, ClosedFit
@@ -62,7 +63,7 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
         W_low=low[:p].T.copy(),
         b_low=low[p].copy(),
         squares=squares,
-        root=normal.root,
+        root=covariance_root(normal, rows),
     )
 
 

@@ -30,6 +30,23 @@ def summed(loss: LogisticLoss, r: Array) -> Array:
     return np.asarray(np.sum(parts, axis=0))
 
 
+def scatters(loss: LogisticLoss) -> Array:
+    """Sum of omega (x_j - mean_j)^2 of each column of X, (p,); with no bias, of omega x_j^2.
+
+    The mean is weighted too, so that a weight of 2 is a row given twice. Infinite where the sum
+    leaves float64.
+    """
+
+    def moments(tile: Array, i: int) -> Array:
+        rows = tile[:, :-1]  # the last column is sqrt(omega), or zero without a bias
+        return np.stack([np.einsum("ij,ij->j", rows, rows), tile[:, -1] @ rows])
+
+    squares, sums = np.sum(_tiled(loss, moments, np.sqrt(loss.omega)), axis=0)
+    with np.errstate(over="ignore"):
+        found = np.maximum(squares - sums**2 / loss.weight, 0.0) / loss.scale / loss.scale
+    return np.asarray(found)
+
+
 def row_space(loss: LogisticLoss) -> tuple[LogisticLoss, Callable[[Array], Array]]:
     """The same minimum over n numbers instead of p: w is a combination of the rows.
 

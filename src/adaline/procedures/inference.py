@@ -11,6 +11,8 @@ from scipy.special import fdtrc, stdtr, stdtrit
 from adaline.results import Array, ClosedFit
 from adaline.summaries import Summary
 
+_DIGITS = 8.0  # of standard errors, below which a reader is told
+
 
 def inference(
     fit: ClosedFit,
@@ -23,10 +25,10 @@ def inference(
     level: float,
     target: int = 0,
 ) -> Summary:
-    """Standard errors, t, p, confidence intervals, R², F and VIF of one target's weights.
+    """Standard errors, t, p, confidence intervals, R², F, AIC and VIF of one target's weights.
 
     n is the sum of the weights, mean (p + 1,) and the diagonal scatter (p + 1,) are those of the
-    features and of the target.
+    features and of the target. The log-likelihood is that of Gaussian noise of variance SSE / n.
     """
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
@@ -40,14 +42,15 @@ def inference(
     sse, sst = float(fit.squares[target]), float(scatter[p])
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = sse / dof if dof > 0 else np.nan
-        own = np.sum(fit.root**2, axis=1)
+        own = np.sum(fit.root[:p] ** 2, axis=1)
+        vif = scatter[:p] * own
         if intercept:
-            own = np.append(1 / n + np.sum((mean[:p] @ fit.root) ** 2), own)
+            row = fit.root[p] if len(fit.root) > p else mean[:p] @ fit.root
+            own = np.append(1 / n + np.sum(row**2), own)
             w, names = np.append(b, w), ["intercept", *names]
         error = np.sqrt(variance * own)
         t = w / error
         wide = error * stdtrit(dof, (1 + level) / 2)
-        vif = scatter[:p] * np.sum(fit.root**2, axis=1)
         F = np.divide(sst - sse, p) / variance
     columns = {
         "coef": w,
@@ -59,8 +62,28 @@ def inference(
         "VIF": np.append([np.nan] * intercept, vif),
     }
     facts = _facts(n, p, dof, sse, sst, F, fit.condition, intercept)
-    notes = (str(fit.certificate),)
+    notes = (str(fit.certificate), *_digits_of_errors(fit))
     return Summary("Least squares", tuple(names), columns, facts, notes)
+
+
+def _digits_of_errors(fit: ClosedFit) -> list[str]:
+    """A sentence about the digits of standard errors, where they may be few."""
+    assert fit.root is not None
+    if len(fit.root) > fit.W.shape[1]:
+        return []
+    digits = 15.5 - 2.0 * np.log10(max(fit.condition, 1.0))
+    if digits >= _DIGITS:
+        return []
+    how = f"at least about {digits:.0f} digits" if digits >= 1.0 else "perhaps no right digit"
+    return [
+        f"standard errors, t and intervals have {how}: they were not corrected by the rows, as "
+        "coefficients are."
+    ]
+
+
+def _log_likelihood(n: float, sse: float) -> float:
+    """ln of the Gaussian density of the residuals at the variance SSE / n, its most likely one."""
+    return float(-n / 2 * (np.log(2 * np.pi * np.divide(sse, n)) + 1))
 
 
 def _facts(
@@ -69,6 +92,7 @@ def _facts(
     with np.errstate(divide="ignore", invalid="ignore"):
         r2 = 1 - np.divide(sse, sst)
         adjusted = 1 - (1 - r2) * np.divide(n - intercept, dof)
+        log_likelihood = _log_likelihood(n, sse)
         return {
             "samples": int(n) if float(n).is_integer() else n,
             "degrees of freedom": int(dof) if float(dof).is_integer() else dof,
@@ -77,5 +101,8 @@ def _facts(
             "residual std dev": float(np.sqrt(sse / dof)) if dof > 0 else np.nan,
             "F": float(F),
             "p of F": float(fdtrc(p, dof, F)) if dof > 0 else np.nan,
+            "log-likelihood": log_likelihood,
+            "AIC": 2 * (p + intercept) - 2 * log_likelihood,
+            "BIC": float(np.log(n)) * (p + intercept) - 2 * log_likelihood,
             "condition number": kappa,
         }

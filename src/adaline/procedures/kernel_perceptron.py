@@ -44,7 +44,12 @@ class Kernel:
     def __call__(self, X: Any, C: Any) -> Array:
         """The values (n, m) of the rows of X with those of C, checked to be finite."""
         if callable(self.name):
-            G = np.array(self.name(X, C), dtype=np.float64, ndmin=2)
+            try:
+                G = np.array(self.name(X, C), dtype=np.float64, ndmin=2)
+            except (ValueError, TypeError) as error:
+                raise TypeError(
+                    f"kernel is {self.name!r}, which gave no matrix for two blocks of rows: {error}"
+                ) from error
             if G.shape != (X.shape[0], C.shape[0]):
                 raise ValueError(
                     f"the kernel gave shape {G.shape} for {X.shape[0]} and {C.shape[0]} rows; "

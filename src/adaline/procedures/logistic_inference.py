@@ -5,6 +5,7 @@ cov(theta) = H^-1, the inverse curvature of the (penalised) loss at the minimum.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,6 +136,6 @@ def logistic_summary(
         "null deviance": 2 * known.null,
         "AIC": deviance + 2 * k,
         "BIC": deviance + float(np.log(n)) * k,
-        "McFadden R²": 1 - known.loss / known.null,
+        "McFadden R²": 1 - known.loss / known.null if known.null > 0 else math.nan,
     }
     return Summary("Logistic regression", tuple(labels), columns, facts, notes)

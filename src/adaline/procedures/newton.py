@@ -18,12 +18,14 @@ from adaline.procedures import _economy
 from adaline.procedures._alo import least, leave_one_out
 from adaline.procedures._curvature import EXACT
 from adaline.procedures._newton_fit import NewtonFit, Outcome
-from adaline.procedures._rows import row_space
+from adaline.procedures._rows import row_space, scatters
 from adaline.procedures._walk import Walk, Watch, begin, rooms
 from adaline.results import Array, Certificate
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
 _ROWS = 1000  # rows up to which their n x n side is the way to very many features
+_CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to nothing
+_DEAR = 100.0  # times tol: the part of a weight that is worth a step, however many rows there are
 _SAID = {
     "converged": "the gradient is within the tolerance",
     "max_iter": "max_iter steps were made",
@@ -45,7 +47,8 @@ def newton(
 
     Stops where the gradient, in the metric of the inverse curvature (so that it tells how many
     standard errors the weights are off, root of mean square) and divided by the root of the number
-    of samples, is below tol, and the minimum is proven to be near.
+    of samples, is below tol, the next step would change no weight by a part of more than tol (see
+    `_is_fine`), and the minimum is proven to be near.
     """
     n, q = loss.X.shape[0], len(loss.penalty)
     theta = np.zeros((loss.K, q)) if start is None else start
@@ -61,7 +64,7 @@ def newton(
     walk.watch = watch
     walk.look()
     try:
-        outcome = _descend(walk, max_iter, goal, proven=True)
+        outcome = _descend(walk, max_iter, goal, proven=True, tol=tol)
     except KeyboardInterrupt:
         outcome = "interrupted"
         walk.here = loss.at(walk.theta, *rooms(loss, walk.root))  # a trial may have left its own
@@ -82,8 +85,8 @@ def newton_auto(
         start.append(walk.theta)
         return leave_one_out(here, walk.theta, walk.root)
 
-    spread = float(np.median((loss.length[:-1] / loss.scale) ** 2))
-    alpha = least(score, spread if spread > 0 else 1.0)
+    middle = float(np.median(scatters(loss)))
+    alpha = least(score, middle if 0.0 < middle < np.inf else 1.0)
     return newton(loss.with_penalty(alpha), max_iter, tol, watch=watch), alpha
 
 
@@ -97,19 +100,29 @@ def _from_a_sample(loss: LogisticLoss, every: int) -> Array:
     return zero if outcome in ("separated", "quasi") else walk.theta
 
 
-def _descend(walk: Walk, max_iter: int, goal: float, *, proven: bool) -> Outcome:
-    """Step until nu <= goal, and with `proven` until the minimum is proven near."""
+def _descend(
+    walk: Walk, max_iter: int, goal: float, *, proven: bool, tol: float = np.inf
+) -> Outcome:
+    """Step until nu <= goal, and with `proven` until the minimum is proven near.
+
+    The steps after that, until weights are fine, end where one wins less than a digit.
+    """
     loss = walk.loss
     bare = not np.any(loss.penalty[:-1])
     # No mean slope is to be above tol, columns measured by their deviations.
     steepest = goal / np.sqrt(walk.theta.size) * np.where(loss.length > 0, loss.length, np.inf)
     brief = 0 if len(loss.penalty) <= FEW and walk.known.exact else 3
     nu, since, stuck, still, renewals = walk.nu, 0, 0, 0, 0
+    ratio, finer = 1.0, 0  # finer: steps after nu <= goal, for the sake of weights
     while True:
         if bare and walk.here.least > 0:
             return "separated"
         level = not proven or bool(np.all(np.abs(walk.here.g) <= steepest))
-        if nu <= goal and level and not walk.lost and (not proven or walk.proven()):
+        near = nu <= goal and level and not walk.lost
+        wins = walk.steps < max_iter and (finer == 0 or ratio < 0.1)
+        if near and wins and not _is_fine(walk, tol):
+            finer += 1
+        elif near and (not proven or walk.proven()):
             return "converged"
         if walk.steps >= max_iter:
             return "max_iter"
@@ -136,6 +149,24 @@ def _descend(walk: Walk, max_iter: int, goal: float, *, proven: bool) -> Outcome
         if since > patience and nu > 0.1 * goal and (not whole_step or more > _anew(loss, left)):
             walk.renew(left, 0 if whole_step else 1)
             nu, since, renewals = walk.nu, 0, renewals + 1
+
+
+def _is_fine(walk: Walk, tol: float) -> bool:
+    """Whether a further step would change no weight w_j by more than tol max(|w_j|, its error).
+
+    nu is small against the standard errors, which does not make it small against the weights:
+    where columns nearly depend on each other, standard errors are large. A step costs the more
+    the more numbers there are in the rows; then the part may be up to _DEAR tol, and weights are
+    measured by their root of mean square rather than each by itself.
+    """
+    if not np.isfinite(tol):
+        return True
+    K, q = walk.theta.shape
+    cost = float(np.clip(walk.loss.X.shape[0] * q * K / _CHEAP, 1.0, _DEAR))
+    w, error = walk.theta[:, :-1], walk.known.deviations().reshape(-1, q)[:, :-1]
+    usual = np.sqrt(np.mean(w * w)) * (1.0 - 1.0 / cost)
+    size = np.maximum(np.maximum(np.abs(w), error), usual)
+    return bool(np.all(np.abs(walk.direction()[:, :-1]) <= tol * cost * size))
 
 
 def _anew(loss: LogisticLoss, left: float) -> float:

@@ -18,38 +18,38 @@ from adaline.tiles import is_sparse
 Order = NDArray[np.int64]
 Learn = Callable[[State, Any, Array, Array, int, int, Order], None]
 
-_BLOCK = 2**15  # numbers in a block of rows that is shuffled: it stays in cache
+_BLOCK = 2**15  # numbers in a block of rows that is gathered: it stays in cache
 _EXPLODES = 1e6  # errors so many times the targets are no learning
 
 
 def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, Order]]:
-    """(start, stop, order inside) of the blocks of a pass.
+    """(start, stop, rows) of the blocks of a pass; no rows where they come as they are.
 
-    With rng, blocks come in random order and so do the rows inside each: nearly as good as
-    shuffling all rows, and the rows of a block are read from memory once.
+    With rng, a block holds the places start..stop of a random permutation of all rows. Blocks of
+    neighbours in random order would not do: of rows sorted by label, each would hold one class.
     """
     n, p = X.shape
     width = X.nnz / max(n, 1) if is_sparse(X) else p
     size = _BLOCK if rng is not None else 32 * _BLOCK  # between two blocks, Ctrl-C is heard
-    rows = int(np.clip(size // max(width, 1), 256, 65536))
-    starts = np.arange(0, n, rows)
-    order = NO_ROWS
-    if rng is not None:
-        rng.shuffle(starts)
-        order = rng.permutation(min(rows, n))  # the same in every block of this pass
-    for start in starts.tolist():
-        stop = min(start + rows, n)
-        yield start, stop, order if stop - start >= len(order) else order[order < stop - start]
+    m = int(np.clip(size // max(width, 1), 256, 65536))
+    order = NO_ROWS if rng is None else rng.permutation(n)
+    for start in range(0, n, m):
+        stop = min(start + m, n)
+        yield start, stop, order[start:stop]
 
 
 def learn_rows(
-    state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, order: Order
+    state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, rows: Order
 ) -> None:
-    """Learn rows start..stop, in the given order of them."""
-    rows = _rows(X, start, stop)
-    if len(order) and not is_sparse(X):
-        rows = rows.copy()  # read from memory in order once, and out of order from the cache
-    learn(state, rows, Y[start:stop], omega[start:stop], order)
+    """Learn the rows of these numbers, in this order; without numbers, start..stop."""
+    if not len(rows):
+        learn(state, _rows(X, start, stop), Y[start:stop], omega[start:stop])
+    elif is_sparse(X) and X.dtype == np.float64:
+        learn(state, X, Y, omega, rows)
+    else:
+        # Gathering fetches many rows from memory at a time; the kernel would wait for each.
+        gathered = X[rows] if is_sparse(X) else X.take(rows, axis=0)
+        learn(state, gathered, Y.take(rows, axis=0), omega[rows] if len(omega) else omega)
 
 
 def one_pass(
@@ -57,8 +57,8 @@ def one_pass(
 ) -> tuple[int, float]:
     """Learn every row once; the corrections made, and the sum of the losses met."""
     made, loss = state.corrections, state.loss
-    for start, stop, order in blocks(X, rng):
-        by(state, X, Y, omega, start, stop, order)
+    for start, stop, rows in blocks(X, rng):
+        by(state, X, Y, omega, start, stop, rows)
     return state.corrections - made, state.loss - loss
 
 

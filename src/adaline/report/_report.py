@@ -8,8 +8,10 @@ from html import escape
 from pathlib import Path
 from typing import Any, Self
 
+from adaline.data.outputs import write_atomically
 from adaline.report import _cards, _evidence
 from adaline.report._cards import Card, Table
+from adaline.report._options import check_options, check_page, checked_warnings
 from adaline.report._page import rendered
 from adaline.report._pictures import Picture, pictures
 from adaline.report._quality import quality
@@ -116,6 +118,11 @@ class Report:
             raise ValueError(
                 f"{type(model).__name__} is not a fitted estimator; fit it first, then report."
             )
+        texts = {"title": title, "target": target, "verdict": verdict, "code": code}
+        check_options(texts, held_out, names, data, separability)
+        warnings = checked_warnings(warnings)
+        if X is None and y is not None:
+            raise ValueError("y is given and X is not; give the rows that y belongs to.")
         named = names_of(model, X, names)
         rows = None if X is None else rows_of(model, X, y)
         found = None if rows is None else quality(model, rows, held_out)
@@ -160,14 +167,9 @@ class Report:
 
     def write(self, path: Any) -> Path:
         """Write the page; the file is complete or not there."""
+        check_page(path)
         place = Path(path)
-        page = self.html().encode()
-        draft = place.with_name(f".{place.name}.part")
-        try:
-            draft.write_bytes(page)
-            draft.replace(place)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_atomically(place, self.html().encode())
         return place
 
     def _repr_html_(self) -> str:
@@ -214,6 +216,7 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
     ...     page.read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """
+    check_page(path)
     return Report.of(model, X, y, **more).write(path)
 
 

@@ -56,6 +56,8 @@ def rows_of(model: Any, X: Any, y: Any) -> Rows:
             "X came without y; a report compares predictions with the truth. Give both."
         )
     if hasattr(X, "tocsr"):
+        if hasattr(X, "check_format"):  # indices inside; on a copy, which the check may change
+            X.copy().check_format(full_check=True)
         X = X.tocsr()
         good = np.asarray(np.isfinite(X.sum(axis=1))).ravel()
     else:
@@ -67,6 +69,8 @@ def rows_of(model: Any, X: Any, y: Any) -> Rows:
             f"{model.n_features_in_}."
         )
     truth = np.asarray(y)
+    if truth.ndim == 0:
+        raise ValueError(f"y is one value, {str(y)[:40]!r}; give one y for each row of X.")
     if len(truth) != X.shape[0]:
         raise ValueError(
             f"X has {X.shape[0]} rows and y has {len(truth)}; give one y for each row."
@@ -74,7 +78,7 @@ def rows_of(model: Any, X: Any, y: Any) -> Rows:
     if hasattr(model, "classes_"):
         _check_labels(truth, model.classes_.tolist())
     else:
-        truth = truth.astype(np.float64)
+        truth = _numbers(truth)
         good &= np.isfinite(truth.reshape(len(truth), -1)).all(axis=1)
     left_out = int(np.sum(~good))
     if left_out:
@@ -101,13 +105,22 @@ def _check_labels(y: NDArray[Any], known: list[Any]) -> None:
 def _dense(X: Any) -> NDArray[np.float64]:
     try:
         found = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise ValueError(
             "X holds things that are no numbers; encode them as for the fit."
         ) from None
     if found.ndim != 2 or not found.size:
         raise ValueError(f"X has shape {found.shape}; expected rows and columns, (n, p).")
     return found
+
+
+def _numbers(y: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return y.astype(np.float64)
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(
+            "y holds things that are no numbers, and the model predicts numbers."
+        ) from None
 
 
 def ask(model: Any, method: str, X: Any) -> Any:

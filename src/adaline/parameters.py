@@ -1,0 +1,286 @@
+"""What a parameter may be, and the sentence for what it may not: name, what came, what is expected.
+
+An `Expected` is called with the name of a parameter and its value, and returns the value or raises.
+`A | B` takes what either takes. A whole table of them costs a learner some microseconds a fit.
+
+>>> (POSITIVE | words("auto"))("eta", "auto")
+'auto'
+>>> FLAG("fit_intercept", "False")
+Traceback (most recent call last):
+adaline.parameters.ParameterError: fit_intercept is 'False'; expected True or False.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+REAL = (int, float, Fraction, np.integer, np.floating)
+_TINY = 2.0**-1022  # the least float64 that has all its digits
+_LONGEST = 80  # characters of a value that a message repeats
+
+
+class ParameterError(ValueError, TypeError):
+    """A value of the wrong type or size; both, as scikit-learn's InvalidParameterError is."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Words for what is expected, and whether a value is that."""
+
+    words: str
+    takes: Callable[[Any], bool]
+    says: str = ""  # instead of "expected" and the words
+
+    def __call__(self, name: str, value: Any) -> Any:
+        if not self.takes(value):
+            says = self.says or f"expected {self.words}"
+            raise ParameterError(f"{name} is {shown(value)}; {says}.")
+        return value
+
+    def __or__(self, other: Expected) -> Expected:
+        return Expected(
+            f"{self.words}, or {other.words}", lambda value: self.takes(value) or other.takes(value)
+        )
+
+
+def check(table: Mapping[str, Expected], owner: Any) -> None:
+    """Every parameter of the table, as the owner has it under its name."""
+    for name, expected in table.items():
+        expected(name, getattr(owner, name))
+
+
+def shown(value: Any) -> str:
+    """A value as a message repeats it: in one line, and short.
+
+    >>> shown([1, 2]), shown(np.zeros((2, 3)))
+    ('[1, 2]', 'an array of shape (2, 3)')
+    """
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # an integer of 10^5 digits, or an object that cannot show itself
+        return f"of type {type(value).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({type(value).__name__})"
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite real number, and no bool, text or array."""
+    if type(value) is float:
+        return math.isfinite(value)
+    if type(value) is int:
+        return -(2**1023) < value < 2**1023
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, REAL):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is an integer that int64 can hold, and no bool."""
+    if type(value) is not int and (
+        isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer)
+    ):
+        return False
+    return bool(-(2**63) <= value < 2**63)
+
+
+def number(
+    low: float = -math.inf, high: float = math.inf, *, above: bool = False, below: bool = False
+) -> Expected:
+    """A finite number from low to high; above low and below high where it is said so."""
+    said = "a finite number"
+    if low > -math.inf:
+        said += f" {'above' if above else 'of at least'} {low:g}"
+    if high < math.inf:
+        joint = " and" if low > -math.inf else ""
+        said += f"{joint} {'below' if below else 'at most'} {high:g}"
+
+    def takes(value: Any) -> bool:
+        if not is_number(value) or not low <= value <= high:
+            return False
+        # A Fraction may be above zero, and zero as a float.
+        return not (above and float(value) == low) and not (below and float(value) == high)
+
+    return Expected(said, takes)
+
+
+def count(least: int = 1, most: int | None = None) -> Expected:
+    """A whole number, least or more."""
+    said = f"a whole number, {least} or more, below 2**63"
+    said = said if most is None else f"a whole number from {least} to {most}"
+    top = 2**63 - 1 if most is None else most
+    return Expected(said, lambda value: is_whole(value) and least <= value <= top)
+
+
+def words(*known: str) -> Expected:
+    """One of these texts."""
+    said = "one of " * (len(known) > 1) + ", ".join(repr(word) for word in known)
+    return Expected(said, lambda value: isinstance(value, str) and value in known)
+
+
+def instance(of: type | tuple[type, ...], said: str) -> Expected:
+    """An object of a class."""
+    return Expected(said, lambda value: isinstance(value, of))
+
+
+FLAG = Expected("True or False", lambda value: isinstance(value, bool | np.bool_))
+NONE = Expected("None", lambda value: value is None)
+POSITIVE = number(0.0, above=True)
+NOT_NEGATIVE = number(0.0)
+NUMBER = number()
+COUNT = count()
+LEVEL = number(0.0, 1.0, above=True, below=True)
+SEED = Expected(
+    "a whole number from 0 to 2**32 - 1, a numpy RandomState, or None",
+    lambda value: (
+        value is None
+        or isinstance(value, np.random.RandomState)
+        or value is np.random
+        or (is_whole(value) and 0 <= value < 2**32)
+    ),
+)
+
+
+# Arrays.
+
+
+def named(error: Exception, name: str) -> Exception:
+    """An error of a library below, as one that says which parameter it is about."""
+    said = str(error)
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) and type(error) in (
+        ValueError,
+        TypeError,
+    ):
+        return error
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{name} cannot be used: {said}")
+
+
+def refuse_masked(name: str, value: Any) -> None:
+    """Refuse masked entries, which numpy would take as if they were not."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ParameterError(
+            f"{name} is a masked array with masked entries; fill them in, or leave their rows out."
+        )
+
+
+def refuse(name: str, value: Any) -> None:
+    """Refuse what numpy would take for numbers, and is none: masked entries, dates and durations.
+
+    Nothing is read but the type, so that it costs nothing.
+    """
+    refuse_masked(name, value)
+    kinds = getattr(value, "dtypes", None)  # of a data frame
+    kinds = [getattr(value, "dtype", None)] if kinds is None or isinstance(kinds, str) else kinds
+    try:
+        kind = next((k for k in kinds if getattr(k, "kind", "") in ("m", "M")), None)
+    except TypeError:
+        return
+    if kind is not None:
+        raise ParameterError(
+            f"{name} has dtype {kind}, which is no number; convert dates and durations first, for "
+            "instance to days since the first of them."
+        )
+
+
+def array(name: str, value: Any) -> NDArray[Any]:
+    """A numpy array of whatever came, but for sparse and masked ones."""
+    if type(value) is np.ndarray:
+        return value
+    if sparse.issparse(value):
+        raise ParameterError(f"{name} is sparse; expected a dense array. Use .toarray()?")
+    refuse_masked(name, value)
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ParameterError(f"{name} is {shown(value)}, which is no array: {error}") from None
+
+
+def numbers(name: str, value: Any, expected: str = "numbers") -> NDArray[np.float64]:
+    """A float64 array of real numbers; finite or not is not looked at."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value
+    found = array(name, value)
+    if found.dtype.kind in "fiu":
+        with np.errstate(over="ignore"):  # beyond float64 is infinite, which is told elsewhere
+            return found.astype(np.float64)
+    if found.dtype.kind == "b" and found.ndim:
+        return found.astype(np.float64)
+    if found.dtype.kind == "c":
+        raise ParameterError(f"Complex data not supported: {name} is complex; give real numbers.")
+    if found.dtype.kind == "O" and found.ndim:
+        try:
+            return found.astype(np.float64)
+        except (ValueError, TypeError, OverflowError):
+            pass
+    what = f"has dtype {found.dtype}" if found.ndim else f"is {shown(value)}"
+    if found.dtype.kind == "O" and found.size and found.ndim:
+        odd = next((a for a in found.flat if not is_number(a) and a is not None), found.flat[0])
+        what = f"holds {type(odd).__name__} objects such as {shown(odd)}"
+    raise ParameterError(f"{name} {what}; expected {expected}.")
+
+
+def finite(name: str, value: Any, expected: str = "finite numbers") -> NDArray[np.float64]:
+    """The same, without NaN and infinities."""
+    found = numbers(name, value, expected)
+    if not np.isfinite(found).all():
+        raise ParameterError(f"{name} contains NaN or infinity; expected {expected}.")
+    return found
+
+
+def blocks_of(value: Any, block: str) -> Iterator[tuple[int, Any]]:
+    """Numbers and blocks of an iterable of them; block says what each should be."""
+    try:
+        found = iter(value)
+    except TypeError:
+        raise ParameterError(
+            f"blocks is {shown(value)}; expected an iterable of blocks {block}."
+        ) from None
+    for i, one in enumerate(found):
+        if not isinstance(one, tuple | list) or not one:
+            raise ParameterError(f"blocks has {shown(one)} in place {i}; expected {block}.")
+        yield i, one
+
+
+def weights_of(name: str, value: Any, n: int) -> NDArray[np.float64] | None:
+    """Weights of n rows (n,), not negative and not all zero; one number is for every row."""
+    if value is None:
+        return None
+    omega = numbers(name, value, f"{n} numbers, one a row")
+    if omega.ndim == 0:
+        omega = np.full(n, float(omega))
+    if omega.shape != (n,):
+        raise ParameterError(
+            f"{name} has shape {omega.shape} and X has {n} rows; expected ({n},), one a row."
+        )
+    if n and not 0.0 <= omega.min() <= omega.max() < math.inf:  # NaN is not, either
+        bad = int(np.argmax(~((omega >= 0.0) & (omega < math.inf))))
+        kind = "negative" if omega[bad] < 0 else "NaN" if math.isnan(omega[bad]) else "infinite"
+        raise ParameterError(
+            f"{name} is {kind} in row {bad} ({omega[bad]:g}); Negative values, NaN and infinity "
+            "are no weights."
+        )
+    if n and not omega.any():
+        raise ParameterError(
+            f"{name} is zero for every row; give at least one row a non-zero weight."
+        )
+    with np.errstate(over="ignore"):
+        total = omega.sum() if n else 1.0
+    if not _TINY <= total < math.inf:
+        raise ParameterError(
+            f"{name} has a sum of {total:g}, beyond the range of float64; give smaller or larger "
+            "weights, for instance all of them divided by the largest."
+        )
+    return omega

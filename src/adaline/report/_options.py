@@ -1,0 +1,49 @@
+"""Options of a report, refused by their names before anything is computed or written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from adaline.data.outputs import refuse_unwritable
+
+
+def check_page(path: Any) -> None:
+    """A path at which a page can be written."""
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise _wrong("path", path, "a path, such as 'report.html'")
+    if not os.fspath(path) or "\0" in os.fspath(path):
+        raise ValueError(f"path is {os.fspath(path)!r}; expected the name of a file.")
+    refuse_unwritable(path)
+
+
+def check_options(
+    texts: Mapping[str, Any], held_out: Any, names: Any, data: Any, separability: Any
+) -> None:
+    """Texts, a truth, a name a column, facts, and a verdict on separability."""
+    for option, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise _wrong(option, value, "text, or None")
+    if type(held_out).__name__ not in ("bool", "bool_"):
+        raise _wrong("held_out", held_out, "True or False")
+    if data is not None and not isinstance(data, Mapping):
+        raise _wrong("data", data, "a mapping, such as {'file': 'rents.csv'}, or None")
+    if separability is not None and not isinstance(getattr(separability, "verdict", None), str):
+        raise _wrong("separability", separability, "what `separability(X, y)` answers, or None")
+    listed = isinstance(names, Iterable) and hasattr(names, "__len__")
+    if names is not None and (not listed or isinstance(names, str | bytes | Mapping)):
+        raise _wrong("names", names, "a sequence of column names")
+
+
+def checked_warnings(warnings: Any) -> list[Any]:
+    """Warnings one by one; a single text is not a list of letters."""
+    if isinstance(warnings, str | bytes | Mapping) or not isinstance(warnings, Iterable):
+        raise _wrong("warnings", warnings, "a sequence of texts or Warnings")
+    return list(warnings)
+
+
+def _wrong(name: str, value: Any, expected: str) -> TypeError:
+    text = " ".join(repr(value).split())
+    text = text if len(text) <= 60 else f"{text[:57]}..."
+    return TypeError(f"{name} is {text}, a {type(value).__name__}; expected {expected}.")

@@ -1,0 +1,199 @@
+"""A damaged file ends in an exit code for errors and one sentence: never a traceback or a verdict.
+
+One small file of every format is changed at random (cut, bits, bytes, pieces put in or taken out)
+and given to commands in this process. `python tests/cli/test_damaged_files.py 2000` is the long
+campaign.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy.io import wavfile
+
+from adaline.cli import app
+from adaline.cli._errors import guarded
+
+FINE = {0, 1, 2, 3}  # done, a verdict, usage (a column is gone), data that cannot be used
+
+
+def whole_files(folder: Path, rng: np.random.Generator) -> dict[str, tuple[Path, str]]:
+    """A file of every format, and its target."""
+    X = rng.standard_normal((60, 3)).round(3)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    names = ["a", "b", "c", "y"]
+    table = pl.DataFrame(
+        {**{n: X[:, j] for j, n in enumerate(names[:3])}, "y": np.where(y, "yes", "no")}
+    )
+    found = {end: folder / f"t.{end}" for end in ("csv", "csv.gz", "tsv", "parquet", "arrow")}
+    table.write_csv(found["csv"])
+    import gzip
+
+    found["csv.gz"].write_bytes(gzip.compress(found["csv"].read_bytes()))
+    table.write_csv(found["tsv"], separator="\t")
+    table.write_parquet(found["parquet"])
+    table.write_ipc(found["arrow"])
+    numbers = np.column_stack([X, y])
+    found |= {end: folder / f"t.{end}" for end in ("ndjson", "npy", "npz", "svm", "sparse.npz")}
+    table.write_ndjson(found["ndjson"])
+    np.save(found["npy"], numbers)
+    np.savez_compressed(found["npz"], X=X, y=y)
+    sparse.save_npz(found["sparse.npz"], sparse.csr_matrix(numbers))
+    lines = [f"{t} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(r)) for t, r in zip(y, X)]  # noqa: B905
+    found["svm"].write_text("\n".join(lines) + "\n")
+    targets = {"npy": "x3", "sparse.npz": "x3"}
+    return {end: (path, targets.get(end, "y")) for end, path in found.items()}
+
+
+def changed(whole: bytes, rng: np.random.Generator) -> bytes:
+    """The bytes with one to four changes."""
+    data = bytearray(whole)
+    for _ in range(int(rng.integers(1, 5))):
+        at, kind = int(rng.integers(len(data) + 1)), int(rng.integers(6))
+        if kind == 0:
+            del data[at:]
+        elif kind == 1 and at < len(data):
+            data[at] ^= 1 << int(rng.integers(8))
+        elif kind == 2:
+            data[at:at] = rng.bytes(int(rng.integers(1, 9)))
+        elif kind == 3:
+            del data[at : at + int(rng.integers(1, 40))]
+        elif kind == 4:
+            word = [b"\xff" * 8, b"\0" * 8, b"9" * 9, b"\n", b'"', b",", b"\x1b[2J", b"nan"]
+            piece = word[int(rng.integers(len(word)))]
+            data[at : at + len(piece)] = piece
+        else:
+            data[at:at] = data[at : at + int(rng.integers(1, 200))]
+    return bytes(data)
+
+
+def outcome(tokens: list[str]) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = guarded(app(tokens), tokens)
+    return code, out.getvalue(), err.getvalue()
+
+
+def complaint(tokens: list[str]) -> str | None:
+    """What is wrong with how a command ended; None where nothing is."""
+    try:
+        code, out, err = outcome(tokens)
+    except BaseException as error:
+        return f"{type(error).__name__} escaped: {error}"
+    if code not in FINE:
+        return f"exit code {code}: {err}"
+    if (code in (2, 3) and not err.startswith("adaline: ")) or "Traceback" in err:
+        return f"no sentence: {err}"
+    shown = (out + err).replace("\n", "")
+    return None if shown.isprintable() else f"not printable: {shown!r}"
+
+
+def campaign(folder: Path, rng: np.random.Generator, each: int) -> list[str]:
+    """Complaints about so many damaged files of every format."""
+    said, model = [], folder / "m.adaline"
+    tables = whole_files(folder, rng)
+    assert outcome(["fit", str(tables["csv"][0]), "-t", "y", "-o", str(model)])[0] == 0
+    sounds = [folder / "a.wav", folder / "b.wav"]
+    for sound in sounds:
+        wavfile.write(sound, 8000, (rng.standard_normal(200) * 1000).astype(np.int16))
+    jobs = {end: (path, _tokens(end, target, model)) for end, (path, target) in tables.items()}
+    jobs["adaline"] = (model, [["info"], ["predict", "DATA", str(tables["csv"][0])]])
+    jobs["wav"] = (sounds[0], [["filter", "-r", str(sounds[1]), "-o", str(folder / "o.wav")]])
+    for end, (path, commands) in jobs.items():
+        whole, damaged = path.read_bytes(), folder / f"damaged.{end}"
+        for _ in range(each):
+            damaged.write_bytes(changed(whole, rng))
+            command = commands[int(rng.integers(len(commands)))]
+            tokens = [command[0], str(damaged), *command[1:]]
+            if "DATA" in command:
+                tokens = [command[0], str(damaged), command[2]]
+            if command[0] in ("predict", "evaluate") and "DATA" not in command:
+                tokens = [command[0], command[1], str(damaged), *command[2:]]
+            if wrong := complaint(tokens):
+                kept = folder / f"kept-{len(said)}.{end}"
+                kept.write_bytes(damaged.read_bytes())
+                said.append(f"{' '.join(tokens)} ({kept}): {wrong}")
+    return said
+
+
+def _tokens(end: str, target: str, model: Path) -> list[list[str]]:
+    fits = [["fit", "-t", target], ["separable", "-t", target], ["fit", "-t", target, "-j", "1"]]
+    if end in ("csv", "csv.gz", "tsv", "parquet", "arrow", "ndjson"):
+        fits += [["predict", str(model)], ["evaluate", str(model)]]
+    return fits
+
+
+def test_damaged_files_end_in_a_sentence(tmp_path, rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert campaign(tmp_path, rng, each=12) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize(
+    "end", ["csv", "csv.gz", "ndjson", "parquet", "arrow", "npy", "npz", "svm", "wav", "adaline"]
+)
+def test_a_named_pipe_is_refused_at_once(command, pumps, tmp_path, end):
+    os.mkfifo(tmp_path / f"t.{end}")
+    if end == "wav":
+        found = command("filter", "t.wav", "-r", "t.wav", "-o", "o.wav")
+    else:
+        found = command(
+            "info" if end == "adaline" else "fit",
+            f"t.{end}",
+            *["-t", "y"][: 2 * (end != "adaline")],
+        )
+    assert found.code == 3
+    assert "to a file first" in found.err
+
+
+def test_a_pipe_in_the_place_of_a_proof_is_refused_at_once(command, pumps, tmp_path):
+    os.mkfifo(tmp_path / "proof.json")
+    found = command("check-proof", "proof.json", pumps)
+    assert found.code == 3
+    assert "to a file first" in found.err
+
+
+def test_a_panic_is_data_that_cannot_be_used_and_no_verdict(command, tmp_path, monkeypatch):
+    from adaline.data import _arrow
+
+    class PanicException(BaseException):
+        """As pyo3 has it: no Exception."""
+
+    def panic(*_):
+        raise PanicException("index out of bounds")
+
+    pl.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}).write_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr(_arrow.ArrowSource, "_polars", panic)
+    found = command("separable", "t.parquet", "-t", "y")
+    assert found.code == 3
+    assert "index out of bounds" in found.err
+
+
+@pytest.mark.parametrize("name", ["fit.checkpoint", "fit.checkpoint.prev"])
+def test_a_checkpoint_that_is_a_directory_is_told(command, pumps, tmp_path, name):
+    (tmp_path / "saved" / name).mkdir(parents=True)
+    found = command("fit", pumps, "-t", "failed", "--checkpoint", "saved")
+    assert found.code == 3
+    assert "is a directory" in found.err
+
+
+if __name__ == "__main__":
+    each = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    warnings.simplefilter("ignore")
+    found = campaign(Path(tempfile.mkdtemp()), np.random.default_rng(seed), each)
+    print(*found, sep="\n")
+    print(f"{each} damaged files of every format: {len(found)} complaints")
+    sys.exit(bool(found))
