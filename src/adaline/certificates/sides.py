@@ -7,15 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNIT
+from adaline.linalg import UNDERFLOW, UNIT
 from adaline.results import Array, Certificate
 from adaline.tiles import is_sparse
-
-UNDERFLOW = 2.0**-1020
-"""More than a product, or a number scaled by a power of two, can lose below float64's range.
-
-It is a few times the least normal number, so that processors that flush to zero are covered too.
-"""
 
 _FIRST, _BLOCK = 256, 4096  # rows looked at first, and then at a time
 _COUNTED = 50_000  # rows up to which all that are on the wrong side are counted
