@@ -23,6 +23,8 @@ from adaline.tiles import as_rows
 
 Covariance = Literal["shared", "full", "diagonal"]
 
+_LOST = 2.0**-1072  # a square may lose this much below float64's range
+
 
 @dataclass(frozen=True, eq=False)
 class ClassMoments:
@@ -170,7 +172,7 @@ class ClassMoments:
             rounding=_root_sum(a, b, share, d, a.mean_rounding + b.mean_rounding),
             mean_rounding=_column(a.weight, n) * a.mean_rounding
             + _column(b.weight, n) * b.mean_rounding
-            + 4 * UNIT * (np.abs(a.mean) + np.abs(b.mean)),
+            + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
         )
 
     def __sub__(self, other: ClassMoments) -> ClassMoments:
@@ -192,7 +194,8 @@ class ClassMoments:
         left = (rows > 0)[:, None]
         mean = np.where(left, a.mean + (a.mean - b.mean) * _column(b.weight, n), 0.0)
         doubt = _column(a.weight, n) * a.mean_rounding + _column(b.weight, n) * b.mean_rounding
-        doubt = np.where(left, doubt + 4 * UNIT * (np.abs(a.mean) + np.abs(mean)), 0.0)
+        moved = np.where(a.mean == b.mean, 0.0, np.abs(a.mean) + np.abs(mean))
+        doubt = np.where(left, doubt + 4 * UNIT * moved, 0.0)
         d = np.where(left & (b.weight[:, None] > 0), mean - b.mean, 0.0)
         share = _column(b.weight * n, a.weight)
         scatter = a.scatter - b.scatter - _outer(np.sqrt(share) * d, a.covariance)
@@ -237,13 +240,15 @@ def _of(
     X: Any, codes: Codes, K: int, omega: Array, exponent: NDArray[np.int64], covariance: Covariance
 ) -> ClassMoments:
     weight, shift, sums, G = class_sums(X, codes, K, omega, np.ldexp(1.0, -exponent), covariance)
-    root = np.sqrt(_column(np.ones(K), weight))
+    root = _column(np.ones(K), np.sqrt(weight))  # 1 / weight may overflow
     scatter = G - _outer(sums * root, covariance)
     # Every sum has at most N additions after N - 8 rounded operations on its terms.
     most = max(FLUSH, 256 * K) + K
     gamma = (min(X.shape[0], most) + X.shape[0] // 256 + 16) * UNIT
-    reach = np.sqrt(_diagonals(G, covariance))
-    mean = np.where(weight[:, None] > 0, shift + sums * root**2, 0.0)
+    lost = X.shape[0] * _LOST
+    reach = np.sqrt(_diagonals(G, covariance) + lost)
+    mean = np.where(weight[:, None] > 0, shift + sums * root * root, 0.0)
+    moved = np.where(sums == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
     seen = codes if not len(omega) else codes[omega > 0]
     return ClassMoments(
         rows=np.bincount(seen, minlength=K).astype(np.int64),
@@ -251,8 +256,8 @@ def _of(
         mean=mean,
         scatter=scatter,
         exponent=exponent,
-        rounding=2 * np.sqrt(gamma) * reach,
-        mean_rounding=2 * gamma * reach * root + 2 * UNIT * np.abs(mean),
+        rounding=np.sqrt(4 * gamma * reach**2 + lost),
+        mean_rounding=2 * gamma * reach * root + 2 * UNIT * moved,
         covariance=covariance,
     )
 

@@ -21,6 +21,7 @@ from adaline.results import Array
 _TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache
 _NONE = np.empty(0)
 _SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
+_LEAST = -1020  # 2**1020 is a number by which columns can be multiplied; 2**1024 is none
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def first_mean(X: Any, Y: Array, scale: Array, rows: int, omega: Array = _NONE) 
 
 
 def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
-    """Powers of two that bring every column's largest entry to about one."""
+    """Powers of two that bring every column's largest entry to about one, or as near as may be."""
     if is_sparse(X):
         top = np.asarray(abs(X).max(axis=0).todense()).ravel()
     else:
@@ -120,7 +121,8 @@ def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
         for i in range(0, len(X), 4096):
             np.maximum(top, np.abs(X[i : i + 4096]).max(axis=0), out=top)
     top = np.concatenate([top, np.abs(Y).max(axis=0, initial=0.0)])
-    return np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
+    e = np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
+    return np.maximum(e, _LEAST)
 
 
 def in_range(X: Any, Y: Array, squares: Array, mean: Array) -> bool:

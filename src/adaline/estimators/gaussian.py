@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -232,18 +233,24 @@ class GaussianClassifier(Classifier):
         g, e = gaussians(m, priors, shrinkage), m.exponent
         self.model_, self.moments_, self.classes_, self.priors_ = g, m, classes, priors
         self.means_ = np.where(m.weight[:, None] > 0, m.means, np.nan)
-        C = np.stack([metric.covariance for metric in g.metrics])
-        C = np.ldexp(C, 2 * e if m.covariance == "diagonal" else e[:, None] + e)
+        within = np.stack([metric.covariance for metric in g.metrics])
+        with np.errstate(over="ignore"):
+            C = np.ldexp(within, 2 * e if m.covariance == "diagonal" else e[:, None] + e)
         a, ridge = np.array([(metric.shrinkage, metric.ridge) for metric in g.metrics]).T
         if m.covariance == "shared":
             C, a, ridge = C[0], a[0], ridge[0]
             W, b = (g.W[1:] - g.W[:1], g.b[1:] - g.b[:1]) if m.K == 2 else (g.W, g.b)
-            self.coef_ = np.ldexp(W, -e).astype(dtype)
+            with np.errstate(over="ignore"):
+                self.coef_ = np.ldexp(W, -e).astype(dtype)
             self.intercept_ = (b - W @ g.centre).astype(dtype)
         else:
             for linear in ("coef_", "intercept_"):  # of an earlier fit
                 self.__dict__.pop(linear, None)
         self.covariance_, self.shrinkage_, self.ridge_ = C, a, ridge
+        told = C, getattr(self, "coef_", C)
+        underflow = (np.abs(C) < np.finfo(np.float64).tiny) & (within.reshape(C.shape) != 0.0)
+        if underflow.any() or not all(np.isfinite(a).all() for a in told):
+            self.model_ = replace(g, certificate=_out_of_range(g.certificate))
         for trouble in troubles(g, m, classes.tolist(), self._names()):
             warnings.warn(trouble, stacklevel=3)
 
@@ -272,6 +279,16 @@ class GaussianClassifier(Classifier):
         c = decisions.checked_costs(self.costs, scores.shape[1])
         reject = decisions.checked_reject_cost(self.reject_cost)
         return decisions.decide(_posterior(scores), c, reject)
+
+
+def _out_of_range(found: Certificate) -> Certificate:
+    """No claim about numbers that float64 cannot hold in the units of X."""
+    return Certificate(
+        "unproven",
+        "coef_ or covariance_ leave the range of float64 in the units of X, though `predict` does "
+        "without them; rescale the columns.",
+        found.evidence,
+    )
 
 
 def _posterior(scores: Array) -> Array:
