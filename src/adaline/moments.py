@@ -22,6 +22,8 @@ from adaline.tiles import as_rows, exponents, first_mean, in_range, is_sparse, t
 
 _MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 _FEW = 64  # columns up to which our own loop beats BLAS
+_LOST = 2.0**-1072  # a square may lose this much below float64's range
+_HEAVY = 0.25  # share of all weight from which the mean is nearer to a row than to other rows' mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +188,7 @@ class Moments:
             exponent=exponent,
             rounding=_root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt),
             mean_rounding=(a.weight * a.mean_rounding + b.weight * b.mean_rounding) / n
-            + 4 * UNIT * (np.abs(a.mean) + np.abs(b.mean)),
+            + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
             targets=a.targets,
         )
 
@@ -208,7 +210,8 @@ class Moments:
         b = other.in_units(a.exponent)
         mean = a.mean + (a.mean - b.mean) * (b.weight / n)
         mean_rounding = (a.weight * a.mean_rounding + b.weight * b.mean_rounding) / n
-        mean_rounding += 4 * UNIT * (np.abs(a.mean) + np.abs(mean))
+        same = a.mean == b.mean  # nothing was rounded, as for a constant
+        mean_rounding += 4 * UNIT * np.where(same, 0.0, np.abs(a.mean) + np.abs(mean))
         d = mean - b.mean
         share = b.weight * n / a.weight
         scatter = a.scatter - b.scatter - share * np.outer(d, d)
@@ -257,16 +260,19 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         return Moments.empty(p, k)
     q = p + k
     scale, root = np.ldexp(1.0, -exponent), np.sqrt(omega)
-    shift = first_mean(X, Y, scale, tile_rows(q), omega)
+    shift = _centre(X, Y, scale, tile_rows(q), omega)
     G, additions = _gram(X, Y, root, scale, shift)
     weight, total = float(G[q, q]), G[:q, q]
     if weight == 0:
         return Moments.empty(p, k)
     # The terms of the sums carry a few roundings of their own.
     gamma = (additions + 16) * UNIT
-    reach = np.sqrt(np.diag(G)[:q])
+    lost = n * _LOST
+    reach = np.sqrt(np.diag(G)[:q] + lost)
     mean = shift + total / weight
-    scatter = symmetric(G[:q, :q]) - np.outer(total, total / weight)
+    moved = np.where(total == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
+    root = total / np.sqrt(weight)  # squares of sums over tiny weights may overflow
+    scatter = symmetric(G[:q, :q]) - np.outer(root, root)
     scatter = (scatter + scatter.T) / 2
     np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
     return Moments(
@@ -275,10 +281,23 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         mean=mean,
         scatter=scatter,
         exponent=exponent,
-        rounding=2 * np.sqrt(gamma) * reach,
-        mean_rounding=2 * gamma * reach / np.sqrt(weight) + 2 * UNIT * np.abs(mean),
+        rounding=np.sqrt(4 * gamma * reach**2 + lost),
+        mean_rounding=2 * gamma * reach / np.sqrt(weight) + 2 * UNIT * moved,
         targets=k,
     )
+
+
+def _centre(X: Any, Y: Array, scale: Array, rows: int, omega: Array) -> Array:
+    """About where the weighted mean is: that of the first rows, or a row that outweighs others.
+
+    A row of weight 1e60 leaves no digit of the others' squares unless it is zero itself.
+    """
+    if len(omega):
+        heaviest = int(np.argmax(omega))
+        if omega[heaviest] > _HEAVY * omega.sum():
+            some = slice(heaviest, heaviest + 1)
+            return first_mean(X[some], Y[some], scale, 1)
+    return first_mean(X, Y, scale, rows, omega)
 
 
 def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Array, int]:

@@ -87,6 +87,8 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
         theta, low = found.theta[:, on], found.low[:, on]
         g, noise, rows_noise, squares = _gradients(normal, rows, on, theta, low, lengths[on])
         step, bound, pull = correction(normal, g, noise, rows_noise)
+        away = ~(pull <= 4.0 * least)  # steps that lead away are not made
+        step[:, away], bound[:, away] = 0.0, found.bound[:, on[away]]
         theta, low = added(theta, low, step)
         if not normal.intercept:
             theta[-1], low[-1], bound[-1] = 0.0, 0.0, 0.0
@@ -98,7 +100,7 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
         done = np.all(bound + 4 * UNIT**2 * size <= _ENOUGH * size, axis=0) | (moved <= UNIT / 64)
         stalls = np.where(pull > least / 2, stalls + 1, 0)
         # Three times without contracting: this is what float64 factors can give.
-        more = ~done & (stalls < 3)
+        more = ~done & (stalls < 3) & ~away
         on, least, stalls = on[more], np.minimum(least, pull)[more], stalls[more]
     return found
 

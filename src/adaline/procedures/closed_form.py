@@ -9,14 +9,23 @@ corrected by residuals in double-double until float64 can hold no better.
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from adaline.certificates.digits import after_correction, certificate_of_digits, gamma
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.certificates.digits import (
+    after_correction,
+    certificate_of_digits,
+    contraction,
+    gamma,
+)
 from adaline.linalg import condition, eigen, inverse_triangle
 from adaline.moments import Moments
 from adaline.procedures._minimum_norm import minimum_norm, tall_minimum_norm, wide_minimum_norm
 from adaline.procedures._normal import (
     Normal,
+    drowned,
     in_unit_columns,
     normal_equations,
     rank_of,
@@ -60,11 +69,37 @@ def least_squares(
     enough = m.rows >= m.p + intercept or ridge > 0
     normal = normal_equations(m, intercept, ridge) if enough else None
     if rows is None:
-        return _from_moments(normal) if normal else _deficient_moments(m, intercept)
+        fit = _from_moments(normal) if normal else _deficient_moments(m, intercept)
+        return _told(fit, drowned(m, intercept))
     if normal is None or normal.alpha > PROVABLE:
-        normal = triangle_equations(m, rows, intercept, ridge) if enough else None
-        return refine(normal, rows) if normal else minimum_norm(m, rows, intercept)
-    return refine(normal, rows) if refined else _from_moments(normal)
+        better = triangle_equations(m, rows, intercept, ridge) if enough else None
+        fit = refine(better, rows) if better else minimum_norm(m, rows, intercept)
+        return _or_from_moments(fit, normal)
+    return _or_from_moments(refine(normal, rows), normal) if refined else _from_moments(normal)
+
+
+def _or_from_moments(fit: ClosedFit, normal: Normal | None) -> ClosedFit:
+    """The fit from rows, or that from moments where only they prove a digit.
+
+    So it is where a row outweighs all others by far: its residual drowns theirs, while moments
+    about that row keep them.
+    """
+    if normal is None or fit.certificate.kind != "unproven":
+        return fit
+    plain = _from_moments(normal)
+    return plain if plain.certificate.kind != "unproven" else fit
+
+
+def _told(fit: ClosedFit, lost: NDArray[np.intp]) -> ClosedFit:
+    """The fit, no bolder than columns allow whose digits rounding has taken."""
+    if not len(lost):
+        return fit
+    said = (
+        f"rounding has left no digit of the variance of {len(lost)} of {fit.W.shape[1]} columns "
+        "certain, so no digit of the weights is: fit anew from the rows themselves."
+    )
+    evidence = {**fit.certificate.evidence, "digits": 0.0, "drowned": lost}
+    return replace(fit, certificate=Certificate("unproven", said, evidence), dependent=())
 
 
 def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> ClosedFit:
@@ -101,13 +136,14 @@ def _from_moments(normal: Normal) -> ClosedFit:
     m, W, p = normal.m, normal.W, normal.m.p
     c = m.scatter[:p, p:]
     G = m.scatter[:p, :p] + np.diag(normal.ridge)
+    alpha = contraction(G, W, m.rounding[:p], np.zeros(p))  # no row is centred, so no mean counts
     w = W @ (W.T @ c)
     w += W @ (W.T @ (c - G @ w))
     g = c - G @ w
     noise = gamma(p + 2) * (np.abs(c) + np.abs(G) @ np.abs(w))
     rho, rho_y = m.rounding[:p], m.rounding[p:]
     noise += np.outer(rho, rho_y + rho @ np.abs(w))
-    bounds = after_correction(W, normal.alpha, g, noise, 0.0) + np.abs(W @ (W.T @ g))
+    bounds = after_correction(W, alpha, g, noise, 0.0) + np.abs(W @ (W.T @ g))
     b = (m.mean[p:] - m.mean[:p] @ w) if normal.intercept else np.zeros(m.targets)
     exponent = normal.weights_exponent
     lengths = np.sqrt(np.maximum(np.diag(m.scatter), 0.0))
@@ -121,7 +157,7 @@ def _from_moments(normal: Normal) -> ClosedFit:
             np.ldexp(w, exponent),
             np.ldexp(bounds, exponent),
             np.ldexp(floor, exponent),
-            normal.alpha,
+            alpha,
             normal.condition,
         ),
         rank=p,
