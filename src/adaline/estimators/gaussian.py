@@ -105,7 +105,7 @@ class GaussianClassifier(Classifier):
         """Learn from all rows: X (n, p) dense or CSR, labels y (n,)."""
         self._check_parameters()
         X = self._rows(X, reset=True, finite=False)
-        classes, codes = encode(labels_of_rows(y, X), None)
+        classes, codes = encode(labels_of_rows(y, X), None, self._weights(sample_weight, X))
         m = self._moments(X, codes, len(classes), sample_weight)
         shrinkage: Any = self.shrinkage
         if shrinkage == "auto":
@@ -121,7 +121,7 @@ class GaussianClassifier(Classifier):
         first = not hasattr(self, "moments_")
         X = self._rows(X, reset=first, finite=False)
         stream = announced(classes, None if first else self.classes_)
-        known, codes = encode(labels_of_rows(y, X), stream)
+        known, codes = encode(labels_of_rows(y, X), stream, self._weights(sample_weight, X))
         m = self._moments(X, codes, len(known), sample_weight)
         self._accept(m if first else self.moments_ + m, known, X.dtype, self.shrinkage)
         return self
