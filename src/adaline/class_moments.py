@@ -24,6 +24,7 @@ from adaline.tiles import as_rows
 Covariance = Literal["shared", "full", "diagonal"]
 
 _LOST = 2.0**-1072  # a square may lose this much below float64's range
+_FAR = -400  # powers of two between units, from which on nothing is left of the smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +160,11 @@ class ClassMoments:
         """Both sets of rows together (Chan, Golub & LeVeque 1979, class by class)."""
         self._check_like(other)
         exponent = _common(self, other)
-        a, b = self.in_units(exponent), other.in_units(exponent)
+        a, b = _in_common(self, exponent), _in_common(other, exponent)
         n = a.weight + b.weight
-        d = np.where((a.weight * b.weight > 0)[:, None], b.mean - a.mean, 0.0)
-        share = _column(a.weight * b.weight, n)
+        both = (a.weight > 0) & (b.weight > 0)
+        d = np.where(both[:, None], b.mean - a.mean, 0.0)
+        share = a.weight[:, None] * _column(b.weight, n)  # products of weights may overflow
         return replace(
             a,
             rows=a.rows + b.rows,
@@ -179,7 +181,7 @@ class ClassMoments:
         """Forget the rows of `other`, which must be among these."""
         self._check_like(other)
         exponent = _common(self, other)
-        a, b = self.in_units(exponent), other.in_units(exponent)
+        a, b = _in_common(self, exponent), _in_common(other, exponent)
         rows, n = a.rows - b.rows, np.where(a.rows > b.rows, a.weight - b.weight, 0.0)
         wrong = (rows < 0) | (a.weight - b.weight < -1e-9 * a.weight) | ((rows > 0) & (n <= 0))
         if wrong.any():
@@ -197,7 +199,7 @@ class ClassMoments:
         moved = np.where(a.mean == b.mean, 0.0, np.abs(a.mean) + np.abs(mean))
         doubt = np.where(left, doubt + 4 * UNIT * moved, 0.0)
         d = np.where(left & (b.weight[:, None] > 0), mean - b.mean, 0.0)
-        share = _column(b.weight * n, a.weight)
+        share = n[:, None] * _column(b.weight, a.weight)
         scatter = a.scatter - b.scatter - _outer(np.sqrt(share) * d, a.covariance)
         rounding = _root_sum(a, b, share, d, doubt + b.mean_rounding)
         spread = _diagonals(scatter, a.covariance)
@@ -257,7 +259,7 @@ def _of(
         scatter=scatter,
         exponent=exponent,
         rounding=np.sqrt(4 * gamma * reach**2 + lost),
-        mean_rounding=2 * gamma * reach * root + 2 * UNIT * moved,
+        mean_rounding=2 * gamma * reach * root + 2 * UNIT * moved + lost * root * root,
         covariance=covariance,
     )
 
@@ -288,6 +290,17 @@ def _common(a: ClassMoments, b: ClassMoments) -> NDArray[np.int64]:
     if not b.rows.any():
         return a.exponent
     return np.maximum(a.exponent, b.exponent) if a.rows.any() else b.exponent
+
+
+def _in_common(m: ClassMoments, exponent: NDArray[np.int64]) -> ClassMoments:
+    """m in these units; where they are far larger than its own, in doubt by what that drowns."""
+    found = m.in_units(exponent)
+    drowned = (m.exponent - exponent < _FAR) & np.any(m.mean != 0.0, axis=0)
+    if not drowned.any():
+        return found
+    n = m.weight.sum() if m.covariance == "shared" else m.weight[:, None]
+    doubt = np.where(drowned, np.ldexp(np.sqrt(n), _FAR // 2), 0.0)
+    return replace(found, rounding=found.rounding + doubt)
 
 
 def _root_sum(a: ClassMoments, b: ClassMoments, share: Array, d: Array, doubt: Array) -> Array:

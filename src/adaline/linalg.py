@@ -110,6 +110,9 @@ def graded_both(A: Array) -> tuple[Array, Array, Array]:
 
     Where rows or columns differ only in their units, tiny singular values keep their digits.
     """
+    if A.shape[0] < A.shape[1]:
+        V, s, U = graded_both(np.ascontiguousarray(A.T))
+        return U, s, V
     s, U, V, work, _, info = dgejsv(A, joba=2, jobu=0, jobv=0)
     if info != 0:
         raise np.linalg.LinAlgError("the Jacobi rotations did not converge.")

@@ -23,6 +23,7 @@ from adaline.tiles import as_rows, exponents, first_mean, in_range, is_sparse, t
 _MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 _FEW = 64  # columns up to which our own loop beats BLAS
 _LOST = 2.0**-1072  # a square may lose this much below float64's range
+_FAR = -400  # powers of two between units, from which on nothing is left of the smaller
 _HEAVY = 0.25  # share of all weight from which the mean is nearer to a row than to other rows' mean
 
 
@@ -84,7 +85,7 @@ class Moments:
         exponent = np.zeros(X.shape[1] + Y.shape[1], dtype=np.int64)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is done again, scaled
             m = _of(X, Y, omega, exponent)
-            if in_range(X, Y, np.diag(m.scatter) + m.weight * m.mean**2, m.mean):
+            if in_range(X, Y, np.diag(m.scatter) / (m.weight or 1.0) + m.mean**2, m.mean):
                 return m
             return _of(X, Y, omega, exponents(X, Y))
 
@@ -174,10 +175,10 @@ class Moments:
         if other.weight == 0:
             return self
         exponent = np.maximum(self.exponent, other.exponent)
-        a, b = self.in_units(exponent), other.in_units(exponent)
+        a, b = _in_common(self, exponent), _in_common(other, exponent)
         n = a.weight + b.weight
         d = b.mean - a.mean
-        share = a.weight * b.weight / n
+        share = a.weight * (b.weight / n)  # products of weights may overflow
         mean = a.mean + d * (b.weight / n)
         doubt = a.mean_rounding + b.mean_rounding + UNIT * np.abs(d)
         return Moments(
@@ -187,7 +188,8 @@ class Moments:
             scatter=a.scatter + b.scatter + share * np.outer(d, d),
             exponent=exponent,
             rounding=_root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt),
-            mean_rounding=(a.weight * a.mean_rounding + b.weight * b.mean_rounding) / n
+            mean_rounding=a.weight / n * a.mean_rounding
+            + b.weight / n * b.mean_rounding
             + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
             targets=a.targets,
         )
@@ -198,7 +200,7 @@ class Moments:
         if other.weight == 0:
             return self
         rows, n = self.rows - other.rows, self.weight - other.weight
-        if rows < 0 or n < -1e-9 * self.weight:
+        if rows < 0 or n < -1e-9 * self.weight or (rows > 0 and not n > 0):
             raise ValueError(
                 f"cannot forget {other.rows} rows of total weight {other.weight:g}: these moments "
                 f"are of {self.rows} rows of total weight {self.weight:g}. Forget only rows that "
@@ -206,14 +208,14 @@ class Moments:
             )
         if rows == 0:
             return Moments.empty(self.p, self.targets)
-        a = self.in_units(np.maximum(self.exponent, other.exponent))
-        b = other.in_units(a.exponent)
+        exponent = np.maximum(self.exponent, other.exponent)
+        a, b = _in_common(self, exponent), _in_common(other, exponent)
         mean = a.mean + (a.mean - b.mean) * (b.weight / n)
-        mean_rounding = (a.weight * a.mean_rounding + b.weight * b.mean_rounding) / n
+        mean_rounding = a.weight / n * a.mean_rounding + b.weight / n * b.mean_rounding
         same = a.mean == b.mean  # nothing was rounded, as for a constant
         mean_rounding += 4 * UNIT * np.where(same, 0.0, np.abs(a.mean) + np.abs(mean))
         d = mean - b.mean
-        share = b.weight * n / a.weight
+        share = n * (b.weight / a.weight)
         scatter = a.scatter - b.scatter - share * np.outer(d, d)
         doubt = mean_rounding + b.mean_rounding + UNIT * np.abs(d)
         rounding = _root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt)
@@ -282,7 +284,8 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         scatter=scatter,
         exponent=exponent,
         rounding=np.sqrt(4 * gamma * reach**2 + lost),
-        mean_rounding=2 * gamma * reach / np.sqrt(weight) + 2 * UNIT * moved,
+        mean_rounding=(2 * gamma * reach + lost / np.sqrt(weight)) / np.sqrt(weight)
+        + 2 * UNIT * moved,
         targets=k,
     )
 
@@ -320,6 +323,16 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     parts = over_pieces(of_piece, n, q)
     longest = pieces(n, q)[0][1]
     return sum(parts[1:], parts[0]), min(rows, n) + longest // rows + len(parts)
+
+
+def _in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:
+    """m in these units; where they are far larger than its own, in doubt by what that drowns."""
+    found = m.in_units(exponent)
+    drowned = (m.exponent - exponent < _FAR) & (m.mean != 0.0)
+    if not drowned.any():
+        return found
+    doubt = np.where(drowned, np.ldexp(np.sqrt(m.weight), _FAR // 2), 0.0)
+    return replace(found, rounding=found.rounding + doubt)
 
 
 def _root_sum(a: Moments, b: Moments, d: Array, doubt: Array) -> Array:

@@ -126,7 +126,7 @@ def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
 
 
 def in_range(X: Any, Y: Array, squares: Array, mean: Array) -> bool:
-    """Whether no square can have left float64, judged by the sums of squares of (x, y)."""
+    """Whether no square can have left float64, judged by the mean squares of (x, y)."""
     zero = (squares == 0) & (mean == 0)
     if not np.all((squares < _SAFE) & ((squares > 1 / _SAFE) | zero)):
         return False

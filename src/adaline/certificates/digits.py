@@ -14,11 +14,13 @@ Legend: u = 2^-53; gamma(k) = k u / (1 - k u) bounds k rounded operations.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.linalg import UNIT
 from adaline.results import Array, Certificate
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
+_LOST = 2.0**-1072  # more than a number and what rounding left of it lose below float64's range
 
 
 def gamma(k: int) -> float:
@@ -80,11 +82,23 @@ def after_correction(
     return np.asarray(_SLACK * (far + gamma(p + 2) * (np.abs(W) @ size)))
 
 
+def in_users_units(weights: Array, bounds: Array, exponent: NDArray[np.int64]) -> Array:
+    """Bounds 2**exponent on weights 2**exponent, with what both may have lost to underflow."""
+    lost = np.where((weights != 0.0) | (bounds != 0.0), _LOST, 0.0)
+    return np.asarray(np.ldexp(bounds, exponent) + lost)
+
+
 def certificate_of_digits(
     weights: Array, bounds: Array, floor: Array, alpha: float, condition: float
 ) -> Certificate:
     """The statement the bounds allow. A weight below `floor` counts as a zero of that size."""
     evidence = {"error_bound": bounds, "contraction": alpha, "condition": condition}
+    if not np.isfinite(weights).all():
+        return Certificate(
+            "unproven",
+            "coefficients leave the range of float64; rescale the columns or the targets.",
+            evidence | {"digits": 0.0},
+        )
     if not np.isfinite(bounds).all():
         return Certificate(
             "unproven",
@@ -93,7 +107,7 @@ def certificate_of_digits(
             evidence | {"digits": 0.0},
         )
     size = np.maximum(np.abs(weights), floor)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         relative = np.divide(bounds, size, out=np.zeros_like(bounds), where=bounds > 0)
     worst = float(np.max(relative, initial=0.0))
     digits = float(np.clip(-np.log10(worst), 0.0, 15.95)) if worst > 0 else 15.95

@@ -104,8 +104,10 @@ def curvature(
     slopes = root if K == 1 else np.sqrt(_omega(loss) * (1.0 - np.einsum("ij,ij->i", root, root)))
     sums = 1 if K == 1 or not np.any(theta) else K
     every = every or min(_worth(loss, slopes, left, sums, not np.any(theta)), most)
-    weights = slopes[::every] ** 2
-    chance = (1.0 - 1.0 / every) * float(np.sum(weights**2)) / float(np.sum(weights)) ** 2
+    weights = (slopes[::every] / max(float(slopes.max(initial=0.0)), 1e-300)) ** 2
+    chance = (
+        (1.0 - 1.0 / every) * float(np.sum(weights**2)) / max(float(np.sum(weights)) ** 2, 1e-300)
+    )
     if K > 1:
         roots, H, shrunk = _blocks(loss, root, every, chance, sums)
         return Curvature(roots, False, every, matrix=H if sums == 1 else None, shrunk=shrunk)

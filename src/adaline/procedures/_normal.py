@@ -77,7 +77,7 @@ def drowned(m: Moments, intercept: bool) -> NDArray[np.intp]:
     """
     about = m if intercept else m.about_zero()
     squares, doubt = np.diag(about.scatter)[: m.p], about.rounding[: m.p] ** 2
-    return np.flatnonzero((squares <= doubt) & (doubt > _NOTHING * m.weight))
+    return np.flatnonzero(~(squares > doubt) & ~(doubt <= _NOTHING * m.weight))
 
 
 def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:

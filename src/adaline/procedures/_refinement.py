@@ -16,6 +16,7 @@ from adaline.certificates.digits import (
     certificate_of_digits,
     contraction_with_low_parts,
     gamma,
+    in_users_units,
 )
 from adaline.kernels import double_double
 from adaline.kernels.corrections import corrections
@@ -39,9 +40,9 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
     found = _corrected(normal, rows)
     exponent = np.vstack([normal.weights_exponent, m.exponent[p:]])  # the bias has y's units
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
-    theta, low, bound, floor = (
-        np.ldexp(a, exponent) for a in (found.theta, found.low, bound, found.floor)
-    )
+    bound = in_users_units(found.theta, bound, exponent)
+    with np.errstate(over="ignore"):
+        theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
     used = slice(None) if normal.intercept else slice(p)
     certificate = certificate_of_digits(
         theta[used], bound[used], floor[used], normal.alpha, normal.condition

@@ -33,7 +33,7 @@ def variances(S: Array, r: Array, n: float) -> Array:
 
 def drowned(S: Array, r: Array, n: float) -> NDArray[np.bool_]:
     """Features of which rounding hides whether they vary; constants, which are exact, are none."""
-    return (variances(S, r, n) == 0.0) & (r * r > NOTHING * n) & (n > 0)
+    return np.asarray((variances(S, r, n) == 0.0) & ~(r * r <= NOTHING * n) & (n > 0))
 
 
 def ledoit_wolf(X: Any, codes: Codes, omega: Array | None, m: ClassMoments) -> list[float]:

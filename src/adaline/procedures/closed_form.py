@@ -19,6 +19,7 @@ from adaline.certificates.digits import (
     certificate_of_digits,
     contraction,
     gamma,
+    in_users_units,
 )
 from adaline.linalg import condition, eigen, inverse_triangle
 from adaline.moments import Moments
@@ -37,6 +38,7 @@ from adaline.tiles import Rows
 from adaline.triangle import Triangle
 
 PROVABLE = 0.1  # a contraction below this gains at least a digit a correction
+_HEAVY = 2.0**400  # weights beyond this take double-double products out of float64's range
 
 
 def least_squares(
@@ -68,7 +70,7 @@ def least_squares(
         return wide_minimum_norm(rows, intercept)
     enough = m.rows >= m.p + intercept or ridge > 0
     normal = normal_equations(m, intercept, ridge) if enough else None
-    if rows is None:
+    if rows is None or not 1 / _HEAVY < m.weight < _HEAVY:
         fit = _from_moments(normal) if normal else _deficient_moments(m, intercept)
         return _told(fit, drowned(m, intercept))
     if normal is None or normal.alpha > PROVABLE:
@@ -155,7 +157,7 @@ def _from_moments(normal: Normal) -> ClosedFit:
         stopped="solved in closed form from moments.",
         certificate=certificate_of_digits(
             np.ldexp(w, exponent),
-            np.ldexp(bounds, exponent),
+            in_users_units(w, bounds, exponent),
             np.ldexp(floor, exponent),
             alpha,
             normal.condition,
