@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from adaline.class_tiles import FLUSH, Codes, checked_codes, class_sums, in_float_range, units
 from adaline.linalg import UNIT
 from adaline.results import Array
-from adaline.tiles import as_rows
+from adaline.tiles import FAINT, VAGUE, as_rows
 
 Covariance = Literal["shared", "full", "diagonal"]
 
@@ -164,14 +164,15 @@ class ClassMoments:
         n = a.weight + b.weight
         both = (a.weight > 0) & (b.weight > 0)
         d = np.where(both[:, None], b.mean - a.mean, 0.0)
-        share = a.weight[:, None] * _column(b.weight, n)  # products of weights may overflow
+        # Products of weights may overflow, or lose their digits below float64's range.
+        root = np.sqrt(a.weight[:, None]) * np.sqrt(_column(b.weight, n))
         return replace(
             a,
             rows=a.rows + b.rows,
             weight=n,
             mean=np.where(a.weight[:, None] > 0, a.mean + d * _column(b.weight, n), b.mean),
-            scatter=a.scatter + b.scatter + _outer(np.sqrt(share) * d, a.covariance),
-            rounding=_root_sum(a, b, share, d, a.mean_rounding + b.mean_rounding),
+            scatter=a.scatter + b.scatter + _outer(root * d, a.covariance),
+            rounding=_root_sum(a, b, root, d, a.mean_rounding + b.mean_rounding),
             mean_rounding=_column(a.weight, n) * a.mean_rounding
             + _column(b.weight, n) * b.mean_rounding
             + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
@@ -199,9 +200,9 @@ class ClassMoments:
         moved = np.where(a.mean == b.mean, 0.0, np.abs(a.mean) + np.abs(mean))
         doubt = np.where(left, doubt + 4 * UNIT * moved, 0.0)
         d = np.where(left & (b.weight[:, None] > 0), mean - b.mean, 0.0)
-        share = n[:, None] * _column(b.weight, a.weight)
-        scatter = a.scatter - b.scatter - _outer(np.sqrt(share) * d, a.covariance)
-        rounding = _root_sum(a, b, share, d, doubt + b.mean_rounding)
+        root = np.sqrt(n[:, None]) * np.sqrt(_column(b.weight, a.weight))
+        scatter = a.scatter - b.scatter - _outer(root * d, a.covariance)
+        rounding = _root_sum(a, b, root, d, doubt + b.mean_rounding)
         spread = _diagonals(scatter, a.covariance)
         if np.any(spread < -(rounding**2)):
             j = int(np.argmax((spread < -(rounding**2)).reshape(-1, self.p).any(axis=0)))
@@ -252,14 +253,18 @@ def _of(
     mean = np.where(weight[:, None] > 0, shift + sums * root * root, 0.0)
     moved = np.where(sums == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
     seen = codes if not len(omega) else codes[omega > 0]
+    whole = weight.sum() if covariance == "shared" else weight[:, None]
+    unsure = np.where(whole < FAINT, VAGUE, 0.0)
     return ClassMoments(
         rows=np.bincount(seen, minlength=K).astype(np.int64),
         weight=weight,
         mean=mean,
         scatter=scatter,
         exponent=exponent,
-        rounding=np.sqrt(4 * gamma * reach**2 + lost),
-        mean_rounding=2 * gamma * reach * root + 2 * UNIT * moved + lost * root * root,
+        rounding=np.sqrt(4 * gamma * reach**2 + lost) + np.sqrt(whole) * unsure,
+        mean_rounding=2 * gamma * reach * root
+        + 2 * UNIT * moved
+        + np.where(weight[:, None] < FAINT, VAGUE, lost * root * root),
         covariance=covariance,
     )
 
@@ -303,12 +308,12 @@ def _in_common(m: ClassMoments, exponent: NDArray[np.int64]) -> ClassMoments:
     return replace(found, rounding=found.rounding + doubt)
 
 
-def _root_sum(a: ClassMoments, b: ClassMoments, share: Array, d: Array, doubt: Array) -> Array:
-    """A rounding vector that covers both parts', and that of share d d' where d is in doubt.
+def _root_sum(a: ClassMoments, b: ClassMoments, root: Array, d: Array, doubt: Array) -> Array:
+    """A rounding vector that covers both parts', and that of root^2 d d' where d is in doubt.
 
     For any t, |d_i| e_j + e_i |d_j| <= (t |d_i| + e_i / t)(t |d_j| + e_j / t).
     """
-    d, e = np.sqrt(share) * np.abs(d), np.sqrt(share) * (doubt + UNIT * np.abs(d))
+    d, e = root * np.abs(d), root * (doubt + 3 * UNIT * np.abs(d))
     far, unsure = d.max(axis=1, keepdims=True), e.max(axis=1, keepdims=True)
     t = np.where(far > 0, np.sqrt(np.maximum(unsure / np.where(far > 0, far, 1.0), UNIT)), 1.0)
     joint = (t * d + e / t) ** 2 + 3 * UNIT * d**2

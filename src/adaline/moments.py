@@ -18,7 +18,17 @@ from adaline._threads import over_pieces, pieces
 from adaline.kernels import sums
 from adaline.linalg import UNIT, symmetric
 from adaline.results import Array
-from adaline.tiles import as_rows, exponents, first_mean, in_range, is_sparse, tile_rows, tiles
+from adaline.tiles import (
+    FAINT,
+    VAGUE,
+    as_rows,
+    exponents,
+    first_mean,
+    in_range,
+    is_sparse,
+    tile_rows,
+    tiles,
+)
 
 _MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 _FEW = 64  # columns up to which our own loop beats BLAS
@@ -178,16 +188,17 @@ class Moments:
         a, b = _in_common(self, exponent), _in_common(other, exponent)
         n = a.weight + b.weight
         d = b.mean - a.mean
-        share = a.weight * (b.weight / n)  # products of weights may overflow
+        # Products of weights may overflow, or lose their digits below float64's range.
+        root = np.sqrt(a.weight) * np.sqrt(b.weight / n)
         mean = a.mean + d * (b.weight / n)
-        doubt = a.mean_rounding + b.mean_rounding + UNIT * np.abs(d)
+        doubt = a.mean_rounding + b.mean_rounding + 3 * UNIT * np.abs(d)
         return Moments(
             rows=a.rows + b.rows,
             weight=n,
             mean=mean,
-            scatter=a.scatter + b.scatter + share * np.outer(d, d),
+            scatter=a.scatter + b.scatter + np.outer(root * d, root * d),
             exponent=exponent,
-            rounding=_root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt),
+            rounding=_root_sum(a, b, root * np.abs(d), root * doubt),
             mean_rounding=a.weight / n * a.mean_rounding
             + b.weight / n * b.mean_rounding
             + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
@@ -215,10 +226,10 @@ class Moments:
         same = a.mean == b.mean  # nothing was rounded, as for a constant
         mean_rounding += 4 * UNIT * np.where(same, 0.0, np.abs(a.mean) + np.abs(mean))
         d = mean - b.mean
-        share = n * (b.weight / a.weight)
-        scatter = a.scatter - b.scatter - share * np.outer(d, d)
-        doubt = mean_rounding + b.mean_rounding + UNIT * np.abs(d)
-        rounding = _root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt)
+        root = np.sqrt(n) * np.sqrt(b.weight / a.weight)
+        scatter = a.scatter - b.scatter - np.outer(root * d, root * d)
+        doubt = mean_rounding + b.mean_rounding + 3 * UNIT * np.abs(d)
+        rounding = _root_sum(a, b, root * np.abs(d), root * doubt)
         spread = np.diag(scatter)
         if np.any(spread < -(rounding**2)):
             j = int(np.argmax(spread < -(rounding**2)))
@@ -273,6 +284,7 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
     reach = np.sqrt(np.diag(G)[:q] + lost)
     mean = shift + total / weight
     moved = np.where(total == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
+    unsure = VAGUE if weight < FAINT else 0.0
     root = total / np.sqrt(weight)  # squares of sums over tiny weights may overflow
     scatter = symmetric(G[:q, :q]) - np.outer(root, root)
     scatter = (scatter + scatter.T) / 2
@@ -283,9 +295,10 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         mean=mean,
         scatter=scatter,
         exponent=exponent,
-        rounding=np.sqrt(4 * gamma * reach**2 + lost),
+        rounding=np.sqrt(4 * gamma * reach**2 + lost) + np.sqrt(weight) * unsure,
         mean_rounding=(2 * gamma * reach + lost / np.sqrt(weight)) / np.sqrt(weight)
-        + 2 * UNIT * moved,
+        + 2 * UNIT * moved
+        + unsure,
         targets=k,
     )
 

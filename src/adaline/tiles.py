@@ -21,6 +21,8 @@ from adaline.results import Array
 _TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache
 _NONE = np.empty(0)
 _SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
+FAINT = 2.0**-860  # sums of smaller weights lose digits below float64's range
+VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good units
 _LEAST = -1020  # 2**1020 is a number by which columns can be multiplied; 2**1024 is none
 
 

@@ -212,14 +212,16 @@ def test_no_claim_on_hostile_numbers_is_false(name):
 
 
 if __name__ == "__main__":
-    seed, end = int(time.time()), time.monotonic() + float(sys.argv[1])
-    counts = {name: {True: 0, False: 0, None: 0} for name in LAWS}
-    while time.monotonic() < end:
-        seed += 1
-        for name in LAWS:
-            counts[name][found := claim_holds(name, seed)] += 1
+    lies, seed = 0, int(time.time())
+    for name in LAWS:  # each has its share of the time: decimals are slow
+        end = time.monotonic() + float(sys.argv[1]) / len(LAWS)
+        counts = {True: 0, False: 0, None: 0}
+        while time.monotonic() < end:
+            seed += 1
+            counts[found := claim_holds(name, seed)] += 1
             if found is False:
                 print(f"{name}, seed {seed}: the claim is false")
-    for name, c in counts.items():
-        print(f"{name}: {c[True]} claims held, {c[False]} did not, {c[None]} claimed nothing")
-    sys.exit(any(c[False] for c in counts.values()))
+        lies += counts[False]
+        said = f"{counts[True]} claims held, {counts[False]} did not"
+        print(f"{name}: {said}, {counts[None]} claimed nothing")
+    sys.exit(lies > 0)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNIT
+from adaline.linalg import UNDERFLOW, UNIT
 from adaline.results import Array, Certificate
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
@@ -84,8 +84,9 @@ def after_correction(
 
 def in_users_units(weights: Array, bounds: Array, exponent: NDArray[np.int64]) -> Array:
     """Bounds 2**exponent on weights 2**exponent, with what both may have lost to underflow."""
-    lost = np.where((weights != 0.0) | (bounds != 0.0), _LOST, 0.0)
-    return np.asarray(np.ldexp(bounds, exponent) + lost)
+    some = (weights != 0.0) | (bounds != 0.0)
+    here, there = np.where(some, UNDERFLOW, 0.0), np.where(some, _LOST, 0.0)
+    return np.asarray(np.ldexp(bounds + here, exponent) + there)
 
 
 def certificate_of_digits(
