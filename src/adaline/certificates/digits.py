@@ -82,11 +82,9 @@ def after_correction(
     return np.asarray(_SLACK * (far + gamma(p + 2) * (np.abs(W) @ size)))
 
 
-def in_users_units(weights: Array, bounds: Array, exponent: NDArray[np.int64]) -> Array:
-    """Bounds 2**exponent on weights 2**exponent, with what both may have lost to underflow."""
-    some = (weights != 0.0) | (bounds != 0.0)
-    here, there = np.where(some, UNDERFLOW, 0.0), np.where(some, _LOST, 0.0)
-    return np.asarray(np.ldexp(bounds + here, exponent) + there)
+def in_users_units(bounds: Array, exponent: NDArray[np.int64]) -> Array:
+    """Bounds 2**exponent, with what they and the weights may lose to underflow, here and there."""
+    return np.asarray(np.ldexp(bounds + UNDERFLOW, exponent) + _LOST)
 
 
 def certificate_of_digits(

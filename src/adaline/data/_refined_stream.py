@@ -196,7 +196,7 @@ def _fit(
     m, p = normal.m, normal.m.p
     exponent = np.append(normal.weights_exponent[:, 0], m.exponent[p])
     bound = bound + 4 * UNIT**2 * np.abs(theta)
-    bound = in_users_units(theta, bound, exponent)[:, None]
+    bound = in_users_units(bound, exponent)[:, None]
     columns: Any = [np.ldexp(v, exponent)[:, None] for v in (theta, low, floor)]
     theta, low, floor = columns
     used = slice(None) if normal.intercept else slice(p)

@@ -40,7 +40,7 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
     found = _corrected(normal, rows)
     exponent = np.vstack([normal.weights_exponent, m.exponent[p:]])  # the bias has y's units
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
-    bound = in_users_units(found.theta, bound, exponent)
+    bound = in_users_units(bound, exponent)
     with np.errstate(over="ignore"):
         theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
     used = slice(None) if normal.intercept else slice(p)

@@ -28,7 +28,7 @@ def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> ClosedFit:
     )
     e = np.vstack([np.tile(f.e_y - f.e, (p, 1)), f.e_y])
     # Lengths of p numbers, each of which may have underflowed here or in the units of X.
-    bounds = in_users_units(theta[0], bounds + p * UNDERFLOW, f.e_y - f.e) + p * UNDERFLOW
+    bounds = in_users_units(bounds + p * UNDERFLOW, f.e_y - f.e) + p * UNDERFLOW
     theta, low = np.ldexp(theta, e), np.ldexp(low, e)
     lam, top = lams.min(), f.s.max(initial=0.0)
     least = lam if not f.full else lam + f.s[f.s > 0].min()

@@ -149,7 +149,8 @@ def _from_moments(normal: Normal) -> ClosedFit:
     b = (m.mean[p:] - m.mean[:p] @ w) if normal.intercept else np.zeros(m.targets)
     exponent = normal.weights_exponent
     lengths = np.sqrt(np.maximum(np.diag(m.scatter), 0.0))
-    floor = 2.0**-53 * lengths[None, p:] / np.where(lengths[:p] > 0, lengths[:p], 1.0)[:, None]
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    floor = 2.0**-53 * lengths[None, p:] / lengths[:p, None]
     squares = np.diag(m.scatter)[p:] - np.einsum("jt,jt->t", w, c + g)
     return _fit(
         np.ldexp(w, exponent),
@@ -157,7 +158,7 @@ def _from_moments(normal: Normal) -> ClosedFit:
         stopped="solved in closed form from moments.",
         certificate=certificate_of_digits(
             np.ldexp(w, exponent),
-            in_users_units(w, bounds, exponent),
+            in_users_units(bounds, exponent),
             np.ldexp(floor, exponent),
             alpha,
             normal.condition,
