@@ -72,27 +72,17 @@ def _log1p(e):
     return e - e * e / 2 if e < Decimal("1e-30") else (1 + e).ln()
 
 
-def exact_logistic_minimum(X, t, omega, alpha, intercept):
-    """w, b and the least value, by damped Newton in decimals of the current precision."""
+def exact_logistic_minimum(X, t, omega, alpha, intercept, polish=0):
+    """w, b and the least value, by damped Newton in decimals of the current precision.
+
+    Where the loss is almost level at zero already, `polish` steps more find w to all digits.
+    """
     D = Decimal
     Z = [[*(D(float(a)) for a in x), D(1 if intercept else 0)] for x in X]
-    q, alpha_ = len(Z[0]), D(float(alpha))
-    theta = [D(0)] * q
+    problem, theta = (Z, t, omega, D(float(alpha)), intercept), [D(0)] * len(Z[0])
     value = exact_logistic(X, t, omega, alpha, theta[:-1], theta[-1])
     for _ in range(400):
-        g = [alpha_ * c for c in theta[:-1]] + [D(0)]
-        H = [[alpha_ * (i == j) for j in range(q)] for i in range(q)]
-        H[-1][-1] = D(0 if intercept else 1)
-        for z, sign, weight in zip(Z, t, omega, strict=True):
-            m = int(sign) * sum((a * c for a, c in zip(z, theta, strict=True)), D(0))
-            e = (-abs(m)).exp()
-            p = (e if m >= 0 else 1) / (1 + e)
-            s = D(float(weight)) * e / (1 + e) ** 2
-            for i in range(q):
-                g[i] -= D(float(weight)) * int(sign) * p * z[i]
-                for j in range(q):
-                    H[i][j] += s * z[i] * z[j]
-        d = _solved(H, [-c for c in g])
+        g, d = _newton_step(*problem, theta)
         slope = sum((a * c for a, c in zip(g, d, strict=True)), D(0))
         if -slope <= value * D(10) ** -40:
             break
@@ -106,7 +96,27 @@ def exact_logistic_minimum(X, t, omega, alpha, intercept):
         theta, value = new, there
     else:
         raise ArithmeticError("the exact minimum was not reached")
+    for _ in range(polish):  # whole steps, each of which doubles the digits
+        theta = [c + a for c, a in zip(theta, _newton_step(*problem, theta)[1], strict=True)]
     return theta[:-1], theta[-1], value
+
+
+def _newton_step(Z, t, omega, alpha, intercept, theta):
+    """The gradient and Newton's step at theta."""
+    D, q = Decimal, len(theta)
+    g = [alpha * c for c in theta[:-1]] + [D(0)]
+    H = [[alpha * (i == j) for j in range(q)] for i in range(q)]
+    H[-1][-1] = D(0 if intercept else 1)
+    for z, sign, weight in zip(Z, t, omega, strict=True):
+        m = int(sign) * sum((a * c for a, c in zip(z, theta, strict=True)), D(0))
+        e = (-abs(m)).exp()
+        p = (e if m >= 0 else 1) / (1 + e)
+        s = D(float(weight)) * e / (1 + e) ** 2
+        for i in range(q):
+            g[i] -= D(float(weight)) * int(sign) * p * z[i]
+            for j in range(q):
+                H[i][j] += s * z[i] * z[j]
+    return g, _solved(H, [-c for c in g])
 
 
 def _solved(H, c):

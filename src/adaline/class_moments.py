@@ -21,7 +21,7 @@ from adaline.errors import refuse_beyond_memory
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, blocks_of, count, named, words
 from adaline.results import Array
-from adaline.tiles import as_rows, check_finite
+from adaline.tiles import FAINT, VAGUE, as_rows, check_finite
 
 Covariance = Literal["shared", "full", "diagonal"]
 COVARIANCE = replace(
@@ -29,6 +29,9 @@ COVARIANCE = replace(
 )
 CLASSES = count(1, 10**6)
 SIZE = count(0)
+
+_LOST = 2.0**-1072  # a square may lose this much below float64's range
+_FAR = -400  # powers of two between units, from which on nothing is left of the smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,27 +186,29 @@ class ClassMoments:
         """Both sets of rows together (Chan, Golub & LeVeque 1979, class by class)."""
         self._check_like(other)
         exponent = _common(self, other)
-        a, b = self.in_units(exponent), other.in_units(exponent)
+        a, b = _in_common(self, exponent), _in_common(other, exponent)
         n = a.weight + b.weight
-        d = np.where((a.weight * b.weight > 0)[:, None], b.mean - a.mean, 0.0)
-        share = _column(a.weight * b.weight, n)
+        both = (a.weight > 0) & (b.weight > 0)
+        d = np.where(both[:, None], b.mean - a.mean, 0.0)
+        # Products of weights may overflow, or lose their digits below float64's range.
+        root = np.sqrt(a.weight[:, None]) * np.sqrt(_column(b.weight, n))
         return replace(
             a,
             rows=a.rows + b.rows,
             weight=n,
             mean=np.where(a.weight[:, None] > 0, a.mean + d * _column(b.weight, n), b.mean),
-            scatter=a.scatter + b.scatter + _outer(np.sqrt(share) * d, a.covariance),
-            rounding=_root_sum(a, b, share, d, a.mean_rounding + b.mean_rounding),
+            scatter=a.scatter + b.scatter + _outer(root * d, a.covariance),
+            rounding=_root_sum(a, b, root, d, a.mean_rounding + b.mean_rounding),
             mean_rounding=_column(a.weight, n) * a.mean_rounding
             + _column(b.weight, n) * b.mean_rounding
-            + 4 * UNIT * (np.abs(a.mean) + np.abs(b.mean)),
+            + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
         )
 
     def __sub__(self, other: ClassMoments) -> ClassMoments:
         """Forget the rows of `other`, which must be among these."""
         self._check_like(other)
         exponent = _common(self, other)
-        a, b = self.in_units(exponent), other.in_units(exponent)
+        a, b = _in_common(self, exponent), _in_common(other, exponent)
         rows, n = a.rows - b.rows, np.where(a.rows > b.rows, a.weight - b.weight, 0.0)
         wrong = (rows < 0) | (a.weight - b.weight < -1e-9 * a.weight) | ((rows > 0) & (n <= 0))
         if wrong.any():
@@ -218,11 +223,12 @@ class ClassMoments:
         left = (rows > 0)[:, None]
         mean = np.where(left, a.mean + (a.mean - b.mean) * _column(b.weight, n), 0.0)
         doubt = _column(a.weight, n) * a.mean_rounding + _column(b.weight, n) * b.mean_rounding
-        doubt = np.where(left, doubt + 4 * UNIT * (np.abs(a.mean) + np.abs(mean)), 0.0)
+        moved = np.where(a.mean == b.mean, 0.0, np.abs(a.mean) + np.abs(mean))
+        doubt = np.where(left, doubt + 4 * UNIT * moved, 0.0)
         d = np.where(left & (b.weight[:, None] > 0), mean - b.mean, 0.0)
-        share = _column(b.weight * n, a.weight)
-        scatter = a.scatter - b.scatter - _outer(np.sqrt(share) * d, a.covariance)
-        rounding = _root_sum(a, b, share, d, doubt + b.mean_rounding)
+        root = np.sqrt(n[:, None]) * np.sqrt(_column(b.weight, a.weight))
+        scatter = a.scatter - b.scatter - _outer(root * d, a.covariance)
+        rounding = _root_sum(a, b, root, d, doubt + b.mean_rounding)
         spread = _diagonals(scatter, a.covariance)
         if np.any(spread < -(rounding**2)):
             j = int(np.argmax((spread < -(rounding**2)).reshape(-1, self.p).any(axis=0)))
@@ -263,22 +269,28 @@ def _of(
     X: Any, codes: Codes, K: int, omega: Array, exponent: NDArray[np.int64], covariance: Covariance
 ) -> ClassMoments:
     weight, shift, sums, G = class_sums(X, codes, K, omega, np.ldexp(1.0, -exponent), covariance)
-    root = np.sqrt(_column(np.ones(K), weight))
+    root = _column(np.ones(K), np.sqrt(weight))  # 1 / weight may overflow
     scatter = G - _outer(sums * root, covariance)
     # Every sum has at most N additions after N - 8 rounded operations on its terms.
     most = max(FLUSH, 256 * K) + K
     gamma = (min(X.shape[0], most) + X.shape[0] // 256 + 16) * UNIT
-    reach = np.sqrt(_diagonals(G, covariance))
-    mean = np.where(weight[:, None] > 0, shift + sums * root**2, 0.0)
+    lost = X.shape[0] * _LOST
+    reach = np.sqrt(_diagonals(G, covariance) + lost)
+    mean = np.where(weight[:, None] > 0, shift + sums * root * root, 0.0)
+    moved = np.where(sums == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
     seen = codes if not len(omega) else codes[omega > 0]
+    whole = weight.sum() if covariance == "shared" else weight[:, None]
+    unsure = np.where(whole < FAINT, VAGUE, 0.0)
     return ClassMoments(
         rows=np.bincount(seen, minlength=K).astype(np.int64),
         weight=weight,
         mean=mean,
         scatter=scatter,
         exponent=exponent,
-        rounding=2 * np.sqrt(gamma) * reach,
-        mean_rounding=2 * gamma * reach * root + 2 * UNIT * np.abs(mean),
+        rounding=np.sqrt(4 * gamma * reach**2 + lost) + np.sqrt(whole) * unsure,
+        mean_rounding=2 * gamma * reach * root
+        + 2 * UNIT * moved
+        + np.where(weight[:, None] < FAINT, VAGUE, lost * root * root),
         covariance=covariance,
     )
 
@@ -311,12 +323,23 @@ def _common(a: ClassMoments, b: ClassMoments) -> NDArray[np.int64]:
     return np.maximum(a.exponent, b.exponent) if a.rows.any() else b.exponent
 
 
-def _root_sum(a: ClassMoments, b: ClassMoments, share: Array, d: Array, doubt: Array) -> Array:
-    """A rounding vector that covers both parts', and that of share d d' where d is in doubt.
+def _in_common(m: ClassMoments, exponent: NDArray[np.int64]) -> ClassMoments:
+    """m in these units; where they are far larger than its own, in doubt by what that drowns."""
+    found = m.in_units(exponent)
+    drowned = (m.exponent - exponent < _FAR) & np.any(m.mean != 0.0, axis=0)
+    if not drowned.any():
+        return found
+    n = m.weight.sum() if m.covariance == "shared" else m.weight[:, None]
+    doubt = np.where(drowned, np.ldexp(np.sqrt(n), _FAR // 2), 0.0)
+    return replace(found, rounding=found.rounding + doubt)
+
+
+def _root_sum(a: ClassMoments, b: ClassMoments, root: Array, d: Array, doubt: Array) -> Array:
+    """A rounding vector that covers both parts', and that of root^2 d d' where d is in doubt.
 
     For any t, |d_i| e_j + e_i |d_j| <= (t |d_i| + e_i / t)(t |d_j| + e_j / t).
     """
-    d, e = np.sqrt(share) * np.abs(d), np.sqrt(share) * (doubt + UNIT * np.abs(d))
+    d, e = root * np.abs(d), root * (doubt + 3 * UNIT * np.abs(d))
     far, unsure = d.max(axis=1, keepdims=True), e.max(axis=1, keepdims=True)
     t = np.where(far > 0, np.sqrt(np.maximum(unsure / np.where(far > 0, far, 1.0), UNIT)), 1.0)
     joint = (t * d + e / t) ** 2 + 3 * UNIT * d**2

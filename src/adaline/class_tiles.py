@@ -139,8 +139,9 @@ def add_squares(
 
 
 def in_float_range(X: Any, weight: Array, mean: Array, spread: Array) -> bool:
-    """Whether no square can have left float64, judged by the sums of squares of each column."""
-    about = np.atleast_2d(spread).sum(axis=0) + weight @ mean**2
+    """Whether no square can have left float64, judged by the mean square of each column."""
+    total = weight.sum() or 1.0
+    about = np.atleast_2d(spread).sum(axis=0) / total + (weight / total) @ mean**2
     return in_range(X, np.empty((X.shape[0], 0)), about, np.abs(mean).max(axis=0))
 
 

@@ -15,6 +15,25 @@ from adaline.results import Array
 _OUT_OF_RANGE = "sums over X leave the range of float64; rescale the columns or the weights."
 UNIT = 2.0**-53  # the largest relative error of one rounded operation
 
+UNDERFLOW = 2.0**-1020
+"""More than a product, or a number scaled by a power of two, can lose below float64's range.
+
+It is a few times the least normal number, so that processors that flush to zero are covered too.
+"""
+
+
+def length(a: Array) -> float:
+    """Euclidean length of all numbers in a, also where their squares leave float64's range."""
+    with np.errstate(over="ignore"):
+        size = float(np.linalg.norm(a))
+    if 1e-140 < size < 1e140:
+        return size
+    top = float(np.max(np.abs(a), initial=0.0))
+    if top == 0.0 or not np.isfinite(top):
+        return top
+    e = int(np.frexp(top)[1])
+    return float(np.ldexp(np.linalg.norm(np.ldexp(a, -e)), e))
+
 
 def add_gram(G: Array, tile: Array) -> Array:
     """G + tile' tile in the upper triangle of G (Fortran order), in place where BLAS can."""
@@ -97,6 +116,9 @@ def graded_both(A: Array) -> tuple[Array, Array, Array]:
 
     Where rows or columns differ only in their units, tiny singular values keep their digits.
     """
+    if A.shape[0] < A.shape[1]:
+        V, s, U = graded_both(np.ascontiguousarray(A.T))
+        return U, s, V
     s, U, V, work, _, info = dgejsv(A, joba=2, jobu=0, jobv=0)
     if info != 0:
         raise ValueError(_OUT_OF_RANGE)

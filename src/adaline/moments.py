@@ -20,6 +20,8 @@ from adaline.linalg import UNIT, symmetric
 from adaline.parameters import blocks_of, count, named
 from adaline.results import Array
 from adaline.tiles import (
+    FAINT,
+    VAGUE,
     as_rows,
     check_finite,
     exponents,
@@ -34,6 +36,9 @@ _MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 _BLOCK = "(X, y) or (X, y, weights)"
 SIZE = count(0, _MOST)
 _FEW = 64  # columns up to which our own loop beats BLAS
+_LOST = 2.0**-1072  # a square may lose this much below float64's range
+_FAR = -400  # powers of two between units, from which on nothing is left of the smaller
+_HEAVY = 0.25  # share of all weight from which the mean is nearer to a row than to other rows' mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +99,7 @@ class Moments:
         exponent = np.zeros(X.shape[1] + Y.shape[1], dtype=np.int64)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is done again, scaled
             m = _of(X, Y, omega, exponent)
-            if in_range(X, Y, np.diag(m.scatter) + m.weight * m.mean**2, m.mean):
+            if in_range(X, Y, np.diag(m.scatter) / (m.weight or 1.0) + m.mean**2, m.mean):
                 return m
             check_finite(X)
             check_finite(Y, what="y")
@@ -198,21 +203,23 @@ class Moments:
         if other.weight == 0:
             return self
         exponent = np.maximum(self.exponent, other.exponent)
-        a, b = self.in_units(exponent), other.in_units(exponent)
+        a, b = _in_common(self, exponent), _in_common(other, exponent)
         n = a.weight + b.weight
         d = b.mean - a.mean
-        share = a.weight * b.weight / n
+        # Products of weights may overflow, or lose their digits below float64's range.
+        root = np.sqrt(a.weight) * np.sqrt(b.weight / n)
         mean = a.mean + d * (b.weight / n)
-        doubt = a.mean_rounding + b.mean_rounding + UNIT * np.abs(d)
+        doubt = a.mean_rounding + b.mean_rounding + 3 * UNIT * np.abs(d)
         return Moments(
             rows=a.rows + b.rows,
             weight=n,
             mean=mean,
-            scatter=a.scatter + b.scatter + share * np.outer(d, d),
+            scatter=a.scatter + b.scatter + np.outer(root * d, root * d),
             exponent=exponent,
-            rounding=_root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt),
-            mean_rounding=(a.weight * a.mean_rounding + b.weight * b.mean_rounding) / n
-            + 4 * UNIT * (np.abs(a.mean) + np.abs(b.mean)),
+            rounding=_root_sum(a, b, root * np.abs(d), root * doubt),
+            mean_rounding=a.weight / n * a.mean_rounding
+            + b.weight / n * b.mean_rounding
+            + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
             targets=a.targets,
         )
 
@@ -222,7 +229,7 @@ class Moments:
         if other.weight == 0:
             return self
         rows, n = self.rows - other.rows, self.weight - other.weight
-        if rows < 0 or n < -1e-9 * self.weight:
+        if rows < 0 or n < -1e-9 * self.weight or (rows > 0 and not n > 0):
             raise ValueError(
                 f"cannot forget {other.rows} rows of total weight {other.weight:g}: these moments "
                 f"are of {self.rows} rows of total weight {self.weight:g}. Forget only rows that "
@@ -230,16 +237,17 @@ class Moments:
             )
         if rows == 0:
             return Moments.empty(self.p, self.targets)
-        a = self.in_units(np.maximum(self.exponent, other.exponent))
-        b = other.in_units(a.exponent)
+        exponent = np.maximum(self.exponent, other.exponent)
+        a, b = _in_common(self, exponent), _in_common(other, exponent)
         mean = a.mean + (a.mean - b.mean) * (b.weight / n)
-        mean_rounding = (a.weight * a.mean_rounding + b.weight * b.mean_rounding) / n
-        mean_rounding += 4 * UNIT * (np.abs(a.mean) + np.abs(mean))
+        mean_rounding = a.weight / n * a.mean_rounding + b.weight / n * b.mean_rounding
+        same = a.mean == b.mean  # nothing was rounded, as for a constant
+        mean_rounding += 4 * UNIT * np.where(same, 0.0, np.abs(a.mean) + np.abs(mean))
         d = mean - b.mean
-        share = b.weight * n / a.weight
-        scatter = a.scatter - b.scatter - share * np.outer(d, d)
-        doubt = mean_rounding + b.mean_rounding + UNIT * np.abs(d)
-        rounding = _root_sum(a, b, np.sqrt(share) * np.abs(d), np.sqrt(share) * doubt)
+        root = np.sqrt(n) * np.sqrt(b.weight / a.weight)
+        scatter = a.scatter - b.scatter - np.outer(root * d, root * d)
+        doubt = mean_rounding + b.mean_rounding + 3 * UNIT * np.abs(d)
+        rounding = _root_sum(a, b, root * np.abs(d), root * doubt)
         spread = np.diag(scatter)
         if np.any(spread < -(rounding**2)):
             j = int(np.argmax(spread < -(rounding**2)))
@@ -283,16 +291,20 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         return Moments.empty(p, k)
     q = p + k
     scale, root = np.ldexp(1.0, -exponent), np.sqrt(omega)
-    shift = first_mean(X, Y, scale, tile_rows(q), omega)
+    shift = _centre(X, Y, scale, tile_rows(q), omega)
     G, additions = _gram(X, Y, root, scale, shift)
     weight, total = float(G[q, q]), G[:q, q]
     if weight == 0:
         return Moments.empty(p, k)
     # The terms of the sums carry a few roundings of their own.
     gamma = (additions + 16) * UNIT
-    reach = np.sqrt(np.diag(G)[:q])
+    lost = n * _LOST
+    reach = np.sqrt(np.diag(G)[:q] + lost)
     mean = shift + total / weight
-    scatter = symmetric(G[:q, :q]) - np.outer(total, total / weight)
+    moved = np.where(total == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
+    unsure = VAGUE if weight < FAINT else 0.0
+    root = total / np.sqrt(weight)  # squares of sums over tiny weights may overflow
+    scatter = symmetric(G[:q, :q]) - np.outer(root, root)
     scatter = (scatter + scatter.T) / 2
     np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
     return Moments(
@@ -301,10 +313,25 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         mean=mean,
         scatter=scatter,
         exponent=exponent,
-        rounding=2 * np.sqrt(gamma) * reach,
-        mean_rounding=2 * gamma * reach / np.sqrt(weight) + 2 * UNIT * np.abs(mean),
+        rounding=np.sqrt(4 * gamma * reach**2 + lost) + np.sqrt(weight) * unsure,
+        mean_rounding=(2 * gamma * reach + lost / np.sqrt(weight)) / np.sqrt(weight)
+        + 2 * UNIT * moved
+        + unsure,
         targets=k,
     )
+
+
+def _centre(X: Any, Y: Array, scale: Array, rows: int, omega: Array) -> Array:
+    """About where the weighted mean is: that of the first rows, or a row that outweighs others.
+
+    A row of weight 1e60 leaves no digit of the others' squares unless it is zero itself.
+    """
+    if len(omega):
+        heaviest = int(np.argmax(omega))
+        if omega[heaviest] > _HEAVY * omega.sum():
+            some = slice(heaviest, heaviest + 1)
+            return first_mean(X[some], Y[some], scale, 1)
+    return first_mean(X, Y, scale, rows, omega)
 
 
 def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Array, int]:
@@ -327,6 +354,16 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     parts = over_pieces(of_piece, n, q)
     longest = pieces(n, q)[0][1]
     return sum(parts[1:], parts[0]), min(rows, n) + longest // rows + len(parts)
+
+
+def _in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:
+    """m in these units; where they are far larger than its own, in doubt by what that drowns."""
+    found = m.in_units(exponent)
+    drowned = (m.exponent - exponent < _FAR) & (m.mean != 0.0)
+    if not drowned.any():
+        return found
+    doubt = np.where(drowned, np.ldexp(np.sqrt(m.weight), _FAR // 2), 0.0)
+    return replace(found, rounding=found.rounding + doubt)
 
 
 def _root_sum(a: Moments, b: Moments, d: Array, doubt: Array) -> Array:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from adaline._threads import over_pieces, pieces
 from adaline.kernels import logistic, sums
-from adaline.linalg import UNIT, symmetric
+from adaline.linalg import UNDERFLOW, UNIT, symmetric
 from adaline.results import Array
 from adaline.tiles import exponents, is_sparse, tile_rows, tiles
 
@@ -29,6 +29,7 @@ MANY = 2000  # columns beyond which no p x p matrix is made
 _NEAR = 4.0  # means of this many deviations cost no digit to speak of
 _LITTLE, _WORK, _PIECES = 2**23, 2**27, 8  # products worth a piece, and more; pieces, at most
 _PIECE, _NUMBERS = 4096, 2**20  # rows and numbers of a piece of `_threads.pieces`, at least
+_STEEPEST = 2.0**1000  # curvature of a penalty, at most
 _NONE = np.empty(0)
 
 
@@ -194,9 +195,7 @@ class LogisticLoss:
 
     def with_penalty(self, alpha: float) -> LogisticLoss:
         """The same rows with another penalty, alpha / 2 |w|^2 in the units of X."""
-        with np.errstate(over="ignore"):  # columns of 1e-200: as good as no column
-            penalty = np.minimum(alpha * self.scale * self.scale, 2.0**1000)
-        return replace(self, penalty=np.append(penalty, 0.0))
+        return replace(self, penalty=penalty_of(alpha, self.scale))
 
     def thinned(self, every: int) -> LogisticLoss:
         """Every so many-th row, each counted for all it stands for."""
@@ -219,12 +218,32 @@ class LogisticLoss:
         each = (depth + 0.25 * (q + 3) * reach + 8.0) * UNIT * 1.01
         if self.K > 1 and self.plain:  # sums of x, not of z
             each *= 2.0 * (1.0 + _NEAR)
-        own = 4.0 * UNIT * np.max(np.abs(self.penalty * theta), axis=0)
+        own = penalty_rounding(self.penalty, theta) + n * UNDERFLOW
         return np.asarray(each * np.sqrt(self.weight) * self.length + own)
 
     def original(self, theta: Array) -> tuple[Array, Array]:
         """W (K, p) and b (K,) for the columns as they came."""
         return theta[:, :-1] * self.scale, theta[:, -1] - theta[:, :-1] @ self.shift
+
+
+def penalty_of(alpha: float, scale: Array) -> Array:
+    """Curvature (p + 1,) of alpha / 2 |w|^2 for w = theta scale; zero for the bias.
+
+    It stays positive where alpha is: a loss with a penalty has a minimum on any data.
+    """
+    with np.errstate(over="ignore"):  # columns of 1e-200: as good as no column
+        own = np.minimum(alpha * scale * scale, _STEEPEST)
+    return np.append(np.maximum(own, np.finfo(np.float64).smallest_subnormal * (alpha > 0)), 0.0)
+
+
+def penalty_rounding(penalty: Array, theta: Array) -> Array:
+    """Bound on what rounding did to the penalty's part of the gradient, (p + 1,).
+
+    Infinite where the penalty had to be lowered: nothing is proven then.
+    """
+    own = 4.0 * UNIT * np.max(np.abs(penalty * theta), axis=0)
+    own += UNDERFLOW * np.max(np.abs(theta), axis=0)  # a penalty too small for float64
+    return np.where(penalty < _STEEPEST, own, np.inf)
 
 
 def logistic_loss(

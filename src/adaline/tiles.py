@@ -23,6 +23,9 @@ from adaline.results import Array
 _TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache
 _NONE = np.empty(0)
 _SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
+FAINT = 2.0**-860  # sums of smaller weights lose digits below float64's range
+VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good units
+_LEAST = -1020  # 2**1020 is a number by which columns can be multiplied; 2**1024 is none
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def first_mean(X: Any, Y: Array, scale: Array, rows: int, omega: Array = _NONE) 
 
 
 def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
-    """Powers of two that bring every column's largest entry to about one."""
+    """Powers of two that bring every column's largest entry to about one, or as near as may be."""
     if is_sparse(X):
         top = np.asarray(abs(X).max(axis=0).todense()).ravel()
     else:
@@ -181,11 +184,12 @@ def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
         for i in range(0, len(X), 4096):
             np.maximum(top, np.abs(X[i : i + 4096]).max(axis=0), out=top)
     top = np.concatenate([top, np.abs(Y).max(axis=0, initial=0.0)])
-    return np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
+    e = np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
+    return np.maximum(e, _LEAST)
 
 
 def in_range(X: Any, Y: Array, squares: Array, mean: Array) -> bool:
-    """Whether no square can have left float64, judged by the sums of squares of (x, y)."""
+    """Whether no square can have left float64, judged by the mean squares of (x, y)."""
     zero = (squares == 0) & (mean == 0)
     if not np.all((squares < _SAFE) & ((squares > 1 / _SAFE) | zero)):
         return False

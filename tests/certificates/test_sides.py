@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from adaline.certificates.sides import separation
@@ -40,3 +41,37 @@ def test_a_linear_machine_separates_when_every_own_neuron_wins_by_more_than_roun
     thin = separation(*hyperplane(np.eye(3), np.zeros(3)), sparse.csr_matrix(X), codes)
     assert thin.kind == "separable"
     assert separation(*hyperplane(np.ones((3, 3)), np.zeros(3)), X, codes).kind == "undecided"
+
+
+XOR, PARITY = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+AND = np.array([0, 0, 0, 1])
+
+
+@pytest.mark.parametrize("unit", [1e155, 2.0**-535, 1e-308, 5e-324, 1e308])
+def test_no_hyperplane_separates_xor_in_any_unit(unit):
+    """Products that overflow are no margins, and products that underflow hide what was rounded."""
+    for W, b in (([1.0, 1.0], 1.0), ([unit, unit], unit), ([1.0, -1.0], 0.0), ([1e308, 1e308], 0)):
+        certificate = separation(*hyperplane(W, b), XOR * unit, PARITY)
+        assert certificate.kind == "undecided"
+
+
+@pytest.mark.parametrize("unit", [1e155, 1e300, 2.0**-535, 1e-300, 1e-323])
+@pytest.mark.parametrize("of", [np.asarray, sparse.csr_matrix])
+def test_the_and_gate_is_separable_in_every_unit(unit, of):
+    for W in (1.0, 2.0**500 if unit < 1 else 2.0**-500):
+        certificate = separation(*hyperplane([W, W], -unit * W), of(XOR * unit), AND)
+        assert certificate.kind == "separable"
+        assert 0 <= certificate.evidence["least_margin"] < np.inf
+
+
+def test_rows_of_very_different_size_are_each_judged_in_their_own_unit():
+    X = np.array([[1e300, 1e300], [1e-300, -1e-300], [-1e300, 1.0], [-1e-300, -1e-300]])
+    certificate = separation(*hyperplane([1e200, 1e199], 0.0), X, np.array([1, 1, 0, 0]))
+    assert certificate.kind == "separable"
+    assert 0 < certificate.evidence["least_margin"] <= 0.91e-100
+
+
+def test_weights_that_are_not_finite_prove_nothing():
+    X, codes = np.array([[1.0], [2.0]]), np.array([0, 1])
+    for W, b in (([np.inf], 0.0), ([np.nan], 0.0), ([1.0], np.inf), ([np.inf], -np.inf)):
+        assert separation(*hyperplane(W, b), X, codes).kind == "undecided"

@@ -455,3 +455,59 @@ def test_a_row_too_far_from_every_class_has_no_posterior(rng):
     assert np.isinf(model.mahalanobis(far)).all()
     with pytest.raises(ValueError, match="so far from every class"):
         model.predict_proba(far)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_digits_lost_to_a_forgotten_outlier_are_told_not_hidden(rng, kind):
+    X, y = clouds(rng)
+    model = GaussianClassifier(kind).fit(X, y)
+    far = 1e15 * np.array([[1.0, 1.0, -1.0, 2.0], [-1.0, 2.0, 1.0, 1.0], [3.0, 1.0, 1.0, 1.0]])
+    model.partial_fit(far, [0, 1, 2])
+    with pytest.warns(IllConditionedWarning, match="rounding has left no digit of the variance"):
+        model.forget(far, [0, 1, 2])
+    assert model.certificate_.kind == "unproven"
+    assert model.certificate_.evidence["distance_error"] == np.inf
+    assert "rounding has left no digit" in model.certificate_.statement
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_constant_columns_stay_constant_in_a_stream_that_forgets(rng, kind):
+    X, y = clouds(rng)
+    X = np.column_stack([X, np.full(len(X), 0.1)])
+    half = len(X) // 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GaussianClassifier(kind).partial_fit(X[:half], y[:half], classes=[0, 1, 2])
+        model.partial_fit(X[half:], y[half:]).forget(X[:10], y[:10])
+    assert model.certificate_.kind == "optimal"
+    assert np.all(model.covariance_[..., -1] == 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("unit", [1e-310, 1e-318, 1e307])
+def test_units_at_the_ends_of_the_range_cost_no_accuracy(rng, kind, unit):
+    X, y = clouds(rng)
+    plain = GaussianClassifier(kind).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IllConditionedWarning)
+        model = GaussianClassifier(kind).fit(X * unit, y)
+    assert np.mean(model.predict(X * unit) == plain.predict(X)) > 0.99
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e-300, 1e300])
+def test_weights_at_the_ends_of_the_range_are_right_or_unproven(rng, kind, weight):
+    X, y = clouds(rng)
+    plain = GaussianClassifier(kind).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = GaussianClassifier(kind).fit(X, y, np.full(len(y), weight))
+    if model.certificate_.kind == "optimal":
+        np.testing.assert_allclose(model.covariance_, plain.covariance_, rtol=1e-6)
+
+
+def test_a_class_without_rows_is_not_called_optimal(rng):
+    X, y = clouds(rng)
+    model = GaussianClassifier().partial_fit(X, y, classes=[0, 1, 2, 3])
+    assert model.certificate_.kind == "unproven"
+    assert "1 have no rows yet" in model.certificate_.statement

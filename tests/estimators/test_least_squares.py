@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline import IllConditionedWarning, LeastSquares, Moments, RankDeficientWarning, Triangle
+from adaline import (
+    IllConditionedWarning,
+    LeastSquares,
+    LeastSquaresClassifier,
+    Moments,
+    RankDeficientWarning,
+    Ridge,
+    Triangle,
+)
 from reference import exact_least_squares
 
 
@@ -330,3 +340,52 @@ def test_targets_whose_squares_overflow_leave_the_weights_alone(rng):
     X = rng.standard_normal((30, 3))
     model = LeastSquares().fit(X, (X @ [1.0, 2.0, 3.0] + 1.0) * 1e200)
     np.testing.assert_allclose(model.coef_, np.array([1.0, 2.0, 3.0]) * 1e200, rtol=1e-12)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("heavy", [1e30, 1e60, 1e100])
+def test_a_row_that_outweighs_all_others_does_not_drown_them(rng, p, heavy):
+    """The plane goes through that row, and the others decide its slope."""
+    X = rng.standard_normal((30, p))
+    y, omega = X.sum(axis=1) + rng.standard_normal(30), np.ones(30)
+    omega[3] = heavy
+    slope = np.linalg.lstsq(X - X[3], y - y[3], rcond=None)[0]
+    for model in (LeastSquares(), LeastSquares(refine=False), Ridge(0.0)):
+        model.fit(X, y, omega)
+        np.testing.assert_allclose(model.coef_, slope, rtol=1e-9)
+        np.testing.assert_allclose(model.intercept_, y[3] - X[3] @ slope, rtol=1e-9)
+        assert model.certificate_.kind == "exact"
+
+
+def test_where_weights_leave_no_digit_a_warning_says_so(rng):
+    X = rng.standard_normal((30, 2))
+    omega = np.ones(30)
+    omega[3] = 1e60
+    with pytest.warns((IllConditionedWarning, RankDeficientWarning)):
+        model = LeastSquares(fit_intercept=False).fit(X, X.sum(axis=1), omega)
+    assert model.certificate_.kind == "unproven"
+
+
+@pytest.mark.parametrize(
+    "model", [LeastSquares(), LeastSquares(False), Ridge(1.0), LeastSquaresClassifier()], ids=str
+)
+def test_digits_lost_to_a_forgotten_outlier_are_told_not_hidden(rng, model):
+    X = rng.standard_normal((200, 2))
+    model.partial_fit(X, np.sign(X[:, 0]))
+    far = 1e15 * np.array([[1.0, 1.0], [-1.0, 2.0]])
+    model.partial_fit(far, [1.0, -1.0])
+    with pytest.warns(IllConditionedWarning, match="rounding has left no digit of x0, x1"):
+        model.forget(far, [1.0, -1.0])
+    assert model.certificate_.kind in ("unproven", "undecided")
+    assert model.fit_.certificate.kind == "unproven"
+    assert "rounding has left no digit" in model.fit_.certificate.statement
+
+
+def test_a_constant_column_stays_constant_in_a_stream_that_forgets(rng):
+    X = np.column_stack([rng.standard_normal(60), np.full(60, 0.1)])
+    model, y = LeastSquares(), X[:, 0] + 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:]).forget(X[:5], y[:5])
+    np.testing.assert_allclose(model.coef_, [1.0, 0.0], atol=1e-12)
+    assert "drowned" not in model.certificate_.evidence

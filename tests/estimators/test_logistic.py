@@ -341,3 +341,23 @@ def test_weights_of_three_classes_have_eight_digits(rng):
     model = LogisticRegression(alpha=0).fit(X, y, sample_weight=many)
     exact = LogisticRegression(alpha=0, tol=1e-12).fit(X, y, sample_weight=many)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=3e-8)
+
+
+@pytest.mark.parametrize("unit", [1e120, 1e170, 1e200, 1e250, 1e300])
+def test_a_distance_of_zero_is_not_claimed_where_squares_underflow(rng, unit):
+    X, y = sample(rng, p=2)
+    model = LogisticRegression(alpha=1.0).fit(X * unit, y)
+    assert model.certificate_.kind == "optimal"
+    evidence, size = model.certificate_.evidence, np.abs(model.coef_).max()
+    assert 1e-17 * size < evidence["distance_bound"] < 1e-3 * size
+    assert np.all(evidence["coef_bound"] > 0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_penalty_beyond_the_range_of_float64_is_not_called_no_penalty():
+    """alpha |w|^2 of columns of 1e200 is below the range, and that of columns of 1e-200 above."""
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), [0, 0, 1, 1]
+    for unit in (1e200, 1e-200):
+        model = LogisticRegression(alpha=1.0).fit(X * unit, y)
+        assert "without a penalty" not in model.fit_.stopped
+        assert model.certificate_.kind == "unproven"

@@ -87,3 +87,12 @@ def test_numbers_that_are_none_are_refused(data, bad):
         mistake_bound(X, y)
     with pytest.raises(ValueError, match="NaN or infinity"):
         mistake_bound(X, y, [1.0, -2.0, 0.5], 0.4)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e200, 1e308])
+def test_the_length_of_the_weights_does_not_matter(size):
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -0.5]]), [1, 1, 0]
+    want = mistake_bound(X, y, [1.0, 1.0])
+    found = mistake_bound(X, y, [size, size])
+    assert found.sharp == pytest.approx(want.sharp, rel=1e-9)
+    assert found.lecture == pytest.approx(want.lecture, rel=1e-9)

@@ -16,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.certificates._digits import stated, stated_together
-from adaline.linalg import UNIT
+from adaline.linalg import UNDERFLOW, UNIT
 from adaline.results import Array, Certificate, Fit
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
+_LOST = 2.0**-1072  # more than a number and what rounding left of it lose below float64's range
 
 
 def gamma(k: int) -> float:
@@ -81,6 +83,11 @@ def after_correction(
     reach = (alpha * u + doubt) / (1 - alpha) + own
     far = np.multiply.outer(np.linalg.norm(W, axis=1), reach)
     return np.asarray(_SLACK * (far + gamma(p + 2) * (np.abs(W) @ size)))
+
+
+def in_users_units(bounds: Array, exponent: NDArray[np.int64]) -> Array:
+    """Bounds 2**exponent, with what they and the weights may lose to underflow, here and there."""
+    return np.asarray(np.ldexp(bounds + UNDERFLOW, exponent) + _LOST)
 
 
 def certificate_of_digits(

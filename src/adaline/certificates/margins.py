@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNIT
+from adaline.linalg import UNDERFLOW, UNIT, length
 from adaline.results import Array
 
 
@@ -29,7 +29,7 @@ def margin_bounds(
     Parameters
     ----------
     Z : ndarray or CSR of shape (n, p)
-        Samples, each entry right to one rounding.
+        Samples with no entry above two, each right to one rounding or to underflow.
     t : ndarray of shape (n,)
         -1 or +1.
     w : ndarray of shape (p,)
@@ -53,25 +53,25 @@ def margin_bounds(
 
 def _margin_of(Z: Any, t: Array, w: Array, bias: bool) -> float:
     """At most the margin of direction w, with the best b where there is one."""
-    p, length = Z.shape[1], float(np.linalg.norm(w))
-    if length == 0.0:
+    p, size = Z.shape[1], length(w)
+    if size == 0.0:
         return 0.0
     tv = t * np.asarray(Z @ w)
-    tv -= 1.01 * (p + 4) * UNIT * np.asarray(abs(Z) @ np.abs(w))
+    tv -= 1.01 * (p + 4) * UNIT * np.asarray(abs(Z) @ np.abs(w)) + (p + 4) * UNDERFLOW
     least = 0.5 * (tv[t > 0].min() + tv[t < 0].min()) if bias else tv.min()
     # |w| to one side: the quotient must not be rounded up.
     grow = 1.0 + 1.01 * (p + 6) * UNIT * (1.0 if least > 0 else -1.0)
-    return float(least / (length * grow))
+    return float(least / (size * grow))
 
 
 def _combination(S: Array, weights: Array) -> tuple[Array, Array]:
     """weights' S / sum(weights), and a bound of what rounding did to each component."""
     total, m = float(weights.sum()), len(weights)
     size = weights @ np.abs(S) / total
-    return weights @ S / total, 1.01 * (2 * m + 5) * UNIT * size
+    return weights @ S / total, 1.01 * (2 * m + 5) * UNIT * size + (m + 5) * UNDERFLOW
 
 
 def _length(point: Array, doubt: Array) -> float:
     """At least the length of what may lie within doubt of the point."""
     grow = 1.0 + 1.01 * (len(point) + 6) * UNIT
-    return float((np.linalg.norm(point) + np.linalg.norm(doubt)) * grow)
+    return float((length(point) + length(doubt)) * grow)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adaline.linalg import UNIT
+from adaline.linalg import UNDERFLOW, UNIT, length
 from adaline.parameters import NONE, NUMBER, array, named, numbers
 from adaline.tiles import as_rows, is_sparse
 
@@ -81,26 +81,36 @@ def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) ->
         )
     if not np.isfinite(_largest(X)):
         raise ValueError("X contains NaN or infinity; drop those rows or fill the values in first.")
-    # One power of two for all lengths: what is squared stays in range, and quotients do not change.
+    # One power of two for all samples and one for (w, b): what is squared stays in range, and
+    # quotients do not change.
+    n, p = X.shape
     e = int(np.frexp(max(_largest(X), float(b is not None)))[1])
-    X, bias = _scaled(X, -e), float(np.ldexp(b or 0.0, -e))
+    f = int(np.frexp(max(float(np.abs(weights).max(initial=0.0)), abs(b or 0.0)))[1])
+    X, weights, b = _scaled(X, -e), np.ldexp(weights, -f), None if b is None else np.ldexp(b, -f)
+    bias = float(np.ldexp(b or 0.0, -e))
     values = np.asarray(X @ weights, dtype=np.float64) + bias
-    length = float(np.hypot(np.linalg.norm(weights), b or 0.0))
     # What rounding may have added to the margin is taken off: a bound must not be too small.
-    doubt = 1.01 * (X.shape[1] + 4) * UNIT * (np.asarray(abs(X) @ np.abs(weights)) + abs(bias))
-    margin = float((np.where(codes == 1, values, -values) - doubt).min())
+    doubt = 1.01 * (p + 4) * UNIT * (np.asarray(abs(X) @ np.abs(weights)) + abs(bias))
+    margin = float((np.where(codes == 1, values, -values) - doubt - (p + 4) * UNDERFLOW).min())
     if not margin > 0.0:
+        with np.errstate(over="ignore"):
+            least = float(np.ldexp(margin, e + f))
         raise ValueError(
-            f"(w, b) does not separate: the least t (w'x + b) is {np.ldexp(margin, e):.4g}. The "
-            "bound needs a hyperplane with every sample on its right side."
+            f"(w, b) does not separate: the least t (w'x + b) is {least:.4g}. The bound needs a "
+            "hyperplane with every sample on its right side."
         )
+    grow = 1.0 + 1.01 * (p + 6) * UNIT
+    size = length(np.append(weights, b or 0.0)) * grow
     squares = X.multiply(X).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
     one = float(np.ldexp(1.0, -e)) if b is not None else 0.0
     squares = np.asarray(squares, dtype=np.float64).ravel() + one * one
-    D, beta, R2 = margin / length, float(squares.sum()), float(squares.max())
+    D, R2 = margin / size, float(squares.max()) * grow
+    beta = float(squares.sum()) * grow * (1.0 + 1.01 * n * UNIT)
     with np.errstate(over="ignore"):  # a length that no float64 can be is infinite
         R, distance = float(np.ldexp(np.sqrt(R2), e)), float(np.ldexp(D, e))
-    return MistakeBound(beta / D / D, R2 / D / D, distance, R)
+        # Quotients of numpy's numbers are infinite where they overflow, not an error.
+        lecture, sharp = (float(np.float64(a) / D / D) for a in (beta, R2))
+    return MistakeBound(lecture, sharp, distance, R)
 
 
 def _largest(X: Any) -> float:

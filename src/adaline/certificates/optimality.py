@@ -23,10 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adaline.linalg import UNIT
+from adaline.linalg import UNIT, length
 from adaline.results import Array, Certificate
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
+_LOST = 4 * float(np.finfo(np.float64).smallest_subnormal)  # a product may lose this much
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Metric:
     def lengths(self, G: Array) -> Array:
         """|g| in the metric M^-1 of each row g of G (K, q)."""
         if len(self.A):
-            return np.asarray(np.sqrt(self.loss) * np.linalg.norm(G @ self.A, axis=1))
+            return np.asarray(np.sqrt(self.loss) * np.array([length(g) for g in G @ self.A]))
         assert self.alpha is not None
         assert self.mean is not None
         w = G[:, :-1] - G[:, -1:] * self.mean
@@ -57,7 +58,7 @@ class Metric:
     def farthest(self, top: Array) -> float:
         """rho, for rows with |z_j| <= top_j."""
         if len(self.A):
-            return float(np.sqrt(self.loss) * np.linalg.norm(np.abs(self.A).T @ top))
+            return float(np.sqrt(self.loss) * length(np.abs(self.A).T @ top))
         bias = 1.0 / self.h if self.h > 0 else 0.0
         return float(np.sqrt(self.loss * (self.far + bias)))
 
@@ -74,9 +75,9 @@ class Metric:
     def reach(self, scale: Array) -> float:
         """How long w scale can be where delta = 1."""
         if len(self.A):
-            return float(np.linalg.norm(self.deviations()[:-1] * scale))
+            return length(self.deviations()[:-1] * scale)
         assert self.alpha is not None
-        return float(np.sqrt(self.loss * np.max(scale**2 / self.alpha)))
+        return float(np.sqrt(self.loss) * np.max(scale / np.sqrt(self.alpha)))
 
 
 def radius(metric: Metric, g: Array, rounding: Array, top: Array) -> tuple[float, float, float]:
@@ -85,7 +86,7 @@ def radius(metric: Metric, g: Array, rounding: Array, top: Array) -> tuple[float
     g (K, q) is the gradient, off by at most rounding (q,) in each row.
     """
     K = len(g)
-    nu = float(np.linalg.norm(metric.lengths(g)))
+    nu = length(metric.lengths(g))
     nu += float(np.sqrt(K) * np.linalg.norm(metric.deviations() * rounding, 1))
     rho = metric.farthest(top) * (np.sqrt(2.0) if K > 1 else 1.0) * _SLACK
     nu *= _SLACK
@@ -112,15 +113,16 @@ def optimality(
     each = metric.deviations()
     W = theta[:, :-1] * scale
     with np.errstate(invalid="ignore", over="ignore"):
-        coef = delta * each[:-1] * scale + 2 * UNIT * np.abs(W).max(axis=0)
+        coef = delta * (each[:-1] * scale) + 2 * UNIT * np.abs(W).max(axis=0) + _LOST
         bias = delta * (each[-1] + each[:-1] @ np.abs(shift))
         bias += (len(scale) + 2) * UNIT * float(np.max(np.abs(theta[:, :-1]) @ np.abs(shift)))
-        distance = delta * metric.reach(scale) + 2 * UNIT * float(np.linalg.norm(W))
+        bias += len(scale) * _LOST
+        distance = delta * metric.reach(scale) + 2 * UNIT * length(W) + len(scale) * _LOST
         slope = g[:, :-1] / scale + g[:, -1:] * shift / scale
-        length = float(np.linalg.norm(np.column_stack([slope, g[:, -1]])))
-        convexity = 1.0 / float(np.sum((each * np.append(scale, 1.0)) ** 2))
+        steepness = length(np.column_stack([slope, g[:, -1]]))
+        convexity = length(each * np.append(scale, 1.0)) ** -2.0
     evidence = {
-        "gradient_norm": length,
+        "gradient_norm": steepness,
         "newton_decrement": nu,
         "self_concordance": rho,
         "strong_convexity": convexity,
@@ -132,13 +134,14 @@ def optimality(
     if not np.isfinite(delta):
         return Certificate(
             "unproven",
-            f"the gradient has norm {length:.1e}, too large against the curvature here "
+            f"the gradient has norm {steepness:.1e}, too large against the curvature here "
             f"(rho nu = {rho * nu:.1e}, not below 1) to say how far the minimum is.",
             evidence,
         )
     return Certificate(
         "optimal",
         f"the minimum of the loss, with any penalty, is within {distance:.1e} of these weights, "
-        f"|w - w*|, and the bias within {bias:.1e} of its own; the gradient has norm {length:.1e}.",
+        f"|w - w*|, and the bias within {bias:.1e} of its own; the gradient has norm "
+        f"{steepness:.1e}.",
         evidence,
     )

@@ -20,8 +20,8 @@ from adaline.certificates.optimality import Metric, optimality
 from adaline.data._logistic_sums import Start, Sums, SumsOf, begin
 from adaline.data._passes import Passes, Rows, class_array, union
 from adaline.errors import DataError, SeparableError
-from adaline.linalg import UNIT
-from adaline.objective import MANY
+from adaline.linalg import UNDERFLOW, UNIT
+from adaline.objective import MANY, penalty_of, penalty_rounding
 from adaline.procedures._curvature import Root, root_of
 from adaline.procedures._newton_fit import NewtonFit
 from adaline.results import Array, Certificate
@@ -75,9 +75,7 @@ class _Walk:
         self.model, self.passes, self.rows, self.start = model, passes, rows, start
         self.intercept, self.pass_, self.top = bool(model.fit_intercept), 0, _NONE
         self.near = 0  # passes made near the minimum, to prove it
-        with np.errstate(over="ignore"):
-            own = np.minimum(float(model.alpha) * start.scale * start.scale, 2.0**1000)
-        self.penalty = np.append(own, 0.0)
+        self.penalty = penalty_of(float(model.alpha), start.scale)
 
     def at(self, theta: Array) -> Sums | None:
         """Sums at theta with the penalty, or None where there were labels nobody knew of."""
@@ -174,7 +172,7 @@ class _Walk:
         reach = float(np.max(np.abs(theta) @ here.top))
         each = (self._depth(here) + 0.25 * (q + 3) * reach + 8.0) * UNIT * 1.01
         each *= 10.0 if len(theta) > 1 else 1.0  # rows whose means are near zero are not centred
-        own = 4.0 * UNIT * np.max(np.abs(self.penalty * theta), axis=0)
+        own = penalty_rounding(self.penalty, theta) + here.rows * UNDERFLOW
         return np.asarray(each * here.rows * here.top + own)
 
     def _metric(self, here: Sums) -> Metric:

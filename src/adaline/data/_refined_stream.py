@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from adaline.certificates.digits import certificate_of_digits, contraction_of_rows
+from adaline.certificates.digits import (
+    certificate_of_digits,
+    contraction_of_rows,
+    in_users_units,
+)
 from adaline.data._checkpoint import storable
 from adaline.data._passes import Part, Passes, Rows
 from adaline.data._source import Block
@@ -193,8 +197,9 @@ def _fit(
     m, p = normal.m, normal.m.p
     exponent = np.append(normal.weights_exponent[:, 0], m.exponent[p])
     bound = bound + 4 * UNIT**2 * np.abs(theta)
-    columns: Any = [np.ldexp(v, exponent)[:, None] for v in (theta, low, bound, floor)]
-    theta, low, bound, floor = columns
+    bound = in_users_units(bound, exponent)[:, None]
+    columns: Any = [np.ldexp(v, exponent)[:, None] for v in (theta, low, floor)]
+    theta, low, floor = columns
     used = slice(None) if normal.intercept else slice(p)
     return ClosedFit(
         W=theta[:p].T.copy(),

@@ -62,6 +62,24 @@ class ClosedForm(Learner):
                 IllConditionedWarning,
                 stacklevel=3 + GUARD,
             )
+        else:
+            self._speak_of_rounding(stacklevel=4)
+
+    def _speak_of_rounding(self, stacklevel: int = 3) -> None:
+        """Warn where rounding has left no digit, though columns are independent."""
+        fit = self.fit_
+        evidence, whole = fit.certificate.evidence, fit.rank == self.n_features_in_
+        if "drowned" in evidence or (whole and evidence.get("digits") == 0.0):
+            names = self._names()
+            lost = [names[j] for j in evidence.get("drowned", ())[:5]]
+            of = f" of {', '.join(lost)}" if lost else ""
+            warnings.warn(
+                f"rounding has left no digit{of} certain, as after forgetting rows of far larger "
+                "numbers, or where a row outweighs all others by far: the coefficients cannot be "
+                "trusted. Fit anew from the rows that are left, or leave such rows out.",
+                IllConditionedWarning,
+                stacklevel=stacklevel,
+            )
 
     def _dependence(self) -> str:
         """A sentence that names the dependent columns."""
@@ -119,6 +137,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         part = self._moments_of(rows)
         self.moments_ = part if first else self.moments_ + part
         self._accept(self._solve(self.moments_, None), rows.X.dtype)
+        self._speak_of_rounding()
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -138,6 +157,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
             )
         self.moments_ = left
         self._accept(self._solve(left, None), rows.X.dtype)
+        self._speak_of_rounding()
         return self
 
     def fit_moments(self, m: Moments) -> Self:
@@ -148,6 +168,8 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         self._check_size(m.p, m.targets, m.rows)
         self.moments_ = m
         self._accept(self._solve(m, None), np.dtype(np.float64))
+        if "drowned" in self.fit_.certificate.evidence:  # streams correct what is ill-conditioned
+            self._speak_of_rounding()
         return self
 
     def _check_size(self, p: int, targets: int, rows: int) -> None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from adaline import parameters
 from adaline.class_tiles import Codes
 from adaline.parameters import ParameterError, is_number, named, shown
+from adaline.results import Array
 
 
 def labels_of_rows(y: Any, X: Any) -> NDArray[Any]:
@@ -141,11 +142,14 @@ def labels_of_moments(classes: Any, K: int) -> NDArray[Any]:
     return plain(labels, "classes")
 
 
-def encode(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any], Codes]:
+def encode(
+    y: NDArray[Any], classes: NDArray[Any] | None, omega: Array | None = None
+) -> tuple[NDArray[Any], Codes]:
     """Sorted classes (those given, or those of y), and the index among them of each label.
 
-    Two classes at least. Integers in a small range are counted instead of sorted: 10^6 labels
-    take 3 ms instead of 50.
+    Two classes at least, and without a stream's classes two with rows of positive weight omega:
+    a row of weight zero is no sample. Integers in a small range are counted instead of sorted:
+    10^6 labels take 3 ms instead of 50.
     """
     if y.dtype.kind in "iu" and len(y) and int(y.max()) - int(y.min()) <= 4 * len(y) + 64:
         found, codes = _counted(y, classes)
@@ -161,7 +165,18 @@ def encode(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any],
             f"y has one class, {found.tolist()}; telling classes apart needs at least two. In "
             "a stream, give all labels in `classes` at the first partial_fit."
         )
+    if classes is None and omega is not None:
+        _check_weights(found, codes, omega)
     return found, codes
+
+
+def _check_weights(classes: NDArray[Any], codes: Codes, omega: Array) -> None:
+    present = np.bincount(codes[omega > 0], minlength=len(classes)) > 0
+    if np.count_nonzero(present) < 2:
+        raise ValueError(
+            f"all rows of positive sample_weight are of one class, {classes[present].tolist()}; "
+            "rows of weight zero are left out, and telling classes apart needs at least two."
+        )
 
 
 def _counted(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any], Codes]:

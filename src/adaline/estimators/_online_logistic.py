@@ -59,7 +59,7 @@ class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
         if weights is not None:  # those of weight zero are not looked at later
             check_finite(X, self._names)
         stream = announced(classes, None if first else self.classes_)
-        known, codes = encode(labels_of_rows(y, X), stream)
+        known, codes = encode(labels_of_rows(y, X), stream, weights)
         decisions.checked_costs(self.costs, len(known))
         X, Y, omega = as_rows(X, codes, weights)
         if first:

@@ -30,8 +30,9 @@ class SequentialClassifier(Classifier, SequentialLearner):
     ) -> tuple[Any, NDArray[np.int64], Array, Array]:
         """(X, codes, the same as targets (n, 1), weights)."""
         X = self._rows(X, reset=reset)
-        found, codes = encode(labels_of_rows(y, X), classes)
-        X, Y, omega = as_rows(X, codes, self._weights(sample_weight, X))
+        weights = self._weights(sample_weight, X)
+        found, codes = encode(labels_of_rows(y, X), classes, weights)
+        X, Y, omega = as_rows(X, codes, weights)
         if reset:
             K = 1 if len(found) == 2 else len(found)
             self._begin(K, X.shape[1], X.dtype)

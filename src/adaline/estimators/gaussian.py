@@ -116,7 +116,7 @@ class GaussianClassifier(Classifier):
         """Learn from all rows: X (n, p) dense or CSR, labels y (n,)."""
         self._check_parameters()
         X = self._rows(X, reset=True, finite=False)
-        classes, codes = encode(labels_of_rows(y, X), None)
+        classes, codes = encode(labels_of_rows(y, X), None, self._weights(sample_weight, X))
         m = self._moments(X, codes, len(classes), sample_weight)
         shrinkage: Any = self.shrinkage
         if shrinkage == "auto":
@@ -134,7 +134,7 @@ class GaussianClassifier(Classifier):
             self._refuse_written("partial_fit would lose that: it solves anew from moments_")
         X = self._rows(X, reset=first, finite=False)
         stream = announced(classes, None if first else self.classes_)
-        known, codes = encode(labels_of_rows(y, X), stream)
+        known, codes = encode(labels_of_rows(y, X), stream, self._weights(sample_weight, X))
         m = self._moments(X, codes, len(known), sample_weight)
         self._accept(m if first else self.moments_ + m, known, X.dtype, self.shrinkage)
         return self
@@ -239,8 +239,9 @@ class GaussianClassifier(Classifier):
         g, e = gaussians(m, priors, shrinkage), m.exponent
         self.model_, self.moments_, self.classes_, self.priors_ = g, m, classes, priors
         self.means_ = np.where(m.weight[:, None] > 0, m.means, np.nan)
-        C = np.stack([metric.covariance for metric in g.metrics])
-        C = np.ldexp(C, 2 * e if m.covariance == "diagonal" else e[:, None] + e)
+        within = np.stack([metric.covariance for metric in g.metrics])
+        with np.errstate(over="ignore"):
+            C = np.ldexp(within, 2 * e if m.covariance == "diagonal" else e[:, None] + e)
         a, ridge = np.array([(metric.shrinkage, metric.ridge) for metric in g.metrics]).T
         if m.covariance == "shared":
             C, a, ridge = C[0], a[0], ridge[0]
@@ -251,6 +252,10 @@ class GaussianClassifier(Classifier):
             for linear in ("coef_", "intercept_", "_dtype"):  # of an earlier fit
                 self.__dict__.pop(linear, None)
         self.covariance_, self.shrinkage_, self.ridge_ = C, a, ridge
+        told = C, getattr(self, "coef_", C)
+        underflow = (np.abs(C) < np.finfo(np.float64).tiny) & (within.reshape(C.shape) != 0.0)
+        if underflow.any() or not all(np.isfinite(a).all() for a in told):
+            self.model_ = replace(g, certificate=_out_of_range(g.certificate))
         for trouble in troubles(g, m, classes.tolist(), self._names()):
             warnings.warn(trouble, stacklevel=3 + GUARD)
 
@@ -258,7 +263,8 @@ class GaussianClassifier(Classifier):
         """W and b of the linear discriminants that were learned, in the units of X."""
         g = self.model_
         W, b = (g.W[1:] - g.W[:1], g.b[1:] - g.b[:1]) if len(g.W) == 2 else (g.W, g.b)
-        return np.ldexp(W, -g.exponent), b - W @ g.centre
+        with np.errstate(over="ignore"):  # columns of 1e-300
+            return np.ldexp(W, -g.exponent), b - W @ g.centre
 
     def _weights_shown(self) -> tuple[Any, Any]:
         W, b = self._linear()
@@ -307,6 +313,16 @@ class GaussianClassifier(Classifier):
         c = decisions.checked_costs(self.costs, scores.shape[1])
         reject = decisions.checked_reject_cost(self.reject_cost)
         return decisions.decide(_posterior(scores), c, reject)
+
+
+def _out_of_range(found: Certificate) -> Certificate:
+    """No claim about numbers that float64 cannot hold in the units of X."""
+    return Certificate(
+        "unproven",
+        "coef_ or covariance_ leave the range of float64 in the units of X, though `predict` does "
+        "without them; rescale the columns.",
+        found.evidence,
+    )
 
 
 def _posterior(scores: Array) -> Array:

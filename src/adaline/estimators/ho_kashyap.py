@@ -128,15 +128,14 @@ class HoKashyap(Classifier):
         """
         self._check_parameters()
         X = self._rows(X, reset=True)
-        self.classes_, codes = encode(labels_of_rows(y, X), None)
-        X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
+        weights = self._weights(sample_weight, X)
+        self.classes_, codes = encode(labels_of_rows(y, X), None, weights)
+        X, _, omega = as_rows(X, None, weights)
         n, K = X.shape[0], len(self.classes_)
         b = checked_margins(margins, n)
         kept = omega > 0 if len(omega) else np.ones(n, dtype=bool)
         if not kept.all():
             X, codes, omega = X[kept], codes[kept], omega[kept]
-        if len(np.unique(codes)) < 2:
-            raise ValueError("rows of positive sample_weight are all of one class; two are needed.")
         T = _signs(codes, K)
         start = self._start(coef_init, intercept_init, len(T), X.shape[1])
         rows = Rows(X, np.empty((X.shape[0], 0)), _in_range(omega), np.empty((0, 0)))

@@ -137,8 +137,8 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         """The rows of positive weight: those of weight zero are as good as absent."""
         X = self._rows(X, reset=reset)
         n = X.shape[0]
-        found, codes = encode(labels_of_rows(y, X), classes)
         omega, at = self._weights(sample_weight, X), np.arange(n)
+        found, codes = encode(labels_of_rows(y, X), classes, omega)
         if omega is not None and not omega.all():
             at = np.flatnonzero(omega)
             X, codes, omega = X[at], codes[at], omega[at]

@@ -83,7 +83,9 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         self.moments_ = self._moments_unless_wide(rows)
         fit = least_squares(self.moments_, rows, intercept=self.fit_intercept)
         self._accept(fit, rows.X.dtype)
-        self._certificate = separation(*as_delivered(fit.W, fit.b, self._dtype), rows.X, codes)
+        kept = rows.omega > 0 if len(rows.omega) else slice(None)
+        W, b = as_delivered(fit.W, fit.b, self._dtype)
+        self._certificate = separation(W, b, rows.X[kept], codes[kept])
         self._speak_up()
         return self
 
@@ -150,9 +152,10 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         self, X: Any, y: Any, sample_weight: Any, margins: Any, classes: Any, *, reset: bool
     ) -> tuple[Rows, NDArray[np.int64]]:
         X = self._rows(X, reset=reset, finite=False)
-        self.classes_, codes = encode(labels_of_rows(y, X), classes)
+        weights = self._weights(sample_weight, X)
+        self.classes_, codes = encode(labels_of_rows(y, X), classes, weights)
         T = targets(codes, len(self.classes_), checked_margins(margins, len(codes)))
-        X, T, omega = as_rows(X, T, self._weights(sample_weight, X))
+        X, T, omega = as_rows(X, T, weights)
         return Rows(X, T, omega, np.empty((0, 0))), codes
 
     def _learn_moments(self, m: Moments, dtype: Any) -> None:
@@ -163,6 +166,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
             "moments do not remember on which side each sample lies; separability is undecided.",
             {"digits": self.fit_.certificate.evidence.get("digits", 0.0)},
         )
+        self._speak_of_rounding(stacklevel=4)
 
     def _accept(self, fit: ClosedFit, dtype: Any) -> None:
         self._deliver(delivered(fit, dtype), dtype)

@@ -138,7 +138,7 @@ def max_margin(
 
 def _certificate(found: procedure.Hulls, n: int) -> Certificate:
     """How well the margin is known; that the classes are separable, where it is not."""
-    gap = (found.upper - found.lower) / found.upper
+    gap = (found.upper - found.lower) / found.upper if np.isfinite(found.upper) else 1.0
     between = (
         f"the largest margin lies between {found.lower:.9g} and {found.upper:.9g}, {gap:.1e} of "
         f"it apart; {len(found.support)} of {n} samples decide it."

@@ -57,7 +57,7 @@ def whole(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metri
     u = np.where(variance > 0, np.sqrt(variance), spare)
     live = np.flatnonzero(u > 0)
     u, own, L = u[live], variance[live] > 0, len(live)
-    v = np.sqrt(max(n, 1e-300)) * u
+    v = np.sqrt(n or 1.0) * u
     R = (S if len(S) == L else S[np.ix_(live, live)]) / v[:, None]
     R *= (1.0 - shrinkage) / v
     if not own.all():
@@ -108,7 +108,8 @@ def diagonal(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Me
     own, live = variance > 0, (variance > 0) | (spare > 0)
     C = np.where(own, variance, FLOOR * spare**2)
     A = np.divide(1.0, np.sqrt(C), out=np.zeros(len(r)), where=live)
-    eta = float(np.max(r**2 * A**2 * own, initial=0.0) / max(n, 1e-300)) + 8 * UNIT
+    eta = float(np.max(r**2 * A**2 * own, initial=0.0) / (n or 1.0)) + 8 * UNIT
     ridge = FLOOR if np.any(live & ~own) else 0.0
     log_det = float(np.sum(np.log(C[live])))
-    return Metric(C, A, log_det, eta / (1 - eta), 1.0, 0.0, ridge, np.flatnonzero(live & ~own))
+    error = eta / (1 - eta) if eta < 1 else np.inf
+    return Metric(C, A, log_det, error, 1.0, 0.0, ridge, np.flatnonzero(live & ~own))

@@ -24,6 +24,7 @@ from adaline.tiles import Rows, tile_rows, tiles
 from adaline.triangle import Triangle
 
 _FEW = 64  # targets whose products with each other cost nothing to keep
+_NOTHING = 2.0**-500  # a variance below this is none: columns are in units of about one
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,16 @@ def in_unit_columns(m: Moments, intercept: bool) -> Moments:
     exponent = np.asarray(m.exponent + step, dtype=np.int64)
     scaled = m.in_units(exponent) if m.targets <= _FEW else _targets_apart(m, exponent)
     return scaled if intercept else scaled.about_zero()
+
+
+def drowned(m: Moments, intercept: bool) -> NDArray[np.intp]:
+    """Columns of which rounding hides whether they vary; constants, which are exact, are none.
+
+    So it is after forgetting rows of far larger numbers.
+    """
+    about = m if intercept else m.about_zero()
+    squares, doubt = np.diag(about.scatter)[: m.p], about.rounding[: m.p] ** 2
+    return np.flatnonzero(~(squares > doubt) & ~(doubt <= _NOTHING * m.weight))
 
 
 def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:

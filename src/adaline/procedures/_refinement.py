@@ -16,6 +16,7 @@ from adaline.certificates.digits import (
     certificate_of_digits,
     contraction_with_low_parts,
     gamma,
+    in_users_units,
 )
 from adaline.kernels import double_double
 from adaline.kernels.corrections import corrections
@@ -40,9 +41,9 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
     found = _corrected(normal, rows)
     exponent = np.vstack([normal.weights_exponent, m.exponent[p:]])  # the bias has y's units
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
-    theta, low, bound, floor = (
-        np.ldexp(a, exponent) for a in (found.theta, found.low, bound, found.floor)
-    )
+    bound = in_users_units(bound, exponent)
+    with np.errstate(over="ignore"):
+        theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
     used = slice(None) if normal.intercept else slice(p)
     certificate = certificate_of_digits(
         theta[used],
@@ -92,6 +93,8 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
         theta, low = found.theta[:, on], found.low[:, on]
         g, noise, rows_noise, squares = _gradients(normal, rows, on, theta, low, lengths[on])
         step, bound, pull = correction(normal, g, noise, rows_noise)
+        away = ~(pull <= 4.0 * least)  # steps that lead away are not made
+        step[:, away], bound[:, away] = 0.0, found.bound[:, on[away]]
         theta, low = added(theta, low, step)
         if not normal.intercept:
             theta[-1], low[-1], bound[-1] = 0.0, 0.0, 0.0
@@ -103,7 +106,7 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
         done = np.all(bound + 4 * UNIT**2 * size <= _ENOUGH * size, axis=0) | (moved <= UNIT / 64)
         stalls = np.where(pull > least / 2, stalls + 1, 0)
         # Three times without contracting: this is what float64 factors can give.
-        more = ~done & (stalls < 3)
+        more = ~done & (stalls < 3) & ~away
         on, least, stalls = on[more], np.minimum(least, pull)[more], stalls[more]
     return found
 

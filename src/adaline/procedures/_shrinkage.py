@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.class_moments import ClassMoments
 from adaline.class_tiles import Codes, class_tiles
 from adaline.results import Array
+
+NOTHING = 2.0**-500  # a variance below this is none: columns are in units of about one
 
 
 def groups(m: ClassMoments) -> list[tuple[Array, Array, float]]:
@@ -25,7 +28,12 @@ def groups(m: ClassMoments) -> list[tuple[Array, Array, float]]:
 def variances(S: Array, r: Array, n: float) -> Array:
     """Variances of the features, and zero where rounding cannot tell them from zero."""
     spread = np.diagonal(S) if S.ndim == 2 else S
-    return np.where(spread > 4 * r**2, spread, 0.0) / max(n, 1e-300)
+    return np.where(spread > 4 * r**2, spread, 0.0) / (n or 1.0)
+
+
+def drowned(S: Array, r: Array, n: float) -> NDArray[np.bool_]:
+    """Features of which rounding hides whether they vary; constants, which are exact, are none."""
+    return np.asarray((variances(S, r, n) == 0.0) & ~(r * r <= NOTHING * n) & (n > 0))
 
 
 def ledoit_wolf(X: Any, codes: Codes, omega: Array | None, m: ClassMoments) -> list[float]:
@@ -47,7 +55,7 @@ def ledoit_wolf(X: Any, codes: Codes, omega: Array | None, m: ClassMoments) -> l
     shares = []
     for (S, r, n), total in zip(groups(m), fourth, strict=True):
         squared, p = _squared_correlations(S, r, n)
-        shares.append(_share(max(total / max(n, 1e-300) - squared, 0.0), n * (squared - p)))
+        shares.append(_share(max(total / (n or 1.0) - squared, 0.0), n * (squared - p)))
     return shares
 
 
@@ -59,7 +67,7 @@ def rao_blackwell(m: ClassMoments) -> list[float]:
     shares = []
     for S, r, n in groups(m):
         squared, p = _squared_correlations(S, r, n)
-        wanted = max(n - 2, 0.0) / max(n, 1e-300) * squared + p**2
+        wanted = max(n - 2, 0.0) / (n or 1.0) * squared + p**2
         shares.append(_share(wanted, (n + 2) * (squared - p)))
     return shares
 
@@ -69,7 +77,7 @@ def _squared_correlations(S: Array, r: Array, n: float) -> tuple[float, int]:
     variance = variances(S, r, n)
     live = np.flatnonzero(variance > 0)
     u = np.sqrt(variance[live])
-    R = S[np.ix_(live, live)] / (max(n, 1e-300) * np.outer(u, u))
+    R = S[np.ix_(live, live)] / ((n or 1.0) * np.outer(u, u))
     return float(np.sum(R * R)), len(live)
 
 

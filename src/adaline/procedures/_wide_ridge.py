@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.digits import certificate_together, gamma
+from adaline.certificates.digits import certificate_together, gamma, in_users_units
 from adaline.kernels import double_double
-from adaline.linalg import UNIT
+from adaline.linalg import UNDERFLOW, UNIT
 from adaline.procedures._gradients import gradients, minus_product
 from adaline.procedures._refinement import outward
 from adaline.procedures._spectrum import Spectrum
@@ -15,6 +15,7 @@ from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
 _ROOM = 2**22  # numbers of the weights that are corrected together
+_SMALL = 1e-150  # lengths below this may be lost, as their squares are
 
 
 def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> ClosedFit:
@@ -27,6 +28,8 @@ def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> ClosedFit:
         np.concatenate([part[i] for part in parts], axis=-1) for i in range(4)
     )
     e = np.vstack([np.tile(f.e_y - f.e, (p, 1)), f.e_y])
+    # Lengths of p numbers, each of which may have underflowed here or in the units of X.
+    bounds = in_users_units(bounds + p * UNDERFLOW, f.e_y - f.e) + p * UNDERFLOW
     theta, low = np.ldexp(theta, e), np.ldexp(low, e)
     lam, top = lams.min(), f.s.max(initial=0.0)
     least = lam if not f.full else lam + f.s[f.s > 0].min()
@@ -35,9 +38,7 @@ def wide_ridge(f: Spectrum, rows: Rows, alpha: Array) -> ClosedFit:
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
         stopped="solved through the n x n side, then corrected in double-double.",
-        certificate=certificate_together(
-            theta[:p].T, outward(np.ldexp(bounds, f.e_y - f.e)), low[:p].T, kappa
-        ),
+        certificate=certificate_together(theta[:p].T, outward(bounds), low[:p].T, kappa),
         rank=int(np.count_nonzero(f.s)),
         condition=kappa,
         W_low=low[:p].T.copy(),
@@ -115,6 +116,6 @@ def _pull(
         g, g_low = minus_product(g, g_low, np.repeat(mean[:, None], k, axis=1), c, c_low)
     penalty = np.vstack([np.tile(lam, (p, 1)), np.zeros(k)])
     g, _ = minus_product(g, g_low, penalty, theta, low)
-    doubt += UNIT * np.linalg.norm(g[:p], axis=0)
+    doubt += UNIT * np.linalg.norm(g[:p], axis=0) + _SMALL
     doubt += 8 * UNIT**2 * lam * np.linalg.norm(theta, axis=0)
     return g, doubt, squares

@@ -9,14 +9,24 @@ corrected by residuals in double-double until float64 can hold no better.
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from adaline.certificates.digits import after_correction, certificate_of_digits, gamma
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.certificates.digits import (
+    after_correction,
+    certificate_of_digits,
+    contraction,
+    gamma,
+    in_users_units,
+)
 from adaline.linalg import condition, eigen, inverse_triangle
 from adaline.moments import Moments
 from adaline.procedures._minimum_norm import minimum_norm, tall_minimum_norm, wide_minimum_norm
 from adaline.procedures._normal import (
     Normal,
+    drowned,
     in_unit_columns,
     normal_equations,
     rank_of,
@@ -28,6 +38,7 @@ from adaline.tiles import Rows
 from adaline.triangle import Triangle
 
 PROVABLE = 0.1  # a contraction below this gains at least a digit a correction
+_HEAVY = 2.0**400  # weights beyond this take double-double products out of float64's range
 
 
 def least_squares(
@@ -59,12 +70,38 @@ def least_squares(
         return wide_minimum_norm(rows, intercept)
     enough = m.rows >= m.p + intercept or ridge > 0
     normal = normal_equations(m, intercept, ridge) if enough else None
-    if rows is None:
-        return _from_moments(normal) if normal else _deficient_moments(m, intercept)
+    if rows is None or not 1 / _HEAVY < m.weight < _HEAVY:
+        fit = _from_moments(normal) if normal else _deficient_moments(m, intercept)
+        return _told(fit, drowned(m, intercept))
     if normal is None or normal.alpha > PROVABLE:
-        normal = triangle_equations(m, rows, intercept, ridge) if enough else None
-        return refine(normal, rows) if normal else minimum_norm(m, rows, intercept)
-    return refine(normal, rows) if refined else _from_moments(normal)
+        better = triangle_equations(m, rows, intercept, ridge) if enough else None
+        fit = refine(better, rows) if better else minimum_norm(m, rows, intercept)
+        return _or_from_moments(fit, normal)
+    return _or_from_moments(refine(normal, rows), normal) if refined else _from_moments(normal)
+
+
+def _or_from_moments(fit: ClosedFit, normal: Normal | None) -> ClosedFit:
+    """The fit from rows, or that from moments where only they prove a digit.
+
+    So it is where a row outweighs all others by far: its residual drowns theirs, while moments
+    about that row keep them.
+    """
+    if normal is None or fit.certificate.kind != "unproven":
+        return fit
+    plain = _from_moments(normal)
+    return plain if plain.certificate.kind != "unproven" else fit
+
+
+def _told(fit: ClosedFit, lost: NDArray[np.intp]) -> ClosedFit:
+    """The fit, no bolder than columns allow whose digits rounding has taken."""
+    if not len(lost):
+        return fit
+    said = (
+        f"rounding has left no digit of the variance of {len(lost)} of {fit.W.shape[1]} columns "
+        "certain, so no digit of the weights is: fit anew from the rows themselves."
+    )
+    evidence = {**fit.certificate.evidence, "digits": 0.0, "drowned": lost}
+    return replace(fit, certificate=Certificate("unproven", said, evidence), dependent=())
 
 
 def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> ClosedFit:
@@ -101,17 +138,19 @@ def _from_moments(normal: Normal) -> ClosedFit:
     m, W, p = normal.m, normal.W, normal.m.p
     c = m.scatter[:p, p:]
     G = m.scatter[:p, :p] + np.diag(normal.ridge)
+    alpha = contraction(G, W, m.rounding[:p], np.zeros(p))  # no row is centred, so no mean counts
     w = W @ (W.T @ c)
     w += W @ (W.T @ (c - G @ w))
     g = c - G @ w
     noise = gamma(p + 2) * (np.abs(c) + np.abs(G) @ np.abs(w))
     rho, rho_y = m.rounding[:p], m.rounding[p:]
     noise += np.outer(rho, rho_y + rho @ np.abs(w))
-    bounds = after_correction(W, normal.alpha, g, noise, 0.0) + np.abs(W @ (W.T @ g))
+    bounds = after_correction(W, alpha, g, noise, 0.0) + np.abs(W @ (W.T @ g))
     b = (m.mean[p:] - m.mean[:p] @ w) if normal.intercept else np.zeros(m.targets)
     exponent = normal.weights_exponent
     lengths = np.sqrt(np.maximum(np.diag(m.scatter), 0.0))
-    floor = 2.0**-53 * lengths[None, p:] / np.where(lengths[:p] > 0, lengths[:p], 1.0)[:, None]
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    floor = 2.0**-53 * lengths[None, p:] / lengths[:p, None]
     squares = np.diag(m.scatter)[p:] - np.einsum("jt,jt->t", w, c + g)
     return _fit(
         np.ldexp(w, exponent),
@@ -119,9 +158,9 @@ def _from_moments(normal: Normal) -> ClosedFit:
         stopped="solved in closed form from moments.",
         certificate=certificate_of_digits(
             np.ldexp(w, exponent),
-            np.ldexp(bounds, exponent),
+            in_users_units(bounds, exponent),
             np.ldexp(floor, exponent),
-            normal.alpha,
+            alpha,
             normal.condition,
             missing="the intercept" if normal.intercept else "",
         ),

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.linalg import UNDERFLOW
 from adaline.procedures._dual_descent import Descent
 from adaline.procedures._dual_proof import UNIT, DualRows, Proof
 from adaline.procedures._newton_cg import TruncatedNewton
@@ -191,7 +192,9 @@ def _fit(
     proof: Proof, alpha: float, passes: int, wanted: float, why: str, max_iter: int
 ) -> DualFit:
     """The proof as a Fit, in words."""
-    distance = float(np.sqrt(2.0 * proof.gap * proof.value / alpha)) * 1.01
+    # Roots apart, as products may underflow; and so may the weights, and the distance itself.
+    distance = 1.01 * float(np.sqrt(2.0 * proof.gap) * np.sqrt(proof.value) / np.sqrt(alpha))
+    distance += len(proof.w) * UNDERFLOW
     evidence = {
         "relative_gap": proof.gap,
         "value": proof.value,

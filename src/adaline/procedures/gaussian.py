@@ -20,7 +20,7 @@ from adaline.class_moments import ClassMoments
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
 from adaline.procedures import _metric
 from adaline.procedures._metric import Metric
-from adaline.procedures._shrinkage import groups, rao_blackwell
+from adaline.procedures._shrinkage import drowned, groups, rao_blackwell
 from adaline.results import Array, Certificate
 from adaline.tiles import is_sparse, tile_rows, tiles
 
@@ -127,6 +127,15 @@ def gaussians(m: ClassMoments, priors: Array, shrinkage: Any = None) -> Gaussian
     return Gaussians(m.exponent, centre, means, priors, metrics, W, b, _certificate(m, metrics))
 
 
+def _drowned(m: ClassMoments) -> NDArray[np.intp]:
+    """Features of which rounding hides whether they vary, in all classes or in one.
+
+    So it is after forgetting rows of far larger numbers, and with weights at the end of float64's
+    range.
+    """
+    return np.flatnonzero(np.any([drowned(*group) for group in groups(m)], axis=0))
+
+
 def _spare_units(m: ClassMoments, means: Array, N: float) -> Array:
     """Units for features that do not vary within a class: their spread over other classes.
 
@@ -157,12 +166,25 @@ def _certificate(m: ClassMoments, metrics: tuple[Metric, ...]) -> Certificate:
         f"rounding changed squared Mahalanobis distances by less than a relative {error:.1e} and "
         f"means by less than {drift:.1e} standard deviations"
     )
-    if ridge > 0:
-        what = f"the covariance of {rows} is singular; its correlations got a ridge of {ridge:.1e}"
-        return Certificate("unproven", f"{what}, so this is not the likeliest model.", evidence)
-    if not error < 0.5:
-        what = f"rounding has left no digit of the inverse covariance of {rows} certain."
+    if lost := len(_drowned(m)):
+        what = (
+            f"rounding has left no digit of the variances of {lost} of {m.p} features certain, "
+            f"and this is not the likeliest model of {rows}: fit anew from the rows themselves."
+        )
+        evidence |= {"distance_error": np.inf, "mean_error": np.inf}
         return Certificate("unproven", what, evidence)
+    if ridge > 0:
+        what = (
+            f"the covariance of {rows} is singular, as far as rounding lets us tell; its "
+            f"correlations got a ridge of {ridge:.1e}"
+        )
+        return Certificate("unproven", f"{what}, so this is not the likeliest model.", evidence)
+    if not (error < 0.5 and drift < 0.5):
+        what = f"rounding has left no digit of the densities of {rows} certain."
+        return Certificate("unproven", what, evidence)
+    if not (m.weight > 0).all():
+        what = f"of {m.K} classes, {int(np.sum(m.weight == 0))} have no rows yet, and no density"
+        return Certificate("unproven", f"{what}; for the others {digits}.", evidence)
     if shrinkage > 0:
         what = f"the covariance of {rows} was shrunk by {shrinkage:.3g}; no optimum is claimed, but"
         return Certificate("unproven", f"{what} {digits}.", evidence)
@@ -184,8 +206,15 @@ def troubles(
 
     cure = "Drop columns or give more rows"
     cure += "." if m.covariance == "diagonal" else ", or set shrinkage='auto'."
-    if singular:
-        columns = np.unique(np.concatenate([g.metrics[k].dependent for k in singular]))
+    if len(lost := _drowned(m)):
+        yield IllConditionedWarning(
+            f"rounding has left no digit of the variance of {_some([names[j] for j in lost])}, as "
+            "after forgetting rows of far larger numbers; this model cannot be trusted. Fit anew "
+            "from the rows that are left."
+        )
+    columns = np.concatenate([g.metrics[k].dependent for k in singular] or [lost])
+    columns = np.setdiff1d(columns, lost)
+    if len(columns):
         ridge = max(g.metrics[k].ridge for k in singular)
         yield RankDeficientWarning(
             f"singular {whose(singular)}: {_some([names[j] for j in columns])} do not vary, or "

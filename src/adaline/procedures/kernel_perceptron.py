@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.kernels.kernel_perceptron import correct_block
+from adaline.linalg import UNDERFLOW
 from adaline.results import Array, Certificate
 from adaline.tiles import is_sparse
 
@@ -222,11 +223,14 @@ def certified(
     least, wrong = np.inf, 0
     size = max(1, numbers // max(2 * patterns.shape[0], 1))
     for i in range(0, X.shape[0], size):
-        G = kernel(X[i : i + size], patterns) + 1.0
-        margins = T[:, i : i + size].T * (G @ A.T)
-        doubt = (patterns.shape[0] + 3) * _UNIT * (np.abs(G) @ np.abs(A).T)
-        least = min(least, float(np.min(margins - doubt)))
-        wrong += int(np.count_nonzero(np.any(margins <= doubt, axis=1)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            G = kernel(X[i : i + size], patterns) + 1.0
+            margins = T[:, i : i + size].T * (G @ A.T)
+            doubt = (patterns.shape[0] + 3) * (_UNIT * (np.abs(G) @ np.abs(A).T) + UNDERFLOW)
+            bound = margins - doubt
+        bound = np.where(np.isfinite(bound), bound, -np.inf)  # what overflows proves nothing
+        least = min(least, float(np.min(bound)))
+        wrong += int(np.count_nonzero(np.any(bound <= 0.0, axis=1)))
     n = X.shape[0]
     evidence = {"wrong": wrong, "samples": n, "least_margin": least}
     evidence["supports"] = patterns.shape[0]

@@ -15,6 +15,7 @@ difference has one rounding error of its own size.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates.margins import margin_bounds
-from adaline.linalg import UNIT, condition, inverse_triangle, singular, triangle_of
+from adaline.linalg import UNIT, condition, inverse_triangle, length, singular, triangle_of
 from adaline.procedures._nearest_point import NearestPoint, nearest_point
 from adaline.results import Array
 from adaline.tiles import is_sparse
@@ -70,10 +71,10 @@ def max_margin(X: Any, t: Array, *, bias: bool, tol: float, max_iter: int) -> Hu
     points = [weights[k] @ S[k] + centre for k in (side > 0, side < 0)]
     return Hulls(
         w=w,
-        b=math.ldexp(b, e),
-        margin=math.ldexp(margin, e),
-        lower=math.nextafter(math.ldexp(lower, e), -math.inf),
-        upper=math.nextafter(math.ldexp(upper, e), math.inf),
+        b=_times_power(b, e),
+        margin=_times_power(margin, e),
+        lower=min(math.nextafter(_times_power(lower, e), -math.inf), sys.float_info.max),
+        upper=math.nextafter(_times_power(upper, e), math.inf),
         positive=np.ldexp(points[0], e),
         negative=np.ldexp(points[1], e),
         support=support,
@@ -81,6 +82,12 @@ def max_margin(X: Any, t: Array, *, bias: bool, tol: float, max_iter: int) -> Hu
         stopped=found.stopped,
         iterations=found.iterations,
     )
+
+
+def _times_power(a: float, e: int) -> float:
+    """a 2**e, infinite where float64 has no such number."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(a, e))
 
 
 def _exponent(X: Any) -> int:
@@ -163,8 +170,11 @@ def _level(S: Array, side: Array, bias: bool) -> Array:
         R = triangle_of(np.array(A.T, order="F"))
         W = inverse_triangle(R)
         if W is not None and condition(R) < _WELL:
-            w = A.T @ (W @ (W.T @ r))
-            return np.asarray(w + A.T @ (W @ (W.T @ (r - A @ w))))
+            with np.errstate(over="ignore", invalid="ignore"):
+                w = A.T @ (W @ (W.T @ r))
+                w = w + A.T @ (W @ (W.T @ (r - A @ w)))
+            if np.isfinite(w).all():
+                return np.asarray(w)
     U, s, Vt = singular(A)
     keep = s > max(A.shape) * UNIT * s.max(initial=0.0)
     return np.asarray((Vt[keep].T / s[keep]) @ (U[:, keep].T @ r))
@@ -173,7 +183,7 @@ def _level(S: Array, side: Array, bias: bool) -> Array:
 def _unit(w: Array) -> Array:
     """w at length one, twice, as the first quotient may be off; zero stays zero."""
     for _ in range(2):
-        w = w / (float(np.linalg.norm(w)) or 1.0)
+        w = w / (length(w) or 1.0)
     return w
 
 

@@ -144,7 +144,7 @@ def _descend(
         if stuck > 12 and since > 1 and walk.known.exact and _noisy(walk, nu):
             return "rounding"
         left = np.log(max(nu / goal, 1.0))
-        more = left / -np.log(ratio) if ratio < 1.0 else np.inf
+        more = left / -np.log(max(ratio, UNIT)) if ratio < 1.0 else np.inf
         patience = brief if renewals == 0 or (walk.known.exact and not walk.known.shrunk) else 15
         if since > patience and nu > 0.1 * goal and (not whole_step or more > _anew(loss, left)):
             walk.renew(left, 0 if whole_step else 1)

@@ -1,0 +1,209 @@
+"""Certificates taken at their word: each claim checked in fractions, or decimals of many digits.
+
+Every function answers whether a claim holds for the rows and weights given; None where a model
+claims nothing.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+
+from reference import exact_least_squares, exact_moments, rationals, solve_exactly
+from reference_dual import exact_logistic, exact_logistic_minimum
+from reference_margins import squared_margin
+from reference_separability import signed_rows, verdict
+
+DIGITS = 400  # of decimals: columns of 1e-150 and 1e150 in one matrix lose 300 of them
+
+
+def dot(a, b):
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def sides_hold(W, b, X, codes, certificate):
+    """Of "separable": every row is on its right side, by the margin that is told."""
+    W, b = [rationals(w) for w in W], rationals(b)
+    least = Fraction(certificate.evidence["least_margin"])
+    for x, code in zip(X, codes, strict=True):
+        v = [dot(w, rationals(x)) + c for w, c in zip(W, b, strict=True)]
+        if len(v) == 1:
+            gap = v[0] if code == 1 else -v[0]
+        else:
+            gap = v[code] - max(u for k, u in enumerate(v) if k != code)
+        if not (gap > 0 and gap >= least):
+            return False
+    return True
+
+
+def separation_holds(model, X, y, omega, intercept=True):
+    """Of perceptrons, LeastSquaresClassifier and HoKashyap, whatever they claim."""
+    certificate = model.certificate_
+    codes, kept = np.searchsorted(model.classes_, y), omega > 0
+    if certificate.kind == "separable":
+        return sides_hold(model.fit_.W, model.fit_.b, X[kept], codes[kept], certificate)
+    if certificate.kind in ("overlapping", "quasi-separable"):
+        t = 2 * codes[kept] - 1
+        return verdict(signed_rows(X[kept], t, intercept)) == certificate.kind
+    return None
+
+
+def digits_hold(model, X, y, omega, intercept, ridge):
+    """Of "exact": each coefficient is as near as its bound says."""
+    if model.certificate_.kind != "exact":
+        return None
+    try:
+        exact = exact_least_squares(X, y, omega, intercept, ridge)
+    except StopIteration:
+        return False  # many solutions, and one was called exact
+    fit, bounds = model.fit_, model.certificate_.evidence["error_bound"][:, 0]
+    highs, lows = [*fit.W[0], *fit.b], [*fit.W_low[0], *fit.b_low]
+    if not np.isfinite(highs).all():
+        return False
+    return all(
+        abs(Fraction(float(high)) + Fraction(float(low)) - truth) <= Fraction(float(bound))
+        for high, low, truth, bound in zip(highs, lows, exact, bounds, strict=False)
+    )
+
+
+def optimum_holds(model, X, y, omega, alpha, intercept):
+    """Of "optimal": the minimum of the logistic loss is as near as it is said to be."""
+    evidence = model.certificate_.evidence
+    if model.certificate_.kind != "optimal":
+        return None
+    t = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)
+    with localcontext() as context:
+        context.prec = DIGITS
+        try:
+            w, b, _ = exact_logistic_minimum(X, t, omega, alpha, intercept, polish=8)
+        except ArithmeticError:
+            return None
+        off = [abs(Decimal(float(a)) - c) for a, c in zip(model.fit_.W[0], w, strict=True)]
+        far = sum((d * d for d in off), Decimal(0)).sqrt()
+        each = all(d <= Decimal(float(c)) for d, c in zip(off, evidence["coef_bound"], strict=True))
+        bias = abs(Decimal(float(model.fit_.b[0])) - b) if intercept else Decimal(0)
+        near = far <= Decimal(evidence["distance_bound"])
+        return near and each and bias <= Decimal(evidence["intercept_bound"])
+
+
+def gap_holds(fit, X, t, omega, alpha, intercept):
+    """Of a duality gap: criterion and weights are no farther from the minimum than is said."""
+    distance, bound = fit.certificate.evidence["distance"], fit.gap * fit.value
+    if not (np.isfinite(distance) and np.isfinite(bound)):
+        return None
+    with localcontext() as context:
+        context.prec = DIGITS
+        try:
+            best, b, _ = exact_logistic_minimum(X, t, omega, alpha, intercept, polish=8)
+        except ArithmeticError:
+            return None
+        at = [Decimal(float(c)) for c in fit.W[0]]
+        least = exact_logistic(X, t, omega, alpha, best, b)
+        value = exact_logistic(X, t, omega, alpha, at, Decimal(float(fit.b[0])))
+        far = sum(((a - c) ** 2 for a, c in zip(at, best, strict=True)), Decimal(0)).sqrt()
+        return value - least <= Decimal(fit.gap) * Decimal(fit.value) and far <= Decimal(distance)
+
+
+def wide_ridge_holds(model, X, y, omega, alpha, intercept):
+    """Of "exact" where columns outnumber rows: w = X'(X X' + alpha/omega)^-1 y about the means."""
+    if model.certificate_.kind != "exact":
+        return None
+    kept, alpha = omega > 0, Fraction(alpha)
+    rows, targets, weights = [rationals(x) for x in X[kept]], rationals(y[kept]), omega[kept]
+    weights, p = rationals(weights), X.shape[1]
+    if intercept:
+        n = sum(weights)
+        mean = [dot(weights, column) / n for column in zip(*rows, strict=True)]
+        centre = dot(weights, targets) / n
+        rows = [[a - m for a, m in zip(row, mean, strict=True)] for row in rows]
+        targets = [a - centre for a in targets]
+    G = [
+        [dot(a, c) + alpha / w * (a is c) for c in rows] for a, w in zip(rows, weights, strict=True)
+    ]
+    dual = solve_exactly(G, targets)
+    exact = [dot(dual, [row[j] for row in rows]) for j in range(p)]
+    parts = rationals(model.fit_.W[0]), rationals(model.fit_.W_low[0])
+    found = [high + low for high, low in zip(*parts, strict=True)]
+    far = sum((a - b) ** 2 for a, b in zip(found, exact, strict=True))
+    return far <= Fraction(float(np.max(model.certificate_.evidence["error_bound"]))) ** 2
+
+
+def densities_hold(model, X, y, omega):
+    """Of "optimal": Gaussian densities are those of the rows, to the digits that are told."""
+    if model.certificate_.kind != "optimal":
+        return None
+    g, evidence, kept = model.model_, model.certificate_.evidence, omega > 0
+    error, drift = Fraction(evidence["distance_error"]), Fraction(evidence["mean_error"])
+    unit = [Fraction(2) ** int(e) for e in g.exponent]
+    codes, p = np.searchsorted(model.classes_, y), X.shape[1]
+    parts, scatters = [], []
+    for k in range(len(model.classes_)):
+        rows = kept & (codes == k)
+        n, mean, S = exact_moments(X[rows], omega[rows])
+        parts.append((n, mean))
+        scatters.append([[S[i][j] / unit[i] / unit[j] for j in range(p)] for i in range(p)])
+    if model.covariance == "shared":
+        total = sum(n for n, _ in parts)
+        whole = [[sum(S[i][j] for S in scatters) / total for j in range(p)] for i in range(p)]
+        covariances = [whole] * len(parts)
+    else:
+        covariances = [
+            [[c / n for c in row] for row in S] for S, (n, _) in zip(scatters, parts, strict=True)
+        ]
+    for k, (_, mean) in enumerate(parts):
+        A = g.metrics[min(k, len(g.metrics) - 1)].A
+        A = np.diag(A) if A.ndim == 1 else A
+        if not metric_holds(A, covariances[k], error, model.covariance == "diagonal"):
+            return False
+        found = [Fraction(a) for a in model.moments_.mean[k].tolist()]
+        off = [a - m / u for a, m, u in zip(found, mean, unit, strict=True)]
+        if squared(A, off) > drift**2 * (1 + Fraction(1, 1000)):
+            return False
+    return True
+
+
+def metric_holds(A, S, error, diagonal):
+    """Whether |A'd|^2 is d'S^-1 d to a relative error, over features that are not left out."""
+    p = len(S)
+    live = [j for j in range(p) if np.any(A[j])]
+    if any(S[j][j] != 0 for j in range(p) if j not in live):
+        return False  # it varies, and was left out
+    for j in live:
+        d = [Fraction(int(i == j)) for i in range(p)]
+        if diagonal:
+            truth = 1 / S[j][j]
+        else:
+            truth = solve_exactly([[S[i][k] for k in live] for i in live], [d[i] for i in live])[
+                live.index(j)
+            ]
+        if abs(squared(A, d) - truth) > error * truth:
+            return False
+    return True
+
+
+def squared(A, d):
+    """|A'd|^2 in fractions."""
+    return sum((dot(rationals(column), d) ** 2 for column in A.T), Fraction(0))
+
+
+def margin_holds(found, X, t, intercept):
+    """Of `max_margin`: the largest margin lies between its bounds."""
+    truth = Fraction(squared_margin(X, t, intercept)) / (4 if intercept else 1)
+    below = found.upper == np.inf or truth <= Fraction(float(found.upper)) ** 2
+    return Fraction(float(found.lower)) ** 2 <= truth and below
+
+
+def mistakes_hold(bound, X, t, w, b):
+    """Of `mistake_bound`: it is no smaller than beta/D^2 and (R/D)^2."""
+    ones = [] if b is None else [Fraction(1)]
+    rows = [rationals(x) + ones for x in X]
+    weights = rationals(w) + ([] if b is None else [Fraction(b)])
+    margins = [int(s) * dot(weights, x) for x, s in zip(rows, t, strict=True)]
+    if min(margins) <= 0:
+        return False
+    D2 = min(margins) ** 2 / dot(weights, weights)
+    squares = [dot(x, x) for x in rows]
+    told = [(bound.lecture, sum(squares) / D2), (bound.sharp, max(squares) / D2)]
+    return all(value == np.inf or Fraction(value) >= truth for value, truth in told)
