@@ -78,7 +78,7 @@ class ClosedForm(Learner):
                 "numbers, or where a row outweighs all others by far: the coefficients cannot be "
                 "trusted. Fit anew from the rows that are left, or leave such rows out.",
                 IllConditionedWarning,
-                stacklevel=stacklevel,
+                stacklevel=stacklevel + GUARD,
             )
 
     def _dependence(self) -> str:
