@@ -38,12 +38,17 @@ def sides_hold(W, b, X, codes, certificate):
     return True
 
 
+def shown(model):
+    """W (K, p) and b (K,) as they were delivered: claims are about these, float32 or not."""
+    return np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+
+
 def separation_holds(model, X, y, omega, intercept=True):
     """Of perceptrons, LeastSquaresClassifier and HoKashyap, whatever they claim."""
     certificate = model.certificate_
     codes, kept = np.searchsorted(model.classes_, y), omega > 0
     if certificate.kind == "separable":
-        return sides_hold(model.fit_.W, model.fit_.b, X[kept], codes[kept], certificate)
+        return sides_hold(*shown(model), X[kept], codes[kept], certificate)
     if certificate.kind in ("overlapping", "quasi-separable"):
         t = 2 * codes[kept] - 1
         return verdict(signed_rows(X[kept], t, intercept)) == certificate.kind
@@ -51,21 +56,33 @@ def separation_holds(model, X, y, omega, intercept=True):
 
 
 def digits_hold(model, X, y, omega, intercept, ridge):
-    """Of "exact": each coefficient is as near as its bound says."""
-    if model.certificate_.kind != "exact":
+    """Of "accurate": each coefficient is as near as its bound says; of "exact": the nearest."""
+    kind = model.certificate_.kind
+    if kind not in ("exact", "accurate"):
         return None
     try:
         exact = exact_least_squares(X, y, omega, intercept, ridge)
     except StopIteration:
         return False  # many solutions, and one was called exact
-    fit, bounds = model.fit_, model.certificate_.evidence["error_bound"][:, 0]
-    highs, lows = [*fit.W[0], *fit.b], [*fit.W_low[0], *fit.b_low]
-    if not np.isfinite(highs).all():
+    W, b = shown(model)
+    found, bounds = [*W[0], *b], model.certificate_.evidence["error_bound"][:, 0]
+    if not np.isfinite(found).all():
+        return False
+    if kind == "exact" and not all(
+        nearest(value, truth) for value, truth in zip(found, exact, strict=False)
+    ):
         return False
     return all(
-        abs(Fraction(float(high)) + Fraction(float(low)) - truth) <= Fraction(float(bound))
-        for high, low, truth, bound in zip(highs, lows, exact, bounds, strict=False)
+        abs(Fraction(float(value)) - truth) <= Fraction(float(bound))
+        for value, truth, bound in zip(found, exact, bounds, strict=False)
     )
+
+
+def nearest(value, truth):
+    """Whether no other number of its dtype is closer to the truth."""
+    far = abs(Fraction(float(value)) - truth)
+    ends = (np.nextafter(value, np.inf, dtype=value.dtype), np.nextafter(value, -np.inf))
+    return all(far <= abs(Fraction(float(end)) - truth) for end in ends if np.isfinite(end))
 
 
 def optimum_holds(model, X, y, omega, alpha, intercept):
@@ -80,10 +97,10 @@ def optimum_holds(model, X, y, omega, alpha, intercept):
             w, b, _ = exact_logistic_minimum(X, t, omega, alpha, intercept, polish=8)
         except ArithmeticError:
             return None
-        off = [abs(Decimal(float(a)) - c) for a, c in zip(model.fit_.W[0], w, strict=True)]
+        off = [abs(Decimal(float(a)) - c) for a, c in zip(shown(model)[0][0], w, strict=True)]
         far = sum((d * d for d in off), Decimal(0)).sqrt()
         each = all(d <= Decimal(float(c)) for d, c in zip(off, evidence["coef_bound"], strict=True))
-        bias = abs(Decimal(float(model.fit_.b[0])) - b) if intercept else Decimal(0)
+        bias = abs(Decimal(float(shown(model)[1][0])) - b) if intercept else Decimal(0)
         near = far <= Decimal(evidence["distance_bound"])
         return near and each and bias <= Decimal(evidence["intercept_bound"])
 
@@ -107,8 +124,8 @@ def gap_holds(fit, X, t, omega, alpha, intercept):
 
 
 def wide_ridge_holds(model, X, y, omega, alpha, intercept):
-    """Of "exact" where columns outnumber rows: w = X'(X X' + alpha/omega)^-1 y about the means."""
-    if model.certificate_.kind != "exact":
+    """Of "accurate" and wide rows: w = X'(XX' + alpha/omega)^-1 y about the means."""
+    if model.certificate_.kind != "accurate":
         return None
     kept, alpha = omega > 0, Fraction(alpha)
     rows, targets, weights = [rationals(x) for x in X[kept]], rationals(y[kept]), omega[kept]
@@ -124,8 +141,7 @@ def wide_ridge_holds(model, X, y, omega, alpha, intercept):
     ]
     dual = solve_exactly(G, targets)
     exact = [dot(dual, [row[j] for row in rows]) for j in range(p)]
-    parts = rationals(model.fit_.W[0]), rationals(model.fit_.W_low[0])
-    found = [high + low for high, low in zip(*parts, strict=True)]
+    found = rationals(shown(model)[0][0])
     far = sum((a - b) ** 2 for a, b in zip(found, exact, strict=True))
     return far <= Fraction(float(np.max(model.certificate_.evidence["error_bound"]))) ** 2
 

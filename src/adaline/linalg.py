@@ -35,6 +35,11 @@ def length(a: Array) -> float:
     return float(np.ldexp(np.linalg.norm(np.ldexp(a, -e)), e))
 
 
+def lengths(A: Array) -> Array:
+    """`length` of each row of A."""
+    return np.array([length(row) for row in A])
+
+
 def add_gram(G: Array, tile: Array) -> Array:
     """G + tile' tile in the upper triangle of G (Fortran order), in place where BLAS can."""
     return np.asarray(dsyrk(1.0, tile.T, beta=1.0, c=G, overwrite_c=1))

@@ -495,7 +495,7 @@ def test_units_at_the_ends_of_the_range_cost_no_accuracy(rng, kind, unit):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e-300, 1e300])
+@pytest.mark.parametrize("weight", [1e-304, 1e-300, 1e300])
 def test_weights_at_the_ends_of_the_range_are_right_or_unproven(rng, kind, weight):
     X, y = clouds(rng)
     plain = GaussianClassifier(kind).fit(X, y)

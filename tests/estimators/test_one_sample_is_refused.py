@@ -50,7 +50,7 @@ def test_a_sample_that_is_not_finite_is_refused(name, column, bad):
 def test_a_target_that_is_not_finite_is_refused(bad):
     model = WidrowHoff().partial_fit(X, X[:, 0]).learn_one(X[0], 1.0)
     before = copy.deepcopy(vars(model))
-    with pytest.raises(ValueError, match=r"y has (nan|inf)"):
+    with pytest.raises(ValueError, match=r"y is (nan|inf)"):
         model.learn_one(X[0], bad)
     assert same(vars(model), before)
 
@@ -94,7 +94,7 @@ def test_asking_before_learning_says_so(learner):
 def test_a_short_y_is_told_by_score():
     for name, make in LEARNERS.items():
         target = X[:, 0] if "Widrow" in name else THREE if ", 3" in name else TWO
-        with pytest.raises(ValueError, match=r"X has 40 rows and y has shape \(38,\)"):
+        with pytest.raises(ValueError, match=r"X has 40 rows and y has (shape \(38,\)|38 labels)"):
             make().score(X, target[:-2])
         with pytest.raises(ValueError, match=r"sample_weight has shape \(3,\)"):
             make().score(X, target, np.ones(3))

@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adaline.certificates._digits import stated, stated_together
+from adaline.linalg import length, lengths
 from adaline.results import Array, Certificate, Fit
 
 F = TypeVar("F", bound=Fit)
 
-_SLACK = 1.0 + 2.0**-50  # bounds are added up in float64
+_SLACK = 1.0 + 2.0**-30  # bounds, and lengths of many numbers, are added up in float64
 
 
 def delivered(fit: F, dtype: Any) -> F:
@@ -52,7 +53,7 @@ def _certificate(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Cert
 def _digits(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Certificate:
     bounds = old.evidence["error_bound"]
     if bounds.ndim == 1:  # of each target's weights together
-        grown = (bounds + np.linalg.norm(dW, axis=1)) * _SLACK
+        grown = (bounds + lengths(dW)) * _SLACK
         return stated_together(W, grown, old.evidence)
     whole = len(bounds) > W.shape[1]
     weights = np.vstack([W.T, b]) if whole else W.T
@@ -66,7 +67,7 @@ def _near(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Certificate
     """|w - w*| and, where it is known, |b - b*| of a minimum."""
     evidence = dict(old.evidence)
     key = "distance_bound" if "distance_bound" in evidence else "distance"
-    evidence[key] = (evidence[key] + float(np.linalg.norm(dW))) * _SLACK
+    evidence[key] = (evidence[key] + length(dW)) * _SLACK
     said = (
         f"rounded to {W.dtype}, these weights are within {evidence[key]:.1e} of the minimum of the "
         "loss, with any penalty, |w - w*|"

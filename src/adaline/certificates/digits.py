@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates._digits import stated, stated_together
-from adaline.linalg import UNDERFLOW, UNIT
+from adaline.linalg import UNDERFLOW, UNIT, lengths
 from adaline.results import Array, Certificate, Fit
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
@@ -110,7 +110,7 @@ def certificate_together(W: Array, bounds: Array, low: Array, condition: float) 
 
     W and low (k, p): weights, and what rounding them to float64 left over.
     """
-    grown = _SLACK * bounds + np.linalg.norm(low, axis=1)
+    grown = _SLACK * (bounds + lengths(low))
     return stated_together(W, grown, {"condition": condition})
 
 

@@ -87,9 +87,11 @@ class MomentsOf:
 
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "F", check=False)
-        m = Moments.of(X, y)
-        if not np.isfinite(m.scatter).all():  # the sums tell, which saves a pass
+        try:
+            m = Moments.of(X, y)
+        except ValueError:  # the sums tell, which saves a pass
             self.rows.numbers(block, "F")
+            raise
         return Part(len(y), _checked(m, self.rows))
 
 

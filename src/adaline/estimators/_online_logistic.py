@@ -98,7 +98,7 @@ class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
         if self._shown is not None:
             self._heed()
         if not automatic.learn_one(sample, code, state.head, state.theta):
-            return self.partial_fit(sample[None], [y])
+            return self.partial_fit(one_row(sample), [y])
         self._known = self._shown = None
         return self
 

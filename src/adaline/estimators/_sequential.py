@@ -15,6 +15,7 @@ from adaline.estimators._base import Learner
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
 from adaline.estimators._refusals import GUARD
+from adaline.estimators._samples import check_sample
 from adaline.kernels import _neurons as kernels
 from adaline.parameters import (
     COUNT,
@@ -222,6 +223,7 @@ def one_row(x: Any) -> Array:
     sample = numbers("x", x)
     if sample.ndim != 1 or not sample.size:
         raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
+    check_sample(sample)
     return sample.reshape(1, -1)
 
 

@@ -181,8 +181,8 @@ def trace(
         return margin_trace(model, X, y, sample_weight, start)
     if not isinstance(estimator, SequentialLearner):
         raise TypeError(
-            f"estimator is {type(estimator).__name__}, which does not learn in steps that can be "
-            f"shown; {_TAKES}"
+            f"estimator: {type(estimator).__name__} does not learn in steps that can be shown; "
+            f"{_TAKES}"
         )
     model._tracer = tracer = _Tracer()
     model.fit(X, y, sample_weight=sample_weight, **start)
