@@ -21,7 +21,14 @@ from adaline.filters._guards import (
     Frozen,
     not_finite,
 )
-from adaline.filters._signals import as_channels, as_desired, as_numbers, converted, kind_of
+from adaline.filters._signals import (
+    Signal,
+    as_channels,
+    as_desired,
+    as_numbers,
+    converted,
+    kind_of,
+)
 from adaline.filters._state import pack, unpack
 
 __all__ = [
@@ -162,19 +169,8 @@ class Filter(Core):
         d = as_desired(d, len(U), "U")
         if len(U) == 0:
             return np.empty(0, kind_of(U, d)), np.empty(0, kind_of(U, d))
-        self._start(U, d, channels)
-        assert self._dtype is not None
-        U, d = converted(U, self._dtype, "U"), converted(d, self._dtype, "d")
-        for name, signal in (("U", U), ("d", d)):
-            if not np.isfinite(signal).all():
-                raise ValueError(not_finite(name, signal, "Nothing was used: leave out such rows."))
-        out = np.empty((2, len(d)), self._dtype)
-        frozen = NOT_FROZEN if self._adapting else np.ones(len(d), np.uint8)
-        found = self._advance_rows(U, d, frozen, out)
-        if found:
-            raise self._complaint(found, U, d)
-        self._count += len(d)
-        return out[0], out[1]
+        with self._undecided_if_refused():
+            return self._rows_through(U, d, channels)
 
     def step(self, x: Any, d: Any) -> tuple[Any, Any]:
         """One sample: x a number (one a channel), d a number; answers (y, e)."""
@@ -204,6 +200,20 @@ class Filter(Core):
         filter._resume(rest)
         return filter
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What `copy` and `pickle` keep: the state, the records, and what users have added.
+
+        The memory holds views of itself, which would come back as arrays of their own.
+        """
+        kept = {"_state": self.state(), "_records": [w.copy() for w in self._records]}
+        kept["_recorded_at"] = list(self._recorded_at)
+        own = {name for name in vars(self) if name.startswith("_")} | set(self._settings)
+        return kept | {name: value for name, value in vars(self).items() if name not in own}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(vars(type(self).from_state(kept["_state"])))
+        vars(self).update({name: value for name, value in kept.items() if name != "_state"})
+
     def __repr__(self) -> str:
         shown = [(name, self._setting(name)) for name in self._settings if name != "weights"]
         told = [f"{name}={value!r}" for name, value in shown if value is not None]
@@ -212,19 +222,29 @@ class Filter(Core):
     def _process(self, x: Any, d: Any, every: int | None) -> tuple[Block, Block]:
         """The long way: any input, any setting."""
         x = as_channels(as_numbers(x, "x"), self._channels)
-        n, fresh = len(x), self._dtype is None
+        n = len(x)
         if d is None and self._adapting:
             raise ValueError("d is missing; give the desired signal, or set adapting = False.")
         desired = np.zeros(n, x.dtype) if d is None else as_desired(d, n)
         if n == 0:
             kind = self._dtype or self._wanted or kind_of(x, desired)
             return np.empty(0, kind), np.empty(0, kind)
-        channels = self._channels
-        try:
+        with self._undecided_if_refused():
             y, e = self._checked(x, desired, every)
-        except Exception:
-            if fresh:  # a block that was refused decides nothing
-                self._dtype, self._channels = None, channels
-                self._look()
-            raise
         return y, e[:0] if d is None else e
+
+    def _rows_through(self, U: Signal, d: Signal, channels: int) -> tuple[Block, Block]:
+        """The same for rows."""
+        self._start(U, d, channels)
+        assert self._dtype is not None
+        U, d = converted(U, self._dtype, "U"), converted(d, self._dtype, "d")
+        for name, signal in (("U", U), ("d", d)):
+            if not np.isfinite(signal).all():
+                raise ValueError(not_finite(name, signal, "Nothing was used: leave out such rows."))
+        out = np.empty((2, len(d)), self._dtype)
+        frozen = NOT_FROZEN if self._adapting else np.ones(len(d), np.uint8)
+        found = self._advance_rows(U, d, frozen, out)
+        if found:
+            raise self._complaint(found, U, d)
+        self._count += len(d)
+        return out[0], out[1]

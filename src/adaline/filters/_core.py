@@ -6,6 +6,8 @@ users see of it is in `_base`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -156,6 +158,18 @@ class Core:
         self._begin(kind, channels)
         if initial is not None:
             self._set_weights(self._fitting(initial))
+
+    @contextmanager
+    def _undecided_if_refused(self) -> Iterator[None]:
+        """A first block that is refused decides neither the kind of numbers nor the channels."""
+        fresh, channels = self._dtype is None, self._channels
+        try:
+            yield
+        except Exception:
+            if fresh:
+                self._dtype, self._channels = None, channels
+                self._look()
+            raise
 
     def _begin(self, kind: np.dtype[Any], channels: int) -> None:
         self._dtype, self._channels = kind, channels

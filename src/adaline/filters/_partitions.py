@@ -166,12 +166,14 @@ class Partitions:
         frequency.added(self._flat, self._spectrum(g))
         return True
 
-    def snapshot(self, blocks: int) -> dict[str, Signal]:
-        """Copies of what `blocks` ends of blocks will change, up to where they may fail."""
-        if blocks > 1:
+    def snapshot(self, n: int) -> dict[str, Signal]:
+        """Copies of what the next n samples will change, up to where they may fail."""
+        beyond = int(self.filled[0]) + n - self.block
+        if beyond >= self.block:
             return {name: getattr(self, name).copy() for name in self.KEPT}
-        copies = {name: getattr(self, name).copy() for name in self.KEPT[2:]}
-        # One block: where it fails W is not touched, and one row of the ring is written.
+        # One end of a block at most: it writes one row of the ring, and W once nothing can fail.
+        names = self.KEPT[2:] if beyond <= 0 else ("W", *self.KEPT[2:])
+        copies = {name: getattr(self, name).copy() for name in names}
         return copies | {"row": self.ring[(int(self.place[0]) - 1) % self.count].copy()}
 
     def restore(self, copies: dict[str, Signal]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from adaline.schedules import Constant, OverK, SearchThenConverge
 
 SCHEDULES = {schedule.__name__: schedule for schedule in (Constant, OverK, SearchThenConverge)}
@@ -22,7 +24,7 @@ def pack(settings: dict[str, Any]) -> dict[str, Any]:
             packed[name] = type(value).__name__
             packed |= {f"{name}.{part}": number for part, number in asdict(value).items()}
         elif value is not None:
-            packed[name] = value
+            packed[name] = value.copy() if isinstance(value, np.ndarray) else value
     return packed
 
 

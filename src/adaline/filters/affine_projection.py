@@ -98,15 +98,17 @@ class AffineProjection(Filter):
     def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
         if self._head[kernels.ROWS] == 1.0:
             raise ValueError("This filter has learned from rows; make a new one for a signal.")
-        self._head[kernels.ROWS] = -1.0
         found: int = kernels.affine_block(x, d, frozen, self._store, self._head, out, self.taps)
+        if found == kernels.FINE:
+            self._head[kernels.ROWS] = -1.0
         return found
 
     def _advance_rows(self, U: Block, d: Block, frozen: Frozen, out: Block) -> int:
         if self._head[kernels.ROWS] == -1.0:
             raise ValueError("This filter has learned from a signal; make a new one for rows.")
-        self._head[kernels.ROWS] = 1.0
         found: int = kernels.affine_rows(U, d, frozen, self._rows, self._head, out)
+        if found == kernels.FINE:
+            self._head[kernels.ROWS] = 1.0
         return found
 
     def _get_weights(self) -> Block:

@@ -136,8 +136,7 @@ class BlockLMS(Filter):
         for loud, signal, every, what in ((loud_x, x, channels, BAD_X), (loud_d, d, 1, BAD_D)):
             if not np.isfinite(loud):
                 return 8 * int(np.argmax(~np.isfinite(signal)) // every) + what
-        ends = (int(self._parts.filled[0]) + len(d)) // self.block
-        before, scale = self._parts.snapshot(ends), self._scale.copy()
+        before, scale = self._parts.snapshot(len(d)), self._scale.copy()
         self._scale[0], self._scale[1] = max(scale[0], loud_x), max(scale[1], loud_d)
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._through(x.reshape(-1, channels), d, frozen, out[0])

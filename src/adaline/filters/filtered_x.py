@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, positive
+from adaline.filters._checks import below_two, filled, positive
 from adaline.filters._signals import Signal, as_channels, as_numbers, converted
 from adaline.filters._whole import line
 from adaline.kernels import filtered_x as kernels
@@ -90,8 +90,8 @@ class FilteredXLMS(Filter):
         on_nan: str = "raise",
         history: int | None = None,
     ) -> None:
-        self.secondary_path = line(secondary_path, "secondary_path").copy()
-        self.estimate = None if estimate is None else line(estimate, "estimate").copy()
+        self.secondary_path = _path(secondary_path, "secondary_path")
+        self.estimate = None if estimate is None else _path(estimate, "estimate")
         model = self.secondary_path if self.estimate is None else self.estimate
         if not model.any():
             raise ValueError("the secondary path is zero everywhere; nothing could be controlled.")
@@ -111,9 +111,10 @@ class FilteredXLMS(Filter):
         values = as_channels(np.atleast_1d(as_numbers(x, "x"))[None, :], self._channels)
         if not np.isfinite(values).all():
             raise ValueError(f"x is {x!r}; a filter needs finite samples.")
-        self._start(values, values[:, 0], values.shape[1])
-        assert self._dtype is not None
-        X, f = self._lines(converted(values, self._dtype, "x").T)
+        with self._undecided_if_refused():
+            self._start(values, values[:, 0], values.shape[1])
+            assert self._dtype is not None
+            X, f = self._lines(converted(values, self._dtype, "x").T)
         u = (self._h * X).sum()
         self._keep(X, f, np.append(self._u, u))
         self._pending = f
@@ -160,6 +161,18 @@ class FilteredXLMS(Filter):
         names = ("h", "x", "f", "raw", "u", "level", "scale")
         return {name: getattr(self, f"_{name}") for name in names}
 
+    def state(self) -> dict[str, Any]:
+        """As of every filter; between `drive` and `hear`, the reference that waits for its error too."""
+        state = super().state()
+        return state if self._pending is None else state | {"memory.pending": self._pending.copy()}
+
+    def _resume(self, rest: dict[str, Any]) -> None:
+        waiting = rest.pop("memory.pending", None)
+        super()._resume(rest)
+        if waiting is not None and self._dtype is not None:
+            self._pending = np.empty((len(self._h), self.taps), self._dtype)
+            filled(self._pending, waiting, "memory.pending")
+
     def _get_weights(self) -> Block:
         return np.ascontiguousarray(self._h[:, ::-1].conj())
 
@@ -203,6 +216,13 @@ class FilteredXLMS(Filter):
         self._scale[:2] = top_x, top_d
         self._pending = None
         return FINE
+
+
+def _path(values: Any, name: str) -> Signal:
+    """An impulse response of our own, which nobody can write to."""
+    path = line(values, name).copy()
+    path.setflags(write=False)
+    return path
 
 
 def safe_step(path: Signal) -> float:

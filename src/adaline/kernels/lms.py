@@ -151,13 +151,13 @@ def lms_block(x, d, frozen, store, head, out):
     store: weights and the last samples of each channel, a copy of both, and room for the line.
     """
     taps, channels = U(np.int64(head[TAPS].real)), U(np.int64(head[CHANNELS].real))
+    moved(head, U(HEAD), U(0), U(HEAD))
     found = _checked(x, d, np.int64(taps), head)
     if found != FINE:
         return found
     n, kept, one = U(d.shape[0]), taps + U(EXTRA), head.dtype.type(1)
     size, room = channels * (taps + kept), kept + U(SEGMENT + BEYOND)
     moved(store, size, U(0), size)
-    moved(head, U(HEAD), U(0), U(HEAD))
     past, line = store[channels * taps :], store[U2 * size :]
     _past(past, line, kept, room, channels, True)
     start, i, end, went, m = U(0), U(0), U(0), U(0), U(0)
