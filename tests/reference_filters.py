@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 
@@ -126,3 +128,34 @@ def weighted_least_squares(x, d, taps, forgetting, delta=0.0):
     ridge = np.sqrt(delta * forgetting ** len(d)) * np.eye(U.shape[1])
     # e = d - w^H x, conjugated: e* = d* - x^H w
     return np.linalg.lstsq(np.vstack([A, ridge]), np.append(b, np.zeros(len(ridge))), rcond=None)[0]
+
+
+def exact_least_squares(x, d, taps, forgetting, delta):
+    """The same w in rational arithmetic, rounded once; a complex w as twice as many real ones."""
+    U, d = delay_line(x, taps), np.asarray(d)
+    m = U.shape[1]
+    rows, wanted = U.real, d.real
+    if np.iscomplexobj(U):  # w = a + ib: w^H x = (a'r + b's) + i (a's - b'r), x = r + is
+        rows = np.stack([np.hstack([U.real, U.imag]), np.hstack([U.imag, -U.real])], axis=1)
+        rows, wanted = rows.reshape(-1, 2 * m), np.column_stack([d.real, d.imag]).ravel()
+    per, size, kept = len(rows) // len(d), rows.shape[1], Fraction(float(forgetting))
+    A = [[Fraction(0)] * size for _ in range(size)]
+    b = [Fraction(0)] * size
+    for i in range(size):
+        A[i][i] = Fraction(float(delta)) * kept ** len(d)
+    for n, (row, target) in enumerate(zip(rows.tolist(), wanted.tolist(), strict=True)):
+        weight, u = kept ** (len(d) - 1 - n // per), [Fraction(v) for v in row]
+        for i in range(size):
+            b[i] += weight * u[i] * Fraction(target)
+            for j in range(size):
+                A[i][j] += weight * u[i] * u[j]
+    for i in range(size):
+        for k in range(i + 1, size):
+            ratio = A[k][i] / A[i][i]
+            A[k] = [p - ratio * q for p, q in zip(A[k], A[i], strict=True)]
+            b[k] -= ratio * b[i]
+    w = [Fraction(0)] * size
+    for i in range(size - 1, -1, -1):
+        w[i] = (b[i] - sum(A[i][j] * w[j] for j in range(i + 1, size))) / A[i][i]
+    found = np.array([float(v) for v in w])
+    return found[:m] + 1j * found[m:] if np.iscomplexobj(U) else found

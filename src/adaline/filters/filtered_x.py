@@ -162,7 +162,7 @@ class FilteredXLMS(Filter):
         return {name: getattr(self, f"_{name}") for name in names}
 
     def state(self) -> dict[str, Any]:
-        """As of every filter; between `drive` and `hear`, the reference that waits for its error too."""
+        """As of every filter, and between `drive` and `hear` the reference that waits for e."""
         state = super().state()
         return state if self._pending is None else state | {"memory.pending": self._pending.copy()}
 

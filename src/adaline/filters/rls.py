@@ -10,8 +10,10 @@ import numpy as np
 from adaline.filters._base import Block, Filter, Frozen, Setting
 from adaline.filters._checks import positive
 from adaline.kernels import _rls as layout
-from adaline.kernels import rls as kernels
+from adaline.kernels import _rls_head as places
+from adaline.kernels import rls_factored as factor
 from adaline.kernels import rls_memory as memory
+from adaline.kernels.rls import rls_block
 
 
 class RLS(Filter):
@@ -22,6 +24,9 @@ class RLS(Filter):
     Learns in about two times `taps` samples on any reference, coloured or not, at the price of
     taps^2 operations a sample. The inverse P of the sum of x x^H stays symmetric to the last bit,
     is bounded where the reference is silent, and is kept in double precision for float32 signals.
+    Where a sample is so much louder than those before it that P would lose its digits (x^H P x
+    above 1e6), the filter turns to rotations of a factor of P's inverse, which loses none, for some
+    32 samples or until P is well conditioned; they take some ten times as long.
 
     Parameters
     ----------
@@ -33,7 +38,8 @@ class RLS(Filter):
         The regularisation at the start, P = I/delta. "auto" is a hundredth of the power of the
         first sample that is not silent.
     weights, dtype, on_nan, history
-        As in LMS. The weights that are given are where the filter starts, not where delta pulls to.
+        As in LMS. Weights w0 that are given stand in the last term, delta forgetting^(n+1)
+        |w - w0|^2: what no sample tells of stays as it was given.
 
     Examples
     --------
@@ -79,7 +85,10 @@ class RLS(Filter):
             raise ValueError("P is known after the first block.")
         real = self.taps * (self._channels or 1)
         P = np.empty((real, real), self._head.dtype)
-        memory.inverse_now(self._store, self._head[kernels.GROWTH].real, P)
+        if self._factored:
+            factor.inverse(self._store, self._m, P)
+            return P
+        memory.inverse_now(self._store, self._head[places.GROWTH].real, P)
         return P
 
     def _allocate(self) -> None:
@@ -88,7 +97,7 @@ class RLS(Filter):
         double = np.result_type(self._dtype, np.float64)
         self._m = m = layout.padded(self._channels * self.taps)
         self._written = np.zeros(
-            m * m + 5 * m + self._channels * (self.taps + kernels.EXTRA), double
+            m * m + 5 * m + self._channels * (self.taps + places.EXTRA), double
         )
         panels = layout.panels(m)
         self._P = aligned(2 * panels * m * layout.APART, double)
@@ -98,10 +107,10 @@ class RLS(Filter):
         if double.kind == "c":
             self._A = self._B = np.empty(0)
         self._ahead = self._behind = False
-        self._head = np.zeros(2 * kernels.HEAD, double)
-        self._head[kernels.FORGETTING] = self.forgetting
-        self._head[kernels.DELTA] = 0.0 if self.delta == "auto" else self.delta
-        self._head[kernels.GROWTH] = 1.0
+        self._head = np.zeros(2 * places.HEAD, double)
+        self._head[places.FORGETTING] = self.forgetting
+        self._head[places.DELTA] = 0.0 if self.delta == "auto" else self.delta
+        self._head[places.GROWTH] = 1.0
 
     @property
     def _store(self) -> Block:
@@ -110,6 +119,15 @@ class RLS(Filter):
             memory.closed(self._written, self._P, self._V, self._m)
             self._ahead = False
         return self._written
+
+    def _resume(self, rest: dict[str, Any]) -> None:
+        super()._resume(rest)
+        if self._dtype is not None and self._factored:
+            real = self.taps * (self._channels or 1)
+            diagonal = self._store[: self._m**2 : self._m + 1][:real].real
+            started = self._head[places.STARTED].real > 0.0
+            if not (diagonal > 0.0).all() if started else diagonal.any():
+                raise ValueError("state has a memory whose factor has no inverse.")
 
     def _catch_up(self) -> None:
         """The kernel's copy, where the memory was written to from outside."""
@@ -120,10 +138,10 @@ class RLS(Filter):
     def _memory(self) -> dict[str, Block]:
         store = self._store
         self._behind = True  # the caller may write
-        return {"store": store, "head": self._head[: kernels.HEAD]}
+        return {"store": store, "head": self._head[: places.HEAD]}
 
     def _adapt(self, on: bool) -> None:
-        self._head[kernels.ADAPT] = on
+        self._head[places.ADAPT] = on
 
     def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
         return self._run(x, d, frozen, out, False)
@@ -132,11 +150,79 @@ class RLS(Filter):
         return self._run(U.reshape(-1), d, frozen, out, True)
 
     def _run(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+        if not self._factored:
+            found = self._fast(x, d, frozen, out, rows)
+            if found % 8 != places.TOO_LOUD:
+                return found
+        before = {name: a.copy() for name, a in self._memory().items()}
+        found = self._in_turns(x, d, frozen, out, rows)
+        if found:
+            for name, a in self._memory().items():
+                a[...] = before[name]
+        return found
+
+    def _fast(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+        """By P, four samples a pass."""
         self._catch_up()
         room = self._written, self._head, self._P, self._V, self._A, self._B
-        found: int = kernels.rls_block(x, d, frozen, *room, out, self.taps, self._channels, rows)
+        found: int = rls_block(x, d, frozen, *room, out, self.taps, self._channels, rows)
         self._ahead = True
         return found
+
+    def _careful(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+        """By the factor of P, which lives in the memory as written down, until P is calm again."""
+        found: int = factor.factored_block(
+            x, d, frozen, self._store, self._head, out, self.taps, self._channels, rows
+        )
+        self._behind = True
+        return found
+
+    def _in_turns(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+        """By P or by its factor, as the samples need it; the memory is of no use after an error."""
+        n, at, many = len(d), 0, len(x) // len(d)
+        while at < n:
+            rest = x[at * many :], d[at:], frozen[at:]
+            part = np.empty((2, n - at), out.dtype)
+            run = self._careful if self._factored else self._fast
+            found = run(*rest, part, rows)
+            went, what = divmod(found, 8)
+            if what == places.TOO_LOUD:
+                if went:  # again, up to the loud sample
+                    first = rest[0][: went * many], rest[1][:went], rest[2][:went]
+                    part = np.empty((2, went), out.dtype)
+                    self._fast(*first, part, rows)
+                self._to_factor()
+            elif what == places.CALM_AGAIN:
+                self._from_factor()
+            elif what:
+                return found + 8 * at
+            else:
+                went = n - at
+            out[:, at : at + went] = part[:, :went]
+            at += went
+        return places.FINE
+
+    @property
+    def _factored(self) -> bool:
+        """Whether the memory holds a factor in place of P."""
+        return bool(self._head[places.HOLD].real == places.FACTORED)
+
+    def _to_factor(self) -> None:
+        P = self.inverse
+        factor.factor(self._store, self._head, P, self._m)
+        if self._head[places.STARTED].real == 0.0:  # P is made when the first sample is there
+            self._written[: self._m**2] = 0.0
+        self._head[places.HOLD] = places.FACTORED
+        self._behind = True
+
+    def _from_factor(self) -> None:
+        P, m = self.inverse, self._m
+        whole = self._written[: m * m].reshape(m, m)
+        whole[...] = 0.0
+        whole[: len(P), : len(P)] = P
+        self._written[m * m + m : m * m + 5 * m] = 0.0
+        self._head[places.HOLD] = places.FORGETS
+        self._behind = True
 
     def _w(self) -> Block:
         """w where the kernel has it, a row a panel."""
@@ -150,11 +236,16 @@ class RLS(Filter):
         return w.reshape(-1, self.taps).astype(self._dtype)
 
     def _set_weights(self, W: Block) -> None:
-        w = np.zeros(self._w().shape, self._V.dtype)
-        w.reshape(-1)[: W.size] = W.ravel()
-        self._w()[...] = w
-        self._ahead = True
-        self._head[kernels.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
+        if self._factored:
+            self._written[self._m**2 :][: W.size] = W.ravel()
+            factor.follow_weights(self._written, self._m, W.size)
+            self._behind = True
+        else:
+            w = np.zeros(self._w().shape, self._V.dtype)
+            w.reshape(-1)[: W.size] = W.ravel()
+            self._w()[...] = w
+            self._ahead = True
+        self._head[places.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
 
 
 def aligned(n: int, kind: np.dtype[Any]) -> Block:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import kernel, sums_kernel
+from adaline._jit import inlined, kernel, sums_kernel
 from adaline.kernels._finite import first_bad
 from adaline.kernels._rls import (
     APART,
@@ -47,22 +47,41 @@ from adaline.kernels._rls import (
     width_of,
     zeroed,
 )
+from adaline.kernels._rls_head import (
+    ADAPT,
+    BAD_D,
+    BAD_X,
+    BLOWN,
+    CLOCK,
+    DELTA,
+    DIVERGED,
+    EVERY,
+    EXTRA,
+    FINE,
+    FORGETS,
+    FORGETTING,
+    GROWN,
+    GROWTH,
+    HEAD,
+    HOLD,
+    HOLDS,
+    LOUD,
+    POWER,
+    START,
+    STARTED,
+    TINY,
+    TOO_LOUD,
+    UNEVEN,
+    blown,
+    keep,
+    largest,
+)
 
-# Places in head.
-FORGETTING, DELTA, ADAPT, SET_NORM, STARTED, GROWTH = range(6)
-CLOCK, POWER, POWER_COUNT, LOUDEST, HOLD, HEAD = range(6, 12)
 
-FINE, BAD_X, BAD_D, DIVERGED = range(4)
-
-EXTRA = 4  # samples kept beyond the taps: an open group
-EVERY = 32  # power and size of P are looked at every so many samples
-MEMORY = 1024.0  # so many looks make the mean power
-START = 0.01  # delta, in units of the power of the first sample that is not silent
-LARGEST = 1e5  # of P, in units of 1/power: a direction not heard for long is forgotten no further
-SURE = 1e-10  # one sample leaves P at least so much of itself
-TINY = 1e-290  # squares below are silence
-BLOWN = 1e8  # a gain so far above |d|/|x| is divergence
-GROWN = 1e6  # an L so large is multiplied into P
+@inlined
+def abs2(v):
+    """|v|^2."""
+    return v.real * v.real + v.imag * v.imag
 
 
 @kernel
@@ -103,9 +122,9 @@ def _bounded(P, V, m, head):
     for i in range(m):
         if P[entry(i, i, m)].real > P[entry(k, k, m)].real:
             k = i
-    bound = max(1.0 / head[STARTED].real, LARGEST * m / power) / growth
+    bound = largest(head, m) / growth
     size = P[entry(k, k, m)].real
-    head[HOLD] = 1.0 if size > 1e3 * bound else 0.0
+    head[HOLD] = HOLDS if size > 1e3 * bound else FORGETS
     if size > bound:
         zeroed(V, m, G, X)
         for i in range(m):
@@ -158,26 +177,6 @@ def _moved(V, m, j, step, scale):
 
 
 @kernel
-def _power(clock, power, count, r):
-    """The mean of x^H x, in which a spike counts at most four times the mean; and its count."""
-    if r > TINY and (clock % EVERY == 0 or count == 0.0):
-        count = min(count + 1.0, MEMORY)
-        power = r if count == 1.0 else power + (min(r, 4.0 * power) - power) / count
-    return power, count
-
-
-@kernel
-def _blown(head, r, y, loud):
-    """Whether |y|/|x| is out of all proportion to the |d|/|x| seen so far, or no number."""
-    clock = np.int64(head[CLOCK].real)
-    power, count = _power(clock, head[POWER].real, head[POWER_COUNT].real, r)
-    loudest, level = max(head[LOUDEST].real, loud), np.sqrt(power)
-    head[CLOCK], head[POWER], head[POWER_COUNT], head[LOUDEST] = clock + 1, power, count, loudest
-    most = loudest + head[SET_NORM].real * level
-    return not abs(y) * level <= BLOWN * most * np.sqrt(r + 1e-300)
-
-
-@kernel
 def _gains(head, q, e):
     """What pi is multiplied by for w and for g, x^H pi = q; zeros where nothing is to be learned,
     and nothing is forgotten then."""
@@ -187,10 +186,18 @@ def _gains(head, q, e):
         forgetting = 1.0 if head[HOLD].real else head[FORGETTING].real
         c = 1.0 / (forgetting + q)
         step = growth * c * np.conj(e)
-        # g = sqrt(c/L) (L pi): so much, and never all, of what P had along x.
-        scale = np.sqrt(growth * min(c, (1.0 - SURE) / q))
+        scale = np.sqrt(growth * c)  # g = sqrt(c/L) (L pi), and never all of what P had along x
         head[GROWTH] = growth / forgetting
     return step, scale
+
+
+@kernel
+def _uneven(P, V, m, j, head, q):
+    """Whether so much cancels in x^H P x = q that P has lost its digits along x."""
+    apart, growth = 0.0, head[GROWTH].real
+    for k in range(m):
+        apart += abs2(V[place(k) + X + j * APART]) * P[entry(k, k, m)].real
+    return q > 0.0 and apart * growth > UNEVEN * (head[FORGETTING].real + q * growth)
 
 
 @kernel
@@ -251,20 +258,11 @@ def _copied(P, head, m, changes, back):
 
 
 @kernel
-def _keep(store, past, kept, x, n, channels):
-    """The last samples of each channel, for the next block."""
-    for c in range(channels):
-        for k in range(kept):
-            i = n - kept + k
-            old = past + c * kept
-            store[old + k] = x[i * channels + c] if i >= 0 else store[old + k + n]
-
-
-@kernel
 def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
     """A block through the filter kept in P, V and head: x[n C + c], or rows x[n m + k].
 
-    A and B are P and V where they are real, or else empty. The past is at the end of store.
+    A and B are P and V where they are real, or else empty. The past is at the end of store. A
+    sample that is too loud for P is found like one that is wrong: the memory is as before.
     """
     n, real, m, i, until = d.shape[0], channels * taps, padded(channels * taps), 0, 4
     past, bad, phase = m * m + 5 * m, first_bad(x), np.int64(head[CLOCK].real) % 4
@@ -299,11 +297,17 @@ def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
             if head[STARTED].real == 0.0 and learns:
                 _begin(P, V, m, real, j, head)
             r, y, t0, t1, t2 = _heard(V, m, j)
-            if _blown(head, r, y, abs(d[i])):
+            if blown(head, r, y, abs(d[i]), BLOWN):
                 found = 8 * i + DIVERGED
                 break
             # Silence has nothing to teach.
             q = _caught_up(V, m, j, t0, t1, t2) if learns and r > TINY else 0.0
+            # x^H P x with P as the group found it: in P and in what is taken from it digits cancel.
+            whole = q + abs2(t0) + abs2(t1) + abs2(t2)
+            loud = whole * head[GROWTH].real > LOUD * head[FORGETTING].real
+            if loud or ((clock + j - phase) % EVERY == 0 and _uneven(P, V, m, j, head, q)):
+                found = 8 * i + TOO_LOUD
+                break
             step, scale = _gains(head, q, d[i] - y)
             if scale > 0.0:
                 _moved(V, m, j, step, scale)
@@ -315,5 +319,5 @@ def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
     if found:
         _copied(P, head, m, changes, True)
         _rows(V, m, W, X, True)
-    _keep(store, past, 0 if rows or found else taps + EXTRA, x, n, channels)
+    keep(store, past, 0 if rows or found else taps + EXTRA, x, n, channels)
     return found
