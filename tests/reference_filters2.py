@@ -70,8 +70,13 @@ def block_lms(x, d, taps, block, eta, eps=0.0, relative=0.0, smoothing=0.9, half
         # Each bin also by what leaks into it from the others, as half of the points are cut off.
         lags = inverse_dft(power)
         leaked = dft([lags[t] * (1 - min(t, points - t) / block) for t in range(points)])
-        floor = 2 * eps + relative * level
-        by = [max(a, b.real) + floor for a, b in zip(power, leaked, strict=True)]
+        # A hundredth of the level, spread over the bins as x is, and a hundredth of that everywhere.
+        known = smoothed[: block + 1] if real else smoothed
+        mean = sum(known) / len(known)
+        floors = [
+            2 * eps + relative * level * (0.01 + (s / mean if mean > 0 else 0.0)) for s in smoothed
+        ]
+        by = [max(a, b.real) + floor for a, b, floor in zip(power, leaked, floors, strict=True)]
         E = dft([0.0] * block + [d[start + n] - output[n] for n in range(block)])
         for p in range(count):
             g = inverse_dft(

@@ -35,7 +35,7 @@ from adaline.filters.rls import RLS
 Signal = NDArray[Any]
 
 SMALL = 64  # up to so many weights RLS is affordable, and learns fastest
-LARGE = 2048  # from here on spectra are cheaper than delay lines
+LARGE = 2048  # from here on spectra, in blocks of taps/4, are cheaper than delay lines
 
 
 def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = None) -> TaskResult:

@@ -130,6 +130,54 @@ def test_coloured_input_is_learned_nearly_as_fast_as_white(rng):
     assert max(found) < -40
 
 
+@pytest.mark.parametrize(("pole", "left"), [(0.0, -65), (0.9, -55), (0.99, -45)])
+def test_eps_auto_leaves_weak_bins_their_own_level(rng, pole, left):
+    # 512 taps, noise 60 dB below x. Theory leaves eta/(2 - eta) = 1/3 of noise over signal in each
+    # bin, and the weakest bin of the pole 0.99 has 1/200 of the mean power, the strongest 200: some
+    # -65, -57 and -50 dB in all. A floor that is the same in every bin left -27 dB at 0.99.
+    h, x = room(rng, 512), np.empty(60_000)
+    last = 0.0
+    for n, v in enumerate(rng.normal(size=60_000)):
+        x[n] = last = pole * last + v
+    x /= x.std()
+    f = BlockLMS(512, 128)
+    f.process(x, echo(x, h) + 1e-3 * rng.normal(size=60_000))
+    assert misalignment(f.weights, h) < left
+
+
+@pytest.mark.parametrize("eta", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize(("taps", "block"), [(64, 64), (256, 64), (32, 64)])
+def test_what_eta_means(rng, eta, taps, block):
+    h = rng.normal(size=taps)
+    left = []
+    for _ in range(20):
+        x = rng.normal(size=block * 40)
+        f = BlockLMS(taps, block, eta=eta)
+        f.adapting = False  # the powers are learned, the weights are not
+        f.process(x[:-block], np.zeros(len(x) - block))
+        f.adapting = True
+        _, e = f.process(x[-block:], echo(x, h)[-block:])
+        again = echo(x, h - f.weights)[-block:]
+        left.append(np.linalg.norm(again) / np.linalg.norm(e))
+    assert np.mean(left) == pytest.approx(1 - eta / 2, abs=0.2)
+
+
+def test_speech_like_bursts_and_pauses_leave_what_was_learned(rng):
+    h, x = room(rng, 256), np.empty(40_000)
+    last = 0.0
+    for n, v in enumerate(rng.normal(size=40_000)):
+        x[n] = last = 0.9 * last + v
+    x *= np.where(np.arange(40_000) // 4000 % 2 == 0, 1.0, 1e-3)
+    d = echo(x, h) + 0.03 * rng.normal(size=40_000)
+    f = BlockLMS(256, 64)
+    _, e = f.process(x, d)
+    # In pauses x is 30 times below the noise: e is the noise, and what the weights add is a
+    # thousandth of their misalignment.
+    pause = np.r_[22_000:24_000, 30_000:32_000]
+    assert np.mean(e[pause] ** 2) < 1.1 * 0.03**2
+    assert misalignment(f.weights, h) < -30
+
+
 def test_two_channels_are_two_filters_whose_outputs_add(rng):
     h = rng.normal(size=(2, 40))
     x = rng.normal(size=(20_000, 2))

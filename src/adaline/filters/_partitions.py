@@ -23,6 +23,7 @@ SMOOTHING = 0.9  # of a bin's power, from block to block
 HALF_LIFE = 2.0**14  # samples in which the level that a passage is called quiet by halves
 JUMP = 4.0  # how much that level may grow in a block: one click does not stop learning
 WORSE = 100.0  # an output of so many times the energy of d is worse than none
+EVERYWHERE = 0.01  # the part of eps="auto" that is the same in every bin
 QUIET = 0.1  # unless d is below this share of its usual energy: then x may belong to a pause of d
 
 
@@ -127,7 +128,7 @@ class Partitions:
         i = (int(self.place[0]) - 1) % self.count
         self.place[0] = i
         X, room = self._spectrum(self.x), (self.smoothed, self._power, self._pair)
-        latest = frequency.heard(X, self._rows, i * C, self._flat, SMOOTHING, *room)
+        latest, usual = frequency.heard(X, self._rows, i * C, self._flat, SMOOTHING, *room)
         lines = self._lines(self._pair)
         before = float(self.level[0])
         faded = before * 2.0 ** (-B / HALF_LIFE)
@@ -137,7 +138,10 @@ class Partitions:
         if fine and self._worse_than_none(loud, now) and teaching == B:
             self.W[:] = 0.0
         elif fine and teaching:
-            fine = self._learn(i * C, lines, eta, 2.0 * eps + relative * level)
+            # A share of the level in each bin, spread over the bins as x has been of late; and a
+            # little everywhere, for bins in which x has nothing to tell.
+            share = relative * level / usual if usual > 0.0 else 0.0
+            fine = self._learn(i * C, lines, eta, 2.0 * eps + EVERYWHERE * relative * level, share)
         self.x[:, :B] = self.x[:, B:]
         self.filled[0] = 0
         self._begun = None
@@ -151,13 +155,14 @@ class Partitions:
         self.usual[0] = usual + (min(now, JUMP * usual) - usual) / 16.0 if usual else now
         return loud > WORSE * now and now >= QUIET * usual
 
-    def _learn(self, at: int, lines: Signal, eta: float, floor: float) -> bool:
+    def _learn(self, at: int, lines: Signal, eta: float, floor: float, share: float) -> bool:
         """W + eta conj(X) E / power, held to impulse responses of the length of a partition."""
         # The error is known for half of the 2 B points, and cutting it off spreads each bin over
         # its neighbours: beside a strong bin, a weak one must be divided by what leaks into it.
         frequency.errors(lines, self.d, self.learns, self._taper, self._two)
         E = self._spectrum(self._two)
-        frequency.gradient(self._rows, at, E, self._power, eta, floor, self._G)
+        by = self._power, self.smoothed, eta, floor, share
+        frequency.gradient(self._rows, at, E, *by, self._G)
         g = self._lines(self._G)
         # The last partition may be shorter.
         short = self.taps - (self.count - 1) * self.block

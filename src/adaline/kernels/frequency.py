@@ -55,11 +55,11 @@ def _powers(ring, at, rows, latest, smoothing, smoothed, power):
     """Power of each bin over all rows, or its running average where that is larger.
 
     The first `latest` rows are new: they join the running average, which stands for all rows.
-    The mean over the bins of what they stand for is returned.
+    The means over the bins of what they stand for, and of the running average, are returned.
     """
     bins = power.shape[0]
     share = rows / latest
-    total = 0.0
+    total, usual = 0.0, 0.0
     for f in range(bins):
         power[f] = 0.0
     for p in range(at, at + rows):
@@ -69,14 +69,16 @@ def _powers(ring, at, rows, latest, smoothing, smoothed, power):
             for f in range(bins):
                 smoothed[f] = smoothing * smoothed[f] + (1.0 - smoothing) * share * power[f]
                 total += share * power[f]
+                usual += smoothed[f]
     for f in range(bins):
         power[f] = max(power[f], smoothed[f])
-    return total / bins
+    return total / bins, usual / bins
 
 
 @kernel
 def heard(X, ring, at, W, smoothing, smoothed, power, pair):
-    """The latest X to the ring, twice; then pair = Y and the powers. Answers the latest power."""
+    """The latest X to the ring, twice; then pair = Y and the powers. Answers the latest power
+    and the running average, as means over the bins."""
     latest, bins = X.shape
     for p in range(latest):
         for f in range(bins):
@@ -100,15 +102,15 @@ def errors(lines, d, learns, taper, two):
 
 
 @sums_kernel
-def gradient(ring, at, E, power, eta, floor, G):
-    """G = eta conj(X) E / (the larger power + floor), row by row; E, that and the leaked power, is
-    overwritten.
+def gradient(ring, at, E, power, smoothed, eta, floor, share, G):
+    """G = eta conj(X) E / (the larger power + floor + share of the running average), row by row;
+    E, that and the leaked power, is overwritten.
 
     A bin without any power teaches nothing.
     """
     rows, bins = G.shape
     for f in range(bins):
-        by = max(power[f], E[1, f].real) + floor
+        by = max(power[f], E[1, f].real) + floor + share * smoothed[f]
         E[0, f] = E[0, f] * (eta / by) if by > 0.0 else E[0, f] * 0.0
     for p in range(rows):
         for f in range(bins):
