@@ -70,7 +70,7 @@ def block_lms(x, d, taps, block, eta, eps=0.0, relative=0.0, smoothing=0.9, half
         # Each bin also by what leaks into it from the others, as half of the points are cut off.
         lags = inverse_dft(power)
         leaked = dft([lags[t] * (1 - min(t, points - t) / block) for t in range(points)])
-        # A hundredth of the level, spread over the bins as x is, and a hundredth of that everywhere.
+        # A hundredth of the level, spread over the bins as x is, and 1/100 of that everywhere.
         known = smoothed[: block + 1] if real else smoothed
         mean = sum(known) / len(known)
         floors = [

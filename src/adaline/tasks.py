@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.filters._base import Filter
+from adaline.filters._checks import fits, shown, whole
 from adaline.filters._task_results import (
     TaskResult,
     by_decisions,
@@ -27,7 +28,7 @@ from adaline.filters._task_results import (
     power,
     ratio,
 )
-from adaline.filters._whole import line, lines, same_length, whole
+from adaline.filters._whole import line, lines, same_length
 from adaline.filters.block_lms import BlockLMS
 from adaline.filters.nlms import NLMS
 from adaline.filters.rls import RLS
@@ -147,6 +148,7 @@ def predict(
     True
     """
     signal, ahead = line(x, "x"), whole(ahead, "ahead", 1)
+    fits("ahead", ahead, 4 * ahead)
     chosen = _filter(filter, _taps(taps, filter, 16), 1, eta=0.5)
     past = np.concatenate([np.zeros(ahead, signal.dtype), signal])
     y, e = chosen.process(past[: len(signal)], signal)
@@ -191,6 +193,7 @@ def enhance_line(
     True
     """
     signal, delay = line(x, "x"), whole(delay, "delay", 1)
+    fits("delay", delay, 4 * delay)
     chosen = _filter(filter, _taps(taps, filter, 64), 1, eta=0.02)
     past = np.concatenate([np.zeros(delay, signal.dtype), signal])[: len(signal)]
     y, e = chosen.process(past, signal)
@@ -345,7 +348,9 @@ def _filter(
         taps = whole(taps, "taps", 1)
         return RLS(taps, forgetting, delta) if channels * taps <= SMALL else NLMS(taps, eta)
     if not isinstance(filter, Filter):
-        raise TypeError(f"filter is {filter!r}; expected a filter object, such as NLMS(taps=64).")
+        raise TypeError(
+            f"filter is {shown(filter)}; expected a filter object, such as NLMS(taps=64)."
+        )
     if taps is not None and taps != filter.taps:
-        raise ValueError(f"taps is {taps} and the filter has {filter.taps}; leave taps out.")
+        raise ValueError(f"taps is {shown(taps)} and the filter has {filter.taps}; leave taps out.")
     return filter

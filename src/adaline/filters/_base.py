@@ -8,7 +8,7 @@ import numpy as np
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
-from adaline.filters._checks import Setting, every_so_many
+from adaline.filters._checks import Setting, every_so_many, flag
 from adaline.filters._core import Core
 from adaline.filters._guards import (
     BAD_D,
@@ -88,7 +88,7 @@ class Filter(Core):
 
     @adapting.setter
     def adapting(self, on: bool) -> None:
-        self._adapting = bool(on)
+        self._adapting = flag("adapting", on)
         if self._dtype is not None:
             self._adapt(self._adapting)
         self._look()
@@ -152,9 +152,17 @@ class Filter(Core):
     def process_rows(self, U: Any, d: Any) -> tuple[Block, Block]:
         """The same where x(n) are the rows of U (n, taps), and no delay line is kept.
 
-        Several channels lie one after the other: U (n, channels * taps). Nothing is recorded in
-        `history`, and `on_nan` does not apply: rows that are not finite are refused.
+        Several channels lie one after the other: U (n, channels * taps). Rows that are not finite
+        are refused; a filter with `history` or with another `on_nan` than "raise" takes no rows.
         """
+        if self._every is not None or self.on_nan != "raise":
+            given = f"history={self._every}" if self._every else f"on_nan={self.on_nan!r}"
+            raise ValueError(
+                f"this filter has {given}, which rows do not know: they have no delay line to fill "
+                "gaps in, and nothing is recorded. Make the filter without history and on_nan."
+            )
+        if type(self)._advance_rows is Core._advance_rows:
+            self._advance_rows(U, d, NOT_FROZEN, U)
         U = as_numbers(U, "U")
         if U.ndim != 2 or U.shape[1] % self.taps or U.shape[1] == 0:
             raise ValueError(
@@ -174,10 +182,16 @@ class Filter(Core):
 
     def step(self, x: Any, d: Any) -> tuple[Any, Any]:
         """One sample: x a number (one a channel), d a number; answers (y, e)."""
-        sample = np.asarray(x)
+        sample = as_numbers(x, "x")
         # One channel as a vector: the short way of `process`.
         sample = sample.reshape(1) if sample.size == 1 else np.atleast_1d(sample)[None, :]
-        y, e = self.process(sample, np.atleast_1d(np.asarray(d)))
+        desired = as_numbers(d, "d")
+        if sample.size == 0 or desired.size != 1 or sample.ndim > 2:
+            raise ValueError(
+                f"x has shape {np.shape(x)} and d has shape {desired.shape}; step() takes one "
+                "sample: a number for each channel of x, and a number d."
+            )
+        y, e = self.process(sample, desired.reshape(1))
         return y[0], e[0]
 
     def state(self) -> dict[str, Any]:
@@ -196,7 +210,10 @@ class Filter(Core):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The filter that `state()` told of; it goes on bit for bit. Records are not kept."""
         settings, rest = unpack(state, cls.__name__, cls._settings)
-        filter = cls(**settings)
+        try:
+            filter = cls(**settings)
+        except TypeError as wrong:  # one is missing, or of a kind that no filter has
+            raise ValueError(f"state has no settings of a {cls.__name__}: {wrong}") from None
         filter._resume(rest)
         return filter
 

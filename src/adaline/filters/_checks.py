@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,16 @@ class Setting:
         filter.__dict__[self.name] = value
 
 
+def shown(value: Any) -> str:
+    """A value in an error, cut short.
+
+    >>> shown("ab"), len(shown(10**200))
+    ("'ab'", 63)
+    """
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
 def positive(name: str, value: Any, zero: bool = False) -> float:
     """A finite number above zero (or zero itself), or a sentence.
 
@@ -34,11 +45,81 @@ def positive(name: str, value: Any, zero: bool = False) -> float:
     2.0
     """
     good = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not good or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+    number = math.nan
+    if good:
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number beyond all floats
+            number = math.inf
+    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+        least = "of at least" if zero else "above"
+        raise ValueError(f"{name} is {shown(value)}; expected a finite number {least} 0.")
+    return number
+
+
+def positive_or_auto(name: str, value: Any, zero: bool = False) -> Any:
+    """The same, or the word "auto".
+
+    >>> positive_or_auto("eps", "auto")
+    'auto'
+    """
+    if isinstance(value, str):
+        if value == "auto":
+            return value
+        raise ValueError(f"{name} is {shown(value)}; expected 'auto' or a finite number.")
+    return positive(name, value, zero)
+
+
+def whole(value: Any, name: str, least: int, most: int = 2**63) -> int:
+    """A whole number between two others.
+
+    >>> whole(3, "taps", 1)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} is {shown(value)}; expected a whole number, at least {least}.")
+    if value > most:
+        raise ValueError(f"{name} is {shown(value)}; expected a whole number of at most {most}.")
+    return int(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely counts as one of them.
+
+    >>> flag("db", True)
+    True
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is {shown(value)}; expected True or False.")
+    return bool(value)
+
+
+def one_of(name: str, value: Any, words: tuple[str | None, ...]) -> Any:
+    """One of a few words.
+
+    >>> one_of("sign", "data", (None, "error", "data"))
+    'data'
+    """
+    if not (value is None or isinstance(value, str)) or value not in words:
+        *first, last = (repr(word) for word in words)
+        raise ValueError(f"{name} is {shown(value)}; expected {', '.join(first)} or {last}.")
+    return value
+
+
+def fits(name: str, value: int, numbers: int) -> None:
+    """Refuse a size that would need more memory than the machine has, before any is asked for.
+
+    >>> fits("taps", 10, 10)
+    """
+    try:
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # no such question on this system
+        there = 2**38
+    if 8 * numbers > there:
         raise ValueError(
-            f"{name} is {value!r}; expected a finite number {'of at least' if zero else 'above'} 0."
+            f"{name} is {shown(value)}; this needs about {8 * numbers / 1e9:.3g} GB of memory, and "
+            f"the machine has {there / 1e9:.3g} GB."
         )
-    return float(value)
 
 
 def below_two(eta: Any, name: str) -> float:
@@ -49,7 +130,7 @@ def below_two(eta: Any, name: str) -> float:
     """
     step = positive("eta", eta)
     if step >= 2:
-        raise ValueError(f"eta is {eta!r}; {name} is stable for 0 < eta < 2.")
+        raise ValueError(f"eta is {shown(eta)}; {name} is stable for 0 < eta < 2.")
     return step
 
 
@@ -61,9 +142,7 @@ def every_so_many(history: Any) -> int | None:
     """
     if history is None:
         return None
-    if isinstance(history, bool) or not isinstance(history, int | np.integer) or history < 1:
-        raise ValueError(f"history is {history!r}; expected a whole number of samples, at least 1.")
-    return int(history)
+    return whole(history, "history", 1)
 
 
 def filled(into: NDArray[Any], given: Any, name: str) -> None:
@@ -74,7 +153,8 @@ def filled(into: NDArray[Any], given: Any, name: str) -> None:
     >>> memory
     array([1., 2.])
     """
-    given = np.asarray(given)
+    if not isinstance(given, np.ndarray):
+        raise ValueError(f"state has {shown(given)} as {name!r}; expected an array.")
     if given.shape != into.shape or given.dtype != into.dtype:
         raise ValueError(
             f"state has {name!r} of shape {given.shape} and dtype {given.dtype}; "

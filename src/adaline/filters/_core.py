@@ -12,7 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._checks import Setting, every_so_many, filled
+from adaline.filters._checks import (
+    Setting,
+    every_so_many,
+    filled,
+    fits,
+    flag,
+    one_of,
+    shown,
+    whole,
+)
 from adaline.filters._guards import (
     BAD_D,
     BAD_X,
@@ -48,12 +57,9 @@ class Core:
         on_nan: str = "raise",
         history: int | None = None,
     ) -> None:
-        if isinstance(taps, bool) or not isinstance(taps, int | np.integer) or taps < 1:
-            raise ValueError(f"taps is {taps!r}; a filter has a whole number of taps, at least 1.")
-        if on_nan not in ("raise", "hold", "skip"):
-            raise ValueError(f"on_nan is {on_nan!r}; expected 'raise', 'hold' or 'skip'.")
-        self.taps = int(taps)
-        self.on_nan = on_nan
+        self.taps = whole(taps, "taps", 1)
+        self.on_nan = one_of("on_nan", on_nan, ("raise", "hold", "skip"))
+        self._check_room(1)
         self._every = every_so_many(history)
         self._wanted = None if dtype is None else as_kind(dtype)
         self._initial = None if weights is None else self._as_weights(weights)
@@ -65,6 +71,10 @@ class Core:
         self._restart()
 
     # What subclasses write.
+
+    def _numbers_of(self, channels: int) -> dict[str, int]:
+        """About how many numbers the memory holds, beside the parameter they are for."""
+        return {"taps": 8 * channels * self.taps}
 
     def _allocate(self) -> None:
         """Make the memory for `_dtype` and `channels`, weights zero."""
@@ -124,7 +134,7 @@ class Core:
 
     def _as_weights(self, weights: Any) -> Block:
         W = np.atleast_2d(as_numbers(weights, "weights"))
-        if W.ndim != 2 or W.shape[1] != self.taps or not np.isfinite(W).all():
+        if W.ndim != 2 or not len(W) or W.shape[1] != self.taps or not np.isfinite(W).all():
             raise ValueError(
                 f"weights have shape {np.shape(weights)}; expected finite numbers of shape "
                 f"({self.taps},) or (channels, {self.taps})."
@@ -171,7 +181,12 @@ class Core:
                 self._look()
             raise
 
+    def _check_room(self, channels: int) -> None:
+        for name, numbers in self._numbers_of(channels).items():
+            fits(name, getattr(self, name), numbers)
+
     def _begin(self, kind: np.dtype[Any], channels: int) -> None:
+        self._check_room(channels)
         self._dtype, self._channels = kind, channels
         # For on_nan: the last good sample of each channel and of d, and how long to stay frozen.
         self._held = np.zeros(channels + 2, kind)
@@ -180,13 +195,25 @@ class Core:
         self._look()
 
     def _resume(self, rest: dict[str, Any]) -> None:
-        self._adapting = bool(rest["adapting"])
+        """The memory of a state, which may come from anywhere."""
+        self._adapting = flag("adapting", rest["adapting"])
         if "kind" not in rest:
+            self._check_parts(rest, {"adapting"}, {"memory.weights"})
             if "memory.weights" in rest:
                 self.weights = rest["memory.weights"]
+            self._look()
             return
-        self._begin(as_kind(rest["kind"]), int(rest["channels"]))
-        self._count = int(rest["count"])
+        for name in ("channels", "count"):
+            if name not in rest:
+                raise ValueError(f"state has no {name!r}, which goes with its memory.")
+        if not isinstance(rest["kind"], str):
+            raise ValueError(f"state has kind {shown(rest['kind'])}; expected a word.")
+        kept = sum(part.size for part in rest.values() if isinstance(part, np.ndarray))
+        channels = whole(rest["channels"], "channels", 1, max(1, kept))
+        self._count = whole(rest["count"], "count", 0, 2**62)
+        self._begin(as_kind(rest["kind"], "kind"), channels)
+        names = {f"memory.{name}" for name in [*self._memory(), "held"]}
+        self._check_parts(rest, {"adapting", "kind", "channels", "count"} | names, set())
         # Kernels take sizes from their memory on trust, so they must be those of the settings.
         fresh = self._memory().get("head", np.empty(0))[: self._repeated].copy()
         for name, into in [*self._memory().items(), ("held", self._held)]:
@@ -194,6 +221,13 @@ class Core:
         if not np.array_equal(fresh, self._memory().get("head", fresh)[: self._repeated]):
             raise ValueError("state has a memory that contradicts its settings.")
         self._look()
+
+    def _check_parts(self, rest: dict[str, Any], needed: set[str], allowed: set[str]) -> None:
+        """Refuse a state with parts missing, or with some that this filter does not have."""
+        if missing := sorted(needed - rest.keys()):
+            raise ValueError(f"state has no {missing[0]!r}, which {type(self).__name__} needs.")
+        if strange := sorted(rest.keys() - needed - allowed):
+            raise ValueError(f"state has {strange[0]!r}, which {type(self).__name__} has not.")
 
     def _checked(self, x: Signal, d: Signal, every: int | None) -> tuple[Block, Block]:
         """Outputs and errors of a block whose shapes are right."""

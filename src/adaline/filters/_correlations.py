@@ -18,6 +18,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.filters._checks import one_of
+
 Method = Literal["prewindowed", "covariance", "autocorrelation"]
 
 
@@ -50,8 +52,7 @@ def toeplitz(column: NDArray[Any]) -> NDArray[Any]:
 
 def correlate(x: NDArray[Any], d: NDArray[Any], taps: int, method: Method) -> Correlations:
     """Correlations of x (N, C) and d (N,), in double precision."""
-    if method not in get_args(Method):
-        raise ValueError(f"method is {method!r}; expected one of {', '.join(get_args(Method))}.")
+    one_of("method", method, get_args(Method))
     N, C = x.shape
     before = taps - 1 if method != "covariance" else 0
     after = taps - 1 if method == "autocorrelation" else 0

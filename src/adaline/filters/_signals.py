@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.filters._checks import shown
+
 Signal = NDArray[Any]
 
 KINDS = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
@@ -24,25 +26,38 @@ def as_numbers(x: Any, name: str) -> Signal:
             f"{name} has masked samples; a filter needs a number at every instant. "
             "Fill them with NaN and choose on_nan='hold' or on_nan='skip'."
         )
-    array = np.asarray(x)
+    try:
+        array = np.asarray(x)
+    except ValueError:  # lists of different lengths
+        raise ValueError(
+            f"{name} has parts of different lengths; expected numbers in a line, or in rows of "
+            "equal length."
+        ) from None
     if array.dtype == object:  # lists with None, or numbers of other libraries
-        with suppress(TypeError, ValueError):
+        with suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "biufc":
-        raise TypeError(f"{name} has dtype {array.dtype}; expected real or complex numbers.")
+        raise TypeError(
+            f"{name} is {shown(x)}, of dtype {array.dtype}; expected real or complex numbers."
+        )
     return array
 
 
-def as_kind(dtype: Any) -> np.dtype[Any]:
+def as_kind(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
     """One of the four kinds of numbers a filter works in.
 
     >>> as_kind("float32")
     dtype('float32')
     """
-    kind: np.dtype[Any] = np.dtype(dtype)
-    if kind not in KINDS:
-        names = ", ".join(str(k) for k in KINDS)
-        raise ValueError(f"dtype is {kind}; a filter works in one of {names}.")
+    names = ", ".join(str(k) for k in KINDS)
+    try:
+        kind: np.dtype[Any] = np.dtype(dtype)
+    except Exception:  # numpy refuses in many ways
+        raise ValueError(
+            f"{name} is {shown(dtype)}, which is no dtype; a filter works in one of {names}."
+        ) from None
+    if dtype is None or kind not in KINDS:
+        raise ValueError(f"{name} is {shown(dtype)}; a filter works in one of {names}.")
     return kind
 
 

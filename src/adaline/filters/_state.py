@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.filters._checks import shown
 from adaline.schedules import Constant, OverK, SearchThenConverge
 
 SCHEDULES = {schedule.__name__: schedule for schedule in (Constant, OverK, SearchThenConverge)}
@@ -34,11 +35,12 @@ def unpack(state: Any, owner: str, names: tuple[str, ...]) -> tuple[dict[str, An
     >>> unpack({"filter": "LMS", "format": 1, "adapting": True, "taps": 3}, "LMS", ("taps",))
     ({'taps': 3}, {'adapting': True})
     """
-    if not isinstance(state, dict) or state.get("filter") != owner:
-        came = state.get("filter") if isinstance(state, dict) else type(state).__name__
-        raise ValueError(f"state is of {came!r}; expected a dict that {owner}.state() gave.")
-    if state.get("format") != 1:
-        raise ValueError(f"state has format {state.get('format')!r}; this adaline reads format 1.")
+    came = state.get("filter") if isinstance(state, dict) else state
+    if not isinstance(state, dict) or not isinstance(came, str) or came != owner:
+        raise ValueError(f"state is of {shown(came)}; expected a dict that {owner}.state() gave.")
+    version = state.get("format")
+    if isinstance(version, bool) or not isinstance(version, int | np.integer) or version != 1:
+        raise ValueError(f"state has format {shown(version)}; this adaline reads format 1.")
     settings: dict[str, Any] = {}
     rest = {key: value for key, value in state.items() if key not in ("filter", "format")}
     for name in names:
@@ -46,12 +48,20 @@ def unpack(state: Any, owner: str, names: tuple[str, ...]) -> tuple[dict[str, An
             continue
         value = rest.pop(name)
         parts = {key: rest.pop(key) for key in list(rest) if key.startswith(f"{name}.")}
-        if parts or value in SCHEDULES if isinstance(value, str) else False:
+        if parts or (isinstance(value, str) and value in SCHEDULES):
             arguments = {key.partition(".")[2]: number for key, number in parts.items()}
-            value = SCHEDULES[value](**arguments)
+            value = _schedule(name, value, arguments)
         settings[name] = value
     known = {"adapting", "kind", "channels", "count"}
     strange = [key for key in rest if key not in known and not key.startswith("memory.")]
     if strange or "adapting" not in rest:
         raise ValueError(f"state has {strange or 'no adapting'}, which is nothing {owner} knows.")
     return settings, rest
+
+
+def _schedule(name: str, value: Any, arguments: dict[str, Any]) -> Any:
+    """A schedule of its parts."""
+    try:
+        return SCHEDULES[value](**arguments)
+    except (TypeError, KeyError, ValueError) as wrong:
+        raise ValueError(f"state has {name} {value!r} with {arguments}: {wrong}.") from None

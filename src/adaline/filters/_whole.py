@@ -40,7 +40,7 @@ def lines(values: Any, name: str) -> Signal:
 
 def _finite(array: Signal, name: str) -> Signal:
     if not len(array):
-        raise ValueError(f"{name} has no samples.")
+        raise ValueError(f"{name} has no samples; expected at least one.")
     bad = ~np.isfinite(array)
     if bad.any():
         where = np.unravel_index(int(np.argmax(bad)), array.shape)
@@ -58,13 +58,6 @@ def same_length(a: Signal, a_name: str, b: Signal, b_name: str) -> None:
             f"{a_name} has {len(a)} samples and {b_name} has {len(b)}; they run side by side "
             "and need equal lengths. Cut the longer one."
         )
-
-
-def whole(value: Any, name: str, least: int) -> int:
-    """A whole number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} is {value!r}; expected a whole number, at least {least}.")
-    return int(value)
 
 
 def squares(signal: Signal) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters._base import Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, positive
+from adaline.filters._checks import below_two, positive_or_auto, whole
 from adaline.kernels import affine as kernels
 
 
@@ -61,14 +61,14 @@ class AffineProjection(Filter):
         on_nan: str = "raise",
         history: int | None = None,
     ) -> None:
-        if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
-            raise ValueError(f"order is {order!r}; expected a whole number of vectors, at least 1.")
-        self.order = int(order)
+        self.order = whole(order, "order", 1)
         self.eta = below_two(eta, "affine projection")
-        self.eps = (
-            eps if isinstance(eps, str) and eps == "auto" else positive("eps", eps, zero=True)
-        )
+        self.eps = positive_or_auto("eps", eps, zero=True)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
+
+    def _numbers_of(self, channels: int) -> dict[str, int]:
+        sizes = super()._numbers_of(channels)
+        return sizes | {"order": self.order * (4 * self.order + channels * self.taps)}
 
     def _allocate(self) -> None:
         assert self._dtype is not None

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, positive
+from adaline.filters._checks import below_two, fits, positive_or_auto, shown, whole
 from adaline.filters._partitions import Partitions
-from adaline.filters._whole import whole
 from adaline.kernels import frequency
 
 BLOWN = 1e8  # an output so far above the signals is divergence
@@ -90,14 +89,15 @@ class BlockLMS(Filter):
     ) -> None:
         if block is not None and latency is not None:
             raise ValueError(
-                f"block is {block} and latency is {latency}; give one of them, the other follows."
+                f"block is {shown(block)} and latency is {shown(latency)}; give one of them, the "
+                "other follows."
             )
         taps = whole(taps, "taps", 1)
         self.block = good_block(taps, latency) if block is None else whole(block, "block", 1)
+        if block is None and latency is not None:
+            fits("latency", latency, 16 * self.block)
         self.eta = below_two(eta, "BlockLMS")
-        self.eps = (
-            eps if isinstance(eps, str) and eps == "auto" else positive("eps", eps, zero=True)
-        )
+        self.eps = positive_or_auto("eps", eps, zero=True)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     @property
@@ -107,6 +107,9 @@ class BlockLMS(Filter):
         The parameter of the same name only chooses `block`.
         """
         return 0
+
+    def _numbers_of(self, channels: int) -> dict[str, int]:
+        return super()._numbers_of(channels) | {"block": 16 * channels * self.block}
 
     def _allocate(self) -> None:
         assert self._dtype is not None

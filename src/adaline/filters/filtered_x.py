@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, filled, positive
+from adaline.filters._checks import below_two, filled, positive_or_auto
 from adaline.filters._signals import Signal, as_channels, as_numbers, converted
 from adaline.filters._whole import line
 from adaline.kernels import filtered_x as kernels
@@ -95,12 +95,11 @@ class FilteredXLMS(Filter):
         model = self.secondary_path if self.estimate is None else self.estimate
         if not model.any():
             raise ValueError("the secondary path is zero everywhere; nothing could be controlled.")
-        self.eta = eta
-        self._eta = safe_step(model) / 4 if isinstance(eta, str) and eta == "auto" else eta
-        self._eta = below_two(self._eta, "FilteredXLMS")
-        self.eps = (
-            eps if isinstance(eps, str) and eps == "auto" else positive("eps", eps, zero=True)
+        self.eta = positive_or_auto("eta", eta)
+        self._eta = below_two(
+            safe_step(model) / 4 if self.eta == "auto" else self.eta, "FilteredXLMS"
         )
+        self.eps = positive_or_auto("eps", eps, zero=True)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     def drive(self, x: Any) -> Any:

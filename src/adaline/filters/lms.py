@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from adaline.filters._base import Setting
-from adaline.filters._checks import positive
+from adaline.filters._checks import flag, one_of, positive
 from adaline.filters._delay_line import LookAhead
 from adaline.kernels import _lms as places
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, as_schedule
@@ -78,17 +78,19 @@ class LMS(LookAhead):
         history: int | None = None,
         allow_unstable: bool = False,
     ) -> None:
-        self._schedule = as_schedule(eta)
+        try:
+            self._schedule = as_schedule(eta)
+        except OverflowError:  # a whole number beyond all floats
+            self._schedule = as_schedule(positive("eta", eta))
         if not isinstance(self._schedule, Auto | Constant | OverK | SearchThenConverge):
             raise ValueError(f"eta is {eta!r}; filters have no absolute correction.")
-        if sign not in SIGNS:
-            raise ValueError(f"sign is {sign!r}; expected None, 'error', 'data' or 'both'.")
+        one_of("sign", sign, tuple(SIGNS))
         if sign is not None and isinstance(self._schedule, Auto):
             raise ValueError("eta='auto' is for plain LMS; give a number or a schedule with sign=.")
         self.eta = "auto" if isinstance(eta, Auto) else eta
         self.leak = positive("leak", leak, zero=True)
         self.sign = sign
-        self.allow_unstable = bool(allow_unstable)
+        self.allow_unstable = flag("allow_unstable", allow_unstable)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     def _rule(self) -> dict[int, float]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from adaline.filters._checks import fits, flag, positive, shown, whole
 from adaline.filters._correlations import correlate
+from adaline.filters._signals import Signal, as_numbers
 from adaline.filters._whole import (
     decibels,
     line,
@@ -16,7 +18,6 @@ from adaline.filters._whole import (
     ratio_db,
     same_length,
     squares,
-    whole,
 )
 from adaline.linalg import eigenvalues
 from adaline.results import Array
@@ -46,10 +47,12 @@ def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
     array([4. , 2. , 0.5, 1. ])
     """
     window = whole(window, "window", 1)
-    errors = np.asarray(e)
+    flag("db", db)
+    errors = as_numbers(e, "e")
     # One column is one run; otherwise a row is a run.
     runs = lines(errors if errors.ndim == 2 and errors.shape[1] == 1 else errors.T, "e")
     powers = squares(runs).mean(axis=1)
+    window = min(window, len(powers))
     curve = _sums(powers, window) / np.minimum(np.arange(1, len(powers) + 1), window)
     return decibels(curve) if db else curve
 
@@ -71,7 +74,7 @@ def misalignment(w: Any, h: Any) -> float:
     >>> round(misalignment([0.9, 0.0, 0.0], [1.0]), 6)
     -20.0
     """
-    a, b = (np.atleast_1d(numbers(v, name)) for v, name in ((w, "w"), (h, "h")))
+    a, b = _response(w, "w"), _response(h, "h")
     if a.size == a.shape[-1] and b.size == b.shape[-1]:  # one channel: (1, taps) is (taps,)
         a, b = a.ravel(), b.ravel()
     if a.shape[:-1] != b.shape[:-1]:
@@ -85,6 +88,17 @@ def misalignment(w: Any, h: Any) -> float:
     if not length:
         raise ValueError("h is zero; the misalignment is relative to its length.")
     return float(2 * decibels(np.linalg.norm(a - b) / length))
+
+
+def _response(values: Any, name: str) -> Signal:
+    """Impulse responses (taps,) or (channels, taps) of finite numbers."""
+    array = numbers(values, name)
+    if array.ndim not in (1, 2) or not array.size or not np.isfinite(array).all():
+        raise ValueError(
+            f"{name} is {shown(values)} of shape {array.shape}; expected finite numbers of shape "
+            "(taps,) or (channels, taps)."
+        )
+    return array
 
 
 def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
@@ -116,7 +130,7 @@ def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
     powers = squares(before), squares(after)
     if window is None:
         return float(ratio_db(powers[0].sum(), powers[1].sum()))
-    window = whole(window, "window", 1)
+    window = min(whole(window, "window", 1), len(before))
     return ratio_db(_sums(powers[0], window), _sums(powers[1], window))
 
 
@@ -237,10 +251,7 @@ def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
     >>> round(t.misadjustment, 2), round(t.spread, 1)
     (0.05, 1.0)
     """
-    if not (np.isfinite(eta) and eta > 0):
-        raise ValueError(f"eta is {eta!r}; expected a finite number above zero.")
-    if not (np.isfinite(noise) and noise >= 0):
-        raise ValueError(f"noise is {noise!r}; expected a power, zero or more.")
+    eta, noise = positive("eta", eta), positive("noise", noise, zero=True)
     values = _spectrum(x, taps)
     steps = eta * values
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -259,6 +270,7 @@ def _spectrum(x: Any, taps: int) -> Array:
     """Eigenvalues of R, the largest first."""
     signals = lines(x, "x")
     taps = whole(taps, "taps", 1)
+    fits("taps", taps, (signals.shape[1] * taps) ** 2)
     found = correlate(signals, np.zeros(len(signals)), taps, "autocorrelation")
     return eigenvalues(found.matrix())
 

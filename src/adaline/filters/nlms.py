@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from adaline.filters._base import Setting
-from adaline.filters._checks import below_two, positive
+from adaline.filters._checks import below_two, positive_or_auto
 from adaline.filters._delay_line import LookAhead
 from adaline.kernels import _lms as places
 
@@ -57,9 +57,7 @@ class NLMS(LookAhead):
         history: int | None = None,
     ) -> None:
         self.eta = below_two(eta, "NLMS")
-        self.eps = (
-            eps if isinstance(eps, str) and eps == "auto" else positive("eps", eps, zero=True)
-        )
+        self.eps = positive_or_auto("eps", eps, zero=True)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     def _rule(self) -> dict[int, float]:

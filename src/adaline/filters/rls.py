@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters._base import Block, Filter, Frozen, Setting
-from adaline.filters._checks import positive
+from adaline.filters._checks import positive, positive_or_auto, shown
 from adaline.kernels import _rls as layout
 from adaline.kernels import _rls_head as places
 from adaline.kernels import rls_factored as factor
@@ -73,9 +73,8 @@ class RLS(Filter):
     ) -> None:
         self.forgetting = positive("forgetting", forgetting)
         if self.forgetting > 1:
-            raise ValueError(f"forgetting is {forgetting!r}; expected a factor of at most 1.")
-        automatic = isinstance(delta, str) and delta == "auto"
-        self.delta = delta if automatic else positive("delta", delta)
+            raise ValueError(f"forgetting is {shown(forgetting)}; expected a factor of at most 1.")
+        self.delta = positive_or_auto("delta", delta)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     @property
@@ -90,6 +89,9 @@ class RLS(Filter):
             return P
         memory.inverse_now(self._store, self._head[places.GROWTH].real, P)
         return P
+
+    def _numbers_of(self, channels: int) -> dict[str, int]:
+        return {"taps": 4 * (channels * self.taps) ** 2}
 
     def _allocate(self) -> None:
         assert self._dtype is not None

@@ -9,9 +9,10 @@ import numpy as np
 
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
 from adaline.filters._base import FINE, Block, Filter, Frozen, Setting
+from adaline.filters._checks import fits, flag, positive, whole
 from adaline.filters._correlations import Method, correlate, toeplitz
-from adaline.filters._signals import Signal, kind_of
-from adaline.filters._whole import line, lines, numbers, same_length, whole
+from adaline.filters._signals import Signal, as_numbers, kind_of
+from adaline.filters._whole import line, lines, numbers, same_length
 from adaline.linalg import eigenvalues, levinson, solve_hermitian
 
 ILL = 1e12  # beyond this condition number fewer than four digits of the weights are sure
@@ -70,11 +71,13 @@ class WienerFilter(Filter):
         dtype: Any = None,
         on_nan: str = "raise",
     ) -> None:
-        shape = np.shape(weights)
-        if not shape or not shape[-1]:
+        shape = as_numbers(weights, "weights").shape
+        if not shape or not shape[-1] or len(shape) > 2:
             raise ValueError(f"weights have shape {shape}; expected (taps,) or (channels, taps).")
-        self.error = float(error)
-        self.rank = int(np.prod(shape)) if rank is None else int(rank)
+        unknown = isinstance(error, float | np.floating) and np.isnan(error)
+        self.error = np.nan if unknown else positive("error", error, zero=True)
+        size = int(np.prod(shape))
+        self.rank = size if rank is None else whole(rank, "rank", 0, size)
         super().__init__(shape[-1], weights=weights, dtype=dtype, on_nan=on_nan)
         self._adapting = False
         self._look()
@@ -110,6 +113,7 @@ class WienerFilter(Filter):
         reference, desired = lines(x, "x"), line(d, "d")
         same_length(reference, "x", desired, "d")
         taps = whole(taps, "taps", 1)
+        fits("taps", taps, (reference.shape[1] * taps) ** 2)
         # Powers of two, so that squares stay in range and nothing is rounded.
         scale_x, scale_d = _unit(reference), _unit(desired)
         u = reference.astype(np.result_type(reference, np.float64)) / scale_x
@@ -154,6 +158,7 @@ class WienerFilter(Filter):
             _check_semidefinite(whole_R, flat, w)
         error = np.nan
         if power is not None:
+            power = positive("power", power, zero=True)
             explained = float(np.vdot(flat, w).real)
             if not power >= explained * (1 - ROUNDING):
                 raise ValueError(
@@ -170,8 +175,10 @@ class WienerFilter(Filter):
 
     @adapting.setter
     def adapting(self, on: bool) -> None:
-        if on:
-            raise ValueError("A WienerFilter is fixed; give its weights to LMS, NLMS or RLS.")
+        if flag("adapting", on):
+            raise ValueError(
+                "adapting: a WienerFilter is fixed; give its weights to LMS, NLMS or RLS."
+            )
 
     def _allocate(self) -> None:
         assert self._dtype is not None
