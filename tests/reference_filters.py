@@ -46,18 +46,44 @@ def automatic_eps(power, u):
     return low * (1 + low / now)
 
 
+class StartOver:
+    """When a filter with an automatic step starts over: x(n)^H x(n) is four times above all before
+    it, and of the energy of d the errors have kept more than 0.9 in the pieces looked at."""
+
+    def __init__(self, on):
+        self.on, self.loudest, self.use, self.n = on, 0.0, 0.0, 0
+
+    def now(self, u):
+        power = np.vdot(u, u).real
+        jumped, self.loudest = 0 < 4 * self.loudest < power, max(self.loudest, power)
+        if self.n % 128 == 0 and (self.n < 1024 or self.n % 512 == 0):
+            self.use *= 1 - 1 / 64
+        if not (self.on and jumped and self.use > 0):
+            return False
+        self.use = 0.0
+        return True
+
+    def tell(self, e, d):
+        if self.n < 1024 or self.n % 512 < 128:
+            self.use += abs(e) ** 2 - 0.9 * abs(d) ** 2
+        self.n += 1
+
+
 def lms(x, d, taps, eta, leak=0.0, sign=None, w=None):
     """(y, e, w) of LMS; eta is a function of the sample."""
     return lms_rows(delay_line(x, taps), d, eta, leak, sign, w)
 
 
-def lms_rows(U, d, eta, leak=0.0, sign=None, w=None):
+def lms_rows(U, d, eta, leak=0.0, sign=None, w=None, automatic=False):
     """The same for given rows; eta(n, u) is a number."""
+    again = StartOver(automatic)
     w = np.zeros(U.shape[1], U.dtype) if w is None else np.array(w, U.dtype)
     y, e = np.zeros(len(d), U.dtype), np.zeros(len(d), U.dtype)
     for n, u in enumerate(U):
+        w = 0 * w if again.now(u) else w
         y[n] = np.vdot(w, u)
         e[n] = d[n] - y[n]
+        again.tell(e[n], d[n])
         wanted = unit(e[n]) if sign in ("error", "both") else e[n]
         along = unit(u) if sign in ("data", "both") else u
         rate = eta(n, u)
@@ -85,7 +111,7 @@ def nlms(x, d, taps, eta, eps="auto", w=None):
         below = np.vdot(u, u).real + (automatic_eps(powers[n], u) if eps == "auto" else eps)
         return eta / below if below > 0 else 0.0
 
-    return lms_rows(U, d, rate, w=w)
+    return lms_rows(U, d, rate, w=w, automatic=eps == "auto" and w is None)
 
 
 def affine_projection(x, d, taps, order, eta, eps="auto"):
@@ -94,11 +120,16 @@ def affine_projection(x, d, taps, order, eta, eps="auto"):
     powers = mean_powers(U)
     w = np.zeros(U.shape[1], U.dtype)
     y, e = np.zeros(len(d), U.dtype), np.zeros(len(d), U.dtype)
+    again, d = StartOver(eps == "auto"), np.array(d)
     for n in range(len(d)):
+        if again.now(U[n]):
+            w, d[:n] = 0 * w, 0  # samples before are to stay as these weights have them
         X = U[max(0, n - order + 1) : n + 1][::-1].T  # columns x(n), x(n-1), ...
         errors = d[max(0, n - order + 1) : n + 1][::-1] - w.conj() @ X
         y[n], e[n] = d[n] - errors[0], errors[0]
-        ridge = automatic_eps(powers[n], U[n]) if eps == "auto" else eps
+        again.tell(e[n], d[n])
+        power = max(powers[n], np.vdot(U[n], U[n]).real / 4) if order > 1 else powers[n]
+        ridge = automatic_eps(power, U[n]) if eps == "auto" else eps
         R = X.conj().T @ X + ridge * np.eye(X.shape[1])
         w = w + eta * X @ np.linalg.lstsq(R, errors.conj(), rcond=None)[0]
     return y, e, w

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reference_filters as slow
-from adaline import NLMS, DivergenceError
+from adaline import LMS, NLMS, AffineProjection, DivergenceError, FilteredXLMS
 
 H = np.array([0.6, -0.4, 0.3, 0.0, 0.2])
 
@@ -111,6 +111,114 @@ def test_a_quiet_reference_with_a_loud_error_leaves_the_weights(rng):
     # A walk of 10,000 steps of eta |e| |x|/eps = 0.5 * 2e-3/(10 to 100 times 5): some 1e-3.
     assert np.linalg.norm(f.weights - H) < 1e-2
     assert np.linalg.norm(bold.weights - H) > 10  # what "auto" is there for
+
+
+MAKERS = {
+    "NLMS": lambda taps: NLMS(taps),
+    "LMS": lambda taps: LMS(taps),
+    "AffineProjection": lambda taps: AffineProjection(taps, 3),
+    "FilteredXLMS": lambda taps: FilteredXLMS(taps, [1.0]),
+}
+each = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+
+@each
+@pytest.mark.parametrize("quiet", [1e-2, 1e-3, 1e-6])
+@pytest.mark.parametrize("taps", [8, 100])
+def test_after_a_quiet_and_noisy_start_no_error_is_louder_than_the_signals(make, quiet, taps, rng):
+    x = rng.standard_normal(4000)
+    x[:500] *= quiet
+    d = echo(x) + 0.1 * rng.standard_normal(4000)
+    f = make(taps)
+    _, e = f.process(x, d)
+    # Weights of noise/quiet would make errors of 0.05/quiet, 50 at 1e-3. From zero, an error is d
+    # less what was learned so far, and a step of 0.5 never makes it twice as large; what a jump
+    # below four times in x'x lets through adds as much again.
+    assert np.abs(e[500:]).max() < 4 * np.abs(d).max()
+    # eta/(2 - eta) of the noise on top, and that again for each of three vectors.
+    assert np.mean(e[-1000:] ** 2) < 2.5 * 0.1**2
+
+
+@pytest.mark.parametrize("given", [True, False])
+@each
+def test_weights_that_were_given_or_set_are_not_thrown_away(make, given, rng):
+    x, d = rng.standard_normal((2, 3))
+    x[:2] *= 1e-3
+    f, g = make(5), make(5)
+    f.weights = g.weights = H
+    if given:
+        f = type(f).from_state(make(5).state() | {"weights": H[None]})
+    for filter in (f, g):
+        filter.adapting = False
+        filter.process(x[:2], d[:2])  # errors as loud as d
+        filter.adapting = True
+        y, _ = filter.process(x[2:], d[2:])
+        assert y[0] == pytest.approx(echo(x)[2], abs=1e-12)
+
+
+@each
+def test_it_does_not_start_over_where_the_weights_are_of_use(make, rng):
+    x = rng.standard_normal(6000)
+    x[:3000] *= 1e-3  # quiet, but d is nothing but the echo of it
+    f = make(8)
+    _, e = f.process(x[:3000], echo(x)[:3000])
+    before = f.weights
+    _, e = f.process(x[3000:], echo(x)[3000:])
+    assert np.abs(e).max() < 0.1
+    assert np.allclose(before[:5], H, rtol=0, atol=0.05)
+
+
+def test_clicks_are_learned_and_do_not_start_it_over_again_and_again(rng):
+    x = np.zeros(60_000)
+    x[500::1000] = rng.standard_normal(60) + 2.0
+    d = echo(x) + 1e-3 * rng.standard_normal(60_000)
+    f = NLMS(5)
+    f.process(x, d)
+    # Each click moves each weight half of the way.
+    assert np.linalg.norm(f.weights - H) < 0.01
+
+
+@each
+@pytest.mark.parametrize("cut", [1, 130, 499, 501, 502, 503, 512])
+def test_starting_over_does_not_depend_on_the_cutting(make, cut, rng):
+    x, d = rng.standard_normal((2, 1000))
+    x[:500] *= 1e-3
+    whole, parts = make(6), make(6)
+    y, _ = whole.process(x, d)
+    first, second = parts.process(x[:cut], d[:cut]), parts.process(x[cut:], d[cut:])
+    assert np.array_equal(np.append(first[0], second[0]), y)
+    assert np.array_equal(parts.weights, whole.weights)
+    scaled = make(6)
+    z, _ = scaled.process(2.0**20 * x, 2.0**-30 * d)
+    assert np.array_equal(z, 2.0**-30 * y)
+
+
+def test_rows_start_over_too(rng):
+    x, d = rng.standard_normal((2, 1000))
+    x[:500] *= 1e-3
+    rows = slow.delay_line(x, 6)
+    for make in (NLMS, LMS, AffineProjection):
+        y, _ = make(6).process_rows(rows, d)
+        z, _ = make(6).process(x, d)
+        # The same recursion, but that rows look at the power every 32 rows of a call.
+        assert np.allclose(y, z, rtol=0, atol=1e-6 * np.abs(z).max())
+
+
+@pytest.mark.parametrize(("pole", "left"), [(0.0, -30), (0.9, -15), (0.99, -4)])
+@pytest.mark.parametrize("integers", [False, True])
+def test_eps_auto_learns_white_and_coloured_signals_in_any_units(pole, left, integers, rng):
+    x, last = np.empty(20_000), 0.0
+    for n, v in enumerate(rng.standard_normal(20_000)):
+        x[n] = last = pole * last + v
+    x *= 3000 / x.std()
+    x = np.round(x).astype(np.int16) if integers else x / 3000
+    h = rng.standard_normal(64) * np.exp(-np.arange(64) / 10)
+    d = np.convolve(x.astype(float), h)[:20_000]
+    f = NLMS(64)
+    f.process(x, d + 1e-3 * d.std() * rng.standard_normal(20_000))
+    # A mode of x with lambda of the mean power learns in taps/(eta lambda) samples; the weakest has
+    # 1, 1/19 and 1/199 of the mean, so exp(-20000 * 0.5/64 lambda): all, all, and half of it.
+    assert 20 * np.log10(np.linalg.norm(f.weights - h) / np.linalg.norm(h)) < left
 
 
 def test_after_a_quiet_start_it_learns_at_the_new_level(rng):

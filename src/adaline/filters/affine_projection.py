@@ -25,7 +25,7 @@ class AffineProjection(Filter):
     eta : float, default=0.5
         Between 0 and 2.
     eps : float or "auto", default="auto"
-        As in NLMS: "auto" is about a hundredth of the mean of x(n)^H x(n).
+        As in NLMS: "auto" is about a hundredth of the mean of x(n)^H x(n), and starts over.
     weights, dtype, on_nan, history
         As in LMS.
 

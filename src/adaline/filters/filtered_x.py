@@ -152,7 +152,7 @@ class FilteredXLMS(Filter):
         self._f = np.zeros((C, self.taps - 1), kind)
         self._raw = np.zeros((C, len(self._model) - 1), kind)  # x before the model
         self._u = np.zeros(len(self._s) - 1, kind)
-        self._level = np.zeros(2)
+        self._level = np.zeros(4)
         self._scale = np.zeros(3)  # loudest x and d, and the gain of weights that were set
         self._pending = None
 
@@ -178,6 +178,10 @@ class FilteredXLMS(Filter):
     def _set_weights(self, W: Block) -> None:
         self._h[:] = W[:, ::-1].conj()
         self._scale[2] = float(np.abs(W).sum() * np.abs(self._s).sum())
+        if (
+            W.any()
+        ):  # nothing is far louder than this: weights that somebody set are not thrown away
+            self._level[2] = np.finfo(np.float64).max
 
     def _lines(self, x: Signal) -> tuple[Signal, Signal]:
         """x (C, n) and x through the model, each after the samples kept of it."""

@@ -25,8 +25,8 @@ class LMS(LookAhead):
         Length of the delay line: y(n) is made of the last `taps` samples of each channel of x.
     eta : float, schedule or "auto", default="auto"
         "auto" is a tenth of the bound, with the power measured as the signal runs, and never above
-        0.2/x(n)^H x(n), so that no step overshoots. Constant, OverK and SearchThenConverge
-        count the samples learned from.
+        0.2/x(n)^H x(n), so that no step overshoots; it starts over as NLMS does. Constant, OverK
+        and SearchThenConverge count the samples learned from.
     leak : float, default=0.0
         w(n+1) = (1 - eta leak) w(n) + ...: unused weights go to zero.
     sign : {None, "error", "data", "both"}, default=None

@@ -23,7 +23,10 @@ class NLMS(LookAhead):
     eps : float or "auto", default="auto"
         "auto" is a (1 + a/x(n)^H x(n)), where a is a hundredth of the mean of x(n)^H x(n) over some
         32,000 samples, one of which counts at most four times the mean: where the reference goes
-        quiet the weights stay, and units do not matter. A number is used as it is.
+        quiet the weights stay, and units do not matter. And the filter starts over, from zero,
+        where x(n)^H x(n) is four times above all before it and the errors so far have kept 0.9 of
+        the energy of d, unless weights were given: what next to silence taught fits noise. A
+        number is used as it is.
     weights, dtype, on_nan, history
         As in LMS.
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, sums_kernel
+from adaline._jit import inlined, kernel, sums_kernel
 
 # Places in head: settings, then what travels with the signal.
 RULE, RATE_A, RATE_B, RELATIVE, LEAK, SIGN, ANY_RATE, ADAPT, CHANNELS, TAPS = range(10)
 SET_NORM, SEEN, CLOCK, POWER, POWER_COUNT, TOP, LOUDEST, SQUARES, COUNT, SCALE = range(10, 20)
 R, STEPS, ERRORS, S, HEAD = 20, 24, 28, 32, 36
+
+# Where the step is automatic, these two places tell whether to start over.
+LOUDEST_X, USELESS = SQUARES, COUNT
 
 # Rules; the first four are the codes of adaline.schedules.
 CONSTANT, OVER_K, SEARCH_THEN_CONVERGE, AUTO, NORMALISED = range(5)
@@ -29,6 +32,10 @@ MEMORY = 1024.0  # and looks back over so many of them
 AUTO_RATE = 0.2  # a tenth of the bound 2/tr[R]
 BLOWN = 1e8  # a gain so far above |d|/|x| is divergence
 TINY = 1e-290
+JUMP = 4.0  # an x^H x so far above all before it ends what was learned from them, if
+USEFUL = 0.9  # the errors have kept more than this share of the energy of d
+SHARE = 4  # one piece of so many is looked at for that, and the first eight
+FADES = 1.0 - 1.0 / 64.0  # what such a look leaves of those before it
 
 U = np.uintp
 U1, U2, U3, U4 = U(1), U(2), U(3), U(4)
@@ -68,6 +75,54 @@ def averaged(head, r):
     # One sample counts at most four times the mean, so that a spike is soon forgotten.
     head[POWER] = r if count == 1.0 else power + (min(r, 4.0 * power) - power) / count
     head[POWER_COUNT] = count
+
+
+@inlined
+def automatic(head):
+    """Whether the filter may start over: the step follows x by itself, and nobody set weights."""
+    rule = head[RULE].real
+    own = rule == AUTO or (rule == NORMALISED and head[RELATIVE].real > 0.0)
+    return own and head[SET_NORM].real == 0.0
+
+
+@inlined
+def looked_at(head):
+    """Whether this piece tells of the use of the weights; it depends on the clock alone."""
+    piece = np.int64(head[CLOCK].real) // PIECE
+    return piece < 8 or piece % SHARE == 0
+
+
+@sums_kernel
+def left_over(d, out, start, m):
+    """How much more of the energy of d the errors have than a useful filter leaves."""
+    s = 0.0
+    for i in range(start, start + m):
+        a, b = np.float64(d[i].real), np.float64(d[i].imag)
+        p, q = np.float64(out[1, i].real), np.float64(out[1, i].imag)
+        s += (p * p + q * q) - USEFUL * (a * a + b * b)
+    return s
+
+
+@kernel
+def judge(head, d, out, start, m):
+    """Let the errors of a piece that was looked at tell of the use of the weights."""
+    use = head[USELESS].real + left_over(d, out, start, m)
+    if np.isfinite(use):
+        head[USELESS] = use
+
+
+@kernel
+def jumps(head, m):
+    """Whether x^H x jumps in this piece; where it does, the steps are marked by their sign."""
+    loudest, found = head[LOUDEST_X].real, False
+    for i in range(m):
+        r = head[R0 + i].real
+        if 0.0 < JUMP * loudest < r:
+            head[MU + i], found = -head[MU + i].real, True
+        if np.isfinite(r):
+            loudest = max(loudest, r)
+    head[LOUDEST_X] = loudest
+    return found
 
 
 @inlined

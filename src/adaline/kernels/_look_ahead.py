@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined
+from adaline._jit import inlined, kernel
 from adaline._jit.lanes import conj, load, multiply_add, spread, store, sums, width
 from adaline.kernels._lms import (
     CLOCK,
@@ -34,8 +34,11 @@ from adaline.kernels._lms import (
     U2,
     U3,
     U4,
+    USELESS,
     S,
     U,
+    left_over,
+    looked_at,
     moved,
     sign,
 )
@@ -99,6 +102,30 @@ def _open_group(head, i, j, until, d, out, n):
         n += U1
 
 
+@kernel
+def _start_over(head, i, k, d, out, n):
+    """At a sample whose step is marked: without the weights, if they were of no use so far."""
+    head[MU + i] = -head[MU + i].real
+    use = head[USELESS].real
+    if looked_at(head):
+        use += left_over(d, out, n - i, i)
+    if use > 0.0:
+        head[SCALE] = 0.0
+        for q in range(k):
+            head[U(STEPS) + q] = 0.0
+        head[USELESS] = -left_over(d, out, n - i, i) if looked_at(head) else 0.0
+
+
+@kernel
+def _marked_group(head, i, j, until, d, out, n):
+    """As _open_group, where steps may be marked."""
+    for k in range(j, until):
+        if head[MU + i].real < 0.0:
+            _start_over(head, i, k, d, out, n)
+        _open_group(head, i, k, k + U1, d, out, n)
+        i, n = i + U1, n + U1
+
+
 @inlined
 def _whole_group(s0, s1, s2, s3, head, i, d, out, n):
     """The same for four samples of plain LMS, spelled out; the same bits."""
@@ -138,10 +165,11 @@ def kept_updates(head):
 
 
 @inlined
-def look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one):
-    """A piece of the signal, samples first, ... of the line, in groups of four."""
+def look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one, marked):
+    """A piece of the signal, samples first, ... of the line, in groups of four; `marked` tells
+    whether some steps are."""
     kind, wide, zero = w.dtype.type, head.dtype.type, one * 0
-    plain = head[LEAK].real == 0.0 and head[SIGN].real == NO_SIGN
+    plain = head[LEAK].real == 0.0 and head[SIGN].real == NO_SIGN and not marked
     phase, i, before = U(np.int64(head[CLOCK].real) % 4), U(0), first - U3 - taps
     g0, g1, g2, g3 = kept_updates(head)
     while i < m:
@@ -169,7 +197,10 @@ def look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one
             if phase == 0:
                 head[STEPS] = head[STEPS + 1] = head[STEPS + 2] = head[STEPS + 3] = zero
             until = min(U4, phase + m - i)
-            _open_group(head, i, phase, until, d, out, start + i)
+            if marked:
+                _marked_group(head, i, phase, until, d, out, start + i)
+            else:
+                _open_group(head, i, phase, until, d, out, start + i)
             i += until - phase
             phase = U(0)
             g0, g1, g2, g3 = kept_updates(head)

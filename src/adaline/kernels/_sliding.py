@@ -59,11 +59,15 @@ def _slide(line, first, i, m, taps, room, channels, head):
 
 @inlined
 def sliding_sums(line, first, m, taps, room, channels, head, one):
-    """Rows of a piece whose samples start at first, and which ends where sums are made anew."""
+    """Rows of a piece whose samples start at first, and which ends where sums are made anew.
+
+    Answers the largest r_0 of the piece, or of those before it since sums were made anew.
+    """
     for lag in range(U4):  # the row before the piece
         head[ROWS - U1 - lag] = head[U(R) + lag]
     again = np.int64(head[CLOCK].real) % PIECE == 0
     i = U(0) if again else _slide(line, first, U(0), m, taps, room, channels, head)
+    peak = 0.0 if again else head[TOP].real
     while i < m:
         # At the first sample of a piece, and where something far louder has just gone.
         r0, r1, r2, r3 = _correlations(line, first + i + U1 - taps, taps, room, channels, one)
@@ -71,5 +75,7 @@ def sliding_sums(line, first, m, taps, room, channels, head, one):
         head[row], head[row + U1], head[row + U2], head[row + U3] = r3, r2, r1, r0
         head[R0 + i], head[TOP] = r0.real, r0.real
         i = _slide(line, first, i + U1, m, taps, room, channels, head)
+        peak = max(peak, head[TOP].real)
     for lag in range(U4):
         head[U(R) + lag] = head[ROWS + U4 * m - U1 - lag]
+    return peak

@@ -20,7 +20,7 @@ from adaline.kernels._finite import first_bad
 
 # Places in head; then come r (K), E (K), e (K), g (K), R (K, K), a factor (K, K), and a copy.
 ORDER, RATE, EPS, RELATIVE, ADAPT, SET_NORM, ROWS, ROUNDING = range(8)
-CLOCK, POWER, POWER_COUNT, TOP, LOUDEST, NUMBERS = range(8, 14)
+CLOCK, POWER, POWER_COUNT, TOP, LOUDEST, LOUDEST_X, USELESS, NUMBERS = range(8, 16)
 
 FINE, BAD_X, BAD_D, DIVERGED = range(4)
 
@@ -29,6 +29,9 @@ EVERY = 32  # the mean power takes in every so many samples,
 MEMORY = 1024.0  # and looks back over so many of them
 RESYNC = 128  # the sliding sums are added up anew this often
 BLOWN = 1e8  # a gain so far above |d|/|x| is divergence
+# As in LMS: when to start over, and which pieces of the signal tell of it.
+JUMP, USEFUL, PIECE, SHARE, FADES = 4.0, 0.9, 128, 4, 1.0 - 1.0 / 64.0
+SUDDEN = 0.25  # where x^H x is four times above its mean, a share of this counts as the mean
 
 U = np.uintp
 
@@ -136,6 +139,9 @@ def _updated(head, r, E, e, g, R, L):
     """Solve for the update, and bring E and the errors to the new weights."""
     order, eta = r.shape[0], head[RATE].real
     low = head[RELATIVE].real * head[POWER].real
+    if order > 1 and low > 0.0:
+        # Of vectors that a jump of x has made nearly parallel, noise would be made much.
+        low = max(low, head[RELATIVE].real * SUDDEN * r[0].real)
     # A relative eps grows where x is much quieter than it used to be.
     _solve(
         R, head[EPS].real + low * (1.0 + low / max(r[0].real, 1e-290)), e, head[ROUNDING].real, L, g
@@ -146,6 +152,32 @@ def _updated(head, r, E, e, g, R, L):
     for i in range(order):
         for j in range(order):
             e[i] -= np.conj(R[i, j] * g[j])
+
+
+@kernel
+def _starts_over(head, r):
+    """Whether x^H x = r is far above all before it, and the weights were of no use so far."""
+    loudest = head[LOUDEST_X].real
+    if np.isfinite(r):
+        head[LOUDEST_X] = max(loudest, r)
+    jumped = head[RELATIVE].real > 0.0 and 0.0 < JUMP * loudest < r
+    # Weights that somebody set are not thrown away.
+    if not (jumped and head[USELESS].real > 0.0) or head[SET_NORM].real > 0.0:
+        return False
+    head[USELESS] = 0.0
+    return True
+
+
+@kernel
+def _judged(head, rows, e, d):
+    """Let an error tell of the use of the weights."""
+    clock = 0 if rows else np.int64(head[CLOCK].real)
+    piece = clock // PIECE
+    if piece < 8 or piece % SHARE == 0:
+        faded = FADES if clock % PIECE == 0 and not rows else 1.0
+        use = head[USELESS].real * faded + abs(e) ** 2 - USEFUL * abs(d) ** 2
+        if np.isfinite(use):
+            head[USELESS] = use
 
 
 @kernel
@@ -178,11 +210,16 @@ def _run(w, line, first, d, frozen, head, y, e_out, one):
         _shift(R, r, E, e)
         for k in range(1, order):
             s += np.conj(E[k]) * r[k]
+        learns = head[ADAPT].real != 0.0 and not (frozen.shape[0] > 0 and frozen[i])
+        if _starts_over(head, r[0].real) and learns:
+            flat[:] = 0.0
+            E[:], e[:], s = 0.0, 0.0, one * 0
+        _judged(head, False, d[i] - s, d[i])
         y[i], e_out[i] = s, d[i] - s
         e[0] = d[i] - s
         if _blown(head, s, r[0].real, abs(d[i])):
             return i
-        if head[ADAPT].real == 0.0 or (frozen.shape[0] > 0 and frozen[i]):
+        if not learns:
             e[0] = 0.0  # nor do later updates learn from this sample
         else:
             _updated(head, r, E, e, g, R, L)
@@ -279,14 +316,19 @@ def affine_rows(rows, d, frozen, own, head, out):
             r[q] = _dot(own[q + 1], own[1], one)
         _power(head, r[0].real)
         _shift(tables[0], r, E, e)
+        learns = head[ADAPT].real != 0.0 and not (frozen.shape[0] > 0 and frozen[i])
+        if _starts_over(head, r[0].real) and learns:
+            own[0] = 0.0
+            e[:] = 0.0
         y = _dot(own[0], own[1], one)
+        _judged(head, True, d[i] - y, d[i])
         out[0, i], out[1, i] = y, d[i] - y
         e[0] = d[i] - y
         if _blown(head, y, r[0].real, abs(d[i])):
             own[:] = before
             head[:numbers] = head[numbers:]
             return 8 * i + DIVERGED
-        if head[ADAPT].real == 0.0 or (frozen.shape[0] > 0 and frozen[i]):
+        if not learns:
             e[0] = 0.0
         else:
             _updated(head, r, E, e, g, tables[0], tables[1])

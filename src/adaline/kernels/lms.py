@@ -22,9 +22,11 @@ from adaline.kernels._lms import (
     COUNT,
     DIVERGED,
     ERRORS,
+    FADES,
     FINE,
     HEAD,
     LEAK,
+    LOUDEST_X,
     MU,
     PIECE,
     RATE_A,
@@ -40,11 +42,16 @@ from adaline.kernels._lms import (
     U1,
     U2,
     U4,
+    USELESS,
     R,
     U,
+    automatic,
     blown,
     energy,
+    judge,
+    jumps,
     levels,
+    looked_at,
     moved,
     sign,
     steps,
@@ -133,13 +140,19 @@ def _overflows(head, kind):
 @inlined
 def _piece(w, line, first, m, taps, room, channels, frozen, head, d, out, start, one):
     """A piece of the signal; answers the sample that blew up, or m."""
-    sliding_sums(line, first, m, taps, room, channels, head, one)
+    peak = sliding_sums(line, first, m, taps, room, channels, head, one)
     levels(m, head)
     steps(head, m, frozen, start)
+    itself = automatic(head)
+    marked = itself and peak > head[LOUDEST_X].real and jumps(head, m)
+    if itself and np.int64(head[CLOCK].real) % PIECE == 0 and looked_at(head):
+        head[USELESS] *= FADES
     if head[SIGN].real < SIGN_DATA:
-        look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one)
+        look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one, marked)
     else:
         _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, start, one)
+    if itself and looked_at(head):
+        judge(head, d, out, start, m)
     head[CLOCK] += np.float64(m)
     return blown(head, m, d, out, start)
 

@@ -21,10 +21,14 @@ from adaline.kernels._lms import (
     SIGN_DATA,
     SIGN_ERROR,
     U1,
+    USELESS,
     U,
+    automatic,
     averaged,
     blown,
     energy,
+    judge,
+    jumps,
     moved,
     sign,
     steps,
@@ -52,9 +56,16 @@ def lms_rows(rows, d, frozen, w, head, out):
             averaged(head, r)
         head[R0], head[LEVEL] = r, head[POWER]
         steps(head, U1, frozen, U(i))
+        itself = automatic(head)
+        if itself and jumps(head, U1) and head[USELESS].real > 0.0:
+            w[:] = 0.0
+            head[USELESS] = 0.0
+        head[MU] = abs(head[MU].real)
         y, mu = one * _dot(w, u), head[MU].real
         e = d[i] - y
         out[0, i], out[1, i] = y, e
+        if itself:
+            judge(head, d, out, U(i), U1)
         if blown(head, U1, d, out, U(i)) < 1:
             moved(head, U(0), U(HEAD), U(HEAD))
             return 8 * i + DIVERGED
