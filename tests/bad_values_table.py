@@ -683,9 +683,23 @@ subject(
     kinds={"estimator": ANYTHING},
 )
 
+subject(
+    "verdict",
+    adaline.verdict,
+    {"model": adaline.Ridge().fit(X, Y), "X": X, "y": Y, "held_out": True, "names": None},
+    kinds={
+        "X": NEW_ROWS,
+        "y": Numbers(((n,),)),
+        "held_out": FLAG,
+        "model": Exact(adaline.Ridge),
+    },
+)
+
 NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `separability` or a file
     ("BayesClassifier.from_counts", "parameters"),  # of the constructor
     ("trace", "start"),  # of fit
+    ("verdict", "names"),  # any sequence of two; tests/verdicts tries it
+    ("verdict", "separability"),
     *(("Separability.check", name) for name in ("X", "y", "sample_weight")),  # its answer says so
     ("Separability.gap", "data"),
     *((f"{name}.in_units", "exponent") for name in ("Moments", "ClassMoments", "Triangle")),
@@ -693,7 +707,13 @@ NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `sep
     *((f"{name}.mean_and_squares", "about_zero") for name in ("Moments", "Triangle")),
     *(
         (cls.__name__, field.name)
-        for cls in (adaline.Moments, adaline.ClassMoments, adaline.Triangle, adaline.Separability)
+        for cls in (
+            adaline.Moments,
+            adaline.ClassMoments,
+            adaline.Triangle,
+            adaline.Separability,
+            adaline.Verdict,
+        )
         for field in dataclasses.fields(cls)
     ),
 }

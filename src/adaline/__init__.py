@@ -50,6 +50,7 @@ _HOME = {
     "SigmoidPerceptron": "adaline.estimators.sigmoid_perceptron",
     "TfDf": "adaline.estimators.text",
     "Triangle": "adaline.triangle",
+    "Verdict": "adaline.verdicts.verdict",
     "WidrowHoff": "adaline.estimators.widrow_hoff",
     "WienerFilter": "adaline.filters.wiener",
     "capacity": "adaline.dichotomies",
@@ -62,6 +63,7 @@ _HOME = {
     "separability": "adaline.estimators.separability",
     "stable_rate": "adaline.schedules",
     "trace": "adaline.estimators.tracing",
+    "verdict": "adaline.verdicts.verdict",
     "write_report": "adaline.report",
 }
 
@@ -105,6 +107,7 @@ __all__ = [
     "SigmoidPerceptron",
     "TfDf",
     "Triangle",
+    "Verdict",
     "WidrowHoff",
     "WienerFilter",
     "__version__",
@@ -118,6 +121,7 @@ __all__ = [
     "separability",
     "stable_rate",
     "trace",
+    "verdict",
     "write_report",
 ]
 
@@ -168,3 +172,4 @@ if TYPE_CHECKING:
     from adaline.results import Certificate
     from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, stable_rate
     from adaline.triangle import Triangle
+    from adaline.verdicts.verdict import Verdict, verdict

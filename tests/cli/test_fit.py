@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -251,5 +252,18 @@ def test_the_verdict_tells_quality_convergence_separability_and_condition(comman
     shown = command("fit", pumps, "-t", "failed").out
     assert "held-out rows" in shown
     assert "Learning converged (proven)" in shown
-    assert "no hyperplane separates the classes (proven)" in shown
+    assert "no hyperplane separates the 326 rows learned from (proven)" in shown
     assert "condition number" in command("fit", rents, "-t", "rent").out
+
+
+def test_the_terminal_and_the_page_state_one_accuracy(command, tmp_path, rng, monkeypatch):
+    """A page draws a sample of a large file's held-out rows, and counts all of them."""
+    monkeypatch.setattr("adaline.cli._fitting._REPORTED", 200)
+    X = rng.standard_normal((900, 3))
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(900) > 0.4, "yes", "no")
+    rows = "\n".join(",".join([*map(str, x), label]) for x, label in zip(X, y, strict=True))
+    table, page = tmp_path / "table.csv", tmp_path / "page.html"
+    table.write_text(f"a,b,c,y\n{rows}\n")
+    found = json.loads(command("fit", table, "-t", "y", "--report", page, "--json").out)
+    quality = found["quality"]
+    assert f"{quality['right']} of {quality['rows']}," in page.read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +11,13 @@ from numpy.typing import NDArray
 
 import adaline
 from adaline.cli._errors import Usage
-from adaline.cli._quality import Quality, quality_for
 from adaline.cli._source import column, labels
-from adaline.cli._words import did_you_mean, name
+from adaline.cli._words import did_you_mean
 from adaline.data import Block, Encoding, Source
 from adaline.data.model_files import describe
+from adaline.verdicts.quality import Quality, quality_for
+from adaline.verdicts.verdict import asked, log_probabilities
+from adaline.verdicts.words import name
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +81,6 @@ def read(path: str) -> tuple[Any, dict[str, Any]]:
         raise ValueError(f"{path}: {text[0].lower()}{text[1:]}") from error
 
 
-def asked(model: Any, method: str, X: Any) -> Any:
-    """model.method(X), where X are the model's columns though they bear no names."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return getattr(model, method)(X)
-
-
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Predictions for a block; rows left out for missing values have none."""
@@ -100,7 +94,6 @@ class Answers:
 
 def answers(model: Any, encoding: Encoding, source: Source) -> Iterator[Answers]:
     """What the model says, block by block."""
-    tells = hasattr(model, "predict_log_proba")
     for block in source:
         keep = encoding.kept(block)
         kept = np.ones(block.rows, dtype=bool) if keep is None else keep
@@ -108,8 +101,8 @@ def answers(model: Any, encoding: Encoding, source: Source) -> Iterator[Answers]
             yield Answers(block, kept, None, np.empty(0), None)
             continue
         X = encoding.encode(block, keep)
-        log_p = asked(model, "predict_log_proba", X) if tells else None
-        yield Answers(block, kept, X, np.asarray(asked(model, "predict", X)), log_p)
+        predicted = np.asarray(asked(model, "predict", X))
+        yield Answers(block, kept, X, predicted, log_probabilities(model, X))
 
 
 @dataclass(eq=False)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 import adaline
 from adaline.cli._errors import Usage
 from adaline.cli._source import column, labels
-from adaline.cli._words import did_you_mean, name, number, plural
+from adaline.cli._words import did_you_mean
 from adaline.data import Source
+from adaline.verdicts.words import name, number, plural
 
 # Names for the command line, the class, and whether blocks of rows are enough to learn from.
 REGRESSORS = {"ridge": "Ridge", "least-squares": "LeastSquares", "widrow-hoff": "WidrowHoff"}

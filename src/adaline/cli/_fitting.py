@@ -145,6 +145,7 @@ def _written(story: Story, out: str | None, report: str | None) -> dict[str, str
             title=f"{story.plan.target} from {os.path.basename(title(story.source))}",
             data={"source": title(story.source), "rows learned from": story.found.rows or "many"},
             separability=story.found.separability,
+            quality=story.tested.quality,
             warnings=story.found.said,
             code=story.code(),
         )

@@ -11,13 +11,13 @@ import numpy as np
 import adaline
 from adaline.cli._choose import IN_ORDER, STREAMS, Choice
 from adaline.cli._errors import Usage
-from adaline.cli._evidence import PROVEN
 from adaline.cli._output import Out
 from adaline.cli._progress import Progress
 from adaline.cli._source import Share, about_rows, column, labels
 from adaline.cli._words import with_names
 from adaline.data import Encoding, Source
 from adaline.data import fit as fit_blocks
+from adaline.verdicts.evidence import is_proven
 
 MEMORY = 5_000_000  # numbers that are read into memory, at most
 _MOST = 200_000_000  # numbers for what needs all rows
@@ -140,13 +140,10 @@ def learned(
     names = encoding.names if plan.in_memory else ()
     said = list(dict.fromkeys(with_names(str(w.message), names) for w in ours))
     converged: bool | None = "ConvergenceWarning" not in kinds
-    if not plan.in_memory and plan.choice.model in IN_ORDER and not _is_proven(found.model):
+    in_order = not plan.in_memory and plan.choice.model in IN_ORDER
+    if in_order and not is_proven(getattr(found.model, "certificate_", None)):
         converged = None  # the passes were done as asked: nobody has looked whether more would help
     return replace(found, said=said, converged=converged)
-
-
-def _is_proven(model: Any) -> bool:
-    return getattr(getattr(model, "certificate_", None), "kind", "") in PROVEN
 
 
 def _is_news(warning: Any) -> bool:

@@ -16,7 +16,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from adaline.cli._words import plain
+from adaline.verdicts.coefficients import Coefficients
+from adaline.verdicts.words import plain
+
+_COEFFICIENTS = 40  # rows of a table of coefficients on a terminal
 
 
 def _whole(kind: Any, tokens: Any) -> int:
@@ -100,6 +103,17 @@ class Out:
         if self.at_length:
             for k, line in enumerate(aligned([head, *rows])):
                 self._print(line, "dim" if k == 0 else "", wrap=False)
+
+    def coefficients(self, found: Coefficients, corner: str = "") -> None:
+        """A table of weights, the largest where they are many, with notes on how to read it."""
+        if not found.heads:
+            return
+        cells, notes = found.cells(_COEFFICIENTS)
+        self.say()
+        self.table([corner, *found.titles], cells)
+        notes = [f"{note} --json has them all." for note in notes]
+        for text in (*notes, *found.notes):
+            self.say(text, "dim")
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> None:
         """Names and what belongs to them, both to the left."""

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import adaline
-from adaline.cli import _evidence
 from adaline.cli._ask import Measured
 from adaline.cli._errors import sentence
 from adaline.cli._learn import Learned, Plan
 from adaline.cli._output import Out, strict
-from adaline.cli._quality import words_for
 from adaline.cli._source import title
-from adaline.cli._words import name, number, plural
 from adaline.data import Source
+from adaline.verdicts.verdict import judged
+from adaline.verdicts.words import name, number, plural
 
 
 class Story:
@@ -34,8 +33,14 @@ class Story:
         self.data, self.source, self.plan, self.found = data, source, plan, found
         self.tested, self.is_held_out, self.out = tested, is_held_out, out
         self.files: dict[str, str] = {}
-        names = list(found.encoding.names)
-        self.heads, self.rows, self.notes = _evidence.coefficients(found.model, names)
+        self.verdict = judged(
+            found.model,
+            tested.quality,
+            held_out=is_held_out,
+            names=list(found.encoding.names),
+            separability=found.separability,
+            converged=found.converged,
+        )
 
     def printable_quality(self) -> dict[str, Any]:
         plain: dict[str, Any] = strict(self.tested.quality.facts())
@@ -44,28 +49,8 @@ class Story:
     def warnings(self) -> list[str]:
         """Doubts with advice, each once."""
         said = [sentence(text) for text in self.found.said]
-        said += _evidence.doubts(self.found.model, self.found.separability)
-        said += self.tested.quality.doubts()
-        if not self.is_held_out:
-            few = (self.found.rows or 0) < 50
-            advice = "these are too few to hold some out" if few else "--test 0.2 holds some out"
-            said.append(
-                "the quality was measured on rows that were learned from, which flatters; "
-                f"{advice}, or measure on other rows with adaline evaluate."
-            )
-        elif self.tested.quality.n < 30:
-            said.append(
-                f"only {plural(self.tested.quality.n, 'row')} were held out; the quality may be "
-                "far off."
-            )
+        said += [sentence(text) for text in self.verdict.warnings]
         return list(dict.fromkeys(said))
-
-    def verdict(self) -> str:
-        """Quality, convergence, separability and condition."""
-        quality = self.tested.quality
-        first = quality.sentence(words_for(quality.n, self.is_held_out))
-        found = self.found
-        return f"{first} {_evidence.in_short(found.model, found.converged, found.separability)}"
 
     def code(self) -> str:
         """Python that does it again."""
@@ -84,17 +69,11 @@ class Story:
         out.say(self._read())
         out.say(f"Learner: {plan.choice.model}, {plan.choice.why}.")
         out.say()
-        out.verdict(self.verdict())
+        out.verdict(str(self.verdict))
         certificate = getattr(found.model, "certificate_", None)
         if certificate is not None:
             out.say(f"Certificate, {sentence(str(certificate))}")
-        if self.heads:
-            cells, note = _evidence.shown(self.heads, self.rows)
-            out.say()
-            out.table([self._left_side(), *(name(h) for h in self.heads)], cells)
-            for text in (note, *self.notes):
-                if text:
-                    out.say(text, "dim")
+        out.coefficients(self.verdict.coefficients, self._left_side())
         warnings = self.warnings()
         if warnings:
             out.say()
@@ -149,8 +128,8 @@ class Story:
                 "why": plan.choice.why,
                 "parameters": model.get_params(deep=False),
             },
-            "verdict": self.verdict(),
-            "quality": {"held_out": self.is_held_out, **self.tested.quality.facts()},
+            "verdict": str(self.verdict),
+            "quality": self.verdict.quality,
             "converged": found.converged,
             "stopped": str(getattr(getattr(model, "fit_", None), "stopped", "")) or None,
             "certificate": None
@@ -159,8 +138,8 @@ class Story:
             "separability": None
             if proof is None
             else {"verdict": proof.verdict, "sentence": proof.explain(), "margin": proof.margin},
-            "condition": _evidence.condition(model),
-            "coefficients": self.rows,
+            "condition": self.verdict.condition,
+            "coefficients": self.verdict.coefficients.rows,
             "warnings": warnings,
             "files": self.files,
         }

@@ -1,62 +1,12 @@
-"""Names, numbers and shares as a terminal may show them."""
+"""What only the command says: sizes of files, names in sentences, and "did you mean"."""
 
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-LONGEST = 60
-
-
-def plain(text: Any, most: int = 2000) -> str:
-    """A text without anything a terminal would obey: control characters are shown, not sent.
-
-    >>> print(plain("a\\x1b[31mb\\n"))
-    a\\x1b[31mb\\n
-    """
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
-
-
-def name(text: Any) -> str:
-    """A name of a column, label or file: plain, and not longer than a line bears."""
-    return plain(text, LONGEST)
-
-
-def number(value: Any, digits: int = 5) -> str:
-    """Counts with thousands apart, other numbers to a few digits, a dash where there is none.
-
-    >>> number(1234567), number(0.1 + 0.2), number(float("nan"))
-    ('1,234,567', '0.3', '–')
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.{digits}g}"
-    return plain(value)
-
-
-def percent(share: float) -> str:
-    """A share with one digit behind the point.
-
-    >>> percent(0.9876)
-    '98.8 %'
-    """
-    return f"{100 * share:.1f} %"
-
-
-def plural(count: int, noun: str) -> str:
-    """A count and its noun.
-
-    >>> plural(1, "row"), plural(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+from adaline.verdicts.words import name
 
 
 def size(count: float) -> str:

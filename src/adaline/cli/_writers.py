@@ -13,8 +13,9 @@ from typing import Any, Self
 from adaline import MissingExtra
 from adaline.cli._errors import Usage
 from adaline.cli._output import strict
-from adaline.cli._words import did_you_mean, plain
+from adaline.cli._words import did_you_mean
 from adaline.data.outputs import Output, as_text
+from adaline.verdicts.words import plain
 
 _ENDINGS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
 _ENDINGS |= {"parquet": "parquet", "pq": "parquet"}

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 import adaline
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Out, Whole
-from adaline.cli._words import number, plural
+from adaline.verdicts.words import number, plural
 
 _DIGITS = 4000  # of a count that is written out
 

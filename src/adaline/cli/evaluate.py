@@ -12,7 +12,8 @@ from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
 from adaline.cli._source import about_rows, known_column, opened
-from adaline.cli._words import name, number, percent, plural
+from adaline.verdicts.quality import shown
+from adaline.verdicts.words import name, number, plural
 
 _MOST = 12  # classes whose confusion is shown
 
@@ -73,23 +74,9 @@ def evaluate(
 
 
 def _tell(out: Out, facts: dict[str, Any]) -> None:
-    if "r2" in facts:
-        rows = [
-            ("R²", facts["r2"]),
-            ("root mean squared error", facts["rmse"]),
-            ("mean absolute error", facts["mae"]),
-            ("largest error", facts["worst"]),
-            ("root mean squared error of the mean", facts["rmse_of_mean"]),
-        ]
-        out.facts([(k, "–" if v is None else number(float(v))) for k, v in rows])
+    out.facts(shown(facts))
+    if "labels" not in facts:
         return
-    rows = [
-        ("right", percent(facts["accuracy"])),
-        ("mean over classes", percent(facts["balanced_accuracy"])),
-    ]
-    if facts["log_loss"] is not None:
-        rows.append(("mean log loss", number(facts["log_loss"])))
-    out.facts(rows)
     if len(facts["labels"]) <= _MOST and len(facts["answers"]) <= _MOST:
         out.say()
         head = ["truth \\ answer", *(name(a) for a in facts["answers"])]

@@ -13,8 +13,9 @@ from adaline.cli._ask import loaded
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Out
 from adaline.cli._source import not_the_data
-from adaline.cli._words import name, size
+from adaline.cli._words import size
 from adaline.data.export import export as exported
+from adaline.verdicts.words import name
 
 
 def export(

@@ -13,8 +13,8 @@ from adaline.cli._output import Common, Out, Whole
 from adaline.cli._progress import Progress
 from adaline.cli._source import not_the_data
 from adaline.cli._wav import WavWriter
-from adaline.cli._words import name, number
 from adaline.data import blocks
+from adaline.verdicts.words import name, number
 
 _BLOCK = 65536  # samples that are filtered at a time
 # A small step for rules of gradients: the signal that is to stay disturbs learning.

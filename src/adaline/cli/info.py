@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from adaline.cli import _evidence
 from adaline.cli._ask import read
 from adaline.cli._output import Common, Out, strict
-from adaline.cli._words import name, number, plain, size
+from adaline.cli._words import size
+from adaline.verdicts.coefficients import coefficients
+from adaline.verdicts.words import name, number, plain
 
 
 def info(model: str, /, *, common: Common | None = None) -> int:
@@ -35,14 +36,8 @@ def info(model: str, /, *, common: Common | None = None) -> int:
     out.facts(_rows(inner, about, encoding))
     certificate = getattr(inner, "certificate_", None)
     names = _names(inner, encoding)
-    heads, rows, notes = _evidence.coefficients(inner, names) if names else ([], [], [])
-    if heads:
-        cells, note = _evidence.shown(heads, rows)
-        out.say()
-        out.table(["", *(name(h) for h in heads)], cells)
-        for text in (note, *notes):
-            if text:
-                out.say(text, "dim")
+    weights = coefficients(inner, names)
+    out.coefficients(weights)
     out.json(
         {
             "command": "info",
@@ -57,7 +52,7 @@ def info(model: str, /, *, common: Common | None = None) -> int:
             "certificate": None
             if certificate is None
             else {"kind": certificate.kind, "statement": certificate.statement},
-            "coefficients": rows,
+            "coefficients": weights.rows,
             "metadata": metadata,
         }
     )

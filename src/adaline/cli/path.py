@@ -13,8 +13,8 @@ from adaline.cli._choose import Choice
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._source import about_rows, known_column, opened, title
-from adaline.cli._words import name, number, plural
 from adaline.data import Encoding
+from adaline.verdicts.words import name, number, plural
 
 _WIDE = 8  # coefficients that the table shows beside the errors
 

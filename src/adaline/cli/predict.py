@@ -12,8 +12,8 @@ from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
 from adaline.cli._source import about_rows, column, known_column, not_the_data, opened
-from adaline.cli._words import number
 from adaline.cli._writers import Writer, writer_for
+from adaline.verdicts.words import number
 
 
 def predict(

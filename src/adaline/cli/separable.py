@@ -13,9 +13,11 @@ from adaline.cli._learn import fits_in_memory, gathered
 from adaline.cli._output import Common, Data, Out, strict
 from adaline.cli._proof import FORMAT, VERSION
 from adaline.cli._source import known_column, not_the_data, opened, title
-from adaline.cli._words import name, number, plural, with_names
+from adaline.cli._words import with_names
 from adaline.data import Encoding
 from adaline.data.outputs import write_atomically
+from adaline.verdicts.evidence import of_chance
+from adaline.verdicts.words import name, number, plural
 
 _MANY = 100  # classes: each row is told from every other class
 _PAIRED = 20  # classes up to which each two of them are decided, too
@@ -115,12 +117,8 @@ def _doubt(out: Out, found: Any, left_out: int) -> None:
     if left_out:
         out.warn(f"{number(left_out)} rows have missing values and were left out.")
     if found.verdict == "separable":
-        share = adaline.cover(found.n_rows, found.n_features, bool(found.fit_intercept)).fraction
-        if share > 0.01:
-            out.warn(
-                f"so are {100 * share:.3g} % of all labellings of {found.n_rows} points in "
-                f"{found.n_features} dimensions (Cover): that says little. More rows would."
-            )
+        for text in of_chance(found):
+            out.warn(text)
 
 
 def _file(found: Any, target: str, encoding: Encoding) -> dict[str, Any]:

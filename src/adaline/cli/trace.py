@@ -13,8 +13,9 @@ from adaline.cli._errors import Usage
 from adaline.cli._learn import gathered
 from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._source import about_rows, known_column, opened
-from adaline.cli._words import did_you_mean, name, number
+from adaline.cli._words import did_you_mean
 from adaline.data import Encoding
+from adaline.verdicts.words import name, number
 
 _STEPS = 200_000  # rows of the table that are kept at most
 TRACED = (

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.verdicts.quality import wilson
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,14 +110,3 @@ class CalibrationDisplay(Display):
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="probability told")
         ax.set_ylabel(f"share of {_canvas.plain(self.positive, 16)} that happened")
         _canvas.legend(ax, loc="upper left")
-
-
-def wilson(share: Array, n: Any, z: float = 1.959963984540054) -> tuple[Array, Array]:
-    """Wilson's interval of a share of n: it stays between 0 and 1.
-
-    >>> [round(float(end), 3) for end in wilson(np.array(0.5), 10)]
-    [0.237, 0.763]
-    """
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import adaline
-from adaline.report._evidence import condition, summary_of
 from adaline.report._rows import Rows
-from adaline.report._words import chance, clean, name, number, plural
+from adaline.verdicts.coefficients import Coefficients
+from adaline.verdicts.evidence import condition, summary_of
+from adaline.verdicts.words import name, number, plain, plural
 
 Card = tuple[tuple[str, str], ...]
 _MOST = 100  # rows of a table
+_OUTPUTS = 12  # classes or targets side by side
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def data_card(
 def model_card(model: Any) -> Card:
     """What the model is, how it was learned, and what it knows of itself."""
     card = [("learner", type(model).__name__)]
-    card += [(name(key), clean(repr(value), 200)) for key, value in _parameters(model).items()]
+    card += [(name(key), plain(repr(value), 200)) for key, value in _parameters(model).items()]
     if hasattr(model, "classes_"):
         labels = [name(label) for label in model.classes_.tolist()]
         shown = ", ".join(labels[:10]) + (f", ... ({len(labels)} in all)" if labels[10:] else "")
@@ -57,10 +59,10 @@ def model_card(model: Any) -> Card:
         card.append((words, number(value)))
     fit = getattr(model, "fit_", None)
     if fit is not None:
-        card.append(("learning ended", clean(fit.stopped)))
+        card.append(("learning ended", plain(fit.stopped)))
     certificate = getattr(model, "certificate_", None)
     if certificate is not None:
-        card.append(("certificate", clean(str(certificate))))
+        card.append(("certificate", plain(str(certificate))))
     card.append(("adaline", adaline.__version__))
     return tuple(card)
 
@@ -84,85 +86,22 @@ def _learned(model: Any) -> dict[str, Any]:
     if hasattr(model, "rank_"):
         found["rank"] = int(model.rank_)
     kappa = condition(model)
-    if not np.isnan(kappa):
+    if kappa is not None and not np.isnan(kappa):
         found["condition number"] = kappa
     return found
 
 
-def coefficients(model: Any, names: list[str]) -> Table | None:
+def coefficients(found: Coefficients) -> Table | None:
     """Coefficients by name, with intervals where the theory has them."""
-    if getattr(model, "coef_", None) is None:
+    if not found.heads:
         return None
-    W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
-    b = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
-    found = summary_of(model)
-    if found is not None and len(W) == 1:
-        bias = bool(getattr(model, "fit_intercept", True))
-        return _with_errors(found, names, bias, str(getattr(model, "certificate_", "")))
-    if len(W) == 1 and hasattr(model, "posterior"):
-        told = _of_posterior(model, names)
-        if told is not None:
-            return told
-    if len(W) == 1:
-        heads = ["coefficient"]
-    elif hasattr(model, "classes_"):
-        heads = [name(label) for label in model.classes_.tolist()]
-    else:
-        heads = [f"target {k}" for k in range(len(W))]
-    heads, few = heads[:12], W[:12]
-    order, notes = _largest(np.abs(few).max(axis=0))
-    if len(W) > len(few):
-        notes = (*notes, f"{len(few)} of {len(W)} outputs are shown.")
-    first = ("intercept", *(number(float(v)) for v in b[: len(few)]))
-    rows = [(name(names[j]), *(number(float(v)) for v in few[:, j])) for j in order]
-    return Table("Coefficients", ("", *heads), (first, *rows), notes)
-
-
-def _with_errors(found: Any, names: list[str], bias: bool, known: str) -> Table:
-    """A summary's table, with our names; what is `known` already is not noted again."""
-    named = (["intercept"] if bias else []) + names
-    size = np.abs(np.asarray(found.columns["coef"], dtype=np.float64))
-    order, notes = _largest(size[bias:])
-    chosen = ([0] if bias else []) + [j + bias for j in order]
-    head = ("", *(str(column) for column in found.columns))
-    rows = []
-    for i in chosen:
-        cells = [
-            chance(float(values[i])) if column == "p" else number(float(values[i]))
-            for column, values in found.columns.items()
-        ]
-        rows.append((name(named[i]), *cells))
-    notes += tuple(clean(note) for note in found.notes if note != known)
-    return Table("Coefficients", head, tuple(rows), notes)
-
-
-def _of_posterior(model: Any, names: list[str]) -> Table | None:
-    """Ridge weights with the posterior's spread; None where it has none."""
-    try:
-        given = model.posterior()
-    except ValueError:
-        return None
-    spread = np.sqrt(np.diag(given.covariance))
-    order, notes = _largest(np.abs(given.mean))
-    rows: list[tuple[str, ...]] = [("intercept", number(float(model.intercept_)), "–", "–", "–")]
-    for j in order:
-        mean, half = float(given.mean[j]), 1.959963984540054 * float(spread[j])
-        cells = (mean, float(spread[j]), mean - half, mean + half)
-        rows.append((name(names[j]), *(number(cell) for cell in cells)))
-    words = (
-        "Intervals hold 95 % of the posterior: the penalty read as a prior belief in small weights."
-    )
-    head = ("", "coef", "std dev", "low 95%", "high 95%")
-    return Table("Coefficients", head, tuple(rows), (*notes, words))
-
-
-def _largest(size: Any) -> tuple[list[int], tuple[str, ...]]:
-    """All in their order, or the largest where they are many, and a note that says so."""
-    if len(size) <= _MOST:
-        return list(range(len(size))), ()
-    order = np.argsort(-size, kind="stable")[:_MOST]
-    note = f"The {_MOST} largest of {plural(len(size), 'coefficient')} are shown."
-    return sorted(order.tolist()), (note,)
+    shown = replace(found, heads=found.heads[:_OUTPUTS])
+    cells, notes = shown.cells(_MOST, digits=5)
+    if len(found.heads) > _OUTPUTS:
+        notes.append(f"{_OUTPUTS} of {len(found.heads)} outputs are shown.")
+    rows = tuple(tuple(line) for line in cells)
+    words = (plain(note) for note in (*notes, *found.notes))
+    return Table("Coefficients", ("", *shown.titles), rows, tuple(words))
 
 
 def facts_of(model: Any) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adaline.data.outputs import refuse_unwritable
+from adaline.verdicts.quality import Quality
 
 
 def check_page(path: Any) -> None:
@@ -19,9 +20,9 @@ def check_page(path: Any) -> None:
 
 
 def check_options(
-    texts: Mapping[str, Any], held_out: Any, names: Any, data: Any, separability: Any
+    texts: Mapping[str, Any], held_out: Any, names: Any, data: Any, separability: Any, quality: Any
 ) -> None:
-    """Texts, a truth, a name a column, facts, and a verdict on separability."""
+    """Texts, a truth, a name a column, facts, a verdict on separability, and counts."""
     for option, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise _wrong(option, value, "text, or None")
@@ -31,6 +32,8 @@ def check_options(
         raise _wrong("data", data, "a mapping, such as {'file': 'rents.csv'}, or None")
     if separability is not None and not isinstance(getattr(separability, "verdict", None), str):
         raise _wrong("separability", separability, "what `separability(X, y)` answers, or None")
+    if quality is not None and not isinstance(quality, Quality):
+        raise _wrong("quality", quality, "Decisions or Errors of adaline.verdicts.quality, or None")
     listed = isinstance(names, Iterable) and hasattr(names, "__len__")
     if names is not None and (not listed or isinstance(names, str | bytes | Mapping)):
         raise _wrong("names", names, "a sequence of column names")

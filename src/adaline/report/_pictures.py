@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from adaline import plot
-from adaline.report._rows import Rows, ask
-from adaline.report._words import clean
+from adaline.report._rows import Rows
+from adaline.verdicts.verdict import asked
+from adaline.verdicts.words import plain
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Picture:
     @property
     def claim(self) -> str:
         """What the picture says, in a sentence."""
-        return clean(self.display.claim)
+        return plain(self.display.claim)
 
     @cached_property
     def svg(self) -> str:
@@ -52,7 +53,7 @@ def pictures(
         try:
             found.append(Picture(key, title, make()))
         except ValueError as error:
-            missing.append(clean(f"There is no picture “{title}”: {error}"))
+            missing.append(plain(f"There is no picture “{title}”: {error}"))
     return found, missing
 
 
@@ -138,7 +139,7 @@ def _of_two_classes(model: Any, rows: Rows, kind: str) -> Wanted:
             "roc",
             "Hits and false alarms",
             lambda: plot.RocCurveDisplay.from_predictions(
-                rows.y, ask(model, "decision_function", rows.X), positive=positive, name=kind
+                rows.y, asked(model, "decision_function", rows.X), positive=positive, name=kind
             ),
         )
     if hasattr(model, "predict_proba"):
@@ -147,7 +148,7 @@ def _of_two_classes(model: Any, rows: Rows, kind: str) -> Wanted:
             "Calibration",
             lambda: plot.CalibrationDisplay.from_predictions(
                 rows.y,
-                ask(model, "predict_proba", rows.X)[:, 1],
+                asked(model, "predict_proba", rows.X)[:, 1],
                 positive=positive,
                 name=kind,
                 bins=max(2, min(10, len(rows) // 20)),

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from adaline.data.outputs import write_atomically
-from adaline.report import _cards, _evidence
+from adaline.report import _cards
 from adaline.report._cards import Card, Table
 from adaline.report._options import check_options, check_page, checked_warnings
 from adaline.report._page import rendered
 from adaline.report._pictures import Picture, pictures
-from adaline.report._quality import quality
-from adaline.report._rows import names_of, rows_of
-from adaline.report._words import clean, name
+from adaline.report._rows import rows_of
+from adaline.verdicts import evidence
+from adaline.verdicts.quality import Quality, shown
+from adaline.verdicts.verdict import column_names, judged
+from adaline.verdicts.words import name, plain
 
 LARGEST = 500_000  # bytes of a page: small enough for a letter
 _CODE = 20_000
@@ -83,6 +85,7 @@ class Report:
         target: str | None = None,
         data: Mapping[str, Any] | None = None,
         separability: Any = None,
+        quality: Quality | None = None,
         warnings: Iterable[Any] = (),
         verdict: str | None = None,
         code: str | None = None,
@@ -107,6 +110,9 @@ class Report:
             Facts for the data card, in their order: file, rows learned from, ...
         separability : Separability, optional
             What `separability` answered on the rows of the fit.
+        quality : Decisions or Errors, optional
+            Counts of `adaline.verdicts.quality` over more rows than X has, which then is a sample
+            of them for the pictures; by default the rows of X are counted.
         warnings : iterable of str or Warning, optional
             What was said while learning.
         verdict : str, optional
@@ -119,31 +125,29 @@ class Report:
                 f"{type(model).__name__} is not a fitted estimator; fit it first, then report."
             )
         texts = {"title": title, "target": target, "verdict": verdict, "code": code}
-        check_options(texts, held_out, names, data, separability)
+        check_options(texts, held_out, names, data, separability, quality)
         warnings = checked_warnings(warnings)
         if X is None and y is not None:
             raise ValueError("y is given and X is not; give the rows that y belongs to.")
-        named = names_of(model, X, names)
+        named = column_names(model, X, names)
         rows = None if X is None else rows_of(model, X, y)
-        found = None if rows is None else quality(model, rows, held_out)
+        if quality is None and rows is not None:
+            quality = rows.quality(model)
+        found = judged(model, quality, held_out=held_out, names=named, separability=separability)
         drawn, missing = pictures(model, rows, named, held_out)
-        told = [clean(_message(w)) for w in warnings]
-        told += [] if found is None else found.warnings
-        told += _evidence.warnings_of(model, named, separability)
+        told = [plain(_message(w)) for w in warnings] + [_capital(w) for w in found.warnings]
         if rows is not None and rows.left_out:
             told.append(
                 f"{rows.left_out} of {rows.left_out + len(rows)} rows have gaps (NaN or infinity) "
                 "and were left out. Fill them in, or find out why they are there."
             )
-        said = [] if verdict is None else [clean(verdict)]
-        said += [found.sentence] if found else ["There were no rows to measure the quality with."]
-        tables = [_cards.coefficients(model, named)]
+        said = [found.sentence] if verdict is None else [plain(verdict), found.sentence]
+        tables = [_cards.coefficients(found.coefficients)]
         tables += [] if rows is None else [_cards.columns(rows, named)]
-        facts = {} if found is None else found.facts
         return cls(
             title=name(title or _title(model, target)),
-            verdict=(*said, *_evidence.sentences(model, separability)),
-            quality=tuple(facts.items()),
+            verdict=(*said, *evidence.sentences(model, separability)),
+            quality=tuple(shown(found.quality)) if found.quality else (),
             data_card=_cards.data_card(data or {}, rows, held_out, target),
             model_card=_cards.model_card(model),
             statistics=tuple(_cards.facts_of(model).items()),
@@ -151,7 +155,7 @@ class Report:
             pictures=tuple(drawn),
             warnings=tuple(dict.fromkeys(told)),
             notes=tuple(missing),
-            code=clean(_cards.code_for(model) if code is None else code, _CODE),
+            code=plain(_cards.code_for(model) if code is None else code, _CODE, lines=True),
         )
 
     def html(self) -> str:
@@ -200,7 +204,7 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
     X, y : array-like, optional
         Held-out rows.
     **more
-        held_out, title, names, target, data, separability, warnings, verdict, code.
+        held_out, title, names, target, data, separability, quality, warnings, verdict, code.
 
     Returns
     -------
@@ -223,6 +227,10 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
 def _title(model: Any, target: str | None) -> str:
     kind = type(model).__name__
     return f"{kind} for {target}" if target else kind
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _message(warning: Any) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from adaline.verdicts.quality import Quality, quality_for
+from adaline.verdicts.verdict import asked, log_probabilities
 
 SHOWN = 1000  # rows that pictures show
 _NUMBERS = 20_000_000  # entries that pictures may spread out in memory
@@ -37,6 +38,12 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def quality(self, model: Any) -> Quality:
+        """The predictions counted against the truth."""
+        found = quality_for(model)
+        found.add(self.y, self.predicted, log_probabilities(model, self.X))
+        return found
 
     @property
     def X_few(self) -> NDArray[np.float64]:
@@ -87,7 +94,7 @@ def rows_of(model: Any, X: Any, y: Any) -> Rows:
         raise ValueError("every row has gaps (NaN or infinity); there is nothing to report on.")
     most = int(max(1, min(SHOWN, _NUMBERS // max(X.shape[1], 1))))
     few = np.unique(np.linspace(0, len(truth) - 1, min(most, len(truth))).astype(np.int64))
-    return Rows(X, truth, np.asarray(ask(model, "predict", X)), left_out, few)
+    return Rows(X, truth, np.asarray(asked(model, "predict", X)), left_out, few)
 
 
 def _check_labels(y: NDArray[Any], known: list[Any]) -> None:
@@ -121,23 +128,3 @@ def _numbers(y: NDArray[Any]) -> NDArray[np.float64]:
         raise ValueError(
             "y holds things that are no numbers, and the model predicts numbers."
         ) from None
-
-
-def ask(model: Any, method: str, X: Any) -> Any:
-    """model.method(X), where X are the model's columns in their order though they bear no names."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return getattr(model, method)(X)
-
-
-def names_of(model: Any, X: Any, names: Sequence[Any] | None) -> list[str]:
-    """Names given, those of the fit, those of the table, or x0, x1, ..."""
-    p = int(model.n_features_in_)
-    for found in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
-        if found is not None:
-            if len(found) != p:
-                raise ValueError(
-                    f"there are {len(found)} names for {p} columns; give one for each."
-                )
-            return [str(name) for name in found]
-    return [f"x{j}" for j in range(p)]

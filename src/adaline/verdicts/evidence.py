@@ -1,0 +1,160 @@
+"""What is known of a fit: convergence, separability, condition; and what to doubt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adaline.dichotomies import cover
+from adaline.verdicts.words import name, number, plain
+
+ILL_CONDITIONED = 1e8  # condition number from which half the digits may be lost
+_TELLING = 0.01  # share of separable labellings from which separability says little (Cover)
+_INFLATED = 10.0  # variance inflation factor from which a coefficient is not read alone
+
+
+def is_proven(certificate: Any) -> bool:
+    """Whether a certificate claims anything."""
+    return certificate is not None and certificate.kind not in ("unproven", "undecided")
+
+
+def condition(model: Any) -> float | None:
+    """Condition number of the scaled columns, where the fit knows it."""
+    for holder in (model, getattr(model, "fit_", None)):
+        for attribute in ("condition_", "condition"):
+            value = getattr(holder, attribute, None)
+            if isinstance(value, float | np.floating):
+                return float(value)
+    return None
+
+
+def summary_of(model: Any) -> Any:
+    """The summary, or None where the fit has none."""
+    if not hasattr(model, "summary"):
+        return None
+    try:
+        return model.summary()
+    except ValueError:  # a stream, dependent columns, or a fit too large to keep errors of
+        return None
+
+
+def in_short(model: Any, converged: bool | None, separability: Any) -> str:
+    """Converged or not, separable or not, condition: half a line."""
+    certificate = getattr(model, "certificate_", None)
+    proven = is_proven(certificate)
+    if converged is None:
+        parts = ["learning took the passes it was given, and whether more would help is not known"]
+    elif not converged:
+        parts = ["learning has not converged"]
+    elif hasattr(model, "n_iter_"):
+        parts = ["learning converged" + (" (proven)" if proven else "")]
+    else:
+        parts = ["solved in closed form"]
+        digits = getattr(certificate, "evidence", {}).get("digits")
+        if proven and isinstance(digits, float | int) and digits == digits:
+            parts[0] += f" ({min(int(digits), 16)} digits proven)"
+    if separability is not None:
+        parts.append(of_separability(separability))
+    kappa = condition(model)
+    if kappa is not None and np.isfinite(kappa):
+        parts.append(f"condition number {number(kappa, 3)}")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def of_separability(found: Any) -> str:
+    """The verdict on the rows it was asked about: those learned from, not those held out."""
+    rows = f"the {number(found.n_rows)} rows learned from"
+    two = len(found.labels) == 2
+    boundary = "hyperplane" if two else "linear machine"
+    # Of K classes "quasi-separable" may mean that two overlap and share one output: say less.
+    touch = ": the classes touch" if two else ""
+    return {
+        "separable": f"a {boundary} separates {rows} (proven)",
+        "overlapping": f"no {boundary} separates {rows} (proven)",
+        "quasi-separable": f"no {boundary} separates {rows}{touch} (proven)",
+        "undecided": f"whether a {boundary} separates {rows} is undecided",
+    }[found.verdict]
+
+
+def sentences(model: Any, separability: Any = None) -> list[str]:
+    """The evidence at length: certificate, end of learning, separability, condition."""
+    said = []
+    certificate = getattr(model, "certificate_", None)
+    if certificate is not None:
+        lead = "Proven" if is_proven(certificate) else "Not proven"
+        said.append(f"{lead}, {certificate.kind}: {certificate.statement}")
+    fit = getattr(model, "fit_", None)
+    if fit is not None and hasattr(model, "n_iter_"):
+        said.append(f"Learning ended: {fit.stopped}")
+    if separability is not None:
+        said.append(f"Separability of the rows learned from: {separability}")
+    kappa = condition(model)
+    if kappa is not None and np.isfinite(kappa):
+        lost = max(0, int(np.ceil(np.log10(max(kappa, 1.0)))))
+        means = (
+            f"rounding in the data can change the last {lost} of 16 digits of the weights."
+            if lost
+            else "the columns do not get in each other's way."
+        )
+        said.append(f"The condition number is {number(kappa, 3)}: {means}")
+    return [plain(text, lines=True) for text in said]
+
+
+def doubts(model: Any, separability: Any = None, names: list[str] | None = None) -> list[str]:
+    """What the fit itself gives reason to doubt, with advice."""
+    said = []
+    kappa = condition(model)
+    if kappa is not None and kappa > ILL_CONDITIONED:
+        said.append(
+            f"the condition number is {number(kappa, 3)}: some columns nearly say the same. Leave "
+            "some out, or use ridge."
+        )
+    said += _inflated(model, names or []) + _unfinished(model)
+    if separability is not None and separability.verdict == "separable":
+        said += of_chance(separability)
+    return said
+
+
+def of_chance(separability: Any) -> list[str]:
+    """Cover's warning: with so few rows in so many dimensions, most labellings are separable."""
+    n, d = separability.n_rows, separability.n_features
+    share = cover(n, d, bool(separability.fit_intercept)).fraction
+    if share <= _TELLING:
+        return []
+    return [
+        f"the classes are separable, but so are {100 * share:.3g} % of all labellings of {n} "
+        f"points in {d} dimensions (Cover): that says little. More rows would."
+    ]
+
+
+def _unfinished(model: Any) -> list[str]:
+    """Whether learning ended because its passes did."""
+    most, done = getattr(model, "max_iter", None), getattr(model, "n_iter_", None)
+    if most is None or done is None or np.max(done) < most:
+        return []
+    if is_proven(getattr(model, "certificate_", None)):
+        return []
+    return [
+        f"learning ended after max_iter = {most} without having converged. Give a larger max_iter, "
+        "scale the columns, or take a learner that always converges, such as ridge or logistic "
+        "regression with a penalty."
+    ]
+
+
+def _inflated(model: Any, names: list[str]) -> list[str]:
+    """Columns whose coefficients others make uncertain."""
+    columns = getattr(summary_of(model), "columns", {}) if names else {}
+    if "VIF" not in columns:
+        return []
+    vif = np.asarray(columns["VIF"], dtype=np.float64)[-len(names) :]
+    high = [j for j in np.argsort(-vif).tolist() if vif[j] > _INFLATED][:5]
+    if not high:
+        return []
+    listed = ", ".join(f"{name(names[j])} ({number(float(vif[j]), 3)})" for j in high)
+    return [
+        "other columns make these coefficients uncertain (variance inflation above "
+        f"{_INFLATED:.0f}): {listed}. Predictions may be fine, but do not read these coefficients "
+        "one by one."
+    ]

@@ -1,0 +1,186 @@
+"""A fitted model and rows to try it on: what it is worth, and what to doubt."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.parameters import FLAG, ParameterError, array, numbers, shown
+from adaline.tiles import check_finite
+from adaline.verdicts import evidence
+from adaline.verdicts.coefficients import Coefficients, coefficients
+from adaline.verdicts.quality import Quality, quality_for, words_for
+from adaline.verdicts.words import plural
+
+FEW_ROWS = 30  # rows below which a measured quality may be far off
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a fitted model is worth.
+
+    Attributes
+    ----------
+    sentence : str
+        How good the predictions are, against doing without a model.
+    quality : dict
+        The same as numbers by stable names; empty where there were no rows.
+    evidence : str
+        Convergence, separability and condition in half a line.
+    converged : bool or None
+        None where nobody knows.
+    condition : float or None
+        Condition number of the scaled columns, where the fit knows it.
+    warnings : tuple of str
+        What to doubt, each with advice.
+    coefficients : Coefficients
+        Weights by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import LeastSquares, verdict
+    >>> x = np.arange(100.0)[:, None]
+    >>> found = verdict(LeastSquares().fit(x[::2], 3 * x[::2, 0] + 1), x[1::2], 3 * x[1::2, 0] + 1)
+    >>> print(found.sentence)
+    Explains 100.0 % of the variance of 50 held-out rows and is off by 0 ...
+    >>> found.quality["r2"], found.coefficients.rows[1]["coef"]
+    (1.0, 3.0)
+    """
+
+    sentence: str
+    quality: dict[str, Any]
+    evidence: str
+    converged: bool | None
+    condition: float | None
+    warnings: tuple[str, ...]
+    coefficients: Coefficients
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.evidence}"
+
+
+def verdict(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    held_out: bool = True,
+    names: Sequence[Any] | None = None,
+    separability: Any = None,
+) -> Verdict:
+    """How good a fitted model is on rows, what is proven of it, and what to doubt.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X, y : array-like or CSR of shape (n, p), and (n,) or (n, k)
+        Rows to try the model on, best such as it has not seen.
+    held_out : bool, default=True
+        False where the model has learned from these rows, which the verdict then says.
+    names : sequence of str, optional
+        Columns; by default those of the fit, or x0, x1, ...
+    separability : Separability, optional
+        What `separability` answered on the rows of the fit.
+
+    Returns
+    -------
+    Verdict
+    """
+    if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
+        raise ParameterError(f"model is {shown(model)}; expected a fitted estimator: fit it first.")
+    FLAG("held_out", held_out)
+    if separability is not None and not isinstance(getattr(separability, "verdict", None), str):
+        raise ParameterError(
+            f"separability is {shown(separability)}; expected what `separability(X, y)` answers."
+        )
+    answer = np.asarray(asked(model, "predict", X))
+    truth = array("y", y)
+    if truth.shape != answer.shape:
+        raise ParameterError(
+            f"X has {len(answer)} rows and y has shape {truth.shape}; predictions have "
+            f"{answer.shape}: give one y for each row."
+        )
+    if not hasattr(model, "classes_"):
+        truth = numbers("y", y)
+        check_finite(truth.reshape(len(truth), -1), what="y")
+    found = quality_for(model)
+    found.add(truth, answer, log_probabilities(model, X))
+    named = column_names(model, X, names)
+    return judged(model, found, held_out=held_out, names=named, separability=separability)
+
+
+def judged(
+    model: Any,
+    quality: Quality | None,
+    *,
+    held_out: bool,
+    names: list[str],
+    separability: Any = None,
+    converged: bool | None = True,
+) -> Verdict:
+    """The verdict on a model whose predictions have been counted; None where there were no rows."""
+    doubts = evidence.doubts(model, separability, names)
+    sentence = "There were no rows to measure the quality with."
+    if quality is not None:
+        sentence = quality.sentence(words_for(quality.n, held_out))
+        doubts = [*doubts, *quality.doubts(), *_flattered(quality.n, held_out)]
+    return Verdict(
+        sentence=sentence,
+        quality={} if quality is None else {"held_out": held_out, **quality.facts()},
+        evidence=evidence.in_short(model, converged, separability),
+        converged=converged,
+        condition=evidence.condition(model),
+        warnings=tuple(doubts),
+        coefficients=coefficients(model, names),
+    )
+
+
+def _flattered(rows: int, held_out: bool) -> list[str]:
+    """Whether the rows themselves are a reason for doubt."""
+    said = []
+    if not held_out:
+        said.append(
+            "the quality was measured on rows that the model has learned from, which flatters it. "
+            "Measure it on other rows."
+        )
+    if rows < FEW_ROWS:
+        said.append(
+            f"only {plural(rows, 'row')} measure the quality; the numbers may be far off. Hold out "
+            "more rows."
+        )
+    return said
+
+
+def asked(model: Any, method: str, X: Any) -> Any:
+    """model.method(X), where X are the model's columns in their order though they bear no names."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return getattr(model, method)(X)
+
+
+def log_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
+    """Logarithms of the probabilities that the model tells, if it tells any."""
+    if not hasattr(model, "predict_log_proba"):
+        return None
+    return np.asarray(asked(model, "predict_log_proba", X), dtype=np.float64)
+
+
+def column_names(model: Any, X: Any, names: Sequence[Any] | None) -> list[str]:
+    """Names given, those of the fit, those of the table, or x0, x1, ..."""
+    p = int(model.n_features_in_)
+    if names is not None and (isinstance(names, str | bytes) or not hasattr(names, "__len__")):
+        raise ParameterError(f"names is {shown(names)}; expected a sequence of {p} names.")
+    for found in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
+        if found is not None:
+            if len(found) != p:
+                raise ParameterError(
+                    f"names: there are {len(found)} names for {p} columns; give one for each."
+                )
+            return [str(name) for name in found]
+    return [f"x{j}" for j in range(p)]

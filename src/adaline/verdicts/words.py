@@ -1,0 +1,73 @@
+"""Numbers, shares and names in sentences. What came from a file is shown, never obeyed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+LONGEST = 2000  # letters of a text
+LONGEST_NAME = 60
+
+
+def plain(text: Any, most: int = LONGEST, lines: bool = False) -> str:
+    """A text whose control characters are spelled out, so that no terminal or page obeys them.
+
+    With `lines`, line breaks stay.
+
+    >>> print(plain("a\\x1b[31mb\\n"))
+    a\\x1b[31mb\\n
+    """
+    shown = "".join(
+        c if c.isprintable() or (lines and c == "\n") else repr(c)[1:-1] for c in str(text)
+    )
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def name(text: Any) -> str:
+    """The name of a column, label or file: plain, and short enough for a line."""
+    return plain(text, LONGEST_NAME)
+
+
+def number(value: Any, digits: int = 5) -> str:
+    """Counts with thousands apart, other numbers to a few digits, a dash where there is none.
+
+    >>> number(1234567), number(0.1 + 0.2), number(float("nan")), number(None)
+    ('1,234,567', '0.3', '–', '–')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{int(value):,}"
+    if isinstance(value, float | np.floating):
+        return "–" if np.isnan(value) else f"{float(value):.{digits}g}"
+    return plain(value)
+
+
+def percent(share: float) -> str:
+    """A share with one digit behind the point.
+
+    >>> percent(0.9876)
+    '98.8 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def chance(p: float) -> str:
+    """A p-value: small ones are small.
+
+    >>> chance(0.0312), chance(1e-9)
+    ('0.0312', '< 0.0001')
+    """
+    return "< 0.0001" if p < 1e-4 else number(float(p), 3)
+
+
+def plural(count: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,90 @@
+"""One judgement: the same numbers by blocks, in the command, in the report and in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import balanced_accuracy_score, log_loss, r2_score
+
+import adaline
+from adaline.verdicts.quality import Decisions, Errors, shown, wilson
+
+
+def two_classes(rng, n=200):
+    X = rng.standard_normal((n, 3))
+    return X, np.where(X[:, 0] + 0.7 * rng.standard_normal(n) > 0.4, "yes", "no")
+
+
+def test_quality_of_decisions_is_that_of_scikit_learn(rng):
+    X, y = two_classes(rng)
+    model = adaline.LogisticRegression().fit(X[:100], y[:100])
+    found = adaline.verdict(model, X[100:], y[100:]).quality
+    assert found["accuracy"] == model.score(X[100:], y[100:])
+    answer = model.predict(X[100:])
+    assert_allclose(found["balanced_accuracy"], balanced_accuracy_score(y[100:], answer))
+    assert_allclose(found["log_loss"], log_loss(y[100:], model.predict_proba(X[100:])))
+    assert found["rows"] == 100
+    assert found["held_out"] is True
+
+
+def test_quality_of_many_targets_is_the_mean_over_them(rng):
+    X, Y = rng.standard_normal((60, 2)), rng.standard_normal((60, 3))
+    Y[:, 0] += 3 * X[:, 0]
+    model = adaline.LeastSquares().fit(X, Y)
+    found = adaline.verdict(model, X, Y, held_out=False).quality
+    assert_allclose(found["r2"], r2_score(Y, model.predict(X)), rtol=1e-12)
+    assert_allclose(found["rmse"], np.sqrt(np.mean((Y - model.predict(X)) ** 2)), rtol=1e-12)
+    assert found["targets"] == 3
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [3, 50, 51]])
+def test_blocks_count_as_one(rng, cuts):
+    y, p = rng.standard_normal(80) + 1e3, rng.standard_normal(80) + 1e3
+    whole, parts = Errors(), Errors()
+    whole.add(y, p)
+    for a, b in zip(np.split(y, cuts), np.split(p, cuts), strict=True):
+        parts.add(a, b)
+    for key, value in whole.facts().items():
+        assert_allclose(parts.facts()[key], value, rtol=1e-12)
+
+
+def test_squares_beyond_float64_give_no_r2():
+    found = Errors()
+    found.add(np.array([1e200, -1e200]), np.zeros(2))
+    assert found.facts()["r2"] is None
+    assert found.facts()["worst"] == 1e200
+
+
+def test_rejected_rows_are_counted_and_told():
+    found = Decisions([0, 1])
+    found.add(np.array([0, 1, 1, 0]), np.array([0, 1, -1, -1]))
+    facts = found.facts()
+    assert (facts["right"], facts["rejected"]) == (2, 2)
+    assert ("right where not rejected", "100.0 %") in shown(facts)
+
+
+def test_wilson_holds_the_truth_about_95_times_in_100(rng):
+    n, p = 50, 0.9
+    low, high = wilson(rng.binomial(n, p, 4000) / n, n)
+    # Coverage of Wilson's interval at n = 50, p = 0.9 is 0.970 (exact sum); 4000 draws, 4 sigma.
+    assert abs(np.mean((low <= p) & (p <= high)) - 0.970) < 4 * np.sqrt(0.97 * 0.03 / 4000)
+
+
+def test_a_verdict_says_when_it_flatters_and_when_rows_are_few(rng):
+    X, y = two_classes(rng, 20)
+    model = adaline.GaussianClassifier().fit(X, y)
+    told = " ".join(adaline.verdict(model, X, y, held_out=False).warnings)
+    assert "flatters" in told
+    assert "only 20 rows" in told
+
+
+def test_wrong_rows_are_refused_in_words(rng):
+    X, y = two_classes(rng, 20)
+    with pytest.raises(ValueError, match="expected a fitted estimator"):
+        adaline.verdict(adaline.Ridge(), X, y)
+    model = adaline.GaussianClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"X has 20 rows and y has shape \(19,\)"):
+        adaline.verdict(model, X, y[:19])
+    with pytest.raises(ValueError, match="2 names for 3 columns"):
+        adaline.verdict(model, X, y, names=["a", "b"])
