@@ -410,6 +410,31 @@ subject(
     },
 )
 
+COUNTS = np.array([1.0, 0.0, 2.0, 3.0, 1.0, 4.0, 2.0, 0.0])
+_COUNTS = Numbers(((n,), (n, 1)), low=0.0, not_all_zero=True)
+_OFFSET = Either((NONE, Numbers(((n,),), valid=lambda v: np.abs(v).max() <= 600)))
+_EXPOSURE = Either((NONE, Numbers(((n,),), low=0.0, without=(0.0,))))
+_kinds = {"alpha": Number(0.0), "fit_intercept": FLAG, "max_iter": COUNT, "tol": POSITIVE}
+made = estimator("PoissonRegression", _kinds, COUNTS)
+_more = {"offset": None, "exposure": None}
+_kinds = {"X": ROWS, "y": _COUNTS, "sample_weight": WEIGHTS}
+_kinds |= {"offset": _OFFSET, "exposure": _EXPOSURE}
+_rows = {"X": X, "y": COUNTS, "sample_weight": np.ones(n), **_more}
+subject("PoissonRegression.fit", method(adaline.PoissonRegression, "fit"), _rows, kinds=_kinds)
+subject("PoissonRegression.score", method(made, "score"), _rows, kinds=_kinds)
+subject(
+    "PoissonRegression.summary",
+    method(made, "summary"),
+    {"level": 0.9, **_rows},
+    kinds={**_kinds, "X": Either((NONE, ROWS)), "level": LEVEL},
+)
+subject(
+    "PoissonRegression.predict",
+    method(made, "predict"),
+    {"X": X, **_more},
+    kinds={"X": ROWS, "offset": _OFFSET, "exposure": _EXPOSURE},
+)
+
 made = estimator(
     "HoKashyap",
     {

@@ -33,6 +33,7 @@ LAYERS = [
     ["estimators", "filters"],
     ["procedures"],
     ["certificates"],
+    ["losses"],
     ["objective", "moments", "class_moments", "triangle"],
     ["class_tiles"],
     [
@@ -64,6 +65,7 @@ SHARE_UNDERSCORED = {
     "estimators",
     "filters",
     "kernels",
+    "losses",
     "plot",
     "procedures",
     "report",

@@ -39,6 +39,7 @@ _HOME = {
     "NLMS": "adaline.filters.nlms",
     "OverK": "adaline.schedules",
     "Perceptron": "adaline.estimators.perceptron",
+    "PoissonRegression": "adaline.estimators.poisson",
     "PolynomialLeastSquares": "adaline.estimators.polynomial",
     "RLS": "adaline.filters.rls",
     "RankDeficientWarning": "adaline.errors",
@@ -97,6 +98,7 @@ __all__ = [
     "Moments",
     "OverK",
     "Perceptron",
+    "PoissonRegression",
     "PolynomialLeastSquares",
     "RankDeficientWarning",
     "Report",
@@ -153,6 +155,7 @@ if TYPE_CHECKING:
     from adaline.estimators.max_margin import MaxMargin, max_margin
     from adaline.estimators.mistakes import mistake_bound
     from adaline.estimators.perceptron import Perceptron
+    from adaline.estimators.poisson import PoissonRegression
     from adaline.estimators.polynomial import PolynomialLeastSquares
     from adaline.estimators.ridge import Ridge
     from adaline.estimators.separability import separability

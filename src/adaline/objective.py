@@ -1,24 +1,26 @@
-"""Logistic loss summed over rows at theta: value, gradient and curvature, in pieces that add up.
+"""A loss summed over rows at theta: value, gradient and curvature, in pieces that add up.
 
-    f(theta) = sum_i omega_i loss_i(theta'z_i) + sum_j penalty_j theta_j^2 / 2
+    f(theta) = sum_i omega_i loss_i(theta'z_i + offset_i) + sum_j penalty_j theta_j^2 / 2
     z = (scale x - shift, 1)
 
-theta (K, p + 1) holds the weights and, last, the bias; two classes are K = 1. Scales are powers of
+theta (K, p + 1) holds the weights and, last, the bias; one output is K = 1. Scales are powers of
 two and shifts are near the columns' means, so that unscaled and shifted columns cost no digits;
-the penalty is that of the weights in the units of X.
+the penalty is that of the weights in the units of X. What the loss of a row is, a `Loss` of
+`adaline.losses` says; this file holds all that does not depend on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline._threads import over_pieces, pieces
 from adaline.kernels import logistic, sums
+from adaline.kernels._links import ROWS
 from adaline.linalg import UNDERFLOW, UNIT, symmetric
 from adaline.results import Array
 from adaline.tiles import exponents, is_sparse, tile_rows, tiles
@@ -26,7 +28,7 @@ from adaline.tiles import exponents, is_sparse, tile_rows, tiles
 FEW = 64  # columns up to which our own loop makes a Gram matrix faster than BLAS
 UNPACKED = 256  # columns up to which sparse rows are unpacked, and may be centred
 MANY = 2000  # columns beyond which no p x p matrix is made
-_NEAR = 4.0  # means of this many deviations cost no digit to speak of
+NEAR = 4.0  # means of this many deviations cost no digit to speak of
 _LITTLE, _WORK, _PIECES = 2**23, 2**27, 8  # products worth a piece, and more; pieces, at most
 _PIECE, _NUMBERS = 4096, 2**20  # rows and numbers of a piece of `_threads.pieces`, at least
 _STEEPEST = 2.0**1000  # curvature of a penalty, at most
@@ -35,23 +37,78 @@ _NONE = np.empty(0)
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """f and its gradient (K, p + 1) at theta; least is the smallest lead of a row's own class."""
+    """f and its gradient (K, p + 1) at theta.
+
+    least is the smallest lead of a row's own class (-inf where there are no classes), slopes the
+    sum of dloss/dv over the rows, and size what the rounding of f is measured by.
+    """
 
     f: float
     g: Array
     least: float
+    slopes: float
+    size: float
+
+
+Part = tuple[float, Array, float]  # loss, gradient (K, p + 1) and least lead of some rows
+
+
+class Loss(Protocol):
+    """What Newton's procedure asks of a criterion.
+
+    Its third derivative must be at most the second: then the curvature changes by at most a factor
+    exp(s) where no value moves by more than s, on which the proofs of `certificates.optimality`
+    rest.
+    """
+
+    endless: str
+    """Why weights may grow without bound where there is no penalty."""
+
+    def parts(self, rows: Objective, theta: Array, slopes: Array) -> list[Part]:
+        """Sums over pieces of the rows, without the penalty; fills slopes where it has room.
+
+        For one output slopes (n,) are the roots of omega d2loss/dv2; for K classes they are the
+        probabilities (n, K).
+        """
+        ...
+
+    def size(self, rows: Objective, theta: Array, f: float, slopes: float) -> float:
+        """Sum of the sizes of the terms of f, about; slopes is the sum of omega dloss/dv."""
+        ...
+
+    def rounding(self, rows: Objective, theta: Array, slopes: float) -> Array:
+        """Bound on what rounding may have done to the gradient without the penalty, (p + 1,)."""
+        ...
+
+    def start(self, rows: Objective) -> Array:
+        """A theta (K, p + 1) to begin with."""
+        ...
+
+    def null(self, rows: Objective) -> float:
+        """Sum of the losses of the best fit without features."""
+        ...
+
+    def saturated(self, rows: Objective) -> float:
+        """The least that the sum of the losses could be: deviance is twice what lies above."""
+        ...
+
+    def constant(self, rows: Objective) -> float:
+        """What the loss leaves out of minus the log likelihood."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticLoss:
-    """Rows, their classes and weights, and the units in which theta is measured.
+class Objective:
+    """Rows, their targets and weights, a loss, and the units in which theta is measured.
 
     Attributes
     ----------
+    loss : Loss
     X : ndarray or CSR of shape (n, p)
     target : ndarray of shape (n,)
-        -1.0 and +1.0 for K = 1, else class codes.
-    omega : ndarray of shape (n,) or empty
+        As the loss wants it.
+    omega, offset : ndarray of shape (n,) or empty
+        Sample weights, and what is added to the values theta'z.
     K : int
     intercept : bool
     scale, shift : ndarray of shape (p,)
@@ -61,9 +118,11 @@ class LogisticLoss:
         Bounds on |z_j| and on the root of sum omega z_j^2.
     """
 
+    loss: Loss
     X: Any
     target: NDArray[Any]
     omega: Array
+    offset: Array
     K: int
     intercept: bool
     scale: Array
@@ -71,6 +130,36 @@ class LogisticLoss:
     penalty: Array
     top: Array
     length: Array
+
+    @classmethod
+    def of(
+        cls,
+        loss: Loss,
+        X: Any,
+        target: NDArray[Any],
+        omega: Array,
+        alpha: float,
+        intercept: bool,
+        *,
+        K: int = 1,
+        offset: Array = _NONE,
+    ) -> Objective:
+        """In units that fit the columns, with the penalty alpha / 2 |w|^2."""
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN in X gives NaN in length
+            scale, shift, top, length = _units(X, omega, intercept)
+        none = np.zeros(len(top))
+        rest = omega, offset, K, intercept, scale, shift, none, top, length
+        return cls(loss, X, target, *rest).with_penalty(alpha)
+
+    def on(self, X: Any, alpha: float) -> Objective:
+        """The same loss and targets with other columns for the same rows."""
+        rest = self.target, self.omega, alpha, self.intercept
+        return Objective.of(self.loss, X, *rest, K=self.K, offset=self.offset)
+
+    def room(self) -> Array:
+        """Where `at` leaves the slopes of the rows."""
+        n = self.X.shape[0]
+        return np.empty(n if self.K == 1 else (n, self.K))
 
     @property
     def weight(self) -> float:
@@ -89,78 +178,39 @@ class LogisticLoss:
             isinstance(self.X, np.ndarray)
             and self.X.dtype == np.float64
             and self.X.flags.c_contiguous
-            and bool(np.all(np.abs(self.shift) <= _NEAR))
+            and bool(np.all(np.abs(self.shift) <= NEAR))
         )
 
-    def at(self, theta: Array, root: Array = _NONE, probability: Array = _NONE) -> Evaluation:
-        """Value and gradient; fills root (n,) for K = 1, or probability (n, K), where given."""
-        if self.K == 1:
-            parts = self._binary(theta[0], root)
-        elif self.centred:
-            parts = self._classes(theta, probability.reshape(-1, self.K))
-        else:
-            parts = [self._sparse_classes(theta, probability.reshape(-1, self.K))]
+    def at(self, theta: Array, slopes: Array = _NONE) -> Evaluation:
+        """Value and gradient; fills slopes, made by `room`, where given."""
+        parts = self.loss.parts(self, theta, slopes)
         f = sum(float(part[0]) for part in parts)
         g = np.sum([part[1] for part in parts], axis=0).reshape(theta.shape)
+        total = float(g[:, -1].sum())
         if not self.intercept:
             g[:, -1] = 0.0
-        f += 0.5 * float(np.sum(self.penalty * theta**2))
-        return Evaluation(f, g + self.penalty * theta, min(float(part[2]) for part in parts))
+        size = self.loss.size(self, theta, f, total)
+        own = 0.5 * float(np.sum(self.penalty * theta**2))
+        least = min(float(part[2]) for part in parts)
+        return Evaluation(f + own, g + self.penalty * theta, least, total, size + own)
 
-    def _binary(self, theta: Array, root: Array) -> list[tuple[float, Array, float]]:
+    def neuron(self, code: int, theta: Array, slopes: Array) -> list[Part]:
+        """`Loss.parts` of one output whose loss `kernels._links` knows by this code."""
         X, shift = self.X, self.shift if self.centred else _NONE
-        theta = np.ascontiguousarray(theta)
+        theta = np.ascontiguousarray(theta[0])
 
-        def of_piece(i: int, j: int) -> tuple[float, Array, float]:
-            rest = (self.target[i:j], self.omega[i:j], self.scale, shift, theta, root[i:j])
+        def of_piece(i: int, j: int) -> Part:
+            rows = self.target[i:j], self.omega[i:j], self.offset[i:j]
+            rest = *rows, self.scale, shift, theta, slopes[i:j]
             if is_sparse(X):
-                rows = X.data, X.indices, X.indptr[i : j + 1]
-                return logistic.binary_sparse(*rows, *rest)  # type: ignore[no-any-return]
-            return logistic.binary_dense(X[i:j], *rest)  # type: ignore[no-any-return]
+                some = X.data, X.indices, X.indptr[i : j + 1]
+                return logistic.neuron_sparse(code, *some, *rest)  # type: ignore[no-any-return]
+            return logistic.neuron_dense(code, X[i:j], *rest)  # type: ignore[no-any-return]
 
         return _over(of_piece, X)
 
-    def _classes(self, theta: Array, probability: Array) -> list[tuple[float, Array, float]]:
-        X, q = self.X, theta.shape[1]
-        rows, plain = tile_rows(q + self.K), self.plain
-        none, turned, b = np.empty((X.shape[0], 0)), theta.T, np.zeros(self.K)
-        if plain:
-            W, b = self.original(theta)
-            turned = W.T
-        turned = np.ascontiguousarray(turned)
-
-        def of_rows(Z: Array, i: int) -> tuple[float, Array, Array, float]:
-            """Loss, sums of R'z and of R, and the least lead of the rows Z, the first being i."""
-            end = i + len(Z)
-            rest = self.target[i:end], self.omega[i:end], turned, b, probability[i:end]
-            return logistic.classes_dense(Z, *rest)  # type: ignore[no-any-return]
-
-        def of_piece(i: int, j: int) -> tuple[float, Array, float]:
-            if plain:
-                f, g, total, least = of_rows(X[i:j], i)
-                g = np.column_stack([g * self.scale - total[:, None] * self.shift, total])
-                return f, g, least
-            filled = tiles(X, none, _NONE, self.scale, self.shift, rows, i, j)
-            parts = [of_rows(tile, i + k * rows) for k, tile in enumerate(filled)]
-            f, g, least = 0.0, np.zeros((self.K, q)), np.inf
-            for part, part_g, _, low in parts:
-                f, g, least = f + part, g + part_g, min(least, low)
-            return f, g, least
-
-        return over_pieces(of_piece, X.shape[0], q)
-
-    def _sparse_classes(self, theta: Array, probability: Array) -> tuple[float, Array, float]:
-        V = np.asarray(self.X @ (theta[:, :-1] * self.scale).T + theta[:, -1], dtype=np.float64)
-        R = np.empty_like(V)
-        f, least = logistic.softmax(V, self.target, self.omega, R, probability)
-        g = np.column_stack([(self.X.T @ R).T * self.scale, R.sum(axis=0)])
-        return f, g, least
-
-    def gram(self, root: Array, every: int = 1, rough: bool = False) -> Array:
-        """Sum of root^2 z z' over every so many-th row, without the penalty; (p + 1, p + 1).
-
-        rough products are in float32, at half the time.
-        """
+    def gram(self, root: Array, every: int = 1) -> Array:
+        """Sum of root^2 z z' over every so many-th row, without the penalty; (p + 1, p + 1)."""
         X, root, p = self.X[::every], np.ascontiguousarray(root[::every]), len(self.scale)
         none = np.empty((X.shape[0], 0))
 
@@ -171,10 +221,7 @@ class LogisticLoss:
                 rows = min(max(tile_rows(p), 2 * p), j - i)
                 filled = tiles(part, *rest, rows)
                 # numpy's product of a matrix with its own transpose lets go of the GIL.
-                if not rough:
-                    return _summed(tile.T @ tile for tile in filled)
-                halves = (tile.astype(np.float32) for tile in filled)
-                return _summed((half.T @ half).astype(np.float64) for half in halves)
+                return _summed(tile.T @ tile for tile in filled)
             if is_sparse(X):
                 return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
             if every == 1:
@@ -193,33 +240,33 @@ class LogisticLoss:
             G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
         return G
 
-    def with_penalty(self, alpha: float) -> LogisticLoss:
+    def with_penalty(self, alpha: float) -> Objective:
         """The same rows with another penalty, alpha / 2 |w|^2 in the units of X."""
         return replace(self, penalty=penalty_of(alpha, self.scale))
 
-    def thinned(self, every: int) -> LogisticLoss:
+    def thinned(self, every: int) -> Objective:
         """Every so many-th row, each counted for all it stands for."""
         omega = self.omega[::every] if len(self.omega) else np.ones(-(-self.X.shape[0] // every))
         X = self.X[::every]
         omega = omega * (self.weight / max(float(omega.sum()), np.finfo(np.float64).tiny))
         X = X if is_sparse(X) else np.ascontiguousarray(X)
-        return replace(self, X=X, target=self.target[::every].copy(), omega=omega)
+        target, offset = self.target[::every].copy(), self.offset[::every].copy()
+        return replace(self, X=X, target=target, omega=omega, offset=offset)
 
-    def rounding(self, theta: Array) -> Array:
-        """Bound on what rounding may have done to each component of the gradient, (p + 1,).
-
-        A sum of n terms in tiles: |error| <= (rows in a tile + tiles) u sum |terms|, slopes are
-        at most 1, and values v are off by less than (p + 4) u |theta|'|z|.
-        """
+    def depth(self) -> float:
+        """Rounded additions behind a component of the gradient, at most."""
         n, q = self.X.shape[0], len(self.top)
         start, stop = pieces(n, min(q, 512))[0]
-        depth = tile_rows(q) + (stop - start) / logistic.ROWS + 64 if self.centred else n
-        reach = float(np.max(np.abs(theta) @ self.top))
-        each = (depth + 0.25 * (q + 3) * reach + 8.0) * UNIT * 1.01
-        if self.K > 1 and self.plain:  # sums of x, not of z
-            each *= 2.0 * (1.0 + _NEAR)
-        own = penalty_rounding(self.penalty, theta) + n * UNDERFLOW
-        return np.asarray(each * np.sqrt(self.weight) * self.length + own)
+        return float(tile_rows(q) + (stop - start) / ROWS + 64 if self.centred else n)
+
+    def reach(self, theta: Array) -> float:
+        """Bound on |theta|'|z|, of the output where it is largest."""
+        return float(np.max(np.abs(theta) @ self.top))
+
+    def rounding(self, theta: Array, here: Evaluation) -> Array:
+        """Bound on what rounding may have done to each component of the gradient, (p + 1,)."""
+        own = penalty_rounding(self.penalty, theta) + self.X.shape[0] * UNDERFLOW
+        return np.asarray(self.loss.rounding(self, theta, here.slopes) + own)
 
     def original(self, theta: Array) -> tuple[Array, Array]:
         """W (K, p) and b (K,) for the columns as they came."""
@@ -244,20 +291,6 @@ def penalty_rounding(penalty: Array, theta: Array) -> Array:
     own = 4.0 * UNIT * np.max(np.abs(penalty * theta), axis=0)
     own += UNDERFLOW * np.max(np.abs(theta), axis=0)  # a penalty too small for float64
     return np.where(penalty < _STEEPEST, own, np.inf)
-
-
-def logistic_loss(
-    X: Any, codes: NDArray[np.int64], K: int, omega: Array, alpha: float, intercept: bool
-) -> LogisticLoss:
-    """The penalised loss of rows with class codes, in units that fit the columns."""
-    with np.errstate(invalid="ignore", over="ignore"):  # NaN in X gives NaN in length
-        scale, shift, top, length = _units(X, omega, intercept)
-    target = 2.0 * codes - 1.0 if K == 2 else np.ascontiguousarray(codes)
-    none = np.zeros(len(top))
-    loss = LogisticLoss(
-        X, target, omega, 1 if K == 2 else K, intercept, scale, shift, none, top, length
-    )
-    return loss.with_penalty(alpha)
 
 
 def _units(X: Any, omega: Array, intercept: bool) -> tuple[Array, Array, Array, Array]:

@@ -132,6 +132,7 @@ CALLS = {
             "target": NONE | TEXTS,
             "data": NONE | {"dict"},
             "separability": NONE,
+            "quality": NONE,
             "warnings": {"list", "numbers", "texts", "set", "array", "generator"}
             | {"object array", "matrix"},
             "verdict": NONE | TEXTS,

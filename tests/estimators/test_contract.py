@@ -22,6 +22,7 @@ from adaline import (
     LeastSquares,
     LeastSquaresClassifier,
     LogisticRegression,
+    PoissonRegression,
     PolynomialLeastSquares,
     Ridge,
 )
@@ -38,6 +39,7 @@ ESTIMATORS = [
     GaussianClassifier(covariance="diagonal"),
     BayesClassifier(),
     LogisticRegression(),
+    PoissonRegression(),
     HoKashyap(),
 ]
 

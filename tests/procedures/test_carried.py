@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adaline.objective import logistic_loss
+from adaline.losses.logistic import logistic_loss
 from adaline.procedures._carried import Sample, carried, sample_step
 from adaline.procedures._curvature import curvature, whole
-from adaline.procedures._first_step import first_length
-from adaline.procedures._walk import begin, rooms
 
 
 def gaussian(rng, n, p, K, offset=0.0, omega=False):
@@ -29,11 +27,11 @@ def test_taken_along_it_is_nearer_the_curvature_there(rng, monkeypatch, K, omega
     theta = rng.standard_normal((loss.K, p + 1)) * 1.2
     theta -= theta.mean(axis=0) if K > 2 else 0.0
     root = np.empty(n if K == 2 else (n, K))
-    loss.at(np.zeros_like(theta), *rooms(loss, root))
+    loss.at(np.zeros_like(theta), root)
     known = curvature(loss, np.zeros_like(theta), root, 15.0)
     sample = Sample(loss, sample_step(loss))
     sample.settle(np.zeros_like(theta), root, plain=True)
-    loss.at(theta, *rooms(loss, root))
+    loss.at(theta, root)
     found = sample.carry(known.matrix, theta, root)
     # The whole is regular through what classes share, which g below has none of.
     H = loss.gram(root) + np.diag(loss.penalty) if K == 2 else whole(loss, root)
@@ -62,20 +60,3 @@ def test_only_many_rows_have_a_sample_and_only_few_classes(rng):
     assert sample_step(gaussian(rng, 1000, 3, 2)) == 0
     assert sample_step(gaussian(rng, 40_000, 3, 2)) > 4
     assert sample_step(gaussian(rng, 40_000, 3, 30)) == 0
-
-
-@pytest.mark.parametrize("K", [2, 3])
-def test_the_first_step_is_as_long_as_is_best(rng, K):
-    loss = gaussian(rng, 5000, 4, K)
-    walk = begin(loss, np.zeros((loss.K, 5)), 1e-3)
-    d = walk.direction()
-    c = first_length(loss, d)
-    values = [loss.at(t * d).f for t in (0.9 * c, c, 1.1 * c)]
-    assert c > 1.0
-    assert values[1] == min(values)
-
-
-def test_a_first_step_that_separates_stays_finite():
-    X = np.linspace(-1.0, 1.0, 100)[:, None]
-    loss = logistic_loss(X, (X[:, 0] > 0).astype(np.int64), 2, np.empty(0), 0.0, True)
-    assert 1.0 < first_length(loss, np.array([[1.0, 0.0]])) <= 16.0

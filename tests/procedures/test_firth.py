@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from adaline import LogisticRegression
-from adaline.objective import logistic_loss
+from adaline.losses.logistic import logistic_loss
 from adaline.procedures._jeffreys import jeffreys
 from adaline.procedures.firth import firth
 

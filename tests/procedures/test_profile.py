@@ -9,7 +9,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
 from adaline import LogisticRegression
-from adaline.objective import logistic_loss
+from adaline.losses.logistic import logistic_loss
 from adaline.procedures import profile as module
 from adaline.procedures.newton import newton
 from adaline.procedures.profile import profile_intervals

@@ -12,12 +12,14 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from adaline.verdicts.coefficients import Coefficients
 from adaline.verdicts.words import plain
+
+if TYPE_CHECKING:
+    from adaline.verdicts.coefficients import Coefficients
 
 _COEFFICIENTS = 40  # rows of a table of coefficients on a terminal
 

@@ -16,7 +16,8 @@ from adaline.data._checkpoint import storable
 from adaline.data._passes import Part, Rows, union
 from adaline.data._source import Block, Piece, Source
 from adaline.errors import DataError
-from adaline.objective import LogisticLoss, logistic_loss
+from adaline.losses.logistic import Logistic, logistic_loss
+from adaline.objective import Objective
 from adaline.procedures._curvature import whole
 from adaline.procedures.newton import newton
 from adaline.results import Array
@@ -96,8 +97,8 @@ class SumsOf:
             return Part(len(codes), Sums(0.0, g, none, M, np.inf, top, 1, 0, 0, strange))
         table = np.array([known.index(label) for label in labels], dtype=np.int64)
         loss = _loss(X, table[codes], self.start, K, self.intercept)
-        root = np.empty(len(codes) if K == 1 else (len(codes), K))
-        here = loss.at(self.theta, *((root, _NONE) if K == 1 else (_NONE, root)))
+        root = loss.room()
+        here = loss.at(self.theta, root)
         H = loss.gram(root) if K == 1 else whole(loss, root)
         M = H[:0] if K == 1 else loss.gram(np.sqrt(root.min(axis=1)))
         top = self.top if len(self.top) else _top(X, self.start)
@@ -105,11 +106,12 @@ class SumsOf:
         return Part(n, Sums(here.f, here.g, H, M, here.least, top, 1, n, n))
 
 
-def _loss(X: Any, codes: NDArray[np.int64], start: Start, K: int, intercept: bool) -> LogisticLoss:
+def _loss(X: Any, codes: NDArray[np.int64], start: Start, K: int, intercept: bool) -> Objective:
     """The loss of a block, no penalty; bounds on rows are those of the whole source."""
     target = 2.0 * codes - 1.0 if K == 1 else codes
     none = np.zeros(len(start.scale) + 1)
-    return LogisticLoss(X, target, _NONE, K, intercept, start.scale, start.shift, none, none, none)
+    units = start.scale, start.shift, none, none, none
+    return Objective(Logistic(), X, target, _NONE, _NONE, K, intercept, *units)
 
 
 def _top(X: Any, start: Start) -> Array:

@@ -115,7 +115,7 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
     "Information": (
         "adaline.procedures.logistic_inference",
         {"error": "float~ K p+1", "loss": "number~", "null": "number~", "weight": "number"}
-        | {"parameters": "number~"},
+        | {"saturated": "number~", "constant": "number~", "parameters": "number~"},
     ),
     "Kernel": (
         "adaline.procedures.kernel_perceptron",
@@ -204,6 +204,12 @@ ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
         | {"_known": "Fit | NewtonFit | DualFit | None"},
     ),
     "Perceptron": ("adaline.estimators.perceptron", _SEQUENTIAL),
+    "PoissonRegression": (
+        "adaline.estimators.poisson",
+        _SEEN
+        | {"_one_target": "truth", "_information": "Information | None", "n_iter_": "count"}
+        | {"fit_": "NewtonFit"},
+    ),
     "PolynomialLeastSquares": (
         "adaline.estimators.polynomial",
         _CLOSED | {"n_features_in_": "count =d", "feature_names_in_?": "names d"},

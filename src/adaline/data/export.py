@@ -17,7 +17,7 @@ from adaline.data._model_writer import Writer
 from adaline.data._outputs import refuse_unwritable
 from adaline.errors import ModelFileError
 
-_REGRESSORS = ("LeastSquares", "Ridge", "WidrowHoff")
+_REGRESSORS = ("LeastSquares", "PoissonRegression", "Ridge", "WidrowHoff")
 _SIDES = ("Adaline", "HoKashyap", "LeastSquaresClassifier", "Perceptron", "SigmoidPerceptron")
 _LINEAR = (*_REGRESSORS, *_SIDES, "LogisticRegression")
 _EITHER = (*_LINEAR, "GaussianClassifier", "KernelPerceptron")
@@ -140,6 +140,7 @@ def _as_onnx(model: Any, name: str) -> bytes:
         v, k = _onnx.linear(graph, *_neurons(model, name, "onnx")), len(model.fit_.b)
         one = model._one_target
         value = _onnx.column(graph, v) if one else v
+        value = graph.add("Exp", value) if name == "PoissonRegression" else value
         graph.output(value, "prediction", np.float64, ["rows"] if one else ["rows", k])
         return graph.bytes(name, model.n_features_in_, facts)
     _classifier(graph, model, name)

@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.estimators._delivered import WRITTEN
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._online_logistic import OnlineLogistic
-from adaline.objective import MANY, LogisticLoss, logistic_loss
+from adaline.losses.logistic import logistic_loss
+from adaline.objective import MANY, Objective
 from adaline.parameters import LEVEL, words
 from adaline.procedures._newton_fit import NewtonFit
-from adaline.procedures.logistic_inference import Information, information, logistic_summary
+from adaline.procedures.logistic_inference import Information, information, wald_summary
 from adaline.procedures.profile import profile_intervals
 from adaline.results import Array
 from adaline.summaries import Summary
@@ -87,10 +88,12 @@ class SummarisedLogistic(OnlineLogistic):
         if bounds is not None:
             kind = "penalised likelihood" if self._penalised else "likelihood"
             notes.append(f"Intervals are those of the profile {kind}; z and p are Wald's.")
-        return logistic_summary(
+        return wald_summary(
+            "Logistic regression",
             self.fit_.W,
             self.fit_.b,
             known,
+            known.facts("McFadden R²"),
             self._names(),
             [str(label) for label in self.classes_.tolist()],
             intercept=self.fit_intercept,
@@ -99,22 +102,22 @@ class SummarisedLogistic(OnlineLogistic):
             bounds=bounds,
         )
 
-    def _loss(self, X: Any, codes: Any, omega: Array, alpha: float) -> LogisticLoss:
+    def _loss(self, X: Any, codes: Any, omega: Array, alpha: float) -> Objective:
         return logistic_loss(X, codes, len(self.classes_), omega, alpha, self.fit_intercept)
 
     @property
     def _penalised(self) -> bool:
         return self.alpha_ > 0 or self.alpha == "firth"
 
-    def _theta(self, loss: LogisticLoss) -> Array:
+    def _theta(self, loss: Objective) -> Array:
         """The fitted weights in the units of the loss."""
         W, b = self.fit_.W, self.fit_.b
         return np.column_stack([W / loss.scale, b + W @ (loss.shift / loss.scale)])
 
-    def _inform(self, loss: LogisticLoss) -> Information:
+    def _inform(self, loss: Objective) -> Information:
         return information(loss, self._theta(loss))
 
-    def _profile(self, loss: LogisticLoss, level: float) -> tuple[Array, Array]:
+    def _profile(self, loss: Objective, level: float) -> tuple[Array, Array]:
         if not isinstance(self.fit_, NewtonFit):
             raise ValueError(
                 f"these weights were not found as a maximum of the likelihood by Newton's steps "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Rational
 from typing import Any, ClassVar
 
 from adaline.filters._base import Setting
@@ -78,10 +79,8 @@ class LMS(LookAhead):
         history: int | None = None,
         allow_unstable: bool = False,
     ) -> None:
-        try:
-            self._schedule = as_schedule(eta)
-        except OverflowError:  # a whole number beyond all floats
-            self._schedule = as_schedule(positive("eta", eta))
+        # Numbers as all filters take them; what is none, such as a schedule, says so itself.
+        self._schedule = as_schedule(positive("eta", eta) if _is_number(eta) else eta)
         if not isinstance(self._schedule, Auto | Constant | OverK | SearchThenConverge):
             raise ValueError(f"eta is {eta!r}; filters have no absolute correction.")
         one_of("sign", sign, tuple(SIGNS))
@@ -104,3 +103,7 @@ class LMS(LookAhead):
             places.SIGN: SIGNS[self.sign],
             places.ANY_RATE: self.allow_unstable or self.sign is not None,
         }
+
+
+def _is_number(eta: Any) -> bool:
+    return isinstance(eta, Rational) and not isinstance(eta, bool)

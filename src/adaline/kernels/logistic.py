@@ -1,7 +1,7 @@
-"""Logistic loss, its slope and its curvature, summed over rows in one pass.
+"""Losses, their slopes and curvatures, summed over rows in one pass.
 
-Rows are z = (scale x - shift, 1) and v = theta'z, theta = (w, b). Two classes: t = -1 or +1, and
-the loss log(1 + exp(-t v)). K classes: log sum_k exp(v_k) - v_code.
+Rows are z = (scale x - shift, 1) and v = theta'z, theta = (w, b). One output: any loss of `_links`.
+K classes: log sum_k exp(v_k) - v_code.
 """
 
 from __future__ import annotations
@@ -9,75 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
+from adaline.kernels._links import ROWS, exponentials, link
 
-ROWS = 128  # in a block: their values and exponentials stay in the nearest cache
-CLASS_ROWS = 256  # the same for K classes, whose products BLAS makes
-_MAGIC = 1.5 * 2.0**52  # adding it leaves an integer in the low bits
-_LOG2E = 1.4426950408889634
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-
-
-@kernel
-def _exponentials(a, whole, e):
-    """e = exp(-a) for a >= 0, by 2^k times a polynomial; a plain loop, so that it fills registers.
-
-    Below exp(-700) the answer stays exp(-700): nothing here can tell it from zero.
-    """
-    for i in range(ROWS):
-        x = max(-a[i], -700.0)
-        whole[i] = x * _LOG2E + _MAGIC
-        k = whole[i] - _MAGIC
-        r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-        s = 1.0 / 479001600.0
-        s = s * r + 1.0 / 39916800.0
-        s = s * r + 1.0 / 3628800.0
-        s = s * r + 1.0 / 362880.0
-        s = s * r + 1.0 / 40320.0
-        s = s * r + 1.0 / 5040.0
-        s = s * r + 1.0 / 720.0
-        s = s * r + 1.0 / 120.0
-        s = s * r + 1.0 / 24.0
-        s = s * r + 1.0 / 6.0
-        s = s * r + 0.5
-        s = s * r + 1.0
-        e[i] = s * r + 1.0
-    bits, powers = e.view(np.int64), whole.view(np.int64)
-    for i in range(ROWS):
-        bits[i] += powers[i] << 52
-
-
-@kernel
-def _link(v, t, omega, start, stop, r, root, work):
-    """Slopes r = omega dloss/dv of a block, and sqrt(omega d2loss/dv2) into root if it has room.
-
-    Returns the loss, and the least t v.
-    """
-    a, whole, e = work[0], work[1], work[2]
-    rows = stop - start
-    for i in range(ROWS):
-        a[i] = abs(v[i])
-    _exponentials(a, whole, e)
-    loss, least = 0.0, np.inf
-    weighted = omega.shape[0] > 0
-    # log(1 + e1) + log(1 + e2) + ... = log of the product, which 128 factors <= 2 keep in range.
-    product = 1.0
-    for i in range(rows):
-        m = t[start + i] * v[i]
-        o = omega[start + i] if weighted else 1.0
-        if o > 0.0:
-            least = min(least, m)
-        if weighted:
-            loss += o * np.log1p(e[i])
-        else:
-            product *= 1.0 + e[i]
-        loss += o * max(-m, 0.0)
-        share = (1.0 if m <= 0.0 else e[i]) / (1.0 + e[i])
-        r[i] = -t[start + i] * o * share
-    if root.shape[0] > 0:
-        for i in range(rows):
-            o = omega[start + i] if weighted else 1.0
-            root[start + i] = np.sqrt(o * e[i]) / (1.0 + e[i])
-    return loss + np.log(product), least
+CLASS_ROWS = 256  # rows of a block of K classes, whose products BLAS makes
 
 
 @sums_kernel
@@ -115,15 +49,17 @@ def _add_dense(X, scale, shift, start, stop, r, g):
 
 
 @kernel
-def binary_dense(X, t, omega, scale, shift, theta, root):
-    """Loss, its gradient (p + 1,) and the least t v over the rows; see `_link` for root."""
+def neuron_dense(code, X, target, omega, offset, scale, shift, theta, root):
+    """Loss, its gradient (p + 1,) and the least lead over the rows; see `_links.link` for root."""
     n, p = X.shape
     g, part_g, loss, least = np.zeros(p + 1), np.zeros(p + 1), 0.0, np.inf
     v, r, work = np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
     for start in range(0, n, ROWS):
         stop = min(start + ROWS, n)
         _values_dense(X, scale, shift, theta, start, stop, v)
-        part, low = _link(v, t, omega, start, stop, r, root, work)
+        if offset.shape[0] > 0:
+            v[: stop - start] += offset[start:stop]
+        part, low = link(code, v, target, omega, start, stop, r, root, work)
         loss += part
         least = min(least, low)
         part_g[:] = 0.0  # block by block, so that rounding does not build up over all rows
@@ -133,8 +69,8 @@ def binary_dense(X, t, omega, scale, shift, theta, root):
 
 
 @kernel
-def binary_sparse(data, indices, indptr, t, omega, scale, shift, theta, root):
-    """`binary_dense` for CSR rows: unpacked with shift (p,), not unpacked with shift (0,)."""
+def neuron_sparse(code, data, indices, indptr, target, omega, offset, scale, shift, theta, root):
+    """`neuron_dense` for CSR rows: unpacked with shift (p,), not unpacked with shift (0,)."""
     n, p = indptr.shape[0] - 1, scale.shape[0]
     g, part_g, loss, least = np.zeros(p + 1), np.zeros(p + 1), 0.0, np.inf
     v, r, work = np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
@@ -156,7 +92,9 @@ def binary_sparse(data, indices, indptr, t, omega, scale, shift, theta, root):
                 for q in range(indptr[i], indptr[i + 1]):
                     s += data[q] * scale[indices[q]] * theta[indices[q]]
                 v[i - start] = s
-        part, low = _link(v, t, omega, start, stop, r, root, work)
+        if offset.shape[0] > 0:
+            v[: stop - start] += offset[start:stop]
+        part, low = link(code, v, target, omega, start, stop, r, root, work)
         loss += part
         least = min(least, low)
         if centred:
@@ -193,7 +131,7 @@ def softmax(V, codes, omega, R, probability):
             for k in range(K):
                 a[(i - start) * K + k] = top - V[i, k]
         for q in range(0, size, ROWS):
-            _exponentials(a[q : q + ROWS], whole[q : q + ROWS], e[q : q + ROWS])
+            exponentials(a[q : q + ROWS], whole[q : q + ROWS], e[q : q + ROWS])
         for i in range(start, stop):
             o = omega[i] if omega.shape[0] > 0 else 1.0
             first, own, other = (i - start) * K, V[i, codes[i]], best[i - start]

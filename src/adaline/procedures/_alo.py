@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from adaline.objective import LogisticLoss
+from adaline.objective import Objective
 from adaline.procedures._curvature import EXACT, depth, root_of, whole
 from adaline.procedures._rows import leverages, projected
 from adaline.results import Array
@@ -23,8 +23,8 @@ _NONE = np.empty(0)
 _STEPS = 8  # of the golden section: the minimum to a tenth of a decade
 
 
-def leave_one_out(loss: LogisticLoss, theta: Array, root: Array) -> float:
-    """Mean approximate leave-one-out loss at the minimum; root as `LogisticLoss.at` left it."""
+def leave_one_out(loss: Objective, theta: Array, root: Array) -> float:
+    """Mean approximate leave-one-out loss at the minimum; root as `Objective.at` left it."""
     omega = loss.omega if len(loss.omega) else np.ones(loss.X.shape[0])
     if loss.K == 1:
         each = _binary(loss, theta, root, np.minimum(omega, 1.0))
@@ -38,7 +38,7 @@ def leave_one_out(loss: LogisticLoss, theta: Array, root: Array) -> float:
     return float(omega @ each) / loss.weight
 
 
-def _binary(loss: LogisticLoss, theta: Array, root: Array, copy: Array) -> Array:
+def _binary(loss: Objective, theta: Array, root: Array, copy: Array) -> Array:
     """Losses of the rows, each without one copy of itself, of this weight."""
     A = root_of(loss.gram(root) + np.diag(loss.penalty), depth(loss)).A
     B = copy * leverages(loss, _NONE, A)
@@ -49,7 +49,7 @@ def _binary(loss: LogisticLoss, theta: Array, root: Array, copy: Array) -> Array
     return np.asarray(np.logaddexp(0.0, -(m - B * own / kept)))
 
 
-def _classes(loss: LogisticLoss, theta: Array, P: Array, copy: Array) -> Array:
+def _classes(loss: Objective, theta: Array, P: Array, copy: Array) -> Array:
     """`_binary` for K classes."""
     K, q = theta.shape
     n, own = len(P), (np.arange(len(P)), loss.target)

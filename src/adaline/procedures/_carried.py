@@ -22,7 +22,7 @@ import numpy as np
 
 from adaline._threads import calm
 from adaline.linalg import eigen, inverse_cholesky
-from adaline.objective import LogisticLoss
+from adaline.objective import Objective
 from adaline.procedures._rows import projected
 from adaline.results import Array
 
@@ -48,7 +48,7 @@ class Carried:
         return np.asarray(self.B @ ((self.B.T @ solved) / self.lam[:, None] + inside @ self.Q.T))
 
 
-def sample_step(loss: LogisticLoss) -> int:
+def sample_step(loss: Objective) -> int:
     """Every so many-th row is the sample; 0 where rows are too few for one to pay."""
     n, dimensions = loss.X.shape[0], max(loss.K**2 - 1, 2)
     every = n // max(_ROWS, _EACH * dimensions)
@@ -58,7 +58,7 @@ def sample_step(loss: LogisticLoss) -> int:
 class Sample:
     """A spread sample of the rows, and what their slopes were where the curvature was made."""
 
-    def __init__(self, loss: LogisticLoss, every: int) -> None:
+    def __init__(self, loss: Objective, every: int) -> None:
         self.rows, self.every = loss.thinned(every), every
         omega = loss.omega[::every] if len(loss.omega) else self.rows.omega
         stands = self.rows.omega.sum() / (omega.sum() if len(loss.omega) else len(omega))
@@ -86,7 +86,7 @@ class Sample:
 
 
 def carried(
-    few: LogisticLoss, S: Array, then: Array, theta: Array, now: Array, plain: bool
+    few: Objective, S: Array, then: Array, theta: Array, now: Array, plain: bool
 ) -> Carried | None:
     """The curvature S, made where the rows' slopes were `then`, taken to theta.
 
@@ -133,7 +133,7 @@ def _basis(S: Array, theta: Array) -> Array | None:
     return np.asarray((rows.T @ U[:, keep]) / np.sqrt(values[keep])) if np.any(keep) else None
 
 
-def _within(few: LogisticLoss, now: Array, then: Array | None, B: Array, Q: Array) -> Array | None:
+def _within(few: Objective, now: Array, then: Array | None, B: Array, Q: Array) -> Array | None:
     """T, from slopes now; over those `then` (m,) of the same sample, so that its chance cancels, or
     else over S."""
     Z, D = projected(few, Q), Q.T @ (few.penalty[:, None] * Q)

@@ -13,13 +13,12 @@ import numpy as np
 
 from adaline._threads import calm
 from adaline.linalg import UNIT, condition, eigen, inverse_cholesky
-from adaline.objective import MANY, LogisticLoss
+from adaline.objective import MANY, Objective
 from adaline.procedures import _economy
 from adaline.results import Array
 
 _SLIGHT = 200  # columns of which a small sample's Gram matrix is no work for two threads
 EXACT = 320  # K q up to which the curvature of K classes is one whole matrix
-_STABLE = 1e6  # condition (in the 1-norm) up to which float32 is good enough
 _DEPENDENT = 1e-13  # eigenvalues of the scaled curvature below this are rounding
 
 
@@ -30,7 +29,6 @@ class Root:
     A: Array
     rank: int
     eps: float
-    condition: float = 1.0
 
 
 def root_of(H: Array, depth: float) -> Root:
@@ -53,7 +51,7 @@ def _root_of(H: Array, depth: float) -> Root:
         A = vectors * np.where(keep, 1.0 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
         cond = float(values[-1] / values[keep][0]) if rank else np.inf
     eps = (depth + 8 * len(H)) * len(H) * UNIT * cond
-    return Root(A / d[:, None], rank, float(eps), float(cond))
+    return Root(A / d[:, None], rank, float(eps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +92,7 @@ class Curvature:
 
 
 def curvature(
-    loss: LogisticLoss, theta: Array, root: Array, left: float, every: int = 0, most: int = 2**62
+    loss: Objective, theta: Array, root: Array, left: float, every: int = 0, most: int = 2**62
 ) -> Curvature:
     """Curvature at theta from root = sqrt(omega p (1 - p)), or p (n, K) for more classes.
 
@@ -126,23 +124,15 @@ def curvature(
 
 
 def _factored(
-    loss: LogisticLoss, slopes: Array, every: int, more: float, chance: float
+    loss: Objective, slopes: Array, every: int, more: float, chance: float
 ) -> tuple[Root, Array, bool]:
-    """The curvature with these slopes of every so many-th row, and whether it was shrunk.
-
-    Then its products are rough: float32 adds little to what is left to chance anyway.
-    """
-    q, rough = len(loss.penalty), _economy.is_rough(loss, every)
-    while True:
-        G = more * every * loss.gram(slopes, every, rough)
-        H, shrunk = _economy.shrunk(G, loss.penalty, chance)
-        found = root_of(H, depth(loss))
-        if not rough or (shrunk and found.rank == q and found.condition < _STABLE):
-            return found, H, shrunk
-        rough = False
+    """The curvature with these slopes of every so many-th row, and whether it was shrunk."""
+    G = more * every * loss.gram(slopes, every)
+    H, shrunk = _economy.shrunk(G, loss.penalty, chance)
+    return root_of(H, depth(loss)), H, shrunk
 
 
-def _worth(loss: LogisticLoss, slopes: Array, left: float, sums: int, far: bool) -> int:
+def _worth(loss: Objective, slopes: Array, left: float, sums: int, far: bool) -> int:
     """Every so many-th row, as many as a small sample of the rows says are worth it."""
     n, q = loss.X.shape[0], len(loss.penalty)
     if n * q * q <= _economy.WORK:
@@ -156,16 +146,16 @@ def _worth(loss: LogisticLoss, slopes: Array, left: float, sums: int, far: bool)
     return _economy.cheapest(loss, left, related, sums, far)
 
 
-def _omega(loss: LogisticLoss) -> Array:
+def _omega(loss: Objective) -> Array:
     return loss.omega if len(loss.omega) else np.ones(loss.X.shape[0])
 
 
-def depth(loss: LogisticLoss) -> float:
+def depth(loss: Objective) -> float:
     """Rounded additions behind an entry of the curvature, at most."""
     return float(4096 + loss.X.shape[0] / 256)
 
 
-def whole(loss: LogisticLoss, P: Array) -> Array:
+def whole(loss: Objective, P: Array) -> Array:
     """The curvature of K classes, (Kq, Kq), and 11' (x) c I, which makes it regular."""
     K, q = P.shape[1], len(loss.penalty)
     omega = _omega(loss)
@@ -184,7 +174,7 @@ def whole(loss: LogisticLoss, P: Array) -> Array:
 
 
 def _blocks(
-    loss: LogisticLoss, P: Array, every: int, chance: float, sums: int
+    loss: Objective, P: Array, every: int, chance: float, sums: int
 ) -> tuple[tuple[Root, ...], Array, bool]:
     """Sums of omega p_k (1 - p_k) z z' of each class; at theta = 0 one serves all.
 
@@ -198,7 +188,7 @@ def _blocks(
     return tuple(roots if len(roots) == K else roots * K), H, shrunk
 
 
-def _mean_slope(loss: LogisticLoss, root: Array) -> float:
+def _mean_slope(loss: Objective, root: Array) -> float:
     """Mean of p (1 - p) over rows, and over classes where there are more than two."""
     if loss.K == 1:
         return float(np.sum(root**2)) / loss.weight

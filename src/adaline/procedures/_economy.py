@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline.linalg import UNIT
-from adaline.objective import LogisticLoss
+from adaline.objective import Objective
 from adaline.results import Array
 
 WORK = 1e8  # n q^2 up to which all rows are summed
@@ -35,22 +35,15 @@ _SMALL = 0.02  # s^2, up to which a curvature is as good as that of all rows
 _LEAST = 2.0  # passes that even Newton's own steps need
 
 
-def price(loss: LogisticLoss, every: int, sums: int = 1) -> float:
+def price(loss: Objective, every: int, sums: int = 1) -> float:
     """Passes that cost as much as `sums` Gram matrices of every so many-th row, factored."""
     n, q = loss.X.shape[0], len(loss.penalty)
     dearer = 1.0 if loss.K == 1 else 1.0 + loss.K / 5.0  # gradients of K classes
-    row = 1.0 + q / _PRODUCTS / (2.0 if is_rough(loss, every) else 1.0)
-    return float(sums * (row / every + _FACTOR * q * q / n) / dearer)
-
-
-def is_rough(loss: LogisticLoss, every: int) -> bool:
-    """Whether so much is left to chance that float32, at half the price, is good enough."""
-    n, q = loss.X.shape[0], len(loss.penalty)
-    return bool(q * (every - 1.0) / n >= _SMALL)
+    return float(sums * ((1.0 + q / _PRODUCTS) / every + _FACTOR * q * q / n) / dearer)
 
 
 def passes(
-    loss: LogisticLoss, every: int, left: float, related: float = np.inf, far: bool = False
+    loss: Objective, every: int, left: float, related: float = np.inf, far: bool = False
 ) -> float:
     """Passes until nu has shrunk by exp(left), with the curvature of every so many-th row.
 
@@ -67,7 +60,7 @@ def passes(
 
 
 def cheapest(
-    loss: LogisticLoss, left: float, related: float = np.inf, sums: int = 1, far: bool = False
+    loss: Objective, left: float, related: float = np.inf, sums: int = 1, far: bool = False
 ) -> int:
     """Every so many-th row: where a curvature and the passes after it cost least together."""
     n, q = loss.X.shape[0], len(loss.penalty)
@@ -78,7 +71,7 @@ def cheapest(
     return some[int(np.argmin(costs))]
 
 
-def proof_rows(loss: LogisticLoss) -> int:
+def proof_rows(loss: Objective) -> int:
     """Every so many-th row for a proof, which then costs about a pass: any rows' curvature is
     less than that of all, and one more step gains more than more rows would."""
     n, q = loss.X.shape[0], len(loss.penalty)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adaline.objective import LogisticLoss
+from adaline.objective import Objective
 from adaline.procedures._curvature import depth, root_of
 from adaline.procedures._rows import leverages, projected, summed
 from adaline.results import Array
@@ -36,12 +36,12 @@ class Point:
     A: Array
 
 
-def jeffreys(loss: LogisticLoss, theta: Array) -> Point:
+def jeffreys(loss: Objective, theta: Array) -> Point:
     """Firth's criterion at theta (K, q); of more than two classes the first row is zero."""
     return _two(loss, theta) if loss.K == 1 else _many(loss, theta)
 
 
-def _two(loss: LogisticLoss, theta: Array) -> Point:
+def _two(loss: Objective, theta: Array) -> Point:
     root = np.empty(loss.X.shape[0])
     here = loss.at(theta, root)
     H = loss.gram(root)
@@ -52,10 +52,10 @@ def _two(loss: LogisticLoss, theta: Array) -> Point:
     return Point(here.f - 0.5 * log_det, here.g - extra, H, A)
 
 
-def _many(loss: LogisticLoss, theta: Array) -> Point:
+def _many(loss: Objective, theta: Array) -> Point:
     K, q = theta.shape
     P = np.empty((loss.X.shape[0], K))
-    here = loss.at(theta, np.empty(0), P)
+    here = loss.at(theta, P)
     omega = loss.omega if len(loss.omega) else np.ones(len(P))
     H = _information(loss, P, omega)
     A, log_det = _factored(H, depth(loss))
@@ -64,7 +64,7 @@ def _many(loss: LogisticLoss, theta: Array) -> Point:
     return Point(here.f - 0.5 * log_det, here.g[1:] - extra, H, A)
 
 
-def _information(loss: LogisticLoss, P: Array, omega: Array) -> Array:
+def _information(loss: Objective, P: Array, omega: Array) -> Array:
     """The matrix of the blocks I_kl of the classes 1..K-1."""
     K, q = P.shape[1], len(loss.penalty)
     H = np.zeros((K - 1, q, K - 1, q))
@@ -78,7 +78,7 @@ def _information(loss: LogisticLoss, P: Array, omega: Array) -> Array:
     return H.reshape((K - 1) * q, (K - 1) * q)
 
 
-def _slopes(loss: LogisticLoss, P: Array, A: Array) -> Array:
+def _slopes(loss: Objective, P: Array, A: Array) -> Array:
     """p_m (a_m - 2 r_m - p'a + 2 s) / 2 of each row, (n, K - 1); A is (K - 1, q, m)."""
     k, q, m = A.shape
     turned = np.ascontiguousarray(A.transpose(1, 0, 2).reshape(q, k * m))

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from adaline.certificates.optimality import Metric
-from adaline.objective import MANY, LogisticLoss
+from adaline.objective import MANY, Objective
 from adaline.procedures._curvature import Curvature, Root, depth, root_of
 from adaline.results import Array
 from adaline.tiles import is_sparse
 
 
 def metric(
-    loss: LogisticLoss, theta: Array, root: Array, known: Curvature, regular: bool, every: int
+    loss: Objective, theta: Array, root: Array, known: Curvature, regular: bool, every: int
 ) -> Metric:
     """M <= H(theta) for `certificates.optimality`, from what is known or from every so many-th row.
 
@@ -48,7 +48,7 @@ def _lessened(root: Root, factor: float) -> Metric:
     return Metric(root.A, factor / (1 - root.eps) if root.eps < 0.5 else np.inf)
 
 
-def _thin_metric(loss: LogisticLoss, root: Array) -> Metric:
+def _thin_metric(loss: Objective, root: Array) -> Metric:
     """The penalty, and all rows' curvature at their mean; no matrix."""
     X, omega = loss.X, loss.omega if len(loss.omega) else 1.0
     weights = root**2 if loss.K == 1 else omega * root.min(axis=1)

@@ -9,28 +9,28 @@ import numpy as np
 
 from adaline._threads import over_pieces
 from adaline.linalg import eigen
-from adaline.objective import LogisticLoss, logistic_loss
+from adaline.objective import Objective
 from adaline.results import Array
 from adaline.tiles import is_sparse, tile_rows, tiles
 
 
-def projected(loss: LogisticLoss, A: Array) -> Array:
+def projected(loss: Objective, A: Array) -> Array:
     """A'(z, 1) of each row, (n, columns of A)."""
     return np.concatenate(_tiled(loss, lambda tile, i: tile @ A, np.empty(0)))
 
 
-def leverages(loss: LogisticLoss, root: Array, A: Array) -> Array:
+def leverages(loss: Objective, root: Array, A: Array) -> Array:
     """|root A'(z, 1)|^2 of each row, (n,); root may be empty, for ones."""
     return np.concatenate(_tiled(loss, lambda tile, i: np.sum((tile @ A) ** 2, axis=1), root))
 
 
-def summed(loss: LogisticLoss, r: Array) -> Array:
+def summed(loss: Objective, r: Array) -> Array:
     """Sum of r (z, 1) over the rows, (p + 1,)."""
     parts = _tiled(loss, lambda tile, i: r[i : i + len(tile)] @ tile, np.empty(0))
     return np.asarray(np.sum(parts, axis=0))
 
 
-def scatters(loss: LogisticLoss) -> Array:
+def scatters(loss: Objective) -> Array:
     """Sum of omega (x_j - mean_j)^2 of each column of X, (p,); with no bias, of omega x_j^2.
 
     The mean is weighted too, so that a weight of 2 is a row given twice. Infinite where the sum
@@ -47,7 +47,7 @@ def scatters(loss: LogisticLoss) -> Array:
     return np.asarray(found)
 
 
-def row_space(loss: LogisticLoss) -> tuple[LogisticLoss, Callable[[Array], Array]]:
+def row_space(loss: Objective) -> tuple[Objective, Callable[[Array], Array]]:
     """The same minimum over n numbers instead of p: w is a combination of the rows.
 
     With Z D^-1/2 = L Q, the penalty D and Q of orthonormal rows, w = D^-1/2 Q'u and the penalty is
@@ -57,8 +57,7 @@ def row_space(loss: LogisticLoss) -> tuple[LogisticLoss, Callable[[Array], Array
     values, U = eigen(np.asarray(G.toarray() if is_sparse(G) else G))
     keep = values > 1e-13 * len(values) * max(values[-1], 0.0)
     root, U = np.sqrt(values[keep]), U[:, keep]
-    codes = (loss.target > 0).astype(np.int64) if loss.K == 1 else loss.target
-    few = logistic_loss(U * root, codes, max(loss.K, 2), loss.omega, 1.0, loss.intercept)
+    few = loss.on(U * root, 1.0)
 
     def back(u: Array) -> Array:
         dual = (U / root) @ u.T
@@ -68,7 +67,7 @@ def row_space(loss: LogisticLoss) -> tuple[LogisticLoss, Callable[[Array], Array
     return few, back
 
 
-def _columns(loss: LogisticLoss) -> Iterator[Any]:
+def _columns(loss: Objective) -> Iterator[Any]:
     """Blocks of columns of Z D^-1/2; of sparse rows, which are not centred, all at once."""
     scale, d = loss.scale, np.sqrt(loss.penalty[:-1])
     if is_sparse(loss.X):
@@ -80,7 +79,7 @@ def _columns(loss: LogisticLoss) -> Iterator[Any]:
         yield (loss.X[:, c] * scale[c] - loss.shift[c]) / d[c]
 
 
-def _tiled(loss: LogisticLoss, of: Callable[[Array, int], Array], root: Array) -> list[Array]:
+def _tiled(loss: Objective, of: Callable[[Array, int], Array], root: Array) -> list[Array]:
     """of(tile, first row) of all tiles of rows root (z, 1), in order."""
     X, q = loss.X, len(loss.penalty)
     none, rows = np.empty((X.shape[0], 0)), tile_rows(q)

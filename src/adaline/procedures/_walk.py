@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adaline._threads import calm
 from adaline.certificates.optimality import Metric, radius
 from adaline.linalg import UNIT
-from adaline.objective import MANY, Evaluation, LogisticLoss
+from adaline.objective import MANY, Evaluation, Objective
 from adaline.procedures._carried import Carried, Sample, sample_step
 from adaline.procedures._curvature import Curvature, curvature
 from adaline.procedures._economy import proof_rows
-from adaline.procedures._first_step import first_length
 from adaline.procedures._proof import metric
 from adaline.results import Array
 
@@ -31,7 +29,7 @@ _MEMORY = 20  # pairs of steps and changes of gradient that are kept
 class Walk:
     """Where we are, and what we know of the surroundings."""
 
-    loss: LogisticLoss
+    loss: Objective
     theta: Array
     here: Evaluation
     root: Array
@@ -104,13 +102,13 @@ class Walk:
 
     def proven(self) -> bool:
         """Whether the minimum is proven to be near."""
-        near, error = self.metric(), self.loss.rounding(self.theta)
+        near, error = self.metric(), self.loss.rounding(self.theta, self.here)
         return bool(np.isfinite(radius(near, self.here.g, error, self.loss.top)[2]))
 
     def metric(self) -> Metric:
         """What the proof of optimality measures with, at theta: all rows where some do not do."""
         if self.measured is None or self.measured[0] is not self.theta:
-            error, top = self.loss.rounding(self.theta), self.loss.top
+            error, top = self.loss.rounding(self.theta, self.here), self.loss.top
             regular = self.full == self.theta.size
             for every in sorted({proof_rows(self.loss), 1}, reverse=True):
                 near = metric(self.loss, self.theta, self.root, self.known, regular, every)
@@ -123,32 +121,28 @@ class Walk:
         """One step that lowers f, or False where none is found; the root is of the new theta."""
         d = self.direction()
         slope = float(np.sum(self.here.g * d))
-        noise = 64 * UNIT * (abs(self.here.f) + self.loss.weight * UNIT)
-        size, fresh = 1.0, False
-        if self.sample is not None and not np.any(self.theta):
-            with calm(d.shape[1]):
-                size, fresh = first_length(self.sample.rows, d), True
-        first = size
+        noise = 64 * UNIT * (self.here.size + self.loss.weight * UNIT)
+        size = 1.0
         for _ in range(40):
             theta = self.theta + size * d
-            there = self.loss.at(theta, *rooms(self.loss, self.root))
+            there = self.loss.at(theta, self.root)
             if there.f <= self.here.f + 1e-4 * size * slope + noise:
                 change = there.g - self.here.g
                 sy = size * float(np.sum(d * change))
-                if sy > 0 and not fresh:  # what lies behind a long step tells little of here
+                if sy > 0:
                     self.pairs = [*self.pairs[1 - _MEMORY :], (size * d, change, sy)]
                 self.theta, self.here, self.steps = theta, there, self.steps + 1
                 self.carry()
-                return size == first
+                return size == 1.0
             size *= 0.5 if np.isfinite(there.f) else 0.1
-        self.loss.at(self.theta, *rooms(self.loss, self.root))
+        self.loss.at(self.theta, self.root)
         return False
 
 
-def begin(loss: LogisticLoss, theta: Array, goal: float) -> Walk:
+def begin(loss: Objective, theta: Array, goal: float) -> Walk:
     """At theta, with the curvature there; nu is to fall to goal."""
-    root = np.empty(loss.X.shape[0] if loss.K == 1 else (loss.X.shape[0], loss.K))
-    here = loss.at(theta, *rooms(loss, root))
+    root = loss.room()
+    here = loss.at(theta, root)
     far = np.sqrt(loss.weight)
     if np.any(theta):  # the minimum of a sample
         far = min(far, 4.0 * np.sqrt(theta.size))
@@ -159,9 +153,3 @@ def begin(loss: LogisticLoss, theta: Array, goal: float) -> Walk:
         walk.sample = Sample(loss, every)
         walk.settle()
     return walk
-
-
-def rooms(loss: LogisticLoss, root: Array) -> tuple[Array, Array]:
-    """Where `LogisticLoss.at` writes: root for two classes, probabilities for more."""
-    none = np.empty(0)
-    return (root, none) if loss.K == 1 else (none, root)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from adaline.objective import MANY, LogisticLoss
+from adaline.objective import MANY, Objective
 from adaline.procedures._jeffreys import Point, jeffreys
 from adaline.procedures._newton_fit import NewtonFit, Outcome
 from adaline.procedures._pairs import Pairs, corrected, remember
@@ -24,7 +24,7 @@ MOST = 100  # parameters of more than two classes; each step costs n times their
 
 
 def firth(
-    loss: LogisticLoss,
+    loss: Objective,
     max_iter: int = 100,
     tol: float = 1e-8,
     after: Callable[[], bool] = never,
@@ -62,7 +62,7 @@ def firth(
     return _finished(loss, theta, here, nu, outcome, steps)
 
 
-def _step(loss: LogisticLoss, theta: Array, here: Point, pairs: Pairs) -> tuple[Array, Point]:
+def _step(loss: Objective, theta: Array, here: Point, pairs: Pairs) -> tuple[Array, Point]:
     """One step, halved until Firth's criterion does not grow.
 
     Scoring, -I^-1 g, corrected by what the last steps told of the penalty's own curvature: it is
@@ -81,7 +81,7 @@ def _step(loss: LogisticLoss, theta: Array, here: Point, pairs: Pairs) -> tuple[
     return theta, here
 
 
-def _tried(loss: LogisticLoss, theta: Array) -> Point | None:
+def _tried(loss: Objective, theta: Array) -> Point | None:
     """Firth's criterion, or None where probabilities of 0 and 1 have taken the curvature away."""
     try:
         return jeffreys(loss, theta)
@@ -90,7 +90,7 @@ def _tried(loss: LogisticLoss, theta: Array) -> Point | None:
 
 
 def _finished(
-    loss: LogisticLoss, theta: Array, here: Point, nu: float, outcome: Outcome, steps: int
+    loss: Objective, theta: Array, here: Point, nu: float, outcome: Outcome, steps: int
 ) -> NewtonFit:
     theta = theta - theta.mean(axis=0) if loss.K > 1 else theta  # no class is the reference
     W, b = loss.original(theta)

@@ -1,17 +1,16 @@
-"""What large samples say of logistic weights: errors, tests, intervals and deviance.
+"""What large samples say of weights found by Newton: errors, tests, intervals and deviance.
 
 cov(theta) = H^-1, the inverse curvature of the (penalised) loss at the minimum.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from adaline.objective import MANY, LogisticLoss
+from adaline.objective import MANY, Objective
 from adaline.procedures._curvature import EXACT, depth, root_of, whole
 from adaline.results import Array
 from adaline.summaries import Summary
@@ -27,6 +26,9 @@ class Information:
         Standard errors of the weights and, last, the bias, in the units of X.
     loss, null : float
         Sum of losses of this fit, and of the fit without features.
+    saturated, constant : float
+        The least that the sum of losses could be, and what it leaves out of minus the log
+        likelihood.
     weight : float
         Sum of the sample weights.
     parameters : float
@@ -36,17 +38,34 @@ class Information:
     error: Array
     loss: float
     null: float
+    saturated: float
+    constant: float
     weight: float
     parameters: float
 
+    def facts(self, share: str) -> dict[str, float]:
+        """Deviance, AIC, BIC, and the share of the null deviance that the fit explains."""
+        n, k = self.weight, self.parameters
+        deviance, null = 2 * (self.loss - self.saturated), 2 * (self.null - self.saturated)
+        minus_twice_log = 2 * (self.loss + self.constant)
+        return {
+            "samples": int(n) if float(n).is_integer() else n,
+            "parameters": k,
+            "deviance": deviance,
+            "null deviance": null,
+            "AIC": minus_twice_log + 2 * k,
+            "BIC": minus_twice_log + float(np.log(n)) * k,
+            share: 1 - deviance / null if null > 0 else np.nan,
+        }
 
-def affordable(loss: LogisticLoss) -> bool:
+
+def affordable(loss: Objective) -> bool:
     """Whether the information costs little beside the fit."""
     n, q = loss.X.shape[0], len(loss.penalty)
     return n * q * q <= 1e8 and loss.K * q <= EXACT
 
 
-def information(loss: LogisticLoss, theta: Array) -> Information:
+def information(loss: Objective, theta: Array) -> Information:
     """From the rows of the fit, at its theta (K, p + 1)."""
     K, q = theta.shape
     if q > MANY or (K > 1 and K * q > EXACT):
@@ -54,9 +73,8 @@ def information(loss: LogisticLoss, theta: Array) -> Information:
             f"{K} x {q} weights: standard errors need a matrix of {K * q} x {K * q}, more than "
             f"is provided for ({EXACT}, or {MANY} for two classes). Choose fewer features."
         )
-    n = loss.X.shape[0]
-    root, none = np.empty(n if K == 1 else (n, K)), np.empty(0)
-    here = loss.at(theta, *((root, none) if K == 1 else (none, root)))
+    root = loss.room()
+    here = loss.at(theta, root)
     H = loss.gram(root) + np.diag(loss.penalty) if K == 1 else whole(loss, root)
     found = root_of(H, depth(loss))
     if found.rank < len(H):
@@ -75,33 +93,26 @@ def information(loss: LogisticLoss, theta: Array) -> Information:
     shrunk = sum(float(loss.penalty @ np.diagonal(C[k, :, k])) for k in range(K))
     free = (q - (not loss.intercept)) * max(K - 1, 1)
     value = here.f - 0.5 * float(np.sum(loss.penalty * theta**2))
-    return Information(error, value, _null(loss), loss.weight, free - shrunk)
+    kind = loss.loss
+    best = kind.null(loss), kind.saturated(loss), kind.constant(loss)
+    return Information(error, value, *best, loss.weight, free - shrunk)
 
 
-def _null(loss: LogisticLoss) -> float:
-    """Loss of the best constant probabilities; of equal ones where there is no bias."""
-    codes = (loss.target > 0).astype(np.int64) if loss.K == 1 else loss.target
-    weights = loss.omega if len(loss.omega) else None
-    share = np.bincount(codes, weights, minlength=max(loss.K, 2)) / loss.weight
-    if not loss.intercept:
-        return loss.weight * float(np.log(len(share)))
-    share = share[share > 0]
-    return -loss.weight * float(share @ np.log(share))
-
-
-def logistic_summary(
+def wald_summary(
+    title: str,
     W: Array,
     b: Array,
     known: Information,
+    facts: dict[str, float],
     names: list[str],
-    classes: list[str],
+    outputs: list[str],
     *,
     intercept: bool,
     level: float,
     notes: tuple[str, ...],
     bounds: tuple[Array, Array] | None = None,
 ) -> Summary:
-    """Coefficients, standard errors, z, p and intervals; deviance, AIC and BIC.
+    """Coefficients, standard errors, z, p and intervals; outputs are the names of K > 1 of them.
 
     Intervals are Wald's, or the bounds given: lows and highs (p + 1,) of two classes, the bias
     last.
@@ -112,7 +123,7 @@ def logistic_summary(
     if not intercept:
         theta, error = theta[:, 1:], error[:, 1:]
     own = ["intercept", *names] if intercept else names
-    labels = own if len(W) == 1 else [f"{label}: {name}" for label in classes for name in own]
+    labels = own if len(W) == 1 else [f"{label}: {name}" for label in outputs for name in own]
     w, error = theta.ravel(), error.ravel()
     with np.errstate(divide="ignore", invalid="ignore"):
         z = w / error
@@ -128,14 +139,4 @@ def logistic_summary(
         f"low {level:.0%}": low,
         f"high {level:.0%}": high,
     }
-    n, k, deviance = known.weight, known.parameters, 2 * known.loss
-    facts = {
-        "samples": int(n) if float(n).is_integer() else n,
-        "parameters": k,
-        "deviance": deviance,
-        "null deviance": 2 * known.null,
-        "AIC": deviance + 2 * k,
-        "BIC": deviance + float(np.log(n)) * k,
-        "McFadden R²": 1 - known.loss / known.null if known.null > 0 else math.nan,
-    }
-    return Summary("Logistic regression", tuple(labels), columns, facts, notes)
+    return Summary(title, tuple(labels), columns, facts, notes)

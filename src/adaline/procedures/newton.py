@@ -13,13 +13,13 @@ import numpy as np
 
 from adaline.certificates.optimality import optimality
 from adaline.linalg import UNIT
-from adaline.objective import FEW, MANY, LogisticLoss
+from adaline.objective import FEW, MANY, Objective
 from adaline.procedures import _economy
 from adaline.procedures._alo import least, leave_one_out
 from adaline.procedures._curvature import EXACT
 from adaline.procedures._newton_fit import NewtonFit, Outcome
 from adaline.procedures._rows import row_space, scatters
-from adaline.procedures._walk import Walk, Watch, begin, rooms
+from adaline.procedures._walk import Walk, Watch, begin
 from adaline.results import Array, Certificate
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
@@ -31,13 +31,12 @@ _SAID = {
     "max_iter": "max_iter steps were made",
     "rounding": "rounding allows no further step",
     "separated": "a hyperplane separates the classes, and without a penalty no minimum exists",
-    "quasi": "weights grow without bound: the classes are separable but for ties",
     "interrupted": "interrupted; these are the weights after the last complete step",
 }
 
 
 def newton(
-    loss: LogisticLoss,
+    loss: Objective,
     max_iter: int = 100,
     tol: float = 1e-8,
     start: Array | None = None,
@@ -51,13 +50,13 @@ def newton(
     `_is_fine`), and the minimum is proven to be near.
     """
     n, q = loss.X.shape[0], len(loss.penalty)
-    theta = np.zeros((loss.K, q)) if start is None else start
+    theta = loss.loss.start(loss) if start is None else start
     spare = n // max(_SAMPLE, 50 * q * loss.K)
     if start is None and q <= MANY and spare >= 4:
         theta = _from_a_sample(loss, min(16, spare))
     if start is None and q > MANY and n <= _ROWS and np.all(loss.penalty[:-1] > 0):
         few, back = row_space(loss)
-        inner = newton(few, max_iter, tol, np.zeros((loss.K, few.X.shape[1] + 1)))
+        inner = newton(few, max_iter, tol, few.loss.start(few))
         theta = np.column_stack([back(inner.W), inner.b])
     goal = tol * np.sqrt(loss.weight * theta.size)
     walk = begin(loss, theta, goal)
@@ -67,20 +66,20 @@ def newton(
         outcome = _descend(walk, max_iter, goal, proven=True, tol=tol)
     except KeyboardInterrupt:
         outcome = "interrupted"
-        walk.here = loss.at(walk.theta, *rooms(loss, walk.root))  # a trial may have left its own
+        walk.here = loss.at(walk.theta, walk.root)  # a trial may have left its own
     return _finished(walk, outcome)
 
 
 def newton_auto(
-    loss: LogisticLoss, max_iter: int, tol: float, watch: Watch | None = None
+    loss: Objective, max_iter: int, tol: float, watch: Watch | None = None
 ) -> tuple[NewtonFit, float]:
     """The fit, and the penalty alpha, of least approximate leave-one-out loss."""
     start: list[Array] = []
 
     def score(alpha: float) -> float:
         here = loss.with_penalty(alpha)
-        goal, zero = 1e-4 * np.sqrt(loss.weight), np.zeros((loss.K, len(loss.penalty)))
-        walk = begin(here, start[-1] if start else zero, goal)
+        goal = 1e-4 * np.sqrt(loss.weight)
+        walk = begin(here, start[-1] if start else loss.loss.start(loss), goal)
         _descend(walk, max_iter, goal, proven=False)
         start.append(walk.theta)
         return leave_one_out(here, walk.theta, walk.root)
@@ -90,14 +89,14 @@ def newton_auto(
     return newton(loss.with_penalty(alpha), max_iter, tol, watch=watch), alpha
 
 
-def _from_a_sample(loss: LogisticLoss, every: int) -> Array:
+def _from_a_sample(loss: Objective, every: int) -> Array:
     """About the minimum for every so many-th row: as near as such a sample can tell."""
     few = loss.thinned(every)
-    zero = np.zeros((loss.K, len(loss.penalty)))
-    goal = 0.1 * np.sqrt(every * zero.size)
-    walk = begin(few, zero, goal)
+    start = loss.loss.start(few)
+    goal = 0.1 * np.sqrt(every * start.size)
+    walk = begin(few, start, goal)
     outcome = _descend(walk, 30, goal, proven=False)
-    return zero if outcome in ("separated", "quasi") else walk.theta
+    return start if outcome in ("separated", "quasi") else walk.theta
 
 
 def _descend(
@@ -169,7 +168,7 @@ def _is_fine(walk: Walk, tol: float) -> bool:
     return bool(np.all(np.abs(walk.direction()[:, :-1]) <= tol * cost * size))
 
 
-def _anew(loss: LogisticLoss, left: float) -> float:
+def _anew(loss: Objective, left: float) -> float:
     """Passes that a new curvature, and the way to the minimum with it, would cost."""
     n, K, q = loss.X.shape[0], loss.K, len(loss.penalty)
     if n * q * q <= _economy.WORK:  # a step with a new curvature wins twice the digits
@@ -182,7 +181,7 @@ def _anew(loss: LogisticLoss, left: float) -> float:
 
 def _noisy(walk: Walk, nu: float) -> bool:
     """Whether the decrease still possible, nu^2 / 2, drowns in the rounding of f."""
-    return nu * nu < 1e3 * UNIT * (abs(walk.here.f) + walk.loss.weight * UNIT)
+    return nu * nu < 1e3 * UNIT * (walk.here.size + walk.loss.weight * UNIT)
 
 
 def _finished(walk: Walk, outcome: Outcome) -> NewtonFit:
@@ -193,7 +192,7 @@ def _finished(walk: Walk, outcome: Outcome) -> NewtonFit:
     certificate = optimality(
         near,
         walk.here.g,
-        loss.rounding(theta),
+        loss.rounding(theta, walk.here),
         loss.top,
         loss.scale,
         loss.shift,
@@ -207,5 +206,6 @@ def _finished(walk: Walk, outcome: Outcome) -> NewtonFit:
             "choice.",
             certificate.evidence,
         )
-    stopped = f"{_SAID[outcome]} ({walk.steps} steps)."
+    why = loss.loss.endless if outcome == "quasi" else _SAID[outcome]
+    stopped = f"{why} ({walk.steps} steps)."
     return NewtonFit(W, b, stopped, certificate, theta, outcome, walk.steps, walk.here.f, rank)

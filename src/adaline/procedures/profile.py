@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from adaline.linalg import UNIT
-from adaline.objective import MANY, LogisticLoss
+from adaline.objective import MANY, Objective
 from adaline.procedures._curvature import depth, root_of
 from adaline.procedures._jeffreys import jeffreys
 from adaline.procedures._pairs import Pairs, corrected, remember
@@ -48,13 +48,13 @@ Criterion = Callable[[Array], Place]
 
 
 def profile_intervals(
-    loss: LogisticLoss, theta: Array, level: float, *, firth: bool = False
+    loss: Objective, theta: Array, level: float, *, firth: bool = False
 ) -> tuple[Array, Array]:
     """Bounds (p + 1,) of the weights and, last, the bias, in the units of X; two classes.
 
     Parameters
     ----------
-    loss : LogisticLoss
+    loss : Objective
         The rows of the fit, and its penalty.
     theta : ndarray of shape (p + 1,)
         The minimum, in the units of the loss.
@@ -87,14 +87,14 @@ def profile_intervals(
     return low, high
 
 
-def theta_of(best: Place, j: int, loss: LogisticLoss) -> float:
+def theta_of(best: Place, j: int, loss: Objective) -> float:
     """The weight, or the bias at the origin of X, in the units of the loss."""
     q = len(best.theta)
     bias = best.theta[-1] - loss.shift @ best.theta[:-1]
     return float(bias if j == q - 1 else best.theta[j])
 
 
-def _criterion(loss: LogisticLoss, firth: bool) -> Criterion:
+def _criterion(loss: Objective, firth: bool) -> Criterion:
     root = np.empty(loss.X.shape[0])
 
     def plain(theta: Array) -> Place:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 LONGEST = 2000  # letters of a text
 LONGEST_NAME = 60
@@ -37,12 +36,13 @@ def number(value: Any, digits: int = 5) -> str:
     """
     if value is None:
         return "–"
-    if isinstance(value, bool | np.bool_):
+    value = value.item() if hasattr(value, "item") else value  # a number of numpy
+    if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
-        return f"{int(value):,}"
-    if isinstance(value, float | np.floating):
-        return "–" if np.isnan(value) else f"{float(value):.{digits}g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.{digits}g}"
     return plain(value)
 
 
