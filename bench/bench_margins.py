@@ -17,8 +17,8 @@ from _bench import compare, head, note, threads
 from sklearn.svm import SVC, LinearSVC
 
 from adaline import cover, max_margin
-from adaline.procedures._column_space import column_space
-from adaline.procedures.ho_kashyap import ho_kashyap
+from adaline.procedures.ho_kashyap.column_space import column_space
+from adaline.procedures.ho_kashyap.ho_kashyap import ho_kashyap
 from adaline.tiles import Rows
 
 

@@ -20,7 +20,7 @@ from _bench import compare, head, median_seconds, seconds, threads
 from scipy.optimize import linprog
 
 from adaline import separability
-from adaline.certificates._given import given
+from adaline.certificates.separation.given import given
 
 # rows, features, how many times faster at least
 WORK = [(1_000, 2, 1.0), (1_000, 10, 1.0), (10_000, 10, 10.0), (10_000, 100, 3.0)]

@@ -22,7 +22,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from adaline.procedures.dual import DualFit, dual_logistic
+from adaline.procedures.sparse_logistic.dual import DualFit, dual_logistic
 
 GAP = 1e-8
 NONE = np.empty(0)

@@ -1,11 +1,14 @@
-"""Imports go down only, siblings do not import each other, and each heavy guest has one host.
+"""Imports go down only, a file that begins with an underscore is private to its folder, and each
+heavy guest has one host.
 
-The rooms are read with `ast`, so an import inside a function counts like one at the top, and so
-does a command given to the command line as the string "adaline.demo:demo". Two places are free
-of the direction rule, because nothing is loaded there: imports under `if TYPE_CHECKING:`, which
-only a type checker reads, and the lazy table of `adaline/__init__.py`, which is no code path but
-a list of homes. A name imported from that table counts as an import of its home. There is no list
-of exceptions, and none should be added: move the line to the room it belongs to.
+A room is a file or a folder below `adaline`; a folder in a room is a subject. Inside a subject any
+file may import any other; from outside only files without an underscore. The rooms are read with
+`ast`, so an import inside a function counts like one at the top, and so does a command given to
+the command line as the string "adaline.demo:demo". Two places are free of the rules, because
+nothing is loaded there: imports under `if TYPE_CHECKING:`, which only a type checker reads, and
+the lazy table of `adaline/__init__.py`, which is no code path but a list of homes. A name imported
+from that table counts as an import of its home. There is no list of exceptions, and none should be
+added: move the line to the room it belongs to.
 """
 
 from __future__ import annotations
@@ -29,7 +32,6 @@ LAYERS = [
     ["plot"],
     ["verdicts"],
     ["data"],
-    ["tasks"],
     ["estimators", "filters"],
     ["procedures"],
     ["certificates"],
@@ -54,23 +56,8 @@ HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 # Rooms that talk to people: they use what every user can use, and each other.
 TALKERS = {"__main__", "cli", "demo", "report", "plot"}
 
-# Packages that users import from, too: their names without an underscore are public.
+# Packages that users import from, too: their names and files are public, their subjects are not.
 OPEN = {"data", "filters", "verdicts"}
-
-# Packages whose files may share files that start with an underscore, such as `_base`.
-SHARE_UNDERSCORED = {
-    "certificates",
-    "cli",
-    "data",
-    "estimators",
-    "filters",
-    "kernels",
-    "losses",
-    "plot",
-    "procedures",
-    "report",
-    "verdicts",
-}
 
 HOSTS = {
     "numba": "_jit",
@@ -188,30 +175,68 @@ def _complaint(here: tuple[str, ...], name: str, table: dict[str, str]) -> str |
     target = parts[0]
     if target not in HEIGHT:
         return f"imports {name}, which is in no room; see LAYERS in tests/test_architecture.py."
+    if target == room or HEIGHT[target] < HEIGHT[room]:
+        folder = _private(parts)
+        if folder and here[: len(folder)] != folder:
+            return f"imports {name}, which is private to {'/'.join(folder)}."
     if target == room:
-        if here[1:] == ("__init__",):  # the front door of a package opens into its own files
-            return None
-        if len(here) > 1 and room in SHARE_UNDERSCORED and parts[1:2] and parts[1][0] == "_":
-            return None
-        if room == "verdicts":
-            return None
-        return (
-            f"imports its sibling {name}; let both import what they share "
-            f"from a lower room{_underscored(room)}."
-        )
+        return None
     if HEIGHT[target] == HEIGHT[room]:
         return f"imports {name}; {room} and {target} are siblings and do not import each other."
     if HEIGHT[target] > HEIGHT[room]:
         return f"imports upward: {name} is above {room}. What both need belongs below both."
-    if target in OPEN and not any(part.startswith("_") for part in parts):
+    if target in OPEN and not (SOURCE / target / "".join(parts[1:2])).is_dir():
         return None
     if room in TALKERS and target not in {*TALKERS, "_lazy"} and not public:
         return f"imports {name}; {room} talks to people and uses public names only."
     return None
 
 
-def _underscored(room: str) -> str:
-    return f" or from {room}/_base.py" if room in SHARE_UNDERSCORED else ""
+def _private(parts: list[str]) -> tuple[str, ...]:
+    """The folder that a dotted name keeps to itself by an underscore; empty where it does not."""
+    for k, part in enumerate(parts):
+        if k and part.startswith("_") and not part.startswith("__"):
+            last = k == len(parts) - 1
+            place = SOURCE.joinpath(*parts[: k + 1])
+            if not last or place.with_suffix(".py").exists() or place.is_dir():
+                return tuple(parts[:k])
+    return ()
+
+
+def loops(source: Path = SOURCE) -> Iterator[str]:
+    """Files that import each other in a circle, when they are loaded."""
+    names = {".".join(path.relative_to(source.parent).with_suffix("").parts) for path in modules()}
+    wanted = {
+        name: {
+            other
+            for found in _imports_at_the_top(source.parent / f"{name.replace('.', '/')}.py")
+            for other in (found, found.rpartition(".")[0])
+            if other in names and other != name
+        }
+        for name in names
+    }
+    done: set[str] = set()
+
+    def walk(name: str, path: tuple[str, ...]) -> Iterator[str]:
+        if name in path:
+            yield " -> ".join((*path[path.index(name) :], name))
+        elif name not in done:
+            for other in sorted(wanted[name]):
+                yield from walk(other, (*path, name))
+            done.add(name)
+
+    for name in sorted(names):
+        yield from walk(name, ())
+
+
+def _imports_at_the_top(path: Path) -> list[str]:
+    found: list[str] = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+    return found
 
 
 def complaints_about_guests(source: Path = SOURCE) -> Iterator[str]:
@@ -233,8 +258,27 @@ def complaints_about_dangers(source: Path = SOURCE) -> Iterator[str]:
                     yield f"{address(path, source)}:{number} {line.strip()!r}: {why}."
 
 
-def test_imports_go_down_only_and_siblings_do_not_import_each_other():
+def test_imports_go_down_only_and_private_files_stay_private():
     assert not list(complaints_about_direction())
+
+
+def test_no_files_import_each_other_in_a_circle():
+    assert not list(loops())
+
+
+def test_every_room_is_there():
+    there = {path.relative_to(SOURCE).with_suffix("").parts[0] for path in modules()}
+    assert set(HEIGHT) == there
+
+
+def test_a_folder_fits_on_a_screen_when_listed():
+    long = {
+        folder.relative_to(SOURCE).as_posix(): count
+        for folder in [SOURCE, *(path for path in SOURCE.rglob("*") if path.is_dir())]
+        if folder.name != "__pycache__"
+        and (count := sum(not p.name.startswith("__") for p in folder.iterdir())) > 36
+    }
+    assert not long
 
 
 def test_each_heavy_guest_is_imported_by_its_host_only():
@@ -260,7 +304,7 @@ def test_the_lazy_table_and_the_types_name_the_same_homes():
 
 def tree(folder: Path, **files: str) -> Path:
     source = folder / "adaline"
-    files = {"__init__": "_HOME = {'Ridge': 'adaline.estimators.ridge'}", **files}
+    files = {"__init__": "_HOME = {'Ridge': 'adaline.estimators.closed_forms.ridge'}", **files}
     for name, text in files.items():
         path = source / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -275,26 +319,30 @@ WRONG = {
         "def f():\n    import adaline.moments",
         "imports upward",
     ),
-    "upward, relative": ("procedures/newton", "from ..estimators import _base", "imports upward"),
+    "upward, relative": ("procedures/newton_", "from ..estimators import _base", "imports upward"),
     "upward, through the lazy table": ("moments", "from adaline import Ridge", "imports upward"),
     "upward, by name": (
         "moments",
-        "import_module('adaline.estimators.ridge')",
+        "import_module('adaline.estimators.closed_forms.ridge')",
         "imports upward",
     ),
     "upward, as a lazy command": ("demo", "run = 'adaline.cli:main'", "imports upward"),
     "sibling room": ("moments", "from adaline import triangle", "are siblings"),
-    "sibling file": (
-        "estimators/ridge",
-        "from adaline.estimators.gaussian import x",
-        "its sibling",
+    "a private file of another subject": (
+        "procedures/ridge/choice",
+        "from adaline.procedures.newton._newton_state import x",
+        "is private to procedures/newton",
     ),
-    "sibling kernels": ("kernels/dual", "from adaline.kernels.lms import x", "its sibling"),
+    "a private file of another room": (
+        "estimators/bayes/gaussian",
+        "from adaline.procedures.newton import _newton_state",
+        "is private to procedures/newton",
+    ),
     "everything": ("estimators/ridge", "import adaline", "imports the whole"),
     "not public": ("cli", "from adaline.linalg import solve", "public names only"),
     "not public, of an open package": (
         "cli/fit",
-        "from adaline.data._source import Column",
+        "from adaline.data.reading.source import Column",
         "public names only",
     ),
     "no room": ("helpers", "", "has no room"),
@@ -311,9 +359,19 @@ def test_a_wrong_import_is_told_in_a_sentence(tmp_path, room, text, words):
 
 RIGHT = {
     "downward": ("estimators/ridge", "from adaline.moments import Moments"),
-    "shared file": ("estimators/ridge", "from adaline.estimators._base import Regressor"),
-    "shared file, relative": ("filters/lms", "from ._base import Filter"),
-    "shared kernels": ("kernels/automatic", "from adaline.kernels._neurons import phi"),
+    "a private file of the room": (
+        "estimators/closed_forms/ridge",
+        "from adaline.estimators._base import Regressor",
+    ),
+    "a file of the same subject": (
+        "procedures/newton/newton",
+        "from adaline.procedures.newton._newton_state import x",
+    ),
+    "a private file, relative": ("filters/lms", "from ._base import Filter"),
+    "a public file of another subject": (
+        "procedures/ridge/choice",
+        "from adaline.procedures.newton.curvature import x",
+    ),
     "for types": (
         "kernels",
         "if TYPE_CHECKING:\n    from adaline.moments import Moments",

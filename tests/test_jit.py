@@ -17,7 +17,7 @@ import pytest
 from numba import float64
 
 from adaline._jit import cache
-from adaline.kernels import _neurons as neurons
+from adaline.kernels.sequential import neurons as neurons
 
 _KERNEL = "from adaline._jit import kernel\nfrom {} import {}\n@kernel\ndef {}(x):\n    return {}\n"
 
@@ -265,13 +265,13 @@ def test_machine_code_in_use_stays_young(tiny):
 
 
 IMPORTS = {
-    "from a package": "from adaline.kernels import _neurons\n",
-    "in brackets": "from adaline.kernels import (\n    _lms,\n    _neurons,\n)\n",
-    "after a backslash": "from adaline.kernels import _lms, \\\n    _neurons\n",
-    "by its whole name": "import adaline.kernels._neurons\n",
-    "under another name": "import numpy, adaline.kernels._neurons as n\n",
-    "names of it": "from adaline.kernels._neurons import target\n",
-    "in a function": "def f():\n    from adaline.kernels import _neurons\n",
+    "from a package": "from adaline.kernels.sequential import neurons\n",
+    "in brackets": "from adaline.kernels.sequential import (\n    automatic,\n    neurons,\n)\n",
+    "after a backslash": "from adaline.kernels.sequential import automatic, \\\n    neurons\n",
+    "by its whole name": "import adaline.kernels.sequential.neurons\n",
+    "under another name": "import numpy, adaline.kernels.sequential.neurons as n\n",
+    "names of it": "from adaline.kernels.sequential.neurons import target\n",
+    "in a function": "def f():\n    from adaline.kernels.sequential import neurons\n",
 }
 
 

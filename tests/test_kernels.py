@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from adaline._jit import _fma_exactly
-from adaline.kernels import double_double
+from adaline.kernels.double_double import double_double
 from reference import rationals
 
 U = 2.0**-53
@@ -109,7 +109,7 @@ def test_kernels_without_a_compiler_give_the_same_bits(rng, tmp_path):
     X, y, w = rng.standard_normal((5, 2)), rng.standard_normal(5), rng.standard_normal(2)
     arguments = (X, NONE2, np.ones(2), y, 1.0, NONE, w, np.zeros(2), 0.1, 0.0)
     code = (
-        "import numpy as np, sys; from adaline.kernels import double_double; "
+        "import numpy as np, sys; from adaline.kernels.double_double import double_double; "
         "d = np.load(sys.argv[1]); "
         "g, low, s = double_double.gradient_dense(d['X'], np.empty((0, 0)), np.ones(2), d['y'], "
         "1.0, np.empty(0), d['w'], np.zeros(2), 0.1, 0.0); "

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from adaline.kernels._links import ROWS, exponentials
+from adaline.kernels.losses.links import ROWS, exponentials
 from adaline.losses.logistic import logistic_loss
 from adaline.objective import UNPACKED
 from reference_logistic import loss_and_gradient

@@ -12,10 +12,10 @@ from adaline._lazy import lazily
 __version__ = "0.1.0"
 
 _HOME = {
-    "Adaline": "adaline.estimators.adaline",
+    "Adaline": "adaline.estimators.sequential.adaline",
     "AffineProjection": "adaline.filters.affine_projection",
     "Auto": "adaline.schedules",
-    "BayesClassifier": "adaline.estimators.bayes",
+    "BayesClassifier": "adaline.estimators.bayes.bayes",
     "BlockLMS": "adaline.filters.block_lms",
     "Certificate": "adaline.results",
     "ClassMoments": "adaline.class_moments",
@@ -24,46 +24,46 @@ _HOME = {
     "DataError": "adaline.errors",
     "DivergenceError": "adaline.errors",
     "FilteredXLMS": "adaline.filters.filtered_x",
-    "GaussianClassifier": "adaline.estimators.gaussian",
-    "HoKashyap": "adaline.estimators.ho_kashyap",
+    "GaussianClassifier": "adaline.estimators.bayes.gaussian",
+    "HoKashyap": "adaline.estimators.separation.ho_kashyap",
     "IllConditionedWarning": "adaline.errors",
-    "KernelPerceptron": "adaline.estimators.kernel_perceptron",
+    "KernelPerceptron": "adaline.estimators.sequential.kernel_perceptron",
     "LMS": "adaline.filters.lms",
-    "LeastSquares": "adaline.estimators.least_squares",
-    "LeastSquaresClassifier": "adaline.estimators.least_squares_classifier",
-    "LogisticRegression": "adaline.estimators.logistic",
-    "MaxMargin": "adaline.estimators.max_margin",
+    "LeastSquares": "adaline.estimators.closed_forms.least_squares",
+    "LeastSquaresClassifier": "adaline.estimators.closed_forms.least_squares_classifier",
+    "LogisticRegression": "adaline.estimators.newton.logistic",
+    "MaxMargin": "adaline.estimators.separation.max_margin",
     "MissingExtra": "adaline.errors",
     "ModelFileError": "adaline.errors",
     "Moments": "adaline.moments",
     "NLMS": "adaline.filters.nlms",
     "OverK": "adaline.schedules",
-    "Perceptron": "adaline.estimators.perceptron",
-    "PoissonRegression": "adaline.estimators.poisson",
-    "PolynomialLeastSquares": "adaline.estimators.polynomial",
+    "Perceptron": "adaline.estimators.sequential.perceptron",
+    "PoissonRegression": "adaline.estimators.newton.poisson",
+    "PolynomialLeastSquares": "adaline.estimators.closed_forms.polynomial",
     "RLS": "adaline.filters.rls",
     "RankDeficientWarning": "adaline.errors",
     "Report": "adaline.report",
-    "Ridge": "adaline.estimators.ridge",
+    "Ridge": "adaline.estimators.closed_forms.ridge",
     "SearchThenConverge": "adaline.schedules",
-    "Separability": "adaline.certificates.separation",
+    "Separability": "adaline.certificates.separation.separation",
     "SeparableError": "adaline.errors",
-    "SigmoidPerceptron": "adaline.estimators.sigmoid_perceptron",
+    "SigmoidPerceptron": "adaline.estimators.sequential.sigmoid_perceptron",
     "TfDf": "adaline.estimators.text",
     "Triangle": "adaline.triangle",
     "Verdict": "adaline.verdicts.verdict",
-    "WidrowHoff": "adaline.estimators.widrow_hoff",
+    "WidrowHoff": "adaline.estimators.sequential.widrow_hoff",
     "WienerFilter": "adaline.filters.wiener",
     "capacity": "adaline.dichotomies",
     "cover": "adaline.dichotomies",
     "expected_failed_checks": "adaline.estimators.contract",
-    "load": "adaline.data.model_files",
-    "max_margin": "adaline.estimators.max_margin",
-    "mistake_bound": "adaline.estimators.mistakes",
-    "save": "adaline.data.model_files",
-    "separability": "adaline.estimators.separability",
+    "load": "adaline.data.storing.model_files",
+    "max_margin": "adaline.estimators.separation.max_margin",
+    "mistake_bound": "adaline.estimators.separation.mistakes",
+    "save": "adaline.data.storing.model_files",
+    "separability": "adaline.estimators.separation.separability",
     "stable_rate": "adaline.schedules",
-    "trace": "adaline.estimators.tracing",
+    "trace": "adaline.estimators.tracing.tracing",
     "verdict": "adaline.verdicts.verdict",
     "write_report": "adaline.report",
 }
@@ -130,9 +130,9 @@ __all__ = [
 __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
-    from adaline.certificates.separation import Separability
+    from adaline.certificates.separation.separation import Separability
     from adaline.class_moments import ClassMoments
-    from adaline.data.model_files import load, save
+    from adaline.data.storing.model_files import load, save
     from adaline.dichotomies import Cover, capacity, cover
     from adaline.errors import (
         DataError,
@@ -143,26 +143,26 @@ if TYPE_CHECKING:
         RankDeficientWarning,
         SeparableError,
     )
-    from adaline.estimators.adaline import Adaline
-    from adaline.estimators.bayes import BayesClassifier
+    from adaline.estimators.bayes.bayes import BayesClassifier
+    from adaline.estimators.bayes.gaussian import GaussianClassifier
+    from adaline.estimators.closed_forms.least_squares import LeastSquares
+    from adaline.estimators.closed_forms.least_squares_classifier import LeastSquaresClassifier
+    from adaline.estimators.closed_forms.polynomial import PolynomialLeastSquares
+    from adaline.estimators.closed_forms.ridge import Ridge
     from adaline.estimators.contract import expected_failed_checks
-    from adaline.estimators.gaussian import GaussianClassifier
-    from adaline.estimators.ho_kashyap import HoKashyap
-    from adaline.estimators.kernel_perceptron import KernelPerceptron
-    from adaline.estimators.least_squares import LeastSquares
-    from adaline.estimators.least_squares_classifier import LeastSquaresClassifier
-    from adaline.estimators.logistic import LogisticRegression
-    from adaline.estimators.max_margin import MaxMargin, max_margin
-    from adaline.estimators.mistakes import mistake_bound
-    from adaline.estimators.perceptron import Perceptron
-    from adaline.estimators.poisson import PoissonRegression
-    from adaline.estimators.polynomial import PolynomialLeastSquares
-    from adaline.estimators.ridge import Ridge
-    from adaline.estimators.separability import separability
-    from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
+    from adaline.estimators.newton.logistic import LogisticRegression
+    from adaline.estimators.newton.poisson import PoissonRegression
+    from adaline.estimators.separation.ho_kashyap import HoKashyap
+    from adaline.estimators.separation.max_margin import MaxMargin, max_margin
+    from adaline.estimators.separation.mistakes import mistake_bound
+    from adaline.estimators.separation.separability import separability
+    from adaline.estimators.sequential.adaline import Adaline
+    from adaline.estimators.sequential.kernel_perceptron import KernelPerceptron
+    from adaline.estimators.sequential.perceptron import Perceptron
+    from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
+    from adaline.estimators.sequential.widrow_hoff import WidrowHoff
     from adaline.estimators.text import TfDf
-    from adaline.estimators.tracing import trace
-    from adaline.estimators.widrow_hoff import WidrowHoff
+    from adaline.estimators.tracing.tracing import trace
     from adaline.filters.affine_projection import AffineProjection
     from adaline.filters.block_lms import BlockLMS
     from adaline.filters.filtered_x import FilteredXLMS

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline.kernels import classes
+from adaline.kernels.sums import classes
 from adaline.linalg import add_gram, symmetric
 from adaline.parameters import array
 from adaline.results import Array

@@ -1,6 +1,6 @@
 """What learning makes small, for whole arrays at once: the losses and slopes of all neurons.
 
-The same formulas, sample by sample, are in `kernels._neurons`; a test compares the two.
+The same formulas, sample by sample, are in `kernels.sequential.neurons`; a test compares the two.
 Letters: V (n, K) local fields, T (n, K) targets, or codes (n, 1) for K classes
 together (the linear machine, softmax).
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from adaline.kernels import _neurons as codes
+from adaline.kernels.sequential import neurons as codes
 from adaline.results import Array
 
 NAMES = {

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.kernels import modular
+from adaline.kernels.separability import modular
 from adaline.results import Array
 
 Vector = list[int]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adaline._threads import over_pieces, pieces
-from adaline.kernels import sums
+from adaline.kernels.sums import sums
 from adaline.linalg import UNIT, symmetric
 from adaline.parameters import blocks_of, count, named
 from adaline.results import Array

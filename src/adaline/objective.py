@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline._threads import over_pieces, pieces
-from adaline.kernels import logistic, sums
-from adaline.kernels._links import ROWS
+from adaline.kernels.losses import losses
+from adaline.kernels.losses.links import ROWS
+from adaline.kernels.sums import sums
 from adaline.linalg import UNDERFLOW, UNIT, symmetric
 from adaline.results import Array
 from adaline.tiles import exponents, is_sparse, tile_rows, tiles
@@ -195,7 +196,7 @@ class Objective:
         return Evaluation(f + own, g + self.penalty * theta, least, total, size + own)
 
     def neuron(self, code: int, theta: Array, slopes: Array) -> list[Part]:
-        """`Loss.parts` of one output whose loss `kernels._links` knows by this code."""
+        """`Loss.parts` of one output whose loss `kernels.losses.links` knows by this code."""
         X, shift = self.X, self.shift if self.centred else _NONE
         theta = np.ascontiguousarray(theta[0])
 
@@ -204,8 +205,8 @@ class Objective:
             rest = *rows, self.scale, shift, theta, slopes[i:j]
             if is_sparse(X):
                 some = X.data, X.indices, X.indptr[i : j + 1]
-                return logistic.neuron_sparse(code, *some, *rest)  # type: ignore[no-any-return]
-            return logistic.neuron_dense(code, X[i:j], *rest)  # type: ignore[no-any-return]
+                return losses.neuron_sparse(code, *some, *rest)  # type: ignore[no-any-return]
+            return losses.neuron_dense(code, X[i:j], *rest)  # type: ignore[no-any-return]
 
         return _over(of_piece, X)
 
@@ -340,9 +341,9 @@ def _spreads(X: Any) -> tuple[Array, Array, Array, Array]:
 def _spread(X: Any, first: Array, unit: Array, i: int, j: int) -> tuple[Array, Array, Array]:
     """Sums and squares of (x - first) unit, and its largest size, over rows i..j."""
     if not is_sparse(X):
-        return logistic.spread_dense(X[i:j], first, unit)  # type: ignore[no-any-return]
+        return losses.spread_dense(X[i:j], first, unit)  # type: ignore[no-any-return]
     parts = [
-        logistic.spread_dense(X[k : min(k + 4096, j)].toarray(), first, unit)
+        losses.spread_dense(X[k : min(k + 4096, j)].toarray(), first, unit)
         for k in range(i, j, 4096)
     ]
     total, squares, top = (np.array(part) for part in zip(*parts, strict=True))

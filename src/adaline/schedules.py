@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.kernels import _neurons as codes
+from adaline.kernels.sequential import neurons as codes
 from adaline.parameters import FLAG, POSITIVE, ParameterError, is_number, shown
 from adaline.results import Array
 from adaline.tiles import as_rows, check_finite, is_sparse

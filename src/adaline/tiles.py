@@ -16,7 +16,8 @@ from scipy import sparse
 
 from adaline import parameters
 from adaline._threads import over_pieces
-from adaline.kernels import double_double, sums
+from adaline.kernels.double_double import double_double
+from adaline.kernels.sums import sums
 from adaline.parameters import ParameterError
 from adaline.results import Array
 

@@ -166,7 +166,7 @@ def test_a_pipe_in_the_place_of_a_proof_is_refused_at_once(command, pumps, tmp_p
 
 
 def test_a_panic_is_data_that_cannot_be_used_and_no_verdict(command, tmp_path, monkeypatch):
-    from adaline.data import _arrow
+    from adaline.data.reading import _arrow
 
     class PanicException(BaseException):
         """As pyo3 has it: no Exception."""

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from adaline import LeastSquares, Perceptron, Report, write_report
-from adaline.data import Encoding, blocks, describe, fit, load, save
-from adaline.data.export import export
+from adaline.data import Encoding, blocks, describe, export, fit, load, save
 
 NAN, INF = float("nan"), float("inf")
 VALUES = {

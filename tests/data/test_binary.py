@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from adaline.data.binary import DTYPES, pack, read_file, unpack, write_atomically
+from adaline.data.storing.container import DTYPES, pack, read_file, unpack, write_atomically
 from adaline.errors import ModelFileError
 
 

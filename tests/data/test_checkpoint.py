@@ -8,7 +8,7 @@ import pytest
 
 from adaline import LeastSquares, LogisticRegression, Ridge, WidrowHoff
 from adaline.data import blocks, fit
-from adaline.data._checkpoint import Checkpoint
+from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
 
 

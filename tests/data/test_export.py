@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import adaline
-from adaline.data.export import export
+from adaline.data import export
 from adaline.errors import MissingExtra, ModelFileError
 from model_zoo import MODELS, S, X, made, rows_for, three, two
 

@@ -18,10 +18,10 @@ import adaline
 import adaline.filters
 from adaline import load, save
 from adaline.data import Encoding, blocks, fit
-from adaline.data._binary import pack, unpack
-from adaline.data._model_nodes import same
-from adaline.data._model_schema import ALONE, ESTIMATORS, FILTERS, PROOFS, RECORDS
-from adaline.data.model_files import Prepared, describe, packed, unpacked
+from adaline.data.storing._nodes import same
+from adaline.data.storing._schema import ALONE, ESTIMATORS, FILTERS, PROOFS, RECORDS
+from adaline.data.storing.container import pack, unpack
+from adaline.data.storing.model_files import Prepared, describe, packed, unpacked
 from adaline.errors import ModelFileError
 from adaline.filters._base import Filter
 from model_zoo import MODELS, X, made, three, two, y
@@ -37,7 +37,7 @@ def test_every_public_estimator_can_be_stored():
         if hasattr(cls, "fit") and hasattr(cls, "get_params"):
             assert ESTIMATORS.get(name, [""])[0] == cls.__module__, (
                 f"{name} has no model file: say what it learns in ESTIMATORS of "
-                "adaline/data/_model_schema.py, and put one into tests/model_zoo.py."
+                "adaline/data/storing/_schema.py, and put one into tests/model_zoo.py."
             )
             assert any(key.split(",")[0] == name for key in MODELS), (
                 f"tests/model_zoo.py has no {name}."
@@ -52,7 +52,7 @@ def test_every_filter_can_be_stored():
             if ours and not module.name.startswith("_"):
                 assert FILTERS.get(name) == home, (
                     f"{name} has no model file: add it to FILTERS of "
-                    "adaline/data/_model_schema.py, and one to tests/model_zoo.py."
+                    "adaline/data/storing/_schema.py, and one to tests/model_zoo.py."
                 )
 
 

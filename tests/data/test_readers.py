@@ -14,7 +14,8 @@ from pyarrow import feather, parquet
 from scipy import sparse
 from scipy.io import wavfile
 
-from adaline.data import _engine, blocks
+from adaline.data import blocks
+from adaline.data.reading import _engine
 from adaline.errors import DataError, MissingExtra
 
 ROWS = 1000

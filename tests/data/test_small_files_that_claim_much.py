@@ -14,10 +14,11 @@ import polars as pl
 import pytest
 
 import adaline as A
-from adaline.data import _csv, _text, blocks
-from adaline.data._arrow import ArrowSource
-from adaline.data._binary import pack, unpack
-from adaline.data.model_files import packed, unpacked
+from adaline.data import blocks
+from adaline.data.reading import _csv, _text
+from adaline.data.reading._arrow import ArrowSource
+from adaline.data.storing.container import pack, unpack
+from adaline.data.storing.model_files import packed, unpacked
 from adaline.errors import DataError, ModelFileError
 
 MOST = 2e8  # bytes, for files of less than 100 kB

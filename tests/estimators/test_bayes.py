@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from adaline.errors import IllConditionedWarning
-from adaline.estimators import _plane, _regions, _risk
-from adaline.estimators.bayes import BayesClassifier
+from adaline.estimators.bayes import _plane, _regions, _risk
+from adaline.estimators.bayes.bayes import BayesClassifier
 
 HALVES = [0.5, 0.5]
 

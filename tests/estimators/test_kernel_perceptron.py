@@ -14,8 +14,8 @@ from sklearn.metrics.pairwise import manhattan_distances, polynomial_kernel, rbf
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import expected_failed_checks
-from adaline.estimators.kernel_perceptron import KernelPerceptron
-from adaline.procedures import kernel_perceptron as procedure
+from adaline.estimators.sequential.kernel_perceptron import KernelPerceptron
+from adaline.procedures.sequential import kernel_perceptron as procedure
 from reference_dual import primal_perceptron
 
 XOR = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])
@@ -288,7 +288,7 @@ def test_an_interrupted_fit_keeps_its_last_complete_pass(rng, monkeypatch):
             raise KeyboardInterrupt
         return procedure.one_pass(*arguments)
 
-    monkeypatch.setattr("adaline.estimators.kernel_perceptron.one_pass", interrupted)
+    monkeypatch.setattr("adaline.estimators.sequential.kernel_perceptron.one_pass", interrupted)
     model = KernelPerceptron(kernel="linear")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, t)

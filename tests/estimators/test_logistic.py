@@ -96,7 +96,7 @@ def test_a_penalised_summary_says_whose_errors_it_gives(rng):
 def test_a_large_fit_takes_the_rows_for_its_summary(rng, monkeypatch):
     X, y = sample(rng)
     small = LogisticRegression(alpha=0).fit(X, y)
-    monkeypatch.setattr("adaline.estimators.logistic.affordable", lambda loss: False)
+    monkeypatch.setattr("adaline.estimators.newton.logistic.affordable", lambda loss: False)
     large = LogisticRegression(alpha=0).fit(X, y)
     with pytest.raises(ValueError, match="training rows"):
         large.summary()
@@ -251,7 +251,7 @@ def test_too_few_steps_are_warned_about_and_unproven(rng):
 
 def test_ctrl_c_leaves_a_model_that_predicts(rng, monkeypatch):
     X, y = sample(rng)
-    from adaline.procedures import newton
+    from adaline.procedures.newton import newton
 
     step, made = newton.Walk.step, []
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from adaline import LogisticRegression, criteria
-from adaline.kernels import _neurons as kernels
+from adaline.kernels.sequential import neurons as kernels
 
 
 def stream(rng, n, K=2):

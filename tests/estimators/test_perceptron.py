@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline.certificates.sides import separation
-from adaline.estimators import _sequential
-from adaline.estimators.perceptron import Perceptron
-from adaline.procedures import sequential as procedure
+from adaline.estimators.sequential import learner
+from adaline.estimators.sequential.perceptron import Perceptron
+from adaline.procedures.sequential import sequential as procedure
 from adaline.schedules import OverK
 
 
@@ -191,7 +191,7 @@ def test_untidy_sparse_rows_learn_as_tidy_ones_and_stay_as_they_are():
 def test_predicting_does_not_refresh_what_did_not_change(rng):
     model = Perceptron().fit(*clouds(rng))
     assert model.fit_ is model.fit_
-    assert isinstance(model.fit_, _sequential.SequentialFit)
+    assert isinstance(model.fit_, learner.SequentialFit)
 
 
 def test_a_label_never_announced_is_refused_by_learn_one_too():

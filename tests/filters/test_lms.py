@@ -7,8 +7,8 @@ import pytest
 
 import reference_filters as slow
 from adaline import LMS, Constant, OverK, SearchThenConverge
-from adaline.kernels import _lms as kernels
-from adaline.kernels import _neurons
+from adaline.kernels.filters import lms_steps as kernels
+from adaline.kernels.sequential import neurons
 from adaline.schedules import Absolute
 
 H = np.array([0.6, -0.4, 0.3, 0.0, 0.2])
@@ -176,4 +176,4 @@ def test_settings_that_make_no_sense_are_refused(settings, words):
 
 def test_schedules_and_kernel_agree_on_their_codes():
     for name in ("CONSTANT", "OVER_K", "SEARCH_THEN_CONVERGE", "AUTO"):
-        assert getattr(kernels, name) == getattr(_neurons, name)
+        assert getattr(kernels, name) == getattr(neurons, name)

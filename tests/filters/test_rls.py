@@ -10,7 +10,7 @@ import pytest
 import reference_filters as slow
 from adaline import RLS
 from adaline.errors import DivergenceError
-from adaline.kernels import _rls_head as kernels
+from adaline.kernels.filters import rls_head as kernels
 
 H = np.array([0.6, -0.4, 0.3, 0.0, 0.2])
 

@@ -8,7 +8,7 @@ import pytest
 import reference_filters as slow
 from adaline import RLS
 from adaline.errors import DivergenceError
-from adaline.kernels import _rls_head as places
+from adaline.kernels.filters import rls_head as places
 
 LEVELS = [1e-8, 1e-4, 1.0, 1e4, 1e8]
 

@@ -38,7 +38,7 @@ from adaline import (
     mistake_bound,
     save,
 )
-from adaline.procedures.dual import dual_logistic
+from adaline.procedures.sparse_logistic.dual import dual_logistic
 
 
 def hostile_rows(rng, orders=300):

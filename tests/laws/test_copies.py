@@ -12,8 +12,8 @@ import pytest
 from sklearn.base import clone
 
 import adaline
-from adaline.data._model_nodes import same
-from adaline.data.model_files import load, save
+from adaline.data.storing._nodes import same
+from adaline.data.storing.model_files import load, save
 from model_zoo import MODELS, X, Y, answers, goes_on, made, three, two, y
 
 NAMES = [

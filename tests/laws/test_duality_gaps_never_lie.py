@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.procedures import dual
-from adaline.procedures._dual_proof import DualRows, proven
+from adaline.procedures.sparse_logistic import dual
+from adaline.procedures.sparse_logistic._dual_proof import DualRows, proven
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from reference_dual import exact_logistic, exact_logistic_minimum

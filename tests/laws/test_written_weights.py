@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from adaline import GaussianClassifier, KernelPerceptron, LeastSquares, Ridge, WidrowHoff
-from adaline.data.export import export
-from adaline.data.model_files import packed, unpacked
+from adaline.data import export
+from adaline.data.storing.model_files import packed, unpacked
 from model_zoo import MODELS, X, Y, made, rows_for, three, two, y
 
 LINEAR = [

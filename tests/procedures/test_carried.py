@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adaline.losses.logistic import logistic_loss
-from adaline.procedures._carried import Sample, carried, sample_step
-from adaline.procedures._curvature import curvature, whole
+from adaline.procedures.newton._transported_hessian import Sample, carried, sample_step
+from adaline.procedures.newton.curvature import curvature, whole
 
 
 def gaussian(rng, n, p, K, offset=0.0, omega=False):
@@ -21,7 +21,7 @@ def gaussian(rng, n, p, K, offset=0.0, omega=False):
 @pytest.mark.parametrize("K", [2, 4])
 @pytest.mark.parametrize("omega", [False, True])
 def test_taken_along_it_is_nearer_the_curvature_there(rng, monkeypatch, K, omega):
-    monkeypatch.setattr("adaline.procedures._curvature.EXACT", 0)
+    monkeypatch.setattr("adaline.procedures.newton.curvature.EXACT", 0)
     n, p = 40_000, 6
     loss = gaussian(rng, n, p, K, 0.7, omega)
     theta = rng.standard_normal((loss.K, p + 1)) * 1.2

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from adaline.moments import Moments
-from adaline.procedures.closed_form import least_squares
+from adaline.procedures.least_squares.closed_form import least_squares
 from adaline.tiles import Rows, as_rows
 from reference import correct_digits, exact_least_squares, ill_conditioned
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit
 
-from adaline.kernels import dual as kernels
-from adaline.procedures import dual as procedure
-from adaline.procedures.dual import dual_logistic
+from adaline.kernels.losses import dual as kernels
+from adaline.procedures.sparse_logistic import dual as procedure
+from adaline.procedures.sparse_logistic.dual import dual_logistic
 from reference_dual import logistic_minimum, logistic_value
 
 NONE = np.empty(0)

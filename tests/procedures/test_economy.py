@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adaline.losses.logistic import logistic_loss
-from adaline.procedures import _economy
-from adaline.procedures._curvature import curvature
+from adaline.procedures.newton import _stride
+from adaline.procedures.newton.curvature import curvature
 
 
 def loss_of(rng, n, p, mix=None, alpha=1.0):
@@ -20,51 +20,51 @@ def loss_of(rng, n, p, mix=None, alpha=1.0):
 def test_more_rows_cost_more_and_leave_fewer_passes(rng):
     loss = loss_of(rng, 4000, 50)
     some = [1, 2, 5, 10, 20]
-    prices = [_economy.price(loss, e) for e in some]
-    passes = [_economy.passes(loss, e, 15.0) for e in some]
+    prices = [_stride.price(loss, e) for e in some]
+    passes = [_stride.passes(loss, e, 15.0) for e in some]
     assert prices == sorted(prices, reverse=True)
     assert passes == sorted(passes)
-    assert _economy.passes(loss, 20, 15.0, 0.1) < _economy.passes(loss, 20, 15.0)
-    assert _economy.passes(loss, 4000, 15.0) == np.inf
+    assert _stride.passes(loss, 20, 15.0, 0.1) < _stride.passes(loss, 20, 15.0)
+    assert _stride.passes(loss, 4000, 15.0) == np.inf
 
 
 def test_few_rows_are_all_summed_and_many_thinned_the_more_the_less_columns_are_related(
     rng, monkeypatch
 ):
     loss = loss_of(rng, 30_000, 50)
-    assert _economy.cheapest(loss, 15.0) == _economy.proof_rows(loss) == 1
-    monkeypatch.setattr(_economy, "WORK", 0.0)
-    dense, loose = (_economy.cheapest(loss, 15.0, a, far=True) for a in (np.inf, 0.0))
+    assert _stride.cheapest(loss, 15.0) == _stride.proof_rows(loss) == 1
+    monkeypatch.setattr(_stride, "WORK", 0.0)
+    dense, loose = (_stride.cheapest(loss, 15.0, a, far=True) for a in (np.inf, 0.0))
     assert 1 < dense <= loose
-    assert 1 < _economy.proof_rows(loss) <= 30_000 // (_economy.FEWEST * 51)
+    assert 1 < _stride.proof_rows(loss) <= 30_000 // (_stride.FEWEST * 51)
 
 
 def test_chance_is_taken_off_the_correlations(rng):
     Z = rng.standard_normal((500, 40))
     # Of independent columns nothing but chance is left: a few standard deviations of 40 x 40 / 500.
-    assert _economy.correlations(Z.T @ Z, 500) < 0.3
+    assert _stride.correlations(Z.T @ Z, 500) < 0.3
     related = Z + 2.0 * Z[:, :1]
-    assert _economy.correlations(related.T @ related, 500) > 500
+    assert _stride.correlations(related.T @ related, 500) > 500
 
 
 def test_shrinking_keeps_the_diagonal_and_leaves_columns_that_depend_on_others_alone(rng):
     Z = rng.standard_normal((100, 40))
     G, penalty = Z.T @ Z, np.append(np.ones(39), 0.0)
-    H, was = _economy.shrunk(G, penalty, 0.01)
+    H, was = _stride.shrunk(G, penalty, 0.01)
     assert was
     np.testing.assert_array_equal(np.diagonal(H), np.diagonal(G) + penalty)
     off = ~np.eye(40, dtype=bool)
     assert np.all(np.abs(H[off]) <= np.abs(G[off]))
     assert np.linalg.cond(H) < np.linalg.cond(G + np.diag(penalty))
     for other, chance in ((np.zeros(40), 0.01), (penalty, 1e-6)):
-        H, was = _economy.shrunk(G, other, chance)
+        H, was = _stride.shrunk(G, other, chance)
         assert not was
         np.testing.assert_array_equal(H, G + np.diag(other))
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.0])
 def test_thinned_curvatures_measure_steps_nearly_as_all_rows_do(rng, monkeypatch, alpha):
-    monkeypatch.setattr(_economy, "WORK", 0.0)
+    monkeypatch.setattr(_stride, "WORK", 0.0)
     mix = np.linalg.cholesky(0.5 ** np.abs(np.subtract.outer(np.arange(80), np.arange(80)))).T
     loss = loss_of(rng, 20_000, 80, mix, alpha)
     root = np.full(20_000, 0.5)

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 
 from adaline import LogisticRegression
 from adaline.losses.logistic import logistic_loss
-from adaline.procedures._jeffreys import jeffreys
-from adaline.procedures.firth import firth
+from adaline.procedures.firth.firth import firth
+from adaline.procedures.firth.jeffreys import jeffreys
 
 NONE = np.empty(0)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.procedures import _column_space
-from adaline.procedures._column_space import Dense, Thin, column_space
-from adaline.procedures.ho_kashyap import ho_kashyap
+from adaline.procedures.ho_kashyap import column_space as module
+from adaline.procedures.ho_kashyap.column_space import Dense, Thin, column_space
+from adaline.procedures.ho_kashyap.ho_kashyap import ho_kashyap
 from adaline.tiles import Rows
 from reference_ho_kashyap import ho_kashyap as twin
 
@@ -34,7 +34,7 @@ SHAPES = [(30, 4), (4, 30), (12, 12), (12, 11), (1, 3), (40, 1)]
 def spaced(request, monkeypatch):
     """A way to make the space of X: dense, unpacked CSR, or CSR that stays sparse."""
     if request.param == "thin":
-        monkeypatch.setattr(_column_space, "_UNPACKED", 0)
+        monkeypatch.setattr(module, "_UNPACKED", 0)
 
     def space(X, omega, intercept):
         form = X if request.param == "dense" else sparse.csr_array(X)
@@ -81,8 +81,8 @@ def test_offsets_and_units_cost_no_digits(rng, shape):
 
 
 def test_sparse_rows_with_two_long_sides_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr(_column_space, "_UNPACKED", 0)
-    monkeypatch.setattr(_column_space, "_SIDE", 5)
+    monkeypatch.setattr(module, "_UNPACKED", 0)
+    monkeypatch.setattr(module, "_SIDE", 5)
     with pytest.raises(ValueError, match="6 rows and 7 columns; Ho-Kashyap factorises"):
         column_space(rows_of(sparse.csr_array(np.eye(6, 7))), True)
 

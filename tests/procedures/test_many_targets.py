@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.kernels import double_double
+from adaline.kernels.double_double import double_double
 from adaline.moments import Moments
-from adaline.procedures._gradients import gradients
-from adaline.procedures._normal import in_unit_columns, normal_equations, triangle_equations
-from adaline.procedures._refinement import refine
-from adaline.procedures.closed_form import least_squares
+from adaline.procedures.least_squares.closed_form import least_squares
+from adaline.procedures.least_squares.gradients import gradients
+from adaline.procedures.least_squares.normal_equations import (
+    in_unit_columns,
+    normal_equations,
+    triangle_equations,
+)
+from adaline.procedures.least_squares.refinement import refine
 from adaline.tiles import Rows, as_rows
 from reference import correct_digits, exact_least_squares, ill_conditioned
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.procedures import max_margin as procedure
-from adaline.procedures.max_margin import max_margin
+from adaline.procedures.max_margin import max_margin as procedure
+from adaline.procedures.max_margin.max_margin import max_margin
 from reference_margins import squared_margin
 
 OPTIONS = {"tol": 1e-12, "max_iter": 10_000}

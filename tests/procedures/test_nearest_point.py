@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from adaline.procedures._nearest_point import nearest_point
+from adaline.procedures.max_margin.nearest_point import nearest_point
 
 
 def of_rows(V, **options):

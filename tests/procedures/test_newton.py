@@ -8,9 +8,9 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from adaline.losses.logistic import logistic_loss
-from adaline.procedures import newton as module
-from adaline.procedures.firth import firth
-from adaline.procedures.newton import newton
+from adaline.procedures.firth.firth import firth
+from adaline.procedures.newton import newton as module
+from adaline.procedures.newton.newton import newton
 from reference_logistic import firth_score, minimum
 
 
@@ -61,11 +61,11 @@ def test_a_start_from_a_sample_and_thinned_curvature_end_at_the_same_minimum(rng
     X, codes = sample(rng, n=30_000, p=5)
     loss = logistic_loss(X, codes, 2, np.empty(0), 1.0, True)
     with monkeypatch.context() as without:  # Newton's own steps, no sample telling anything
-        without.setattr("adaline.procedures._walk.sample_step", lambda loss: 0)
+        without.setattr("adaline.procedures.newton._newton_state.sample_step", lambda loss: 0)
         plain = newton(loss, start=np.zeros((1, 6)))
     carried = newton(loss, start=np.zeros((1, 6)))
     monkeypatch.setattr(module, "_SAMPLE", 512)
-    monkeypatch.setattr("adaline.procedures._economy.WORK", 0.0)
+    monkeypatch.setattr("adaline.procedures.newton._stride.WORK", 0.0)
     quick = newton(loss)
     for fit in (carried, quick):
         np.testing.assert_allclose(fit.W, plain.W, atol=1e-8)
@@ -77,7 +77,7 @@ def test_many_classes_and_features_use_blocks_and_agree(rng, monkeypatch):
     X, codes = sample(rng, n=2000, p=10, K=5)
     loss = logistic_loss(X, codes, 5, np.empty(0), 1.0, True)
     exact = newton(loss)
-    monkeypatch.setattr("adaline.procedures._curvature.EXACT", 0)
+    monkeypatch.setattr("adaline.procedures.newton.curvature.EXACT", 0)
     blocks = newton(loss)
     np.testing.assert_allclose(blocks.W, exact.W, atol=1e-6)
     assert blocks.certificate.kind == exact.certificate.kind == "optimal"
@@ -89,8 +89,8 @@ def test_no_matrix_is_needed_for_very_many_features(rng, monkeypatch, K, interce
     X, codes = sample(rng, n=100, p=20, K=K)
     loss = logistic_loss(X, codes, K, np.empty(0), 5.0, intercept)
     exact = newton(loss)
-    monkeypatch.setattr("adaline.procedures._curvature.MANY", 2)
-    monkeypatch.setattr("adaline.procedures._proof.MANY", 2)
+    monkeypatch.setattr("adaline.procedures.newton.curvature.MANY", 2)
+    monkeypatch.setattr("adaline.procedures.newton._curvature_bound.MANY", 2)
     thin = newton(loss, max_iter=300)
     assert thin.certificate.kind == "optimal"
     bound = thin.certificate.evidence["distance_bound"]
@@ -182,8 +182,8 @@ def test_more_features_than_rows_are_learned_from_the_rows_side(
     loss = logistic_loss(form(X), codes, K, np.empty(0), 5.0, intercept)
     exact = newton(loss)
     monkeypatch.setattr(module, "MANY", 100)
-    monkeypatch.setattr("adaline.procedures._curvature.MANY", 100)
-    monkeypatch.setattr("adaline.procedures._proof.MANY", 100)
+    monkeypatch.setattr("adaline.procedures.newton.curvature.MANY", 100)
+    monkeypatch.setattr("adaline.procedures.newton._curvature_bound.MANY", 100)
     wide = newton(loss)
     np.testing.assert_allclose(wide.W, exact.W, atol=1e-6)
     assert wide.steps <= 5
@@ -193,8 +193,8 @@ def test_more_features_than_rows_are_learned_from_the_rows_side(
 @pytest.mark.parametrize("K", [2, 5])
 @pytest.mark.parametrize("kind", ["gaussian", "heavy", "dummies"])
 def test_large_fits_are_proven_and_the_same_for_one_thread_and_two(rng, monkeypatch, K, kind):
-    monkeypatch.setattr("adaline.procedures._economy.WORK", 0.0)
-    monkeypatch.setattr("adaline.procedures._curvature.EXACT", 0)
+    monkeypatch.setattr("adaline.procedures.newton._stride.WORK", 0.0)
+    monkeypatch.setattr("adaline.procedures.newton.curvature.EXACT", 0)
     X = rng.standard_normal((12_000, 70))
     if kind == "heavy":
         X = rng.standard_t(2.5, X.shape) * np.exp(rng.standard_normal(70))

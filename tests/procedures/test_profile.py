@@ -10,9 +10,9 @@ from scipy.stats import chi2
 
 from adaline import LogisticRegression
 from adaline.losses.logistic import logistic_loss
-from adaline.procedures import profile as module
-from adaline.procedures.newton import newton
-from adaline.procedures.profile import profile_intervals
+from adaline.procedures.inference import profile as module
+from adaline.procedures.inference.profile import profile_intervals
+from adaline.procedures.newton.newton import newton
 
 
 def sample(rng, n=40, p=2, offset=0.0):

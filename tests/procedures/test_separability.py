@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from adaline.integers import dot
-from adaline.procedures._exact_lp import ExactSimplex, OutOfTime
-from adaline.procedures.separability import _State, decide
+from adaline.procedures.separability._exact_lp import ExactSimplex, OutOfTime
+from adaline.procedures.separability.separability import _State, decide
 from reference_separability import Fraction, signed_rows, verdict
 
 
@@ -157,7 +157,7 @@ def test_many_classes_are_not_written_out(rng, monkeypatch):
     X = rng.standard_normal((300, 4))
     y = np.argmax(X @ rng.standard_normal((4, 3)), axis=1)
     before = decide(X, y)
-    monkeypatch.setattr("adaline.procedures._float_rows._EXPLICIT", 10)
+    monkeypatch.setattr("adaline.procedures.separability._float_rows._EXPLICIT", 10)
     assert proven(X, y).verdict == before.verdict == "separable"
     y[:20] = (y[:20] + 1) % 3
     assert proven(X, y).verdict == "overlapping"
@@ -196,7 +196,9 @@ def test_integers_decide_where_floats_find_nothing(seed, monkeypatch):
     y = rng.integers(0, 2, 8)
     y[:2] = 0, 1
     monkeypatch.setattr(_State, "_summed", lambda *_: None)
-    monkeypatch.setattr("adaline.procedures._space.Space.rounded", lambda *_: None)
+    monkeypatch.setattr(
+        "adaline.procedures.separability._weight_subspace.Space.rounded", lambda *_: None
+    )
     assert proven(X, y).verdict == verdict(signed_rows(X, 2 * y - 1))
 
 
@@ -216,7 +218,9 @@ def test_columns_that_are_dependent_but_for_rounding_need_no_simplex(rng, K, mon
 
 def test_columns_overlooked_by_a_prime_are_noticed(rng, monkeypatch):
     # Independent columns are chosen modulo a prime; should it divide a minor, nothing is claimed.
-    monkeypatch.setattr("adaline.procedures._conditioned.independent", lambda E, *_: ([], [0, 1]))
+    monkeypatch.setattr(
+        "adaline.procedures.separability._conditioned.independent", lambda E, *_: ([], [0, 1])
+    )
     monkeypatch.setattr(_State, "_summed", lambda *_: None)
     X, y = dependent_but_for_rounding(rng, 40, 4, 2)
     found = decide(X, y)

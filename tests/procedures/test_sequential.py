@@ -7,14 +7,14 @@ import pytest
 from scipy import sparse
 
 from adaline import criteria
-from adaline.estimators.perceptron import Perceptron
-from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
-from adaline.estimators.widrow_hoff import WidrowHoff
-from adaline.kernels import _neurons as kernels
-from adaline.procedures import sequential as procedure
-from adaline.procedures._state import Recipe, State
-from adaline.procedures.gradient import look
-from adaline.procedures.sequential import blocks
+from adaline.estimators.sequential.perceptron import Perceptron
+from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
+from adaline.estimators.sequential.widrow_hoff import WidrowHoff
+from adaline.kernels.sequential import neurons as kernels
+from adaline.procedures.sequential import sequential as procedure
+from adaline.procedures.sequential.gradient import look
+from adaline.procedures.sequential.sequential import blocks
+from adaline.procedures.sequential.state import Recipe, State
 from adaline.schedules import Constant, OverK, SearchThenConverge
 from reference_sequential import automatic, batch_perceptron, kesler, lms, perceptron
 
@@ -196,7 +196,7 @@ def test_lms_without_the_slope_of_phi_finds_nearly_the_same_classifier(rng):
     X = np.vstack([rng.standard_normal((150, 2)), rng.standard_normal((150, 2)) + 2.5])
     X[:5] -= 40  # far on their right side: they pull at the Adaline only
     y = np.repeat([0, 1], 150)
-    from adaline.estimators.adaline import Adaline
+    from adaline.estimators.sequential.adaline import Adaline
 
     with_slope = SigmoidPerceptron(mode="batch").fit(X, y)
     without = Adaline(mode="batch").fit(X, y)

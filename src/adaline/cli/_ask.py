@@ -13,8 +13,7 @@ import adaline
 from adaline.cli._errors import Usage
 from adaline.cli._source import column, labels
 from adaline.cli._words import did_you_mean
-from adaline.data import Block, Encoding, Source
-from adaline.data.model_files import describe
+from adaline.data import Block, Encoding, Source, describe
 from adaline.verdicts.quality import Quality, quality_for
 from adaline.verdicts.verdict import asked, log_probabilities
 from adaline.verdicts.words import name

@@ -14,7 +14,7 @@ from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Out
 from adaline.cli._source import not_the_data
 from adaline.cli._words import size
-from adaline.data.export import export as exported
+from adaline.data import export as exported
 from adaline.verdicts.words import name
 
 

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 from adaline._lazy import lazily
 
 _HOME = {
-    "Block": "adaline.data._source",
-    "Encoding": "adaline.data._encoding",
-    "Prepared": "adaline.data.model_files",
-    "Source": "adaline.data._source",
-    "blocks": "adaline.data._blocks",
-    "describe": "adaline.data.model_files",
-    "fit": "adaline.data.fitting",
-    "load": "adaline.data.model_files",
-    "save": "adaline.data.model_files",
+    "Block": "adaline.data.reading.source",
+    "Encoding": "adaline.data.reading.encoding",
+    "Prepared": "adaline.data.storing.model_files",
+    "Source": "adaline.data.reading.source",
+    "blocks": "adaline.data.reading.blocks",
+    "export": "adaline.data.storing.export",
+    "describe": "adaline.data.storing.model_files",
+    "fit": "adaline.data.fitting.fitting",
+    "load": "adaline.data.storing.model_files",
+    "save": "adaline.data.storing.model_files",
 }
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Source",
     "blocks",
     "describe",
+    "export",
     "fit",
     "load",
     "save",
@@ -36,8 +38,9 @@ __all__ = [
 __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
-    from adaline.data._blocks import blocks
-    from adaline.data._encoding import Encoding
-    from adaline.data._source import Block, Source
-    from adaline.data.fitting import fit
-    from adaline.data.model_files import Prepared, describe, load, save
+    from adaline.data.fitting.fitting import fit
+    from adaline.data.reading.blocks import blocks
+    from adaline.data.reading.encoding import Encoding
+    from adaline.data.reading.source import Block, Source
+    from adaline.data.storing.export import export
+    from adaline.data.storing.model_files import Prepared, describe, load, save

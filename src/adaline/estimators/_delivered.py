@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adaline.estimators._samples import check_sample
-from adaline.procedures._state import State
+from adaline.procedures.sequential.state import State
 from adaline.results import Array, Certificate, Fit
 
 WRITTEN = Certificate(

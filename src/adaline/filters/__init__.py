@@ -20,16 +20,16 @@ _HOME = {
     "TaskResult": "adaline.filters._task_results",
     "Theory": "adaline.filters.measures",
     "WienerFilter": "adaline.filters.wiener",
-    "cancel": "adaline.tasks",
-    "cancel_echo": "adaline.tasks",
-    "enhance_line": "adaline.tasks",
-    "equalise": "adaline.tasks",
+    "cancel": "adaline.filters.tasks",
+    "cancel_echo": "adaline.filters.tasks",
+    "enhance_line": "adaline.filters.tasks",
+    "equalise": "adaline.filters.tasks",
     "erle": "adaline.filters.measures",
-    "identify": "adaline.tasks",
+    "identify": "adaline.filters.tasks",
     "learning_curve": "adaline.filters.measures",
     "max_step": "adaline.filters.measures",
     "misalignment": "adaline.filters.measures",
-    "predict": "adaline.tasks",
+    "predict": "adaline.filters.tasks",
     "theory": "adaline.filters.measures",
 }
 
@@ -77,8 +77,7 @@ if TYPE_CHECKING:
     )
     from adaline.filters.nlms import NLMS
     from adaline.filters.rls import RLS
-    from adaline.filters.wiener import WienerFilter
-    from adaline.tasks import (
+    from adaline.filters.tasks import (
         cancel,
         cancel_echo,
         enhance_line,
@@ -86,3 +85,4 @@ if TYPE_CHECKING:
         identify,
         predict,
     )
+    from adaline.filters.wiener import WienerFilter

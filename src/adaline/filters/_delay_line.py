@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters._base import Block, Filter, Frozen
-from adaline.kernels import _lms as places
-from adaline.kernels.lms import BEYOND, EXTRA, SEGMENT, lms_block, weights_now
-from adaline.kernels.lms_rows import lms_rows
+from adaline.kernels.filters import lms_steps as places
+from adaline.kernels.filters.lms import BEYOND, EXTRA, SEGMENT, lms_block, weights_now
+from adaline.kernels.filters.lms_rows import lms_rows
 
 LINE = 64  # bytes of a line of the cache
 

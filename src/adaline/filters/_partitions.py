@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from adaline.kernels import frequency
+from adaline.kernels.filters import frequency
 
 Signal = NDArray[Any]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from adaline.filters._base import Block, Filter, Frozen, Setting
 from adaline.filters._checks import below_two, positive_or_auto, whole
-from adaline.kernels import affine as kernels
+from adaline.kernels.filters import affine as kernels
 
 
 class AffineProjection(Filter):

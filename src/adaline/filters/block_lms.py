@@ -9,7 +9,7 @@ import numpy as np
 from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
 from adaline.filters._checks import below_two, fits, positive_or_auto, shown, whole
 from adaline.filters._partitions import Partitions
-from adaline.kernels import frequency
+from adaline.kernels.filters import frequency
 
 BLOWN = 1e8  # an output so far above the signals is divergence
 RELATIVE = 0.01  # eps="auto", as a share of the level

@@ -11,8 +11,8 @@ from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, F
 from adaline.filters._checks import below_two, filled, positive_or_auto
 from adaline.filters._signals import Signal, as_channels, as_numbers, converted
 from adaline.filters._whole import line
-from adaline.kernels import filtered_x as kernels
-from adaline.kernels.frequency import peak
+from adaline.kernels.filters import filtered_x as kernels
+from adaline.kernels.filters.frequency import peak
 
 BLOWN = 1e8  # an error so far above the noise is divergence
 RELATIVE = 0.01  # eps="auto", as a share of the mean level

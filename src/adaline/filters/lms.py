@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from adaline.filters._base import Setting
 from adaline.filters._checks import flag, one_of, positive
 from adaline.filters._delay_line import LookAhead
-from adaline.kernels import _lms as places
+from adaline.kernels.filters import lms_steps as places
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, as_schedule
 
 SIGNS = {None: 0, "error": 1, "data": 2, "both": 3}

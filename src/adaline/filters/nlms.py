@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from adaline.filters._base import Setting
 from adaline.filters._checks import below_two, positive_or_auto
 from adaline.filters._delay_line import LookAhead
-from adaline.kernels import _lms as places
+from adaline.kernels.filters import lms_steps as places
 
 
 class NLMS(LookAhead):

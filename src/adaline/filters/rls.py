@@ -9,11 +9,11 @@ import numpy as np
 
 from adaline.filters._base import Block, Filter, Frozen, Setting
 from adaline.filters._checks import positive, positive_or_auto, shown
-from adaline.kernels import _rls as layout
-from adaline.kernels import _rls_head as places
-from adaline.kernels import rls_factored as factor
-from adaline.kernels import rls_memory as memory
-from adaline.kernels.rls import rls_block
+from adaline.kernels.filters import rls_factored as factor
+from adaline.kernels.filters import rls_head as places
+from adaline.kernels.filters import rls_memory as memory
+from adaline.kernels.filters import rls_panels as layout
+from adaline.kernels.filters.rls import rls_block
 
 
 class RLS(Filter):

@@ -1,8 +1,5 @@
-"""Every compiled loop. A file calls compiled functions of its own only, so that numba's cache,
-which overlooks edits elsewhere, never answers with old arithmetic.
+"""Every compiled loop, by subject. Kernels take arrays, numbers and integer codes.
 
-Legend: X (n, p) samples, Y (n, k) targets, root (n,) square roots of the sample weights,
-scale powers of two, shift what is subtracted. A tile is a block of rows copied to one reused
-buffer that stays in cache; all that follows reads the tile, so float32, strided and sparse input
-share one arithmetic.
+A kernel may call compiled functions of other files: the machine code on disk is keyed by the
+contents of all files that went into it (`_jit.cache.stamp`).
 """

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline._threads import over_pieces
-from adaline.kernels import logistic
-from adaline.kernels._links import LOGISTIC
+from adaline.kernels.losses import losses
+from adaline.kernels.losses.links import LOGISTIC
 from adaline.linalg import UNIT
 from adaline.objective import NEAR, Objective, Part
 from adaline.results import Array
@@ -96,7 +96,7 @@ def _classes(rows: Objective, theta: Array, probability: Array) -> list[Part]:
         """Loss, sums of R'z and of R, and the least lead of the rows Z, the first being i."""
         end = i + len(Z)
         rest = rows.target[i:end], rows.omega[i:end], turned, b, probability[i:end]
-        return logistic.classes_dense(Z, *rest)  # type: ignore[no-any-return]
+        return losses.classes_dense(Z, *rest)  # type: ignore[no-any-return]
 
     def of_piece(i: int, j: int) -> Part:
         if plain:
@@ -115,5 +115,5 @@ def _classes(rows: Objective, theta: Array, probability: Array) -> list[Part]:
 def _sparse_classes(rows: Objective, theta: Array, probability: Array) -> Part:
     V = np.asarray(rows.X @ (theta[:, :-1] * rows.scale).T + theta[:, -1], dtype=np.float64)
     R = np.empty_like(V)
-    f, least = logistic.softmax(V, rows.target, rows.omega, R, probability)
+    f, least = losses.softmax(V, rows.target, rows.omega, R, probability)
     return f, np.column_stack([(rows.X.T @ R).T * rows.scale, R.sum(axis=0)]), least

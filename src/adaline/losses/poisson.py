@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from adaline.kernels._links import POISSON
+from adaline.kernels.losses.links import POISSON
 from adaline.linalg import UNIT
 from adaline.objective import Objective, Part
 from adaline.results import Array

@@ -1,0 +1,1 @@
+"""Proofs of separability: rows in integers, claims, words, and JSON."""

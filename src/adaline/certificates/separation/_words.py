@@ -1,0 +1,114 @@
+"""Proofs of separability in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from adaline.certificates.separation.separation import Separability
+
+_SHOWN = 6
+
+
+def explained(found: Separability) -> str:
+    """The verdict and its proof in a sentence or two."""
+    if found.verdict == "separable":
+        return _separable(found)
+    if found.verdict == "undecided" and not found.multipliers:
+        return f"it is not decided whether a hyperplane separates the classes: {found.sentence}."
+    words = _obstacle(found)
+    if found.verdict == "undecided":
+        return (
+            f"{words} So they are not separable; whether a hyperplane has all rows on the right "
+            f"side or on itself, and some of them off it, is not decided: {found.sentence}."
+        )
+    if found.verdict == "overlapping":
+        return (
+            f"{words} They span all rows, so a hyperplane with no row on its wrong side "
+            f"has every row on itself."
+        )
+    what = "A hyperplane" if len(found.labels) == 2 else "A linear machine"
+    return (
+        f"{words} {what} with no row on its wrong side exists, but these rows are on it: "
+        f"the classes touch."
+    )
+
+
+def _separable(found: Separability) -> str:
+    margin = f"the closest at distance {found.margin:.6g}"
+    if len(found.labels) == 2:
+        formula = _formula(found)
+        rows = f"all {found.n_rows} rows on their right side"
+        return f"the hyperplane {formula} = 0 has {rows}, {margin}."
+    return (
+        f"a linear machine gives each of the {found.n_rows} rows to its own one of "
+        f"{len(found.labels)} classes, {margin} from where another would win."
+    )
+
+
+def _formula(found: Separability) -> str:
+    if found.n_features > _SHOWN:
+        return "w'x + b" if found.fit_intercept else "w'x"
+    coef = found.coef
+    assert coef is not None
+    terms = [f"{a:+.4g} x{j}" for j, a in enumerate(coef.tolist()) if a != 0]
+    if found.fit_intercept and found.intercept != 0:
+        terms.append(f"{found.intercept:+.4g}")
+    text = " ".join(terms) or "0"
+    return text[1:] if text[0] == "+" else text
+
+
+def _obstacle(found: Separability) -> str:
+    """What prevents a hyperplane from having every row on its right side."""
+    rows, multipliers = found.rows, found.multipliers
+    twins = [pair for pair in found.duplicates if {i for i, _ in rows} == set(pair)]
+    if found.duplicates and (twins or len(found.labels) == 2):
+        i, j = (twins or found.duplicates)[0]
+        first = f"rows {i} and {j} are equal with different labels, so no hyperplane separates them"
+        if len(rows) == 2 and twins:
+            return f"{first}."
+        return f"{first}; and {_sum(rows, multipliers)}."
+    what = "hyperplane can have" if len(found.labels) == 2 else "linear machine can have"
+    return f"{_sum(rows, multipliers)}, so no {what} them all on its right side."
+
+
+def _sum(rows: Sequence[tuple[int, object]], multipliers: Sequence[int]) -> str:
+    names = [str(i) for i, _ in rows]
+    if len(rows) == 1:
+        return f"row {names[0]} is zero in every column"
+    if len(rows) > _SHOWN:
+        some = ", ".join(names[:_SHOWN])
+        signed = "each times its label's sign and a positive weight"
+        return f"{len(rows)} rows ({some}, ...), {signed}, sum to zero"
+    total = sum(multipliers)
+    short = all(m < 10**6 for m in multipliers)
+    weights = [str(m) if short else f"{over(m, total):.4g}" for m in multipliers]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    about = "" if short else "about "
+    return (
+        f"rows {listed}, each times its label's sign and the positive weights "
+        f"{about}{', '.join(weights)}, sum to zero"
+    )
+
+
+def over(a: int, b: int) -> float:
+    """a / b for whole numbers of any size."""
+    try:
+        return a / b
+    except OverflowError:
+        return math.inf if a > 0 else -math.inf
+
+
+def over_root(a: int, square: int) -> float:
+    """a / sqrt(square) for whole numbers of any size."""
+    if square == 0 or a == 0:
+        return float(a > 0) - float(a < 0)
+    shift = max(0, square.bit_length() // 2 - abs(a).bit_length() + 80)
+    root = math.isqrt((a * a << 2 * shift) // square)
+    excess = root.bit_length() - 64
+    size = float(np.ldexp(float(root >> excess if excess > 0 else root), max(excess, 0) - shift))
+    return size if a > 0 else -size

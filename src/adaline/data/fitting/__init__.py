@@ -1,0 +1,1 @@
+"""Fits on streams of blocks."""

@@ -1,0 +1,222 @@
+"""Passes over a source: what is summed, what is remembered between blocks, and who is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.data.reading.column_facts import column_of, missing_in
+from adaline.data.reading.encoding import Encoding
+from adaline.data.reading.source import Block, Piece, Source
+from adaline.data.storing.checkpoint import Checkpoint, storable
+from adaline.errors import DataError
+from adaline.mapreduce import Reduction, mapreduce
+from adaline.results import Array
+
+Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known
+_MOST_CLASSES = 1000
+
+
+@storable
+@dataclass(frozen=True)
+class Part:
+    """What a block, or several, came to: how many rows, and the sum."""
+
+    rows: int
+    value: Any
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A function of blocks as a function of pieces, which can travel to another process."""
+
+    source: Source | None
+    function: Callable[[Block], Part]
+
+    def __call__(self, item: Piece | Block) -> Part:
+        if isinstance(item, Block):
+            return self.function(item)
+        assert self.source is not None
+        return self.function(self.source.read(item))
+
+
+@dataclass
+class Passes:
+    """A run over one source: passes already summed are remembered, the present one is saved."""
+
+    source: Source
+    jobs: int = 1
+    progress: Progress | None = None
+    checkpoint: Checkpoint | None = None
+    done: dict[str, Any] = field(default_factory=dict)
+    present: Any = None
+
+    def __post_init__(self) -> None:
+        saved = self.checkpoint.load() if self.checkpoint else None
+        if saved is not None:
+            self.done, self.present = saved["done"], saved["present"]
+
+    def sums(
+        self,
+        name: str,
+        function: Callable[[Block], Part],
+        merge: Callable[[Any, Any], Any],
+    ) -> Any:
+        """The sum of a pass; from the checkpoint as far as it goes."""
+        if name in self.done:
+            return self.done[name]
+
+        def both(a: Part, b: Part) -> Part:
+            return Part(a.rows + b.rows, merge(a.value, b.value))
+
+        reduction: Reduction[Part] = Reduction(both)
+        if self.present is not None and self.present["pass"] == name:
+            reduction = Reduction(both, self.present["count"], list(self.present["waiting"]))
+        told = sum(part.rows for part in reduction.waiting)
+
+        def tell(part: Part) -> None:
+            nonlocal told
+            told += part.rows
+            self.tell(told)
+
+        def keep(now: Reduction[Part]) -> None:
+            self.save({"pass": name, "count": now.count, "waiting": list(now.waiting)})
+
+        again = self.source.again
+        items: Iterable[Any] = self.source.descriptors() if again else self.source
+        whole = mapreduce(
+            Reader(self.source if again else None, function),
+            items,
+            both,
+            self.jobs if again else 1,
+            tell,
+            reduction=reduction,
+            after=keep if self.checkpoint else None,
+        )
+        if whole.rows == 0:
+            raise DataError(f"{self.source.name}: no rows are left to learn from.")
+        self.keep(name, whole.value)
+        return whole.value
+
+    def keep(self, name: str, value: Any) -> None:
+        """Remember the outcome of a pass."""
+        self.done[name], self.present = value, None
+        self.save(None, now=True)
+
+    def save(self, present: Any, *, now: bool = False) -> None:
+        """Write down where we are."""
+        if self.checkpoint is not None:
+            self.checkpoint.save({"done": self.done, "present": present}, now=now)
+
+    def tell(self, rows: int) -> None:
+        """Whoever looks on hears how many rows of this pass are done."""
+        if self.progress is not None:
+            self.progress(rows, self.source.rows)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Blocks to X and the target column; encoding and target are those of the fit."""
+
+    encoding: Encoding
+    target: str
+
+    def numbers(self, block: Block, order: Any, check: bool = True) -> tuple[Any, Array]:
+        """X and a target of numbers; without `check`, X may hold infinities and NaN."""
+        keep, column = self._chosen(block)
+        if column.kind != "number":
+            raise DataError(
+                f"the target {self.target!r} holds {column.kind}; a regressor needs numbers. Use "
+                "a classifier, or another target."
+            )
+        values = column.values if keep is None else column.values[keep]
+        y = np.asarray(values, dtype=np.float64)
+        if not np.isfinite(y).all():
+            i = int(np.argmax(~np.isfinite(column.values)))
+            raise DataError(
+                f"the target {self.target!r} is {column.values[i]} at {block.place(i)}; leave "
+                "that row out."
+            )
+        return self.encoding.encode(block, keep, order, check=check), y
+
+    def labels(self, block: Block, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
+        """X, the labels in the block (sorted), and which of them each row has."""
+        labels, codes, keep = self.codes(block)
+        return self.encoding.encode(block, keep, order), labels, codes
+
+    def codes(self, block: Block) -> tuple[tuple[Any, ...], NDArray[np.int64], Any]:
+        """The labels in the block (sorted), which of them each row has, and the rows kept."""
+        keep, column = self._chosen(block)
+        values = column.values if keep is None else column.values[keep]
+        if column.kind not in ("number", "text"):
+            raise DataError(
+                f"the target {self.target!r} holds {column.kind}; classes are numbers or text."
+            )
+        if column.kind == "text":
+            places, codes = np.unique(values, return_inverse=True)
+            return tuple(column.levels[k] for k in places), codes.astype(np.int64), keep
+        return (*_coded(np.asarray(values), self.target), keep)
+
+    def _chosen(self, block: Block) -> tuple[Any, Any]:
+        keep, column = self.encoding.kept(block, self.target), column_of(block, self.target)
+        gone = missing_in(column)
+        if keep is None and gone is not None:
+            raise DataError(
+                f"the target {self.target!r} is missing at {block.place(int(np.argmax(gone)))} "
+                f"({int(gone.sum())} in this block); missing='drop' leaves those rows out."
+            )
+        if keep is None and self.encoding.missing == "drop":
+            keep = None
+        return keep, column
+
+
+def _coded(values: NDArray[Any], target: str) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+    """Sorted labels and codes of numbers, whole ones as int."""
+    if not len(values):
+        return (), np.empty(0, dtype=np.int64)
+    low, high = values.min(), values.max()
+    if np.isfinite(low) and np.isfinite(high) and high - low < 4096 and low == np.floor(low):
+        places = (values - low).astype(np.int64)
+        if values.dtype.kind != "f" or np.array_equal(places + low, values):
+            count = np.bincount(places)
+            found = np.flatnonzero(count)
+            codes = np.cumsum(count > 0)[places] - 1
+            return tuple(int(low) + int(k) for k in _few(found, target)), codes
+    found, codes = np.unique(values, return_inverse=True)
+    whole = np.isfinite(found).all() and np.array_equal(found, np.floor(found))
+    labels = [int(v) if whole else float(v) for v in _few(found, target)]
+    return tuple(labels), codes.astype(np.int64)
+
+
+def _few(found: NDArray[Any], target: str) -> NDArray[Any]:
+    if len(found) > _MOST_CLASSES:
+        raise DataError(
+            f"the target {target!r} has more than {_MOST_CLASSES} different values, which are no "
+            "classes; use a regressor, or another target."
+        )
+    return found
+
+
+def union(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Sorted labels of both; they must be of one kind."""
+    if a == b:
+        return a
+    try:
+        return tuple(sorted({*a, *b}))
+    except TypeError:
+        raise DataError(
+            f"the target has numbers and text, such as {a[0]!r} and {b[0]!r}."
+        ) from None
+
+
+def class_array(labels: tuple[Any, ...], target: str) -> NDArray[Any]:
+    """Labels as an array; two at least."""
+    if len(labels) < 2:
+        raise DataError(
+            f"the target {target!r} has one class, {list(labels)}; telling classes apart needs two."
+        )
+    return np.array(labels)

@@ -1,0 +1,158 @@
+"""Learners that correct their errors, block after block in the order of the source."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.data.fitting._passes import Part, Passes, Rows, class_array, union
+from adaline.data.reading.source import Block, Piece
+from adaline.errors import DataError
+
+
+@dataclass(frozen=True)
+class LabelsOf:
+    """The labels that occur in a block."""
+
+    rows: Rows
+
+    def __call__(self, block: Block) -> Part:
+        labels, codes, _ = self.rows.codes(block)
+        return Part(len(codes), labels)
+
+
+def in_passes(
+    model: Any, passes: Passes, rows: Rows, *, classes: Any, count: int, seed: int
+) -> Any:
+    """partial_fit on every block, `count` times over the source.
+
+    With the learner's shuffle=True the blocks of a pass, and the rows of a block, come in an order
+    that the seed, the pass and the block decide. An order of all rows would read the source once
+    for every few rows of a block.
+    """
+    source = passes.source
+    shuffle = bool(getattr(model, "shuffle", False))
+    if not source.again and (count > 1 or shuffle):
+        raise DataError(f"{source.name} can be read once only; give passes=1 and shuffle=False.")
+    learner = _Learner(model, rows, _known(passes, rows, classes) if _labelled(model) else None)
+    at = 0, 0
+    if passes.present is not None and passes.present["pass"] == "learning":
+        at = passes.present["at"]
+        learner.restore(passes.present, source)
+    for k in range(at[0], count):
+        made = learner.corrections
+        made = passes.present["made"] if passes.present is not None and k == at[0] else made
+        for index, item in _items(source, k if shuffle else None, seed, at[1]):
+            order = np.random.default_rng([seed, k, index]) if shuffle else None
+            learner.learn(source.read(item) if isinstance(item, Piece) else item, order)
+            passes.tell(learner.rows)
+            passes.save(learner.state((k, index + 1), made)) if passes.checkpoint else None
+        if not learner.begun:
+            raise DataError(f"{source.name}: no rows are left to learn from.")
+        calm = learner.corrections == made  # a pass without correction: none will follow
+        at, learner.rows, passes.present = (count if calm else k + 1, 0), 0, None
+        if passes.checkpoint:
+            passes.save(learner.state(at, learner.corrections), now=True)
+        if calm:
+            break
+    return model
+
+
+def _labelled(model: Any) -> bool:
+    return any(kind.__name__ == "ClassifierMixin" for kind in type(model).__mro__)
+
+
+def _known(passes: Passes, rows: Rows, classes: Any) -> Any:
+    """All labels: those announced, or those that a pass over the target finds."""
+    if classes is not None:
+        return np.unique(np.asarray(classes))
+    if not passes.source.again:
+        raise DataError(
+            f"{passes.source.name} can be read once only, so its classes are not known "
+            "beforehand; give classes=."
+        )
+    return class_array(passes.sums("labels", LabelsOf(rows), union), rows.target)
+
+
+def _items(source: Any, shuffled: int | None, seed: int, skip: int) -> Any:
+    """(index in this pass, piece or block), from the block number `skip` on."""
+    if not source.again:
+        yield from enumerate(source)
+        return
+    pieces: Any = source.descriptors()
+    if shuffled is not None:
+        pieces = list(pieces)
+        np.random.default_rng([seed, shuffled]).shuffle(pieces)
+    for index, piece in enumerate(pieces):
+        if index >= skip:
+            yield index, piece
+
+
+class _Learner:
+    """A learner, its rows, and how its state is put away and brought back."""
+
+    def __init__(self, model: Any, rows: Rows, classes: Any):
+        self.model, self.to_rows, self.classes = model, rows, classes
+        self.rows, self.begun = 0, False
+        model._state = model._known = model._shown = (
+            None  # what an earlier fit has learned is not gone on from
+        )
+
+    @property
+    def corrections(self) -> int:
+        """Corrections made so far; on-line logistic regression corrects at every row."""
+        if not self.begun:
+            return 0
+        return int(getattr(self.model.fit_, "corrections", self.model._state.seen))
+
+    def learn(self, block: Block, order: np.random.Generator | None) -> None:
+        """Every row of a block, once."""
+        X, y = self._xy(block)
+        if order is not None:
+            places = order.permutation(len(y))
+            X, y = X[places], y[places]
+        if len(y):
+            self._partial_fit(X, y)
+        self.rows += len(y)
+
+    def _xy(self, block: Block) -> tuple[Any, Any]:
+        if self.classes is None:
+            return self.to_rows.numbers(block, "C")
+        X, labels, codes = self.to_rows.labels(block, "C")
+        return X, np.array(labels)[codes] if len(labels) else np.empty(0)
+
+    def _partial_fit(self, X: Any, y: Any) -> None:
+        if self.classes is None:
+            self.model.partial_fit(X, y)
+        else:
+            self.model.partial_fit(X, y, classes=None if self.begun else self.classes)
+        self.begun = True
+
+    def state(self, at: tuple[int, int], made: int) -> Any:
+        """What a checkpoint keeps: weights, counters and where we are."""
+        state = self.model._state
+        return {
+            "pass": "learning",
+            "at": at,
+            "rows": self.rows,
+            "made": made,
+            "head": state.head.copy(),
+            "theta": state.theta.copy(),
+        }
+
+    def restore(self, saved: Any, source: Any) -> None:
+        """A learner in this state: one row makes everything but the numbers, which are put back."""
+        for piece in source.descriptors():
+            X, y = self._xy(source.read(Piece(piece.index, piece.start, piece.stop)))
+            if len(y):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of a rate that one row cannot judge
+                    self._partial_fit(X[:1], y[:1])
+                break
+        self.model._state.restore((saved["head"], saved["theta"]))
+        self.rows = saved["rows"]
+        self.model._known = self.model._shown = None  # what was known was of one row
+        assert self.model.fit_ is not None

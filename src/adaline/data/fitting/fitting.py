@@ -1,0 +1,222 @@
+"""`fit`: any learner that sums or streams, on files larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
+from adaline.data.fitting._newton_stream import logistic
+from adaline.data.fitting._passes import Passes, Progress, Rows
+from adaline.data.fitting._sequential_stream import in_passes
+from adaline.data.reading.blocks import blocks
+from adaline.data.reading.checks import (
+    check_call,
+    check_choice,
+    check_jobs,
+    check_labels,
+    check_names,
+    check_number,
+    check_path,
+    check_text,
+    check_truth,
+    check_whole,
+    wrong_type,
+)
+from adaline.data.reading.encoding import MISSING, Encoding, Missing
+from adaline.data.reading.source import Source, place_of
+from adaline.data.storing.checkpoint import Checkpoint
+from adaline.errors import DataError
+
+_FORMAT = 1  # of what checkpoints hold; another number refuses those of older versions
+_CLOSED: dict[str, Any] = {
+    "LeastSquares": regress,
+    "Ridge": regress,
+    "LeastSquaresClassifier": linear_machine,
+    "GaussianClassifier": gaussian,
+}
+_STREAMED = ("Adaline", "Perceptron", "SigmoidPerceptron", "WidrowHoff")
+CAN = (*_CLOSED, "LogisticRegression", *_STREAMED)
+
+
+def fit(
+    estimator: Any,
+    source: Any,
+    target: str,
+    *,
+    encoding: Encoding | None = None,
+    columns: Any = None,
+    missing: Missing = "refuse",
+    jobs: int = 1,
+    checkpoint: Any = None,
+    every: float = 2.0,
+    progress: Progress | None = None,
+    passes: int = 1,
+    online: bool = False,
+    classes: Any = None,
+    seed: int = 0,
+) -> Any:
+    """Learn from a file, table or stream, block by block; the rows never have to fit in memory.
+
+    `LeastSquares`, `Ridge`, `LeastSquaresClassifier` and `GaussianClassifier` take one pass of
+    mergeable sums, `LogisticRegression` a few passes of Newton's steps (until the loss is proven
+    to be within 1e-3 tol of the least), and `Perceptron`, `Adaline`, `SigmoidPerceptron` and
+    `WidrowHoff` learn the rows in their order.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of the above; it is fitted in place and returned.
+    source : path, table, array, iterable, or what `blocks` gave
+    target : str
+        The name of the column to learn.
+    encoding : Encoding, optional
+        How columns become numbers; learned from the source by default, which takes a pass where
+        there is text.
+    columns : sequence of str, optional
+        The input columns, all but the target by default.
+    missing : {"refuse", "drop", "mean"}
+        What to do with missing values, where no encoding is given.
+    jobs : int
+        Processes that read and sum; the answer has the same bits with any number of them.
+        Learners that take the rows in their order need one.
+    checkpoint : path, optional
+        A directory. After a crash the same call goes on from the last block that was saved, and
+        ends with the same bits as a run without a crash.
+    every : float
+        Seconds between two savings, at least.
+    progress : callable, optional
+        Called with the rows done in this pass, and all rows or None.
+    passes : int
+        Of learners that take the rows in their order: how often, at most. They stop when a pass
+        makes no correction.
+    online : bool
+        Whether `LogisticRegression` learns the rows in their order too, each by the gradient of
+        its own loss: one pass instead of a few, no penalty, and nothing is proven.
+    classes : sequence, optional
+        All labels, where they are known; saves a pass for the learners of rows in order.
+    seed : int
+        For learners with shuffle=True: every pass takes the blocks in a random order, and the
+        rows of a block too. That is less than an order of all rows, which a stream cannot have:
+        of a file sorted by label most blocks hold one class. Mix the rows of such a file first.
+
+    Returns
+    -------
+    estimator
+        With `encoding_`, and `feature_names_in_` the names of the encoded columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import LeastSquares
+    >>> from adaline.data import fit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((1000, 2))
+    >>> rows = np.column_stack([X, X @ [2.0, -1.0] + 3.0])
+    >>> model = fit(LeastSquares(), rows, "x2")
+    >>> model.coef_.round(6), float(model.intercept_.round(6))
+    (array([ 2., -1.]), 3.0)
+    """
+    name = type(estimator).__name__
+    if isinstance(estimator, type):
+        made = f"{estimator.__name__}()"
+        raise TypeError(f"estimator is the class {estimator.__name__}; give an object, {made}.")
+    if name not in CAN or not type(estimator).__module__.startswith("adaline.estimators."):
+        raise TypeError(
+            f"{name} cannot learn from blocks of rows; these can: {', '.join(CAN)}. Read the file "
+            "and use fit where it is small enough."
+        )
+    _check(target, encoding, columns, missing, jobs, checkpoint, every, progress, passes)
+    check_truth("online", online)
+    check_labels("classes", classes)
+    check_whole("seed", seed, 0)
+    source = blocks(source)
+    place_of(target, source.names, source.name, "target column")
+    if encoding is None:
+        encoding = _learned(source, target, columns, missing, jobs)
+    elif target in {entry.name for entry in encoding.inputs}:
+        raise ValueError(f"the encoding has the target {target!r} among its inputs.")
+    rows = Rows(encoding, target)
+    store = None
+    if checkpoint is not None:
+        learning = estimator.get_params(), passes, online, classes, seed
+        facts = {
+            "the data": source.fingerprint,
+            "the learner": [_FORMAT, name, *learning],
+            "the columns": [encoding.to_dict(), target],
+        }
+        store = Checkpoint(checkpoint, facts, every)
+    run = Passes(source, jobs, progress, store)
+    with _all_or_nothing(estimator):
+        # Named before it learns, so that whatever is said on the way names the right columns.
+        estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+        if name in _CLOSED:
+            model = _CLOSED[name](estimator, run, rows)
+        elif name == "LogisticRegression" and not online:
+            model = logistic(estimator, run, rows, classes)
+        else:
+            model = in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
+    return _named(model, encoding)
+
+
+def _learned(source: Source, target: str, columns: Any, missing: Missing, jobs: int) -> Encoding:
+    text = any(
+        kind != "number" and name != target and (columns is None or name in columns)
+        for name, kind in zip(source.names, source.kinds, strict=True)
+    )
+    if not source.again and (text or missing == "mean"):
+        raise DataError(
+            f"{source.name} can be read once only, and its text columns and means need a pass of "
+            "their own; save it to a file first, give an encoding=, or choose columns= of numbers."
+        )
+    return Encoding.learn(source, target, columns=columns, missing=missing, jobs=jobs)
+
+
+def _check(
+    target: Any,
+    encoding: Any,
+    columns: Any,
+    missing: Any,
+    jobs: Any,
+    checkpoint: Any,
+    every: Any,
+    progress: Any,
+    passes: Any,
+) -> None:
+    """Refuse wrong options by their names, before anything is read or written."""
+    check_text("target", target, "the name of the column to learn")
+    if encoding is not None and not isinstance(encoding, Encoding):
+        raise wrong_type("encoding", encoding, "an Encoding, such as Encoding.learn(source) gives")
+    check_names("columns", columns)
+    if encoding is not None and columns is not None:
+        raise ValueError("columns and encoding are both given; the encoding has its columns.")
+    check_choice("missing", missing, MISSING)
+    check_jobs(jobs)
+    check_whole("passes", passes, 1)
+    check_number("every", every, 0.0)
+    check_call("progress", progress)
+    if checkpoint is not None:
+        check_path("checkpoint", checkpoint)
+
+
+@contextmanager
+def _all_or_nothing(estimator: Any) -> Iterator[None]:
+    """What does not end well, or is stopped, leaves the estimator as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def _named(model: Any, encoding: Encoding) -> Any:
+    model.feature_names_in_ = np.array(encoding.names, dtype=object)
+    model.encoding_ = encoding
+    if type(model).__name__ in ("LeastSquares", "LeastSquaresClassifier", "Ridge"):
+        model._speak_up()
+    return model

@@ -1,0 +1,1 @@
+"""Files and tables to blocks of rows; columns to numbers."""

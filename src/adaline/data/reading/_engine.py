@@ -1,0 +1,134 @@
+"""Tables of polars or pyarrow to columns of numbers and levels; polars where it is installed.
+
+Both are optional, and loaded only where a file needs them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.data.reading.source import Column, Kind
+from adaline.errors import MissingExtra
+
+
+@cache
+def has(name: str) -> bool:
+    """Whether a library is installed."""
+    return importlib.util.find_spec(name) is not None
+
+
+def engine(what: str) -> str:
+    """ "polars" or "pyarrow", or a sentence that says how to get them."""
+    for name in ("polars", "pyarrow"):
+        if has(name):
+            return name
+    raise MissingExtra(
+        f"reading {what} needs polars or pyarrow; install them with: pip install 'adaline[io]'"
+    )
+
+
+def is_polars(table: Any) -> bool:
+    """Whether a table is a polars DataFrame."""
+    return type(table).__module__.partition(".")[0] == "polars"
+
+
+def kinds_of(table: Any) -> tuple[Kind, ...]:
+    """What the columns of a table, or of its schema, hold."""
+    if is_polars(table):
+        return tuple(_polars_kind(dtype) for dtype in table.dtypes)
+    return tuple(_arrow_kind(field.type) for field in table.schema)
+
+
+def columns_of(table: Any, kinds: Sequence[Kind]) -> tuple[Column, ...]:
+    """Every column of a polars or pyarrow table."""
+    make = _polars_column if is_polars(table) else _arrow_column
+    series = table.get_columns() if is_polars(table) else table.columns
+    return tuple(make(column, kind) for column, kind in zip(series, kinds, strict=True))
+
+
+def polars_kind(dtype: Any) -> Kind:
+    """What a polars column of this type holds."""
+    return _polars_kind(dtype)
+
+
+def arrow_kind(dtype: Any) -> Kind:
+    """What an Arrow column of this type holds."""
+    return _arrow_kind(dtype)
+
+
+def _polars_kind(dtype: Any) -> Kind:
+    import polars as pl
+
+    if dtype.is_numeric() or dtype == pl.Null:
+        return "number"
+    if dtype in (pl.String, pl.Categorical, pl.Enum, pl.Boolean):
+        return "text"
+    return "date" if dtype.is_temporal() else "other"
+
+
+def _polars_column(series: Any, kind: Kind) -> Column:
+    import polars as pl
+
+    missing = series.is_null().to_numpy() if series.null_count() else None
+    if kind == "number":
+        if series.dtype.is_decimal() or series.dtype == pl.Null:
+            series = series.cast(pl.Float64)
+        if missing is not None:
+            series = series.fill_null(0)
+        return Column(kind, series.to_numpy(), missing=missing)
+    if kind != "text":
+        return Column(kind, np.zeros(len(series), dtype=np.int8), missing=missing)
+    if series.dtype != pl.String:
+        series = series.cast(pl.String)
+    levels = series.drop_nulls().unique().sort()
+    places = pl.Series(values=np.arange(len(levels)), dtype=pl.Int32)
+    codes = series.replace_strict(levels, places, default=None) if len(levels) else None
+    values = np.zeros(len(series), np.int32) if codes is None else codes.fill_null(0).to_numpy()
+    return Column(kind, values, tuple(levels.to_list()), missing)
+
+
+def _arrow_kind(dtype: Any) -> Kind:
+    from pyarrow import types
+
+    if types.is_dictionary(dtype):
+        return _arrow_kind(dtype.value_type)
+    if types.is_floating(dtype) or types.is_integer(dtype) or types.is_decimal(dtype):
+        return "number"
+    if types.is_null(dtype):
+        return "number"
+    text = types.is_string(dtype) or types.is_large_string(dtype) or types.is_boolean(dtype)
+    if text or (hasattr(types, "is_string_view") and types.is_string_view(dtype)):
+        return "text"
+    return "date" if types.is_temporal(dtype) else "other"
+
+
+def _arrow_column(array: Any, kind: Kind) -> Column:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+    missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    if kind == "number":
+        if pa.types.is_decimal(array.type) or pa.types.is_null(array.type):
+            array = array.cast(pa.float64())
+        if missing is not None:
+            array = array.fill_null(0)
+        return Column(kind, array.to_numpy(zero_copy_only=False), missing=missing)
+    if kind != "text":
+        return Column(kind, np.zeros(len(array), dtype=np.int8), missing=missing)
+    if not pa.types.is_string(array.type):
+        array = array.cast(pa.string())
+    coded = array.dictionary_encode()
+    found = coded.dictionary.to_pylist()
+    order = sorted(range(len(found)), key=found.__getitem__)
+    rank: NDArray[np.int32] = np.zeros(max(len(found), 1), dtype=np.int32)
+    rank[order] = np.arange(len(found))
+    codes = compute.fill_null(coded.indices, 0).to_numpy(zero_copy_only=False)
+    return Column(kind, rank[codes], tuple(found[i] for i in order), missing)

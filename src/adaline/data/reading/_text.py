@@ -1,0 +1,138 @@
+"""Text files in chunks of whole records, plain or gzipped, and what to call a line in them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+from adaline.data.reading.source import Piece
+from adaline.errors import DataError
+
+CHUNK = 2**23  # bytes of text that make a block
+_LONGEST = 2**30  # bytes of a record
+_QUOTE, _NEWLINE = b'"', b"\n"
+
+
+class Text:
+    """A text file as bytes from here to there; those of a gzipped file are after unpacking.
+
+    Attributes
+    ----------
+    path : str
+    packed : bool
+        Whether it is gzipped. Then places are reached by unpacking what is before them; going
+        forward costs nothing extra.
+    quotes : bool
+        Whether newlines inside double quotes do not end a record.
+    """
+
+    def __init__(self, path: str, quotes: bool):
+        self.path, self.quotes = path, quotes
+        with open(path, "rb") as file:
+            self.packed = file.read(2) == b"\x1f\x8b"
+        self._file: IO[bytes] | None = None
+        self._last: tuple[int, bytes] = (0, b"")  # what was read last, and where it begins
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_file": None, "_last": (0, b"")}
+
+    def take(self, start: int, stop: int) -> bytes:
+        """The bytes from start to stop, fewer at the end of the file."""
+        at, data = self._last
+        if not at <= start <= at + len(data):
+            at, data = start, b""
+        elif stop <= at + len(data):
+            return data[start - at : stop - at]
+        # What is unpacked is not unpacked twice; reading again costs less than joining.
+        head = data[start - at :] if self.packed else b""
+        data = self._read(start + len(head), stop)
+        self._last = start, head + data if head else data
+        return self._last[1]
+
+    def _read(self, start: int, stop: int) -> bytes:
+        if self._file is None:
+            opener: Any = gzip.open if self.packed else open
+            self._file = opener(self.path, "rb")
+        file: Any = self._file
+        try:
+            if file.tell() != start:
+                file.seek(start)
+            data: bytes = file.read(stop - start)
+            return data
+        except (EOFError, zlib.error, gzip.BadGzipFile, struct.error) as error:
+            raise DataError(
+                f"{self.path}: the gzip file is cut short or damaged ({error}); copy or download "
+                "it again."
+            ) from None
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of text, where they are known."""
+        return None if self.packed else os.path.getsize(self.path)
+
+    def pieces(self, begin: int, chunk: int) -> Iterator[Piece]:
+        """Whole records of about `chunk` bytes each, from byte `begin` on."""
+        index, start = 0, begin
+        while True:
+            data = self.take(start, start + chunk)
+            if not data:
+                return
+            last = len(data) < chunk
+            stop = len(data) if last else self._cut(data)
+            more = chunk
+            while not stop:  # a record longer than a chunk
+                more *= 2
+                if more > max(_LONGEST, 2 * chunk):
+                    raise DataError(
+                        f"{self.path}: line {self.line(start)} is longer than {_LONGEST} bytes; "
+                        "a quote may be open, or this is no text of lines."
+                    )
+                data = self.take(start, start + more)
+                last = len(data) < more
+                stop = len(data) if last else self._cut(data)
+            yield Piece(index, start, start + stop)
+            index, start = index + 1, start + stop
+
+    def _cut(self, data: bytes) -> int:
+        """Where the last whole record ends; 0 where none does."""
+        end = data.rfind(_NEWLINE) + 1
+        if not self.quotes or data.find(_QUOTE, 0, end) < 0:
+            return end
+        inside = data.count(_QUOTE, 0, end) % 2
+        while end and inside:  # this newline is inside quotes
+            before = data.rfind(_NEWLINE, 0, end - 1) + 1
+            inside = (inside - data.count(_QUOTE, before, end)) % 2
+            end = before
+        return end
+
+    def line(self, offset: int) -> int:
+        """The number, from 1, of the line in which the byte at this offset is."""
+        count, at = 1, 0
+        while at < offset:
+            data = self.take(at, min(at + CHUNK, offset))
+            if not data:
+                break
+            count, at = count + data.count(_NEWLINE), at + len(data)
+        return count
+
+    def check(self, data: bytes, start: int) -> None:
+        """Refuse what is no text: NUL bytes, or bytes that are not UTF-8."""
+        at = data.find(b"\0")
+        if at >= 0:
+            raise DataError(
+                f"{self.path}: line {self.line(start + at)} has a NUL byte, which text never has; "
+                "the file is damaged, or it is UTF-16: save it as UTF-8."
+            )
+        if data.isascii():
+            return
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{self.path}: line {self.line(start + error.start)} has the byte "
+                f"0x{data[error.start]:02x}, which is not UTF-8; save the file as UTF-8."
+            ) from None

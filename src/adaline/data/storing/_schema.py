@@ -1,0 +1,247 @@
+"""What a model file may hold: every estimator and record by name, field by field.
+
+The tables are all that a file can choose from. A name in a file is looked up here and nowhere
+else; a field that is not listed is refused, on the way in and on the way out.
+
+A description is one or several of these, with " | " between them:
+
+    float K p      finite float64 of shape (K, p); float~ allows NaN and infinities,
+                   float+ has none below zero, bound none below zero but infinities
+    real K p       finite float64 or float32
+    int n, int+ n  whole numbers, whole numbers >= 0; power: exponents of two; bool: truths
+    rows n p       real numbers, dense or CSR
+                   a side may be a sum such as p+K or p+1
+    count =p       a whole number >= 0; with =p it is the p of all shapes
+    number, number~, truth, text, kind, dtype, facts, plain, None
+    tuple count    a tuple of such values
+    labels         (C,) different labels, which gives C, and K = 1 for two classes, C for more
+    names p        (p,) strings
+    Fit, Fit p:m   a record, or one whose letter p is called m here
+
+Letters stand for one number each throughout a model. `?` after a field: it may be missing.
+"""
+
+from __future__ import annotations
+
+_FIT = {"W": "float K p", "b": "float K", "stopped": "text", "certificate": "Certificate"}
+_SEEN = {"n_features_in_": "count =p", "feature_names_in_?": "names p"}
+_MOMENTS = "Moments | None"
+
+# Where each frozen record lives, and its fields.
+RECORDS: dict[str, tuple[str, dict[str, str]]] = {
+    "Certificate": (
+        "adaline.results",
+        {"kind": "kind", "statement": "text", "evidence": "facts"},
+    ),
+    "Fit": ("adaline.results", _FIT),
+    "ClosedFit": (
+        "adaline.results",
+        _FIT
+        | {"rank": "count", "condition": "number~", "W_low": "float K p", "b_low": "float K"}
+        | {"squares": "float~ K", "root": "float~ p p | float~ p+1 p | None"}
+        | {"dependent": "tuple plain"},
+    ),
+    "NewtonFit": (
+        "adaline.procedures.newton.newton_fit",
+        _FIT
+        | {"theta": "float K p+1", "outcome": "text", "steps": "count"}
+        | {"value": "number~", "rank": "count"},
+    ),
+    "DualFit": (
+        "adaline.procedures.sparse_logistic.dual",
+        _FIT | {"passes": "count", "gap": "number~", "value": "number~", "dual": "float n"},
+    ),
+    "HoKashyapFit": (
+        "adaline.procedures.ho_kashyap.ho_kashyap",
+        _FIT
+        | {"margins": "float K n", "errors": "float K n"}
+        | {"iterations": "tuple count", "ends": "tuple text"},
+    ),
+    "Outcome": (
+        "adaline.procedures.sequential.state",
+        {"passes": "count", "stopped": "text", "converged": "truth"},
+    ),
+    "Recipe": (
+        "adaline.procedures.sequential.state",
+        {"criterion": "count", "targets": "count", "keep": "count", "intercept": "truth"}
+        | {"schedule": "Constant | OverK | SearchThenConverge | Auto | Absolute"}
+        | {"K": "count =K", "p": "count =p"},
+    ),
+    "Constant": ("adaline.schedules", {"eta": "number"}),
+    "OverK": ("adaline.schedules", {"eta1": "number"}),
+    "SearchThenConverge": ("adaline.schedules", {"eta0": "number", "tau": "number"}),
+    "Auto": ("adaline.schedules", {}),
+    "Absolute": ("adaline.schedules", {}),
+    "Moments": (
+        "adaline.moments",
+        {"rows": "count", "weight": "number", "mean": "float p+K", "scatter": "float p+K p+K"}
+        | {"exponent": "power p+K", "rounding": "bound p+K", "mean_rounding": "bound p+K"}
+        | {"targets": "count =K"},
+    ),
+    "Triangle": (
+        "adaline.triangle",
+        {"rows": "count", "weight": "number", "R": "float p+K+1 p+K+1", "shift": "float p+K"}
+        | {"exponent": "power p+K", "targets": "count =K"},
+    ),
+    "ClassMoments": (
+        "adaline.class_moments",
+        {"rows": "int+ C", "weight": "float+ C", "mean": "float C p", "exponent": "power p"}
+        | {"scatter": "float p p | float C p p | float C p", "covariance": "text"}
+        | {"rounding": "bound p | bound C p", "mean_rounding": "bound C p"},
+    ),
+    "Spectrum": (
+        "adaline.procedures.ridge.spectrum",
+        {"s": "float+ r", "a": "float r K", "rest": "float~ K", "weight": "number"}
+        | {"count": "number", "intercept": "truth", "full": "truth", "flat": "bool K"}
+        | {"mean": "float p+K", "e": "plain", "e_y": "power K"}
+        | {"V": "float p r | float 0 0", "U": "float n r | float 0 0", "A": "Centred | None"},
+    ),
+    "Centred": (
+        "adaline.procedures.ridge.spectrum",
+        {"X": "rows n p", "root": "float n", "mean": "float p"},
+    ),
+    "Gaussians": (
+        "adaline.procedures.gaussian.gaussian",
+        {"exponent": "power p", "centre": "float p", "means": "float C p", "priors": "float+ C"}
+        | {"metrics": "tuple Metric", "W": "float C p | float 0 p", "b": "float~ C"}
+        | {"certificate": "Certificate"},
+    ),
+    "Metric": (
+        "adaline.procedures.gaussian.precision",
+        {"covariance": "float p p | float p", "A": "float p p | float p", "log_det": "number~"}
+        | {"error": "number~", "condition": "number~", "shrinkage": "number", "ridge": "number"}
+        | {"dependent": "int+ d"},
+    ),
+    "Information": (
+        "adaline.procedures.inference.wald",
+        {"error": "float~ K p+1", "loss": "number~", "null": "number~", "weight": "number"}
+        | {"saturated": "number~", "constant": "number~", "parameters": "number~"},
+    ),
+    "Kernel": (
+        "adaline.procedures.sequential.kernel_perceptron",
+        {"name": "text", "degree": "number", "gamma": "number", "coef0": "number"},
+    ),
+    "Duals": (
+        "adaline.procedures.sequential.kernel_perceptron",
+        {"A": "float K m", "born": "int m", "clock": "count"},
+    ),
+    "_Model": (
+        "adaline.estimators.bayes.bayes",
+        {"classes": "labels", "family": "Table | tuple Density", "priors": "float+ C"},
+    ),
+    "Density": (
+        "adaline.estimators.bayes.densities",
+        {"source": "Gaussian | gaussian_kde", "dimension": "count =p", "discrete": "truth"}
+        | {"label": "plain"},
+    ),
+    "Gaussian": (
+        "adaline.estimators.bayes.learned_densities",
+        {"mean": "float p", "unit": "float+ p", "eigenvalues": "float+ p", "axes": "float p p"}
+        | {"ridge": "number"},
+    ),
+    "Table": (
+        "adaline.estimators.bayes.densities",
+        {"symbols": "tuple plain", "probabilities": "float+ C s"},
+    ),
+    "MaxMargin": (
+        "adaline.estimators.separation.max_margin",
+        {"w": "float p", "b": "number", "margin": "number", "lower": "number", "upper": "number"}
+        | {"positive": "float p", "negative": "float p", "support": "int+ m", "weights": "float+ m"}
+        | {"classes": "labels", "certificate": "Certificate", "n_iter": "count"},
+    ),
+}
+
+# Records that are models of their own; the others are parts.
+ALONE = ("ClassMoments", "MaxMargin", "Moments", "Triangle")
+
+_CLOSED = _SEEN | {"_one_target": "truth", "moments_": _MOMENTS, "fit_": "ClosedFit"}
+_STREAM = {"_state": "State", "_dtype": "dtype", "_outcome": "Outcome"} | {
+    "_certificate": "Certificate"
+}
+_SEQUENTIAL = _SEEN | {"classes_": "labels"} | _STREAM
+
+# Where each estimator lives, and what it has learned; its parameters come from its constructor.
+ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
+    "Adaline": ("adaline.estimators.sequential.adaline", _SEQUENTIAL),
+    "BayesClassifier": (
+        "adaline.estimators.bayes.bayes",
+        {"n_features_in_?": "count =p", "feature_names_in_?": "names p", "model_?": "_Model"},
+    ),
+    "GaussianClassifier": (
+        "adaline.estimators.bayes.gaussian",
+        _SEEN
+        | {"classes_": "labels", "model_": "Gaussians", "moments_": "ClassMoments"}
+        | {"priors_": "float+ C", "means_": "float~ C p", "coef_?": "real K p", "_dtype?": "dtype"}
+        | {"intercept_?": "real~ K", "shrinkage_": "number | float+ C"}
+        | {"covariance_": "float p p | float C p p | float C p", "ridge_": "number | float+ C"},
+    ),
+    "HoKashyap": (
+        "adaline.estimators.separation.ho_kashyap",
+        _SEEN | {"classes_": "labels", "fit_": "HoKashyapFit"},
+    ),
+    "KernelPerceptron": (
+        "adaline.estimators.sequential.kernel_perceptron",
+        _SEEN
+        | {"classes_": "labels", "_rows_seen": "count", "_kernel": "Kernel", "_duals": "Duals"}
+        | {"support_": "int+ m", "support_vectors_": "rows m p", "n_iter_": "count"}
+        | {"fit_": "Fit p:m"},
+    ),
+    "LeastSquares": (
+        "adaline.estimators.closed_forms.least_squares",
+        _CLOSED | {"moments_": "Moments | Triangle | None"},
+    ),
+    "LeastSquaresClassifier": (
+        "adaline.estimators.closed_forms.least_squares_classifier",
+        _SEEN
+        | {"classes_": "labels", "moments_": _MOMENTS, "fit_": "ClosedFit"}
+        | {"_certificate": "Certificate"},
+    ),
+    "LogisticRegression": (
+        "adaline.estimators.newton.logistic",
+        _SEEN
+        | {"classes_": "labels", "alpha_": "number", "_information": "Information | None"}
+        | {"n_iter_": "int32 1", "_dtype": "dtype", "_state?": "State | None"}
+        | {"_known": "Fit | NewtonFit | DualFit | None"},
+    ),
+    "Perceptron": ("adaline.estimators.sequential.perceptron", _SEQUENTIAL),
+    "PoissonRegression": (
+        "adaline.estimators.newton.poisson",
+        _SEEN
+        | {"_one_target": "truth", "_information": "Information | None", "n_iter_": "count"}
+        | {"fit_": "NewtonFit"},
+    ),
+    "PolynomialLeastSquares": (
+        "adaline.estimators.closed_forms.polynomial",
+        _CLOSED | {"n_features_in_": "count =d", "feature_names_in_?": "names d"},
+    ),
+    "Ridge": (
+        "adaline.estimators.closed_forms.ridge",
+        _CLOSED | {"_spectrum": "Spectrum | None", "alpha_": "number | float+ K"},
+    ),
+    "SigmoidPerceptron": ("adaline.estimators.sequential.sigmoid_perceptron", _SEQUENTIAL),
+    "TfDf": (
+        "adaline.estimators.text",
+        _SEEN | {"df_": "int+ p", "n_documents_": "count", "_sklearn_output_config?": "facts"},
+    ),
+    "WidrowHoff": (
+        "adaline.estimators.sequential.widrow_hoff",
+        _SEEN | {"_one_target": "truth"} | _STREAM,
+    ),
+}
+
+# Weights that someone wrote after the fit, where they follow from it otherwise.
+WRITTEN = {"coef_": "real~ K p | real~ p", "intercept_": "real~ K | number~"}
+
+# Filters tell their own state, and check it when they take it back.
+FILTERS: dict[str, str] = {
+    "AffineProjection": "adaline.filters.affine_projection",
+    "BlockLMS": "adaline.filters.block_lms",
+    "FilteredXLMS": "adaline.filters.filtered_x",
+    "LMS": "adaline.filters.lms",
+    "NLMS": "adaline.filters.nlms",
+    "RLS": "adaline.filters.rls",
+    "WienerFilter": "adaline.filters.wiener",
+}
+
+# Proofs are written as their own JSON.
+PROOFS: dict[str, str] = {"Separability": "adaline.certificates.separation.separation"}

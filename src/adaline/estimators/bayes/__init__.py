@@ -1,0 +1,1 @@
+"""Classifiers by densities, priors and costs."""

@@ -1,0 +1,317 @@
+"""The Bayes classifier: known or learned class densities, priors and costs, least risk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+
+from adaline import decisions
+from adaline.decisions import REJECT_COST
+from adaline.estimators._base import check_finite, checked_rows
+from adaline.estimators._labels import labels_of_rows, share_right
+from adaline.estimators._refusals import AllOrNothing
+from adaline.estimators.bayes import _risk
+from adaline.estimators.bayes._risk import Risk
+from adaline.estimators.bayes.densities import (
+    Density,
+    Table,
+    as_column,
+    at_least_two,
+    counted,
+    fixed,
+    is_fixed,
+    priors_of,
+)
+from adaline.estimators.bayes.learned_densities import learned
+from adaline.parameters import COUNT, count, named, refuse
+from adaline.results import Array
+
+__all__ = ["BayesClassifier", "Risk"]
+
+_NOT_FITTED = "%(name)s is not fitted yet: call fit, or give fixed densities and priors."
+
+
+@dataclass(frozen=True)
+class _Model:
+    """All that a decision needs: labels, their densities and their priors."""
+
+    classes: NDArray[Any]
+    family: tuple[Density, ...] | Table
+    priors: Array
+
+
+class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
+    """Decide the class of least expected cost: posterior p(j | x) from densities and priors.
+
+    p(j | x) = f_j(x) p_j / p(x), and the decision is argmin_i sum_j costs[i, j] p(j | x). For two
+    classes this is the lecture's rule, likelihood ratio against the threshold xi.
+
+    Lecture: 3.10, Bayes classifier; Bayes' theorem, decision regions and p(error).
+
+    Parameters
+    ----------
+    densities : "gaussian", "kde", callable, mapping or sequence
+        How f_j is found. "gaussian": mean and full covariance of each class, by maximum
+        likelihood. "kde": kernel density estimate. A callable gets the rows of one class and
+        returns an object with `logpdf`. A mapping {label: density}, or a sequence for the labels
+        0, 1, ..., fixes them: frozen scipy.stats distributions, objects with `logpdf` or
+        `logpmf` (a row a number), or tables {symbol: probability}.
+    priors : array of shape (K,) or mapping {label: probability}, optional
+        p_j, in the order of `classes_`. Default: the share of each class in y.
+    costs : array of shape (K, K), optional
+        **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
+    reject_cost : float, optional
+        Where every decision is expected to cost more than this, `predict` answers "reject", and
+        always gives an array of objects. Default: never.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Sorted labels; with fixed densities the labels in the order given.
+    priors_ : ndarray of shape (K,)
+    densities_ : dict
+        Density of each label.
+    ridge_ : ndarray of shape (K,)
+        With "gaussian": what was added to the diagonal of each class's correlation matrix, the
+        least that leaves no eigenvalue below 1.5e-8; an IllConditionedWarning tells when.
+
+    Notes
+    -----
+    With fixed densities and given priors nothing is left to learn, and every method works without
+    `fit`; with one feature X may then have shape (n,). `fit` learns the priors if they are None.
+    A row that no class can produce is refused: it has no posterior.
+
+    Examples
+    --------
+    A red box holds 6 oranges and 2 apples, a blue one 1 orange and 3 apples.
+
+    >>> boxes = BayesClassifier(
+    ...     {"red": {"orange": 3 / 4, "apple": 1 / 4}, "blue": {"orange": 1 / 4, "apple": 3 / 4}},
+    ...     priors={"red": 0.4, "blue": 0.6},
+    ... )
+    >>> boxes.evidence(["apple"]).round(4)
+    array([0.55])
+    >>> boxes.predict_proba(["orange"]).round(4)
+    array([[0.6667, 0.3333]])
+    >>> from scipy.stats import norm
+    >>> BayesClassifier([norm(-1, 1), norm(1, 1)], priors=[0.5, 0.5]).error_probability().value
+    0.158655...
+    """
+
+    def __init__(
+        self,
+        densities: str | Callable[[Array], Any] | Mapping[Any, Any] | Sequence[Any] = "gaussian",
+        priors: ArrayLike | Mapping[Any, float] | None = None,
+        costs: ArrayLike | None = None,
+        reject_cost: float | None = None,
+    ) -> None:
+        self.densities = densities
+        self.priors = priors
+        self.costs = costs
+        self.reject_cost = reject_cost
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[Any, Mapping[Any, float]], **parameters: Any
+    ) -> BayesClassifier:
+        """Tables of symbols from counts: {label: {symbol: how many}}.
+
+        >>> boxes = {"red": {"orange": 6, "apple": 2}, "blue": {"orange": 1, "apple": 3}}
+        >>> BayesClassifier.from_counts(boxes, priors=[0.4, 0.6]).predict(["orange", "apple"])
+        array(['red', 'blue'], dtype='<U4')
+        """
+        return cls(counted(counts), **parameters)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the densities (unless fixed) and the priors (unless given).
+
+        Parameters
+        ----------
+        X : array of shape (n, p), or with tables a column of symbols
+        y : array of shape (n,)
+        """
+        REJECT_COST("reject_cost", self.reject_cost)
+        if is_fixed(self.densities):
+            self.model_ = self._fit_priors(X, y)
+        else:
+            X, y = self._rows(X, y)
+            classes, index = np.unique(y, return_inverse=True)
+            at_least_two(classes.tolist())
+            groups = [X[index == k] for k in range(len(classes))]
+            family = learned(self.densities, groups, classes.tolist())
+            priors = priors_of(self.priors, classes.tolist(), np.bincount(index) / len(X))
+            self.model_ = _Model(classes, family, priors)
+        decisions.checked_costs(self.costs, len(self.classes_))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of least expected cost, or "reject"."""
+        reject_cost = decisions.checked_reject_cost(self.reject_cost)
+        chosen = decisions.decide(self.predict_proba(X), self._costs, reject_cost)
+        label = None if reject_cost is None else decisions.REJECT_LABEL
+        return decisions.labels_of(chosen, self.classes_, label)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior probabilities p(j | x), columns in the order of classes_."""
+        return decisions.posterior(*self._densities_and_priors(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """ln p(j | x), accurate where p(j | x) is too small for a float."""
+        return decisions.log_posterior(*self._densities_and_priors(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Positive, or largest, where the class is predicted (rejects apart).
+
+        Two classes: ln Lambda(x) - ln xi for classes_[1] against classes_[0], which without costs
+        is ln p(1 | x) / p(0 | x). More: minus the expected cost of each decision, (n, K).
+        """
+        c = self._costs
+        if len(c) > 2:
+            return -decisions.expected_costs(self.predict_proba(X), c)
+        log_p = self.predict_log_proba(X)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            v = log_p[:, 1] - log_p[:, 0] + np.log(c[0, 1] - c[1, 1]) - np.log(c[1, 0] - c[0, 0])
+        return np.where(np.isnan(v), 0.0, v)
+
+    def evidence(self, X: Any) -> Array:
+        """p(x) = sum_j f_j(x) p_j: how probable the sample is, whatever its class."""
+        log_density, priors = self._densities_and_priors(X)
+        return np.asarray(np.exp(log_density) @ priors)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of samples decided rightly; a rejected sample is not."""
+        return share_right(self.predict(X), y, sample_weight)
+
+    def risk(self, draws: int = 200_000, random_state: int = 0) -> Risk:
+        """Average risk of the decisions if the model is true.
+
+        R = sum_j p_j sum_i costs[i, j] P(decide i | j), plus what rejects cost.
+
+        Parameters
+        ----------
+        draws, random_state : int
+            For Monte Carlo only: samples drawn in all, and their seed.
+
+        Returns
+        -------
+        Risk
+            Closed form for two Gaussians of equal covariance, a sum for discrete classes,
+            quadrature in one or two dimensions, else Monte Carlo with its standard error.
+        """
+        reject = decisions.checked_reject_cost(self.reject_cost)
+        row = np.full((1, len(self._costs)), 0.0 if reject is None else reject)
+        return self._average(np.vstack([self._costs, row]), draws, random_state)
+
+    def error_probability(self, draws: int = 200_000, random_state: int = 0) -> Risk:
+        """p(error): probability that the decision is a wrong class, if the model is true.
+
+        The decisions are those of `predict`, costs included; a reject is not an error. Parameters
+        and answer as in `risk`.
+        """
+        K = len(self._costs)
+        return self._average(np.vstack([1.0 - np.eye(K), np.zeros((1, K))]), draws, random_state)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self._model.classes
+
+    @property
+    def priors_(self) -> Array:
+        return self._model.priors
+
+    @property
+    def densities_(self) -> dict[Any, Any]:
+        family, labels = self._model.family, self._model.classes.tolist()
+        sources = family.tables if isinstance(family, Table) else [f.source for f in family]
+        return dict(zip(labels, sources, strict=True))
+
+    @property
+    def ridge_(self) -> Array:
+        try:
+            return np.array([density.ridge for density in self.densities_.values()])
+        except AttributeError:
+            raise AttributeError("ridge_ exists with densities='gaussian' only.") from None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_") or (is_fixed(self.densities) and self.priors is not None)
+
+    @property
+    def _model(self) -> _Model:
+        check_is_fitted(self, msg=_NOT_FITTED)
+        if hasattr(self, "model_"):
+            model: _Model = self.model_
+            return model
+        classes, family = fixed(self.densities)
+        return _Model(classes, family, priors_of(self.priors, classes.tolist()))
+
+    @property
+    def _costs(self) -> Array:
+        return decisions.checked_costs(self.costs, len(self.classes_))
+
+    def _fit_priors(self, X: Any, y: Any) -> _Model:
+        """The given densities, and the priors from the labels unless they are given too."""
+        classes, family = fixed(self.densities)
+        if isinstance(family, Table):
+            self.n_features_in_ = 1
+            n, y = len(family.places(X)), column_or_1d(y, warn=True)
+            if len(y) != n:
+                raise ValueError(f"X has {n} rows and y has {len(y)} labels; give one a row.")
+        else:
+            X, y = self._rows(as_column(X, family), y)
+            for density in family:
+                density.log(X[:1])  # does it take so many features?
+        labels = classes.tolist()
+        unknown = [label for label in np.unique(y).tolist() if label not in labels]
+        if unknown:
+            raise ValueError(f"y has classes {unknown} without a density; known are {labels}.")
+        share = np.array([np.count_nonzero(y == label) for label in labels]) / len(y)
+        return _Model(classes, family, priors_of(self.priors, labels, share))
+
+    def _densities_and_priors(self, X: Any) -> tuple[Array, Array]:
+        """ln f_j(x), shape (n, K), and p_j."""
+        model = self._model
+        if isinstance(model.family, Table):
+            return model.family.log(X), model.priors
+        if is_fixed(self.densities):
+            X = as_column(X, model.family)
+        if hasattr(self, "model_"):
+            X = checked_rows(self, X, reset=False, accept_sparse=False, dtype=np.float64)
+        else:  # never fitted: no column names to compare with
+            X = _unnamed_rows(X)
+        check_finite(X)
+        return np.column_stack([density.log(X) for density in model.family]), model.priors
+
+    def _rows(self, X: Any, y: Any) -> tuple[Array, NDArray[Any]]:
+        """Finite rows and their labels, to learn from."""
+        X = checked_rows(self, X, reset=True, accept_sparse=False, dtype=np.float64)
+        check_finite(X)
+        y = labels_of_rows(y, X)
+        try:
+            check_classification_targets(y)
+        except (ValueError, TypeError) as error:
+            raise named(error, "y") from None
+        return X, y
+
+    def _average(self, loss: Array, draws: int, random_state: int) -> Risk:
+        COUNT("draws", draws)
+        count(0)("random_state", random_state)
+        model, reject_cost = self._model, decisions.checked_reject_cost(self.reject_cost)
+        return _risk.average(
+            model.family, model.priors, self._costs, reject_cost, loss, draws, random_state
+        )
+
+
+def _unnamed_rows(X: Any) -> Array:
+    refuse("X", X)
+    try:
+        rows: Array = check_array(X, dtype=np.float64, ensure_all_finite=False)
+    except (ValueError, TypeError, OverflowError, AttributeError) as error:
+        raise named(error, "X") from None
+    return rows

@@ -1,0 +1,347 @@
+"""The Gaussian classifier: one normal density a class, Bayes' theorem, and decisions by cost."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from adaline import decisions
+from adaline.class_moments import COVARIANCE, ClassMoments, Covariance
+from adaline.class_tiles import Codes
+from adaline.estimators._base import Classifier, check_finite
+from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
+from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
+from adaline.estimators._refusals import GUARD
+from adaline.parameters import NONE, number, words
+from adaline.procedures.gaussian.gaussian import gaussians, over_blocks, troubles
+from adaline.procedures.gaussian.shrinkage import ledoit_wolf
+from adaline.results import Array, Certificate
+
+
+class GaussianClassifier(Classifier):
+    """Gaussian likelihood × closed form × argmax: p(x | k) = N(m_k, S), and Bayes' theorem.
+
+    With a shared covariance the log-odds of two classes are linear, w'x + w0, with the lectures'
+    w = S^-1 (m1 - m2) and w0 = -m1'S^-1 m1 / 2 + m2'S^-1 m2 / 2 + ln p1 / p2; **the lectures'
+    class 1 is `classes_[1]`, class 2 is `classes_[0]`**. Means and covariances are those of
+    greatest likelihood (sums divided by N, not N - 1), priors are N_k / N.
+
+    Lecture: 5.8, the linear Gaussian classifier; posterior = logistic(w'x + w0).
+
+    Parameters
+    ----------
+    covariance : {"shared", "full", "diagonal"}, default="shared"
+        One covariance for all classes (linear boundaries), one a class (quadratic), or variances
+        alone for each class (naive Bayes).
+    priors : array of shape (K,), optional
+        p_k in the order of `classes_`. Default: the share of each class.
+    costs : array of shape (K, K), optional
+        **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
+    shrinkage : None, float in [0, 1] or "auto", default=None
+        a in S <- (1 - a) S + a diag(S), whatever the units. "auto" is Ledoit and Wolf's estimate
+        on standardised rows, one a class if covariance is "full". `partial_fit`, `forget` and
+        `fit_moments` no longer have the rows it needs; they use what it is on average over
+        Gaussian rows (Chen et al. 2010), so with "auto" they differ a little from `fit`.
+    reject_cost : float, optional
+        Where every decision is expected to cost more than this, `predict` answers "reject", and
+        always gives an array of objects. Default: never.
+
+    Attributes
+    ----------
+    classes_, priors_ : ndarray of shape (K,)
+    means_ : ndarray of shape (K, p)
+        NaN for a class of which no row was seen.
+    covariance_ : ndarray of shape (p, p), (K, p, p) or (K, p)
+        As used, with shrinkage and ridge.
+    coef_, intercept_ : ndarray of shape (1, p) and (1,), or (K, p) and (K,)
+        Shared covariance only. Two classes: w and w0 above. More: the discriminants
+        w_k = S^-1 (m_k - m) and w0_k, with m the mean of all rows; the log-odds of classes i and j
+        are the difference of their rows.
+    shrinkage_, ridge_ : float, or ndarray of shape (K,)
+        The a that was used, and what was added to the diagonal of the correlation matrix: zero,
+        unless rounding cannot tell it from a singular one; then the least that leaves no
+        eigenvalue below 2**-20 = 9.5e-7, and a RankDeficientWarning names the columns.
+    moments_ : ClassMoments
+    certificate_ : Certificate
+        "optimal" where these are the maximum-likelihood densities, with bounds on what rounding
+        changed; "unproven" with a ridge or shrinkage.
+
+    Notes
+    -----
+    Features that are the same in every row tell nothing and are left out (weight zero).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import GaussianClassifier
+    >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [4.0, 4.0], [6.0, 4.0], [4.0, 6.0]])
+    >>> model = GaussianClassifier().fit(X, ["a", "a", "a", "b", "b", "b"])
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([[9., 9.]]), array([-48.]))
+    >>> model.predict([[1.0, 2.0], [4.0, 2.0]])
+    array(['a', 'b'], dtype='<U1')
+    >>> model.certificate_.kind
+    'optimal'
+    """
+
+    _parameters = {
+        "covariance": COVARIANCE,
+        "shrinkage": replace(
+            NONE | number(0.0, 1.0) | words("auto"), says="give None, a number in [0, 1] or 'auto'"
+        ),
+        "reject_cost": decisions.REJECT_COST,
+    }
+
+    def __init__(
+        self,
+        covariance: Covariance = "shared",
+        priors: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+        shrinkage: float | str | None = None,
+        reject_cost: float | None = None,
+    ) -> None:
+        self.covariance = covariance
+        self.priors = priors
+        self.costs = costs
+        self.shrinkage = shrinkage
+        self.reject_cost = reject_cost
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from all rows: X (n, p) dense or CSR, labels y (n,)."""
+        self._check_parameters()
+        X = self._rows(X, reset=True, finite=False)
+        classes, codes = encode(labels_of_rows(y, X), None, self._weights(sample_weight, X))
+        m = self._moments(X, codes, len(classes), sample_weight)
+        shrinkage: Any = self.shrinkage
+        if shrinkage == "auto":
+            shrinkage = ledoit_wolf(X, codes, self._weights(sample_weight, X), m)
+        self._accept(m, classes, X.dtype, shrinkage)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn more rows. `classes` names all labels at the first call, if y lacks some."""
+        self._check_parameters()
+        first = not hasattr(self, "moments_")
+        if not first:
+            self._refuse_written("partial_fit would lose that: it solves anew from moments_")
+        X = self._rows(X, reset=first, finite=False)
+        stream = announced(classes, None if first else self.classes_)
+        known, codes = encode(labels_of_rows(y, X), stream, self._weights(sample_weight, X))
+        m = self._moments(X, codes, len(known), sample_weight)
+        self._accept(m if first else self.moments_ + m, known, X.dtype, self.shrinkage)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Unlearn rows that were learned, to rounding as if they had never been seen."""
+        check_is_fitted(self, "moments_")
+        self._refuse_written("forget would lose that: it solves anew from moments_")
+        X = self._rows(X, reset=False, finite=False)
+        _, codes = encode(labels_of_rows(y, X), self.classes_)
+        m = self.moments_ - self._moments(X, codes, len(self.classes_), sample_weight)
+        if not m.rows.any():
+            raise ValueError(
+                "forgetting these rows would leave none to know anything from; nothing was "
+                "forgotten. Use a new classifier instead."
+            )
+        self._accept(m, self.classes_, X.dtype, self.shrinkage)
+        return self
+
+    def fit_moments(self, m: ClassMoments, classes: ArrayLike | None = None) -> Self:
+        """Learn from moments alone; `classes` are the labels of the codes 0..K-1."""
+        self._check_parameters()
+        if not isinstance(m, ClassMoments):
+            raise TypeError(
+                f"m is {type(m).__name__}; expected ClassMoments, see ClassMoments.of(X, codes, K)."
+            )
+        labels = labels_of_moments(classes, m.K)
+        if m.covariance != self.covariance:
+            raise ValueError(
+                f"the moments are for {m.covariance!r} covariance; this classifier has "
+                f"covariance={self.covariance!r}."
+            )
+        if not m.rows.any():
+            raise ValueError("the moments are of no rows; there is nothing to learn from.")
+        self.n_features_in_ = m.p
+        self._accept(m, labels, np.dtype(np.float64), self.shrinkage)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of least expected cost, or "reject"; the first of tied classes."""
+        chosen = self._over(X, self._decided)[0]
+        label = None if self.reject_cost is None else decisions.REJECT_LABEL
+        return decisions.labels_of(chosen, self.classes_, label)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """ln p(k | x), accurate where p(k | x) is too small for a float."""
+        log_p, dtype = self._over(X, _log_posterior)
+        log_p[np.exp(log_p).astype(dtype) == 1] = 0.0  # in float32 too it agrees with p
+        return log_p.astype(dtype, copy=False)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior probabilities p(k | x), columns in the order of classes_."""
+        p, dtype = self._over(X, _posterior)
+        return p.astype(dtype, copy=False)
+
+    def decision_function(self, X: Any) -> Array:
+        """Positive, or largest, where the class is predicted (rejects apart).
+
+        Two classes: ln p(classes_[1] | x) / p(classes_[0] | x), w'x + w0 if the covariance is
+        shared, minus the lecture's ln xi of the costs. More: the discriminants ln p_k p(x | k) up
+        to what all classes share, (n, K); with costs minus the expected costs.
+        """
+        v, dtype = self._over(X, self._decision)
+        return v.astype(dtype, copy=False)
+
+    def mahalanobis(self, X: Any) -> Array:
+        """Squared Mahalanobis distances (x - m_k)' S^-1 (x - m_k), (n, K), as in the lecture."""
+        D, dtype = self._over(X, np.copy, distances=True)
+        D[:, self.moments_.weight == 0] = np.nan
+        return D.astype(dtype, copy=False)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Evidence for the last fit."""
+        check_is_fitted(self, "model_")
+        return WRITTEN if self._is_written() else self.model_.certificate
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.covariance == "diagonal" and self.shrinkage is not None:
+            raise ValueError(
+                f"shrinkage is {self.shrinkage!r}, which pulls a covariance towards its diagonal; "
+                "covariance='diagonal' is there already. Leave shrinkage=None."
+            )
+
+    def _moments(self, X: Any, codes: Codes, K: int, sample_weight: Any) -> ClassMoments:
+        omega = self._weights(sample_weight, X)
+        try:
+            return ClassMoments.of(X, codes, K, omega, self.covariance)
+        except ValueError:
+            check_finite(X, self._names)
+            raise
+
+    def _accept(self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any) -> None:
+        """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""
+        share = m.weight / m.weight.sum() if self.priors is None else self.priors
+        priors = decisions.checked_priors(share, m.K)
+        decisions.checked_costs(self.costs, m.K)
+        unseen = classes[(m.weight == 0) & (priors > 0)]
+        if len(unseen):
+            raise ValueError(f"classes {unseen.tolist()} have a prior but no rows; give rows.")
+        g, e = gaussians(m, priors, shrinkage), m.exponent
+        self.model_, self.moments_, self.classes_, self.priors_ = g, m, classes, priors
+        self.means_ = np.where(m.weight[:, None] > 0, m.means, np.nan)
+        within = np.stack([metric.covariance for metric in g.metrics])
+        with np.errstate(over="ignore"):
+            C = np.ldexp(within, 2 * e if m.covariance == "diagonal" else e[:, None] + e)
+        a, ridge = np.array([(metric.shrinkage, metric.ridge) for metric in g.metrics]).T
+        if m.covariance == "shared":
+            C, a, ridge = C[0], a[0], ridge[0]
+            self._dtype = np.dtype(dtype)
+            W, b = self._linear()
+            self.coef_, self.intercept_ = rounded_to(W, dtype), rounded_to(b, dtype)
+        else:
+            for linear in ("coef_", "intercept_", "_dtype"):  # of an earlier fit
+                self.__dict__.pop(linear, None)
+        self.covariance_, self.shrinkage_, self.ridge_ = C, a, ridge
+        told = C, getattr(self, "coef_", C)
+        underflow = (np.abs(C) < np.finfo(np.float64).tiny) & (within.reshape(C.shape) != 0.0)
+        if underflow.any() or not all(np.isfinite(a).all() for a in told):
+            self.model_ = replace(g, certificate=_out_of_range(g.certificate))
+        for trouble in troubles(g, m, classes.tolist(), self._names()):
+            warnings.warn(trouble, stacklevel=3 + GUARD)
+
+    def _linear(self) -> tuple[Array, Array]:
+        """W and b of the linear discriminants that were learned, in the units of X."""
+        g = self.model_
+        W, b = (g.W[1:] - g.W[:1], g.b[1:] - g.b[:1]) if len(g.W) == 2 else (g.W, g.b)
+        with np.errstate(over="ignore"):  # columns of 1e-300
+            return np.ldexp(W, -g.exponent), b - W @ g.centre
+
+    def _weights_shown(self) -> tuple[Any, Any]:
+        W, b = self._linear()
+        return as_shape("coef_", self.coef_, W.shape), as_shape(
+            "intercept_", self.intercept_, b.shape
+        )
+
+    def _is_written(self) -> bool:
+        if "_dtype" not in vars(self):  # quadratic boundaries have no coef_
+            return False
+        return not all(
+            is_as_learned(shown, learned, self._dtype).all()
+            for shown, learned in zip(self._weights_shown(), self._linear(), strict=True)
+        )
+
+    def _written_scores(self, X: Any) -> Array:
+        """The discriminants that coef_ and intercept_ say, (n, K), after someone wrote them."""
+        W, b = self._weights_shown()
+        V = np.asarray(X @ W.T.astype(np.float64) + b, dtype=np.float64)
+        return np.column_stack([np.zeros(len(V)), V]) if V.shape[1] == 1 else V
+
+    def _over(
+        self, X: Any, of: Callable[[Array], NDArray[Any]], *, distances: bool = False
+    ) -> tuple[NDArray[Any], Any]:
+        """What `of` makes of the scores or squared distances of X, by blocks; and X's dtype."""
+        check_is_fitted(self, "model_")
+        X = self._rows(X, reset=False)
+        if not distances and self._is_written():
+            return of(self._written_scores(X)), X.dtype
+        return np.concatenate([of(s) for s in over_blocks(self.model_, X, distances)]), X.dtype
+
+    def _decision(self, scores: Array) -> Array:
+        if self.costs is None:
+            return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        c = decisions.checked_costs(self.costs, scores.shape[1])
+        if len(c) == 2 and c[0, 1] > c[1, 1] and c[1, 0] > c[0, 0]:
+            return np.asarray(
+                scores[:, 1] - scores[:, 0] + np.log(decisions.threshold([0.5, 0.5], c))
+            )
+        R = decisions.expected_costs(_posterior(scores), c)
+        return R[:, 0] - R[:, 1] if len(c) == 2 else -R
+
+    def _decided(self, scores: Array) -> NDArray[np.intp]:
+        if self.costs is None and self.reject_cost is None:  # no need of exponentials
+            return np.asarray(scores.argmax(axis=1))
+        c = decisions.checked_costs(self.costs, scores.shape[1])
+        reject = decisions.checked_reject_cost(self.reject_cost)
+        return decisions.decide(_posterior(scores), c, reject)
+
+
+def _out_of_range(found: Certificate) -> Certificate:
+    """No claim about numbers that float64 cannot hold in the units of X."""
+    return Certificate(
+        "unproven",
+        "coef_ or covariance_ leave the range of float64 in the units of X, though `predict` does "
+        "without them; rescale the columns.",
+        found.evidence,
+    )
+
+
+def _posterior(scores: Array) -> Array:
+    """p(k | x) = exp(score_k) / sum_j exp(score_j): the priors are in the scores already."""
+    p = np.exp(_below_best(scores))
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def _log_posterior(scores: Array) -> Array:
+    v = _below_best(scores)
+    return np.asarray(v - np.log(np.exp(v).sum(axis=1, keepdims=True)))
+
+
+def _below_best(scores: Array) -> Array:
+    """Scores less the largest of their row."""
+    best = scores.max(axis=1, keepdims=True)
+    if not np.isfinite(best).all():
+        raise ValueError(
+            "a row is so far from every class that it has no posterior; all its densities are "
+            "zero, and its mahalanobis(X) distances infinite. Leave it out."
+        )
+    return np.asarray(scores - best)

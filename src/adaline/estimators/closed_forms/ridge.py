@@ -1,0 +1,351 @@
+"""Ridge regression: squared error with a penalty × closed form × linear output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.certificates.digits import certificate_of_targets
+from adaline.estimators._available import available_unless
+from adaline.estimators.closed_forms._closed import ClosedFormRegressor
+from adaline.moments import Moments
+from adaline.parameters import FLAG, ParameterError, numbers, shown
+from adaline.procedures.least_squares.closed_form import least_squares
+from adaline.procedures.ridge.choice import RULES, choose, gcv, leave_one_out, minus_evidence
+from adaline.procedures.ridge.spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
+from adaline.procedures.ridge.wide import wide_ridge
+from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
+from adaline.summaries import RidgePath
+from adaline.tiles import Rows, as_rows
+
+
+def _streams(model: Any) -> None:
+    """AttributeError where there is no partial_fit, forget and fit_moments: for leave-one-out."""
+    if isinstance(model.alpha, str) and model.alpha == "loo":
+        raise AttributeError(
+            'alpha="loo" leaves out rows and needs them all at hand; streams and moments allow '
+            '"gcv", "evidence", "auto" or a number.'
+        )
+
+
+class Ridge(ClosedFormRegressor):
+    """Ridge regression that finds its penalty: w = (X'X + alpha I)^-1 X'y, the bias unpenalised.
+
+    Lecture: ridge regression and its Bayesian reading; alpha is the lectures' lambda in
+    E = |y - Xw - b|^2 + lambda |w|^2.
+
+    The penalty is searched continuously from 0 to infinity, in a range that follows the
+    eigenvalues of the centred X'X, so units and sizes need no guessing.
+
+    Parameters
+    ----------
+    alpha : float, sequence of float, or {"auto", "loo", "gcv", "evidence"}, default="auto"
+        A penalty >= 0, one for each target, or the rule that chooses it: "loo" minimises the
+        exact leave-one-out error and needs the rows; "gcv" the generalised cross-validation
+        error and "evidence" maximises the marginal likelihood, both from moments alone.
+        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`.
+    fit_intercept : bool, default=True
+        Whether there is a bias b.
+
+    Attributes
+    ----------
+    alpha_ : float or ndarray of shape (k,)
+        The penalty, of each target.
+    coef_ : ndarray of shape (p,) or (k, p)
+    intercept_ : float or ndarray of shape (k,)
+    certificate_ : Certificate
+        The proven number of digits of the solution at `alpha_`.
+    moments_ : Moments or None
+        All that streaming needs to know of the rows seen. None after a `fit` with fewer rows
+        than columns and more than 1024 columns, where the rows are kept instead.
+    fit_ : ClosedFit
+        The same in the lectures' shapes; `fit_.stopped` says how alpha was found.
+
+    Notes
+    -----
+    A row of weight 2 counts as two rows, each left out alone. A row of weight below 1 is one row
+    of less trust: it is left out whole. n is the larger of the number of rows and the sum of
+    weights.
+
+    The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0, sigma^2/alpha),
+    b flat. `evidence` puts sigma^2 at its most likely value (|r|^2 + alpha |w|^2)/(n - 1) with
+    a bias, n without; `posterior` and `predict` use |r|^2/(n - dof). At the alpha of greatest
+    evidence they are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 3))
+    >>> y = X @ [1.0, 0.5, 0.0] + rng.standard_normal(50)
+    >>> model = Ridge().fit(X, y)
+    >>> print(model.fit_.stopped)
+    alpha minimises the leave-one-out error. Solved in closed form, ...
+    >>> mean, std = model.predict([[1.0, 1.0, 1.0]], return_std=True)
+    >>> path = model.path([0.0, 1.0, 10.0])
+    >>> path.dof.round(2)
+    array([4.  , 3.93, 3.4 ])
+    """
+
+    moments_: Moments | None
+    alpha_: Any
+    _spectrum: Spectrum | None
+
+    _parameters = {"fit_intercept": FLAG}
+
+    def __init__(self, alpha: Any = "auto", fit_intercept: bool = True):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+
+    @available_unless(_streams)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from these rows too; any cutting of the data gives the same weights to rounding."""
+        return super().partial_fit(X, y, sample_weight)
+
+    @available_unless(_streams)
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Undo having seen these rows. They must be among those seen; the last cannot go.
+
+        Rows are not kept, so that others of the same number may go unnoticed: more than were
+        seen are refused, and such as would leave a negative sum of squares.
+        """
+        return super().forget(X, y, sample_weight)
+
+    @available_unless(_streams)
+    def fit_moments(self, m: Moments) -> Self:
+        """Learn from moments alone, computed elsewhere or merged from parts."""
+        return super().fit_moments(m)
+
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
+        """Choose the penalty of each target, then solve; very wide data through the n x n side."""
+        self.moments_, self._spectrum = m, None
+        if rows is not None:
+            n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
+            if n <= rows.X.shape[1]:
+                self._spectrum = spectrum_of_rows(rows, self.fit_intercept)
+        wide = self._spectrum
+        alphas, sentences = self._alphas(rows, m.targets if m else len(self._spectral().e_y))
+        self.alpha_ = alphas[0] if self._one_target else alphas
+        # With a p x p matrix at hand columns can be measured in units of their own, which keeps
+        # more digits than the n x n side, where the largest column drowns the others.
+        if m is None and wide is not None and rows is not None and np.any(alphas > 0):
+            fit = wide_ridge(wide, rows, alphas)
+        else:
+            fit = _by_target(m, rows, alphas, self.fit_intercept)
+        said = " ".join(dict.fromkeys(sentences))
+        how = fit.stopped[0].upper() + fit.stopped[1:]
+        return replace(fit, stopped=f"{said} {how}" if said else how)
+
+    def _speak_up(self) -> None:
+        """A rule has seen dependent columns and dealt with them; a number may not have."""
+        if not isinstance(self.alpha, str):
+            super()._speak_up()
+
+    def _alphas(self, rows: Rows | None, k: int) -> tuple[Array, list[str]]:
+        if isinstance(self.alpha, str):
+            rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
+            self._spectrum = self._spectral()
+            return choose(self._spectrum, rule, rows)
+        alphas = _penalties(self.alpha, "alpha")
+        if alphas.ndim == 1 and len(alphas) != k:
+            raise ValueError(
+                f"alpha has {len(alphas)} penalties and y has {k} targets; give one number, or one "
+                "for each target."
+            )
+        return np.broadcast_to(alphas, (k,)).copy(), []
+
+    def _spectral(self) -> Spectrum:
+        """What is known of the data, from the last fit or from its moments."""
+        if self._spectrum is not None:
+            return self._spectrum
+        assert self.moments_ is not None
+        return spectrum_of_moments(self.moments_, self.fit_intercept)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.alpha, str):
+            if self.alpha not in ("auto", *RULES):
+                raise ValueError(
+                    f'alpha is "{self.alpha}"; expected a number >= 0, one for each target, or a '
+                    'rule: "auto", "loo", "gcv" or "evidence".'
+                )
+            return
+        _penalties(self.alpha, "alpha")
+
+    def path(
+        self, alphas: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None
+    ) -> RidgePath:
+        """Coefficients, degrees of freedom and errors over a range of penalties.
+
+        Parameters
+        ----------
+        alphas : sequence of float, optional
+            Penalties; by default 50 over the range that the rules search.
+        X, y, sample_weight : optional
+            The rows of the fit once more, which are not kept: they add the leave-one-out errors.
+
+        Returns
+        -------
+        RidgePath
+        """
+        check_is_fitted(self, "fit_")
+        f = self._spectral()
+        if alphas is None:
+            s = f.s[f.s > 0] if np.any(f.s > 0) else np.ones(1)
+            lam = np.geomspace(1e-3 * s.min(), 1e3 * s.max(), 50)
+        else:
+            lam = f.in_units(_penalties(alphas, "alphas").ravel())
+        rows = None if X is None else self._same_rows(f, X, y, sample_weight)
+        grid = lam[:, None]
+        W, b = f.weights(grid)
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0: no degree of freedom is left
+            errors = np.ldexp(gcv(f, grid), 2 * f.e_y)
+        loo = None if rows is None else np.ldexp(leave_one_out(f, rows, grid), 2 * f.e_y)
+        if self._one_target:
+            W, b, errors, loo = W[:, 0], b[:, 0], errors[:, 0], None if loo is None else loo[:, 0]
+        dof = f.count - f.residual(grid)[1][:, 0]
+        return RidgePath(np.ldexp(lam, 2 * f.e), W, b, dof, errors, loo, tuple(self._names()))
+
+    def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The rows of the last fit, given again."""
+        if y is None:
+            raise ValueError("y is None; path needs y together with X. Give both, or neither.")
+        one = self._one_target
+        X = self._rows(X, reset=False)
+        X, Y, omega = as_rows(X, self._targets(y, X), self._weights(sample_weight, X))
+        self._one_target = one
+        weight = omega.sum() if len(omega) else len(Y)
+        if Y.shape[1] != f.a.shape[1] or not np.isclose(weight, f.weight):
+            raise ValueError(
+                f"these are {len(Y)} rows of total weight {weight:g} and {Y.shape[1]} targets; the "
+                f"fit saw a weight of {f.weight:g} and {f.a.shape[1]} targets. Give the same rows."
+            )
+        return Rows(X, Y, omega, np.empty((0, 0)))
+
+    def posterior(self) -> Posterior:
+        """Mean and covariance of the weights given the data; see Notes for the model."""
+        f, lam, noise = self._bayes()
+        V, s = f.basis(), f.s[f.s > 0]
+        p = len(V)
+        covariance = np.empty((len(lam), p, p))
+        for t, penalty in enumerate(lam):
+            beyond = 0.0 if f.full else 1 / penalty  # directions the data say nothing about
+            covariance[t] = (V * (1 / (s + penalty) - beyond)) @ V.T + beyond * np.eye(p)
+            covariance[t] = np.ldexp(covariance[t], -2 * f.e) * noise[t]
+        with np.errstate(divide="ignore"):
+            prior = np.ldexp(noise / lam, -2 * f.e)
+        W = self.fit_.W.copy()
+        if self._one_target:
+            return Posterior(W[0], covariance[0], noise[0], prior[0])
+        return Posterior(W, covariance, noise, prior)
+
+    def evidence(self) -> Evidence:
+        """ln p(y | alpha) of the fit, and the alpha where it is greatest; see Notes."""
+        check_is_fitted(self, "fit_")
+        f = self._spectral()
+        best, _ = choose(f, "evidence", None)
+        with np.errstate(invalid="ignore"):
+            here, there = (
+                -minus_evidence(f, f.in_units(np.atleast_1d(a))[None])[0]
+                for a in (self.alpha_, best)
+            )
+        if self._one_target:
+            return Evidence(here[0], best[0], there[0])
+        return Evidence(here, best, there)
+
+    def _bayes(self) -> tuple[Spectrum, Array, Array]:
+        """The spectrum, the penalties in its units, and the noise variance of each target."""
+        check_is_fitted(self, "fit_")
+        self._refuse_written("the posterior is about the weights that were learned")
+        f = self._spectral()
+        lam = f.in_units(np.atleast_1d(self.alpha_))
+        squares, free = f.residual(lam[None])
+        if np.any(free <= 1e-12 * f.count):
+            raise ValueError(
+                "no degrees of freedom are left to estimate the noise from; a larger alpha or "
+                "more rows leave some."
+            )
+        if not f.full and np.any(lam == 0):
+            raise ValueError(
+                "alpha = 0 and columns are dependent: the weights have no proper posterior. A "
+                "positive alpha gives one."
+            )
+        return f, lam, np.ldexp((squares / free)[0], 2 * f.e_y)
+
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
+
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """v = W x + b for each row, and how far a new y may be from it.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, p)
+        return_std : bool
+            Whether to return the predictive standard deviation too: of the noise, the weights
+            and the bias together.
+        """
+        FLAG("return_std", return_std)
+        mean = super().predict(X)
+        if not return_std:
+            return mean
+        f, lam, noise = self._bayes()
+        share = 1.0 + f.intercept / f.weight + f.spread(self._rows(X, reset=False), lam)
+        std = np.sqrt(noise * share).astype(mean.dtype)
+        return mean, std[:, 0] if self._one_target else std
+
+
+def _penalties(alpha: Any, name: str) -> Array:
+    """Numbers >= 0, or an error in a sentence."""
+    alphas = numbers(
+        name, alpha, "numbers (a finite number >= 0, one for each target) or the name of a rule"
+    )
+    bad = alphas.ndim > 1 or not alphas.size or not np.isfinite(alphas).all()
+    if bad or np.any(alphas < 0):
+        raise ParameterError(
+            f"{name} is {shown(alpha)}; a penalty is a finite number >= 0, or a sequence of them, "
+            "one for each target."
+        )
+    return alphas
+
+
+def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: bool) -> ClosedFit:
+    """Least squares with a penalty; targets of one penalty are solved together."""
+    if m is None or np.all(alphas == alphas[0]):
+        return least_squares(m, rows, intercept=intercept, ridge=float(alphas[0]))
+    fits = []
+    for t, alpha in enumerate(alphas):
+        pick = np.append(np.arange(m.p), m.p + t)
+        vectors = {
+            v: getattr(m, v)[pick] for v in ("mean", "exponent", "rounding", "mean_rounding")
+        }
+        part = replace(m, scatter=m.scatter[np.ix_(pick, pick)], targets=1, **vectors)
+        some = None if rows is None else replace(rows, Y=rows.Y[:, t : t + 1])
+        fits.append(least_squares(part, some, intercept=intercept, ridge=float(alpha)))
+    worst = min(fits, key=lambda fit: float(fit.certificate.evidence.get("digits", 0.0)))
+    certificate = Certificate(
+        worst.certificate.kind,
+        f"of {len(fits)} targets, the least certain: {worst.certificate.statement}",
+        worst.certificate.evidence,
+    )
+    if all("error_bound" in fit.certificate.evidence for fit in fits):
+        certificate = certificate_of_targets(fits)
+    return ClosedFit(
+        W=np.vstack([fit.W for fit in fits]),
+        b=np.concatenate([fit.b for fit in fits]),
+        stopped=worst.stopped,
+        certificate=certificate,
+        rank=min(fit.rank for fit in fits),
+        condition=max(fit.condition for fit in fits),
+        W_low=np.vstack([fit.W_low for fit in fits]),
+        b_low=np.concatenate([fit.b_low for fit in fits]),
+        squares=np.concatenate([fit.squares for fit in fits]),
+        dependent=max((fit.dependent for fit in fits), key=len),
+    )

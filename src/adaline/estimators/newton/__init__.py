@@ -1,0 +1,1 @@
+"""Learners by Newton's procedure: logistic regression and counts."""

@@ -1,0 +1,59 @@
+"""Whether maximum likelihood exists, and what to say where it does not.
+
+It exists where the classes overlap: where they are separable, or touch, the likelihood grows for
+ever along some direction (Albert and Anderson, 1984). A fit that proved its optimum has proven that
+there is one; of any other `procedures.separability` decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.certificates.separation.given import Given, as_float64
+from adaline.certificates.separation.separation import Separability
+from adaline.errors import SeparableError
+from adaline.procedures.newton.newton_fit import NewtonFit
+from adaline.procedures.separability.separability import decided
+from adaline.results import Array
+
+_SECONDS = 30.0  # for the verdict
+_ADVICE = (
+    "Maximum likelihood (alpha=0) has no finite weights here. Give alpha > 0, or alpha='firth' for "
+    "Firth's penalty, which is finite on any data."
+)
+
+
+def verdict(
+    X: Any, codes: NDArray[np.int64], classes: NDArray[Any], omega: Array, intercept: bool
+) -> Separability:
+    """Separability of the rows that count, named by their places in X."""
+    numbers = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
+    labels = tuple(classes.tolist())
+    return decided(
+        Given(as_float64(X)[numbers], codes[numbers], labels, numbers), intercept, _SECONDS
+    )
+
+
+def refusal(found: Separability, fit: NewtonFit, names: list[str]) -> SeparableError | None:
+    """The error for classes that are separable or touch, or seem to; None where they overlap."""
+    if found.verdict == "overlapping" or (
+        found.verdict == "undecided" and fit.outcome not in ("separated", "quasi")
+    ):
+        return None
+    strength = np.abs(fit.theta[:, :-1]).max(axis=0)
+    if found.weights:  # columns that the proof needs no weight of tell nothing apart
+        s = int(found.fit_intercept)
+        strength = strength * np.array([any(w) for w in zip(*found.weights, strict=True)][s:])
+    along = ", ".join(names[j] for j in np.argsort(-strength)[:3] if strength[j] > 0)
+    mostly = f"They are told apart mostly by {along or 'the intercept'}."
+    if found.verdict == "separable":
+        return SeparableError(f"the classes are separable: {found.explain()} {mostly} {_ADVICE}")
+    if found.verdict == "quasi-separable":
+        return SeparableError(f"the classes touch: {found.explain()} {mostly} {_ADVICE}")
+    return SeparableError(
+        f"the classes look separable, at least but for ties: after {fit.steps} steps weights still "
+        f"grow; {found.explain()} {mostly} {_ADVICE}"
+    )

@@ -1,0 +1,292 @@
+"""Regression of counts: the Poisson loss × Newton × exponential output."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlogy
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.errors import RankDeficientWarning
+from adaline.estimators._base import Regressor, check_finite
+from adaline.estimators._refusals import GUARD
+from adaline.losses.poisson import poisson_loss
+from adaline.objective import Objective
+from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
+from adaline.procedures.inference.wald import (
+    Information,
+    affordable,
+    information,
+    wald_summary,
+)
+from adaline.procedures.newton.newton import newton
+from adaline.procedures.newton.newton_fit import NewtonFit
+from adaline.results import Array
+from adaline.summaries import Summary
+from adaline.tiles import as_rows, is_sparse
+
+_LARGEST = 600.0  # of |offset|: exp of it still leaves room for products in float64
+
+
+class PoissonRegression(Regressor):
+    """Poisson loss × Newton × exponential output: counts y of mean exp(w'x + b + offset).
+
+    Minimises sum_i (mu_i - y_i log mu_i) + alpha/2 |w|^2; the intercept is not penalised.
+    scikit-learn's PoissonRegressor divides the sum by the number of rows: its alpha is ours by n.
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        The penalty; 0 is maximum likelihood.
+    fit_intercept : bool, default=True
+    max_iter : int, default=100
+        Steps, at most.
+    tol : float, default=1e-8
+        As in `LogisticRegression`: how far weights may be from the minimum, in standard errors.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (p,), and float
+    n_iter_ : int
+    certificate_ : Certificate
+        "optimal" with a proven bound on the distance to the minimum, else "unproven".
+    fit_ : Fit
+
+    Examples
+    --------
+    Failures in years of service, twice as many where x = 1:
+
+    >>> from adaline import PoissonRegression
+    >>> X, y, years = [[0.0], [0.0], [1.0], [1.0]], [3, 1, 4, 4], [2.0, 2.0, 2.0, 2.0]
+    >>> model = PoissonRegression(alpha=0).fit(X, y, exposure=years)
+    >>> model.coef_.round(6), model.predict([[1.0]], exposure=[10.0]).round(6)
+    (array([0.693147]), array([20.]))
+    >>> model.certificate_.kind
+    'optimal'
+    """
+
+    _information: Information | None
+    _parameters = {
+        "alpha": NOT_NEGATIVE,
+        "fit_intercept": FLAG,
+        "max_iter": COUNT,
+        "tol": POSITIVE,
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        tol: float = 1e-8,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        tags.target_tags.positive_only = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from all rows: X (n, p) dense or CSR, counts y (n,), not negative.
+
+        Parameters
+        ----------
+        X, y : array-like or CSR of shape (n, p), and (n,)
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        offset, exposure : array-like of shape (n,), optional
+            Numbers added to w'x + b, or times, areas, people that the mean is proportional to:
+            offset = log(exposure). Give one of them.
+        """
+        self._check_parameters()
+        X = self._rows(X, reset=True, finite=False)
+        loss = self._loss(X, y, sample_weight, offset, exposure)
+        if not np.isfinite(loss.length).all() or is_sparse(X):
+            check_finite(loss.X, self._names)
+        if not np.isfinite(loss.length).all():
+            raise ValueError("sums over X leave the range of float64; rescale the columns.")
+        fit = newton(loss, self.max_iter, self.tol)
+        self._one_target = True
+        self.n_iter_ = max(fit.steps, 1)
+        known = affordable(loss) and fit.rank == fit.theta.size
+        self._information = information(loss, fit.theta) if known else None
+        self._accept(fit, X.dtype)
+        if fit.outcome == "interrupted":
+            raise KeyboardInterrupt
+        self._speak_up()
+        return self
+
+    def predict(
+        self, X: Any, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
+    ) -> Array:
+        """The mean exp(w'x + b + offset) of each row; exposure is 1 where none is given."""
+        v = self._values(X)[:, 0]
+        more = _offset(offset, exposure, len(v))
+        return np.asarray(np.exp(v + more if len(more) else v), dtype=v.dtype)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> float:
+        """D^2, the share of the deviance of a constant rate that the predictions explain."""
+        mean = np.asarray(self.predict(X, offset, exposure), dtype=np.float64)
+        counts = _counts(y, len(mean))
+        omega = self._weights(sample_weight, mean[:, None])
+        omega = np.ones(len(mean)) if omega is None else omega
+        more = _offset(offset, exposure, len(mean))
+        base = np.exp(more) if len(more) else np.ones(len(mean))
+        base = base * ((omega @ counts) / (omega @ base))
+        of_model, of_rate = (float(omega @ _deviances(counts, mu)) for mu in (mean, base))
+        return 1.0 - of_model / of_rate if of_rate > 0 else float(of_model == 0.0)
+
+    def summary(
+        self,
+        level: float = 0.95,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Summary:
+        """Standard errors, z, p, intervals, deviance, AIC and BIC.
+
+        Errors come from the inverse curvature of the penalised loss. After a fit of many rows
+        times features squared (n p^2 > 10^8), which keeps none, give the training rows again.
+        """
+        check_is_fitted(self, "fit_")
+        self._refuse_written("standard errors are those of the likeliest weights")
+        level = float(LEVEL("level", level))
+        known = self._information
+        if X is not None:
+            loss = self._loss(self._rows(X, reset=False), y, sample_weight, offset, exposure)
+            W, b = self.fit_.W, self.fit_.b
+            theta = np.column_stack([W / loss.scale, b + W @ (loss.shift / loss.scale)])
+            known = information(loss, theta)
+        if known is None:
+            raise ValueError(
+                "this fit was large, or its columns depend on each other, and it kept no standard "
+                "errors; give summary(X=X, y=y) the training rows."
+            )
+        notes = [str(self.certificate_)]
+        if float(self.alpha) > 0:
+            notes.append(
+                f"Standard errors include the penalty (alpha = {float(self.alpha):.6g}); it pulls "
+                "coefficients towards zero."
+            )
+        rest = known, known.facts("D²"), self._names(), [""]
+        return wald_summary(
+            "Poisson regression",
+            self.fit_.W,
+            self.fit_.b,
+            *rest,
+            intercept=self.fit_intercept,
+            level=level,
+            notes=tuple(notes),
+        )
+
+    def _loss(self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any) -> Objective:
+        counts = _counts(y, X.shape[0])
+        more = _offset(offset, exposure, X.shape[0])
+        X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
+        if not np.any(counts * omega if len(omega) else counts):
+            raise ValueError(
+                "every count in y is zero; the mean would be zero, and log(0) is no intercept. "
+                "Give rows with counts."
+            )
+        return poisson_loss(X, counts, omega, more, float(self.alpha), bool(self.fit_intercept))
+
+    def _speak_up(self) -> None:
+        fit = self.fit_
+        assert isinstance(fit, NewtonFit)
+        if fit.rank < fit.theta.size and fit.outcome != "quasi":
+            warnings.warn(
+                f"columns depend on others (rank {fit.rank} of {fit.theta.size}, the intercept "
+                "included) and there is no penalty: many weights have the same likelihood, and "
+                "these are one choice. Drop columns, or give alpha > 0.",
+                RankDeficientWarning,
+                stacklevel=3 + GUARD,
+            )
+        elif fit.outcome != "converged" and fit.certificate.kind != "optimal":
+            warnings.warn(
+                f"{fit.stopped} {fit.certificate.statement} Give more steps (max_iter is "
+                f"{self.max_iter}), or a larger alpha.",
+                ConvergenceWarning,
+                stacklevel=3 + GUARD,
+            )
+
+
+def _counts(y: Any, n: int) -> Array:
+    """Counts as float64 (n,): finite, and not negative."""
+    if y is None:
+        raise ParameterError(
+            "PoissonRegression requires y to be passed, but the target y is None; give counts."
+        )
+    counts = numbers("y", y)
+    if counts.shape == (n, 1):
+        said = "A column-vector y was passed when a 1d array was expected; use y.ravel()."
+        warnings.warn(said, DataConversionWarning, stacklevel=4 + GUARD)
+        counts = counts.ravel()
+    if counts.shape != (n,):
+        raise ParameterError(
+            f"X has {n} rows and y has shape {counts.shape}; expected ({n},), one count a row."
+        )
+    bad = np.flatnonzero(~(counts >= 0) | (counts > 1e300))
+    if len(bad):
+        raise ParameterError(
+            f"y is {counts[bad[0]]} in row {bad[0]}; counts are finite and not negative "
+            "(some value(s) of y are out of the valid range of a Poisson loss)."
+        )
+    return counts
+
+
+def _offset(offset: Any, exposure: Any, n: int) -> Array:
+    """The offset as float64 (n,), from whichever of the two was given; empty without."""
+    if offset is None and exposure is None:
+        return np.empty(0)
+    if offset is not None and exposure is not None:
+        raise ParameterError(
+            "offset and exposure were both given; offset is log(exposure): give one."
+        )
+    name, given = ("offset", offset) if exposure is None else ("exposure", exposure)
+    values = numbers(name, given)
+    if values.shape != (n,):
+        raise ParameterError(f"{name} has shape {values.shape}; expected ({n},), a number a row.")
+    if name == "exposure":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = np.where(values > 0, np.log(values), np.nan)
+    bad = np.flatnonzero(~(np.abs(values) <= _LARGEST))
+    if len(bad):
+        wanted = "positive numbers" if name == "exposure" else f"numbers up to {_LARGEST:g}"
+        raise ParameterError(
+            f"{name} is {np.asarray(given)[bad[0]]} in row {bad[0]}; expected {wanted}."
+        )
+    return values
+
+
+def _deviances(y: Array, mu: Array) -> Array:
+    """2 (y log(y / mu) - y + mu) of each row; infinite where mu is 0 and y is not."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(2.0 * (xlogy(y, y) - xlogy(y, mu) - y + mu))

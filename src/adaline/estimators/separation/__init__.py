@@ -1,0 +1,1 @@
+"""Hyperplanes between classes: does one exist, which is farthest, how many mistakes."""

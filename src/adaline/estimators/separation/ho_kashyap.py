@@ -1,0 +1,252 @@
+"""Ho and Kashyap's procedure: a separating hyperplane, or the proof that there is none."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from adaline.certificates.sides import separation
+from adaline.estimators._base import Classifier
+from adaline.estimators._delivered import as_delivered
+from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._refusals import GUARD
+from adaline.estimators.closed_forms.margins import checked_margins
+from adaline.estimators.separation._balance import Balance
+from adaline.parameters import COUNT, FLAG, LEVEL, ParameterError, number, numbers
+from adaline.procedures.ho_kashyap.column_space import column_space
+from adaline.procedures.ho_kashyap.ho_kashyap import HoKashyapFit, Run, ho_kashyap
+from adaline.results import Array, Certificate
+from adaline.tiles import Rows, as_rows
+
+_SAID = {
+    "separated": "every sample is on its right side at k = {k}.",
+    "balanced": "the errors have no positive component at k = {k}, and corrections end.",
+    "iterations": "max_iter={k} iterations are done, and neither separated the classes nor "
+    "ended the corrections.",
+}
+
+
+class HoKashyap(Classifier):
+    """Weights and margins together: e = Ya - b, b <- b + eta (e + |e|), a <- Y^+ b.
+
+    Lecture 001. Rows of Y are t (1, x). Minimum squared error with margins chosen badly may
+    miss a separating hyperplane; here the margins b > 0 grow where Ya is larger, and never
+    fall. Separable classes are separated after finitely many iterations. On others the errors e
+    come to have no positive component, and lambda = -e proves that no hyperplane separates;
+    `certificate_` says so only after that proof was repeated in exact arithmetic. K > 2
+    classes: each against the rest.
+
+    (1, X) is factorised once; an iteration is then one pass over n times rank numbers.
+
+    Parameters
+    ----------
+    eta : float, default=0.9
+        The step, 0 < eta < 1.
+    max_iter : int, default=1000
+        Iterations k at most; the start is k = 1. There is no bound on how many are needed.
+    tol : float, default=1e-6
+        Errors that rise above zero by less than tol times the largest |e| count as none. A proof
+        that fails then is tried again at a tenth of it.
+    fit_intercept : bool, default=True
+        Whether there is a bias.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, p) or (K, p)
+    intercept_ : ndarray of shape (1,) or (K,)
+    classes_ : ndarray
+    n_iter_ : int
+        k of the last a(k); the largest of all classes where they are several.
+    margins_ : ndarray of shape (n,) or (n, K)
+        The last b. Rows of weight zero keep the margin they came with.
+    certificate_ : Certificate
+        "separable", "overlapping" or "quasi-separable" where that is proven, else "undecided".
+    fit_ : HoKashyapFit
+        The same in the lecture's shapes, with the errors e and how each class ended.
+
+    Examples
+    --------
+    >>> from adaline import HoKashyap
+    >>> X, y = [[6, 9], [5, 7], [5, 9], [0, 10]], [+1, +1, -1, -1]
+    >>> model = HoKashyap().fit(X, y, coef_init=[1, 1], intercept_init=1)
+    >>> model.n_iter_, model.intercept_.round(4), model.coef_.round(4)
+    (104, array([-34.8803]), array([[ 27.2592, -11.2702]]))
+    >>> model.margins_.round(4)
+    array([ 28.    ,  22.6   ,   1.    , 147.4309])
+    >>> model.certificate_.kind, HoKashyap().fit(X, y).n_iter_  # from a = Y^+ b
+    ('separable', 3)
+    """
+
+    _parameters = {
+        "eta": replace(LEVEL, says="Ho-Kashyap converges for 0 < eta < 1"),
+        "max_iter": COUNT,
+        "tol": number(0.0, 1.0, below=True),
+        "fit_intercept": FLAG,
+    }
+    _margin_tracer: Any = None  # set by `trace`, which looks on while fit learns
+
+    def __init__(
+        self,
+        eta: float = 0.9,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        fit_intercept: bool = True,
+    ):
+        self.eta = eta
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        margins: Any = None,
+        *,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+    ) -> Self:
+        """Learn from all rows at once.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, p)
+        y : array-like of shape (n,)
+            Any labels.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the squared errors in a = Y^+ b: 2 counts a row twice, 0 leaves it out.
+        margins : array-like of shape (n,), optional
+            b(1), positive; 1 by default.
+        coef_init, intercept_init : array-like, optional
+            a(1), in the shapes of coef_ and intercept_; the pseudoinverse Y^+ b(1) by default.
+        """
+        self._check_parameters()
+        X = self._rows(X, reset=True)
+        weights = self._weights(sample_weight, X)
+        self.classes_, codes = encode(labels_of_rows(y, X), None, weights)
+        X, _, omega = as_rows(X, None, weights)
+        n, K = X.shape[0], len(self.classes_)
+        b = checked_margins(margins, n)
+        kept = omega > 0 if len(omega) else np.ones(n, dtype=bool)
+        if not kept.all():
+            X, codes, omega = X[kept], codes[kept], omega[kept]
+        T = _signs(codes, K)
+        start = self._start(coef_init, intercept_init, len(T), X.shape[1])
+        rows = Rows(X, np.empty((X.shape[0], 0)), _in_range(omega), np.empty((0, 0)))
+        proofs = [Balance(X, t, bool(self.fit_intercept)) for t in T]
+        runs = self._learn(rows, T, b[kept], start, proofs)
+        self._accept(runs, rows, codes, b, kept, proofs)
+        return self
+
+    def _learn(
+        self, rows: Rows, T: Array, b: Array, start: Any, proofs: list[Balance]
+    ) -> list[Run]:
+        """Each dichotomy by the same factorisation."""
+        space = column_space(rows, bool(self.fit_intercept))
+        root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(len(b))
+        runs = []
+        for k, t in enumerate(T):
+            first = None
+            if start is not None:
+                w, bias = start[0][k], float(start[1][k])
+                first = w, bias, np.asarray(rows.X @ w, dtype=np.float64) + bias
+            watch = self._margin_tracer.watching(k) if self._margin_tracer else None
+            options: dict[str, Any] = {"eta": float(self.eta), "max_iter": int(self.max_iter)}
+            options |= {"tol": float(self.tol), "watch": watch, "proof": proofs[k].prove}
+            runs.append(ho_kashyap(space, t, b, root, first, **options))
+        return runs
+
+    def _accept(
+        self,
+        runs: list[Run],
+        rows: Rows,
+        codes: NDArray[np.int64],
+        b: Array,
+        kept: NDArray[np.bool_],
+        proofs: list[Balance],
+    ) -> None:
+        W, bias = np.array([run.w for run in runs]), np.array([run.bias for run in runs])
+        if not (np.isfinite(W).all() and np.isfinite(bias).all()):
+            raise ValueError("weights leave the range of float64; rescale the columns of X.")
+        margins, errors = np.tile(b, (len(runs), 1)), np.zeros((len(runs), len(b)))
+        margins[:, kept], errors[:, kept] = [r.margins for r in runs], [r.errors for r in runs]
+        stopped = self._told(runs)
+        sides = separation(*as_delivered(W, bias, rows.X.dtype), rows.X, codes)
+        certificate = self._evidence(sides, proofs, kept)
+        ks, ends = tuple(run.k for run in runs), tuple(run.end for run in runs)
+        fit = HoKashyapFit(W, bias, stopped, certificate, margins, errors, ks, ends)
+        self._deliver(fit, rows.X.dtype)
+        self.margins_ = margins[0] if len(runs) == 1 else margins.T
+        self.n_iter_ = max(ks)
+        if "iterations" in ends:
+            warnings.warn(
+                f"HoKashyap did not converge: {stopped} Give a larger max_iter, or ask "
+                "`separability`, which finds proofs in other ways.",
+                ConvergenceWarning,
+                stacklevel=3 + GUARD,
+            )
+
+    def _evidence(
+        self, sides: Certificate, proofs: list[Balance], kept: NDArray[np.bool_]
+    ) -> Certificate:
+        """That the samples are on their right sides, or that they cannot be, or neither."""
+        if sides.kind == "separable" or not any(proofs):
+            return sides
+        numbers = np.flatnonzero(kept)
+        if len(proofs) == 1:
+            found = proofs[0].certificate()
+            evidence = {**found.evidence, "rows": numbers[found.evidence["rows"]]}
+            return Certificate(found.kind, found.statement, evidence)
+        named = [repr(k) for k, p in zip(self.classes_.tolist(), proofs, strict=True) if p]
+        statement = (
+            f"{sides.statement[:-1]}; proven is that no hyperplane separates {', '.join(named)} "
+            "from the rest, which a linear machine need not do."
+        )
+        return Certificate("undecided", statement, sides.evidence)
+
+    def _told(self, runs: list[Run]) -> str:
+        if len(runs) == 1:
+            return _SAID[runs[0].end].format(k=runs[0].k)
+        named = zip(self.classes_.tolist(), runs, strict=True)
+        return " ".join(f"{label!r}: {_SAID[run.end].format(k=run.k)}" for label, run in named)
+
+    def _start(self, coef: Any, intercept: Any, K: int, p: int) -> tuple[Array, Array] | None:
+        """a(1) as W (K, p) and b (K,), or None for the pseudoinverse."""
+        if coef is None and intercept is None:
+            return None
+        if (
+            intercept is not None
+            and not self.fit_intercept
+            and np.any(numbers("intercept_init", intercept))
+        ):
+            raise ValueError("intercept_init is given and fit_intercept is False; leave one out.")
+        W, b = np.zeros((K, p)), np.zeros(K)
+        for name, given, place in (("coef_init", coef, W), ("intercept_init", intercept, b)):
+            values = np.zeros(place.size) if given is None else numbers(name, given)
+            if values.size != place.size or not np.isfinite(values).all():
+                raise ParameterError(
+                    f"{name} has shape {values.shape}; expected {place.size} finite numbers, in "
+                    f"the shape {place.shape}."
+                )
+            place[...] = values.reshape(place.shape)
+        return W, b
+
+
+def _in_range(omega: Array) -> Array:
+    """Weights times a power of two, which changes no a = Y^+ b, so that squares stay in range."""
+    if not len(omega):
+        return omega
+    scaled = np.ldexp(omega, -int(np.frexp(omega.max())[1]))
+    return np.maximum(scaled, 2.0**-900)  # a weight below is as good as this one, but for zero
+
+
+def _signs(codes: NDArray[np.int64], K: int) -> Array:
+    """Targets ±1: one row for two classes, a row a class against the rest for more."""
+    ones = np.arange(1, 2) if K == 2 else np.arange(K)
+    return np.where(codes == ones[:, None], 1.0, -1.0)

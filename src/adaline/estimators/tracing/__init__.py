@@ -1,0 +1,1 @@
+"""Learning looked at step by step: the tables of the lectures."""

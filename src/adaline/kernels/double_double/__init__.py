@@ -1,0 +1,1 @@
+"""Residuals, gradients and powers in twice the working precision."""

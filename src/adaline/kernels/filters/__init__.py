@@ -1,0 +1,1 @@
+"""Adaptive filters, sample by sample or block by block."""

@@ -1,0 +1,339 @@
+"""Affine projection on a delay line, at the price of LMS.
+
+Legend: as in LMS; K order, X = [x(n), ..., x(n-K+1)], R = X^H X, r_l(n) = x(n-l)^H x(n).
+
+    (R + eps I) g = conj(e),   w(n+1) = w(n) + eta X g,
+
+where e holds the errors of w(n) at the last K samples. An update reaches only K vectors, each of
+which the next updates reach again; so the weights in memory leave out what is still in
+motion, w(n) = w + sum_i E_i x(n-1-i), and a vector is added once, when it leaves X. Outputs make
+up for it with the sums r_l, and the errors at past samples follow from R, so that a sample costs
+one dot product and one addition of length M.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline._jit import kernel, sums_kernel
+from adaline.kernels.filters._finite import first_bad
+
+# Places in head; then come r (K), E (K), e (K), g (K), R (K, K), a factor (K, K), and a copy.
+ORDER, RATE, EPS, RELATIVE, ADAPT, SET_NORM, ROWS, ROUNDING = range(8)
+CLOCK, POWER, POWER_COUNT, TOP, LOUDEST, LOUDEST_X, USELESS, NUMBERS = range(8, 16)
+
+FINE, BAD_X, BAD_D, DIVERGED = range(4)
+
+SEGMENT = 2048  # samples copied to the line at a time
+EVERY = 32  # the mean power takes in every so many samples,
+MEMORY = 1024.0  # and looks back over so many of them
+RESYNC = 128  # the sliding sums are added up anew this often
+BLOWN = 1e8  # a gain so far above |d|/|x| is divergence
+# As in LMS: when to start over, and which pieces of the signal tell of it.
+JUMP, USEFUL, PIECE, SHARE, FADES = 4.0, 0.9, 128, 4, 1.0 - 1.0 / 64.0
+SUDDEN = 0.25  # where x^H x is four times above its mean, a share of this counts as the mean
+
+U = np.uintp
+
+
+@kernel
+def head_size(order):
+    """Length of head without its copy."""
+    return NUMBERS + 4 * order + 2 * order * order
+
+
+@sums_kernel
+def _correlation(line, at, lag, taps, one):
+    """x(n-lag)^H x(n), added up in double precision."""
+    s = one * 0
+    for c in range(line.shape[0]):
+        x, z = line[c, at + 1 - taps : at + 1], line[c, at + 1 - taps - lag : at + 1 - lag]
+        for k in range(x.shape[0]):
+            s += np.conj(one * z[k]) * x[k]
+    return s
+
+
+@sums_kernel
+def _fused(w, row, taps, line, at, leaving, g):
+    """w + g x(n-K) for one channel, in place, and w^H x(n) of the new weights."""
+    s = w.dtype.type(0)
+    for k in range(taps):
+        u = w[row + k] + g * line[leaving + k]
+        w[row + k] = u
+        s += np.conj(u) * line[at + k]
+    return s
+
+
+@kernel
+def _power(head, now):
+    """Let x^H x into its mean: every so many samples, and the first that is not silent."""
+    first = head[POWER_COUNT].real == 0.0
+    if (np.int64(head[CLOCK].real) % EVERY == 0 or first) and now > 0.0:
+        power, count = head[POWER].real, min(head[POWER_COUNT].real + 1.0, MEMORY)
+        # One sample counts at most four times the mean, so that a spike is soon forgotten.
+        head[POWER] = now if first else power + (min(now, 4.0 * power) - power) / count
+        head[POWER_COUNT] = count
+
+
+@kernel
+def _sums(line, at, taps, head, r, one):
+    """r_l(n) from r_l(n-1), or anew; and the mean power."""
+    clock, order = np.int64(head[CLOCK].real), r.shape[0]
+    for c in range(line.shape[0]):
+        a, b = one * line[c, at], one * line[c, at - taps]
+        for lag in range(order):
+            r[lag] += np.conj(line[c, at - lag]) * a - np.conj(line[c, at - taps - lag]) * b
+    # What was far louder than now has left its rounding errors in the sums.
+    if clock % RESYNC == 0 or r[0].real * 256.0 < head[TOP].real:
+        for lag in range(order):
+            r[lag] = _correlation(line, at, lag, taps, one)
+        head[TOP] = r[0]
+    head[TOP] = max(head[TOP].real, r[0].real)
+    _power(head, r[0].real)
+
+
+@kernel
+def _solve(R, eps, e, rounding, L, g):
+    """(R + eps I) g = conj(e) by L D L^H; what depends on earlier vectors gets nothing.
+
+    A pivot below `rounding` times its diagonal is what rounding the weights leaves of a zero.
+    """
+    order = R.shape[0]
+    for i in range(order):
+        g[i] = np.conj(e[i])
+        for j in range(i):
+            v = R[i, j]
+            for k in range(j):
+                v -= L[i, k] * np.conj(L[j, k]) * L[k, k]
+            L[i, j] = v / L[j, j] if L[j, j] != 0 else v * 0
+            g[i] -= L[i, j] * g[j]
+        pivot = R[i, i].real + eps
+        whole = pivot
+        for k in range(i):
+            pivot -= (L[i, k] * np.conj(L[i, k]) * L[k, k]).real
+        L[i, i] = pivot if pivot > rounding * whole + 1e-290 else 0.0
+    for i in range(order):
+        g[i] = g[i] / L[i, i] if L[i, i] != 0 else g[i] * 0
+    for i in range(order - 1, -1, -1):
+        for k in range(i + 1, order):
+            g[i] -= np.conj(L[k, i]) * g[k]
+        if L[i, i] == 0:
+            g[i] = g[i] * 0
+
+
+@kernel
+def _shift(R, r, E, e):
+    """Make room for x(n) in R, E and e."""
+    order = r.shape[0]
+    for i in range(order - 1, 0, -1):
+        for j in range(order - 1, 0, -1):
+            R[i, j] = R[i - 1, j - 1]
+        E[i], e[i] = E[i - 1], e[i - 1]
+    for i in range(order):
+        R[i, 0], R[0, i] = r[i], np.conj(r[i])
+    E[0] = E[0] * 0
+
+
+@kernel
+def _updated(head, r, E, e, g, R, L):
+    """Solve for the update, and bring E and the errors to the new weights."""
+    order, eta = r.shape[0], head[RATE].real
+    low = head[RELATIVE].real * head[POWER].real
+    if order > 1 and low > 0.0:
+        # Of vectors that a jump of x has made nearly parallel, noise would be made much.
+        low = max(low, head[RELATIVE].real * SUDDEN * r[0].real)
+    # A relative eps grows where x is much quieter than it used to be.
+    _solve(
+        R, head[EPS].real + low * (1.0 + low / max(r[0].real, 1e-290)), e, head[ROUNDING].real, L, g
+    )
+    for i in range(order):
+        g[i] *= eta
+        E[i] += g[i]
+    for i in range(order):
+        for j in range(order):
+            e[i] -= np.conj(R[i, j] * g[j])
+
+
+@kernel
+def _starts_over(head, r):
+    """Whether x^H x = r is far above all before it, and the weights were of no use so far."""
+    loudest = head[LOUDEST_X].real
+    if np.isfinite(r):
+        head[LOUDEST_X] = max(loudest, r)
+    jumped = head[RELATIVE].real > 0.0 and 0.0 < JUMP * loudest < r
+    # Weights that somebody set are not thrown away.
+    if not (jumped and head[USELESS].real > 0.0) or head[SET_NORM].real > 0.0:
+        return False
+    head[USELESS] = 0.0
+    return True
+
+
+@kernel
+def _judged(head, rows, e, d):
+    """Let an error tell of the use of the weights."""
+    clock = 0 if rows else np.int64(head[CLOCK].real)
+    piece = clock // PIECE
+    if piece < 8 or piece % SHARE == 0:
+        faded = FADES if clock % PIECE == 0 and not rows else 1.0
+        use = head[USELESS].real * faded + abs(e) ** 2 - USEFUL * abs(d) ** 2
+        if np.isfinite(use):
+            head[USELESS] = use
+
+
+@kernel
+def _blown(head, y, r, loud):
+    """Whether |y|/|x| is out of all proportion to the |d|/|x| seen so far, or no number."""
+    head[LOUDEST] = max(head[LOUDEST].real, loud)
+    level = np.sqrt(head[POWER].real)
+    most = head[LOUDEST].real + head[SET_NORM].real * level
+    return not abs(y) * level <= BLOWN * most * np.sqrt(r + 1e-300)
+
+
+@kernel
+def _run(w, line, first, d, frozen, head, y, e_out, one):
+    """Samples from line[:, first] on; answers the one that blew up, or their number."""
+    order, m = np.int64(head[ORDER].real), d.shape[0]
+    taps, width, kind = w.shape[1], U(line.shape[1]), w.dtype.type
+    lists = head[NUMBERS : NUMBERS + 4 * order].reshape((4, order))
+    r, E, e, g = lists[0], lists[1], lists[2], lists[3]
+    tables = head[NUMBERS + 4 * order : head_size(order)].reshape((2, order, order))
+    R, L = tables[0], tables[1]
+    flat, signal = w.reshape(-1), line.reshape(-1)
+    for i in range(m):
+        at = first + i
+        _sums(line, at, taps, head, r, one)
+        row, x, out = U(0), U(at + 1 - taps), kind(E[order - 1])
+        s = one * 0
+        for _ in range(w.shape[0]):
+            s += _fused(flat, row, U(taps), signal, x, x - U(order), out)
+            row, x = row + U(taps), x + width
+        _shift(R, r, E, e)
+        for k in range(1, order):
+            s += np.conj(E[k]) * r[k]
+        learns = head[ADAPT].real != 0.0 and not (frozen.shape[0] > 0 and frozen[i])
+        if _starts_over(head, r[0].real) and learns:
+            flat[:] = 0.0
+            E[:], e[:], s = 0.0, 0.0, one * 0
+        _judged(head, False, d[i] - s, d[i])
+        y[i], e_out[i] = s, d[i] - s
+        e[0] = d[i] - s
+        if _blown(head, s, r[0].real, abs(d[i])):
+            return i
+        if not learns:
+            e[0] = 0.0  # nor do later updates learn from this sample
+        else:
+            _updated(head, r, E, e, g, R, L)
+        head[CLOCK] += 1.0
+    return m
+
+
+@kernel
+def affine_block(x, d, frozen, store, head, out, taps):
+    """A block of C channels, x[n C + c], through the filter kept in store and head.
+
+    store: weights and the last samples of each channel, a copy of both, and room for the line.
+    """
+    n, order = d.shape[0], np.int64(head[ORDER].real)
+    channels, kept = x.shape[0] // n, taps + order
+    size, numbers = channels * (taps + kept), head_size(order)
+    if first_bad(x) < x.shape[0]:
+        return 8 * (first_bad(x) // channels) + BAD_X
+    if first_bad(d) < n:
+        return 8 * first_bad(d) + BAD_D
+    store[size : 2 * size] = store[:size]
+    head[numbers:] = head[:numbers]
+    w = store[: channels * taps].reshape((channels, taps))
+    past = store[channels * taps : size].reshape((channels, kept))
+    line = store[2 * size :].reshape((channels, kept + SEGMENT))
+    line[:, :kept] = past
+    for start in range(0, n, SEGMENT):
+        m = min(SEGMENT, n - start)
+        for c in range(channels):
+            for i in range(m):
+                line[c, kept + i] = x[(start + i) * channels + c]
+        on, hold = d[start : start + m], frozen[start : start + m]
+        y, e = out[0, start : start + m], out[1, start : start + m]
+        went = _run(w, line, kept, on, hold, head, y, e, head.dtype.type(1))
+        if went < m:
+            store[:size] = store[size : 2 * size]
+            head[:numbers] = head[numbers:]
+            return 8 * (start + went) + DIVERGED
+        for c in range(channels):
+            for i in range(kept):
+                line[c, i] = line[c, m + i]
+    past[:] = line[:, :kept]
+    return FINE
+
+
+@sums_kernel
+def weights_now(store, head, w):
+    """The weights after the last sample, those in motion included: w (C, M), ordered as in store.
+
+    The oldest vector is added first, as it will be: the same bits.
+    """
+    channels, taps = w.shape
+    order = np.int64(head[ORDER].real)
+    kept = taps + order
+    for c in range(channels):
+        past, v = store[channels * taps + c * kept :], w[c]
+        v[:] = store[c * taps : (c + 1) * taps]
+        for q in range(order):
+            g, x = store.dtype.type(head[NUMBERS + 2 * order - 1 - q]), past[q + 1 :]
+            for k in range(taps):
+                v[k] = v[k] + g * x[k]
+
+
+@sums_kernel
+def _dot(a, b, one):
+    """a^H b, added up in double precision."""
+    s = one * 0
+    for k in range(a.shape[0]):
+        s += np.conj(one * a[k]) * b[k]
+    return s
+
+
+@sums_kernel
+def _add(w, g, x):
+    """w + g x, in place."""
+    for k in range(w.shape[0]):
+        w[k] = w[k] + g * x[k]
+
+
+@kernel
+def affine_rows(rows, d, frozen, own, head, out):
+    """Given rows instead of a delay line; own holds w and the last K rows, newest first."""
+    order, one = np.int64(head[ORDER].real), head.dtype.type(1)
+    before, numbers = own.copy(), head_size(order)
+    head[numbers:] = head[:numbers]
+    lists = head[NUMBERS : NUMBERS + 4 * order].reshape((4, order))
+    r, E, e, g = lists[0], lists[1], lists[2], lists[3]
+    tables = head[NUMBERS + 4 * order : numbers].reshape((2, order, order))
+    for i in range(d.shape[0]):
+        for q in range(order, 1, -1):
+            own[q] = own[q - 1]
+        own[1] = rows[i]
+        for q in range(order):
+            r[q] = _dot(own[q + 1], own[1], one)
+        _power(head, r[0].real)
+        _shift(tables[0], r, E, e)
+        learns = head[ADAPT].real != 0.0 and not (frozen.shape[0] > 0 and frozen[i])
+        if _starts_over(head, r[0].real) and learns:
+            own[0] = 0.0
+            e[:] = 0.0
+        y = _dot(own[0], own[1], one)
+        _judged(head, True, d[i] - y, d[i])
+        out[0, i], out[1, i] = y, d[i] - y
+        e[0] = d[i] - y
+        if _blown(head, y, r[0].real, abs(d[i])):
+            own[:] = before
+            head[:numbers] = head[numbers:]
+            return 8 * i + DIVERGED
+        if not learns:
+            e[0] = 0.0
+        else:
+            _updated(head, r, E, e, g, tables[0], tables[1])
+            for q in range(order):
+                _add(own[0], own.dtype.type(g[q]), own[q + 1])
+        E[:] = 0.0
+        head[CLOCK] += 1.0
+    return FINE

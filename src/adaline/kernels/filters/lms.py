@@ -1,0 +1,217 @@
+"""LMS and NLMS on a delay line: a block of signal through a filter, all of it or nothing.
+
+Legend: x input, d desired, y output, e = d - y. M taps, C channels. w holds the taps backwards,
+channel after channel; line holds the signal in time order, `room` samples a channel. A block goes
+through the line in segments, and a segment in pieces: sums, steps and guards of a piece at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline._jit import inlined, kernel, sums_kernel
+from adaline.kernels.filters._finite import first_bad
+from adaline.kernels.filters._look_ahead import fused, kept_updates, look_ahead
+from adaline.kernels.filters._sliding import sliding_sums
+from adaline.kernels.filters.lms_steps import (
+    ADAPT,
+    ANY_RATE,
+    BAD_D,
+    BAD_X,
+    CHANNELS,
+    CLOCK,
+    CONSTANT,
+    COUNT,
+    DIVERGED,
+    ERRORS,
+    FADES,
+    FINE,
+    HEAD,
+    LEAK,
+    LOUDEST_X,
+    MU,
+    PIECE,
+    RATE_A,
+    RATE_TOO_LARGE,
+    RULE,
+    SCALE,
+    SIGN,
+    SIGN_BOTH,
+    SIGN_DATA,
+    SQUARES,
+    STEPS,
+    TAPS,
+    U1,
+    U2,
+    U4,
+    USELESS,
+    R,
+    U,
+    automatic,
+    blown,
+    energy,
+    judge,
+    jumps,
+    levels,
+    looked_at,
+    moved,
+    sign,
+    steps,
+)
+
+SEGMENT = 2048  # samples copied to the line at a time: line and weights stay in fast cache
+EXTRA = 8  # samples kept beyond the taps: an open group and the one before it
+BEYOND = 8  # numbers after the last sample: an open group and a vector may reach there
+
+
+@sums_kernel
+def _output(w, line, at, taps, room, channels):
+    """w^H x(n); x(n) starts at."""
+    s, row = w.dtype.type(0), U(0)
+    for _ in range(channels):
+        for k in range(taps):
+            s += np.conj(w[row + k]) * line[at + k]
+        row, at = row + taps, at + room
+    return s
+
+
+@kernel
+def _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, start, one):
+    """A piece sample by sample, where an update goes along the signs of x(n)."""
+    kind, signed, leak = w.dtype.type, head[SIGN].real == SIGN_BOTH, head[LEAK].real
+    for i in range(m):
+        n, at, row = start + i, first + i + U1 - taps, U(0)
+        y = one * _output(w, line, at, taps, room, channels)
+        e, mu = d[n] - y, head[MU + i].real
+        out[0, n], out[1, n] = y, e
+        g, stays = kind(mu * np.conj(sign(e) if signed else e)), kind(1.0 - mu * leak)
+        for _ in range(channels):
+            for k in range(taps):
+                w[row + k] = stays * w[row + k] + g * sign(line[at + k])
+            row, at = row + taps, at + room
+
+
+@inlined
+def _checked(x, d, taps, head):
+    """Whether the block may be learned from: finite, and the rate below 2/tr[R]."""
+    n = d.shape[0]
+    power = energy(x, 0, x.shape[0])
+    if not np.isfinite(power) and first_bad(x) < x.shape[0]:
+        return 8 * (first_bad(x) // (x.shape[0] // n)) + BAD_X
+    if not np.isfinite(energy(d, 0, n)) and first_bad(d) < n:
+        return 8 * first_bad(d) + BAD_D
+    if head[RULE].real != CONSTANT or head[ANY_RATE].real or head[ADAPT].real == 0.0:
+        return FINE
+    squares, count = head[SQUARES].real + power, head[COUNT].real + n
+    trace = taps * squares / max(count, taps)
+    if n >= taps:
+        trace = max(trace, taps * power / n)
+    if head[RATE_A].real * trace >= 2.0:
+        head[HEAD] = trace
+        return RATE_TOO_LARGE
+    head[SQUARES], head[COUNT] = squares, count
+    return FINE
+
+
+@inlined
+def _past(store, line, kept, room, channels, to_line):
+    """The last samples of each channel to the start of the line, or back."""
+    past = U(0)
+    for c in range(channels):
+        for i in range(kept):
+            if to_line:
+                line[U(c) * room + i] = store[past + i]
+            else:
+                store[past + i] = line[U(c) * room + i]
+        past += kept
+
+
+@inlined
+def _overflows(head, kind):
+    """Whether the updates of the last group, which no output has shown yet, are no numbers."""
+    size = 1.0 + np.sqrt(head[R].real)
+    for q in range(4):
+        g = head[STEPS + q].real * head[ERRORS + q]
+        if not np.isfinite(kind(g * size)):
+            return True
+    return False
+
+
+@inlined
+def _piece(w, line, first, m, taps, room, channels, frozen, head, d, out, start, one):
+    """A piece of the signal; answers the sample that blew up, or m."""
+    peak = sliding_sums(line, first, m, taps, room, channels, head, one)
+    levels(m, head)
+    steps(head, m, frozen, start)
+    itself = automatic(head)
+    marked = itself and peak > head[LOUDEST_X].real and jumps(head, m)
+    if itself and np.int64(head[CLOCK].real) % PIECE == 0 and looked_at(head):
+        head[USELESS] *= FADES
+    if head[SIGN].real < SIGN_DATA:
+        look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one, marked)
+    else:
+        _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, start, one)
+    if itself and looked_at(head):
+        judge(head, d, out, start, m)
+    head[CLOCK] += np.float64(m)
+    return blown(head, m, d, out, start)
+
+
+@kernel
+def lms_block(x, d, frozen, store, head, out):
+    """A block of C channels, x[n C + c], through the filter kept in store and head.
+
+    store: weights and the last samples of each channel, a copy of both, and room for the line.
+    """
+    taps, channels = U(np.int64(head[TAPS].real)), U(np.int64(head[CHANNELS].real))
+    moved(head, U(HEAD), U(0), U(HEAD))
+    found = _checked(x, d, np.int64(taps), head)
+    if found != FINE:
+        return found
+    n, kept, one = U(d.shape[0]), taps + U(EXTRA), head.dtype.type(1)
+    size, room = channels * (taps + kept), kept + U(SEGMENT + BEYOND)
+    moved(store, size, U(0), size)
+    past, line = store[channels * taps :], store[U2 * size :]
+    _past(past, line, kept, room, channels, True)
+    start, i, end, went, m = U(0), U(0), U(0), U(0), U(0)
+    while start < n and went == m:
+        if i == end:  # the next segment
+            i, end = U(0), min(U(SEGMENT), n - start)
+            for c in range(channels):
+                at = c * room + kept
+                for k in range(end):
+                    line[at + k] = x[(start + k) * channels + c]
+                for k in range(end, end + U4):
+                    line[at + k] = 0.0
+        m = min(U(PIECE) - U(np.int64(head[CLOCK].real) % PIECE), end - i)
+        went = _piece(
+            store, line, kept + i, m, taps, room, channels, frozen, head, d, out, start, one
+        )
+        i, start = i + m, start + went
+        if i == end:
+            for c in range(channels):
+                moved(line, c * room, c * room + end, kept)
+    if went < m or _overflows(head, store.dtype.type):
+        moved(store, U(0), size, size)
+        moved(head, U(0), U(HEAD), U(HEAD))
+        return 8 * np.int64(start - (U1 if went == m else U(0))) + DIVERGED
+    _past(past, line, kept, room, channels, False)
+    return FINE
+
+
+@kernel
+def weights_now(store, head, w):
+    """The weights after the last sample, open updates included: w (C M,), ordered as in store.
+
+    By the very pass that will add these updates to the weights, for the same bits.
+    """
+    taps, channels = U(np.int64(head[TAPS].real)), U(np.int64(head[CHANNELS].real))
+    kept, kind, clock = taps + U(EXTRA), store.dtype.type, np.int64(head[CLOCK].real)
+    group = (clock - 1) % 4 + 1 if clock > 0 else 0  # samples of the last group, open or whole
+    for k in range(channels * taps):
+        w[k] = store[k] if head[SCALE] == 1.0 else store[k] * kind(head[SCALE])
+    g0, g1, g2, g3 = kept_updates(head)
+    row, at = U(0), channels * taps + kept - U(group) + U1 - taps
+    for _ in range(channels):
+        fused(w, row, taps, store, at, kind(g0), kind(g1), kind(g2), kind(g3))
+        row, at = row + taps, at + kept

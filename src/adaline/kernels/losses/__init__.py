@@ -1,0 +1,1 @@
+"""Losses summed over rows, dual coordinate descent, and the sums behind a duality gap."""

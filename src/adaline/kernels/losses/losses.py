@@ -1,0 +1,202 @@
+"""Losses, their slopes and curvatures, summed over rows in one pass.
+
+Rows are z = (scale x - shift, 1) and v = theta'z, theta = (w, b). One output: any loss of `links`.
+K classes: log sum_k exp(v_k) - v_code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline._jit import kernel, sums_kernel
+from adaline.kernels.losses.links import ROWS, exponentials, link
+
+CLASS_ROWS = 256  # rows of a block of K classes, whose products BLAS makes
+
+
+@sums_kernel
+def _values_dense(X, scale, shift, theta, start, stop, v):
+    p = X.shape[1]
+    for i in range(start, stop):
+        s = 0.0
+        for j in range(p):
+            s += (X[i, j] * scale[j] - shift[j]) * theta[j]
+        v[i - start] = s + theta[p]
+
+
+@sums_kernel
+def _add_dense(X, scale, shift, start, stop, r, g):
+    """g += sum of r z over the rows; four rows at a time, so that g is read and written less."""
+    p = X.shape[1]
+    i = start
+    while i + 4 <= stop:
+        r0, r1, r2, r3 = r[i - start], r[i - start + 1], r[i - start + 2], r[i - start + 3]
+        for j in range(p):
+            c, d = scale[j], shift[j]
+            g[j] += (
+                r0 * (X[i, j] * c - d)
+                + r1 * (X[i + 1, j] * c - d)
+                + r2 * (X[i + 2, j] * c - d)
+                + r3 * (X[i + 3, j] * c - d)
+            )
+        g[p] += r0 + r1 + r2 + r3
+        i += 4
+    while i < stop:
+        for j in range(p):
+            g[j] += r[i - start] * (X[i, j] * scale[j] - shift[j])
+        g[p] += r[i - start]
+        i += 1
+
+
+@kernel
+def neuron_dense(code, X, target, omega, offset, scale, shift, theta, root):
+    """Loss, its gradient (p + 1,) and the least lead over the rows; see `links.link` for root."""
+    n, p = X.shape
+    g, part_g, loss, least = np.zeros(p + 1), np.zeros(p + 1), 0.0, np.inf
+    v, r, work = np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
+    for start in range(0, n, ROWS):
+        stop = min(start + ROWS, n)
+        _values_dense(X, scale, shift, theta, start, stop, v)
+        if offset.shape[0] > 0:
+            v[: stop - start] += offset[start:stop]
+        part, low = link(code, v, target, omega, start, stop, r, root, work)
+        loss += part
+        least = min(least, low)
+        part_g[:] = 0.0  # block by block, so that rounding does not build up over all rows
+        _add_dense(X, scale, shift, start, stop, r, part_g)
+        g += part_g
+    return loss, g, least
+
+
+@kernel
+def neuron_sparse(code, data, indices, indptr, target, omega, offset, scale, shift, theta, root):
+    """`neuron_dense` for CSR rows: unpacked with shift (p,), not unpacked with shift (0,)."""
+    n, p = indptr.shape[0] - 1, scale.shape[0]
+    g, part_g, loss, least = np.zeros(p + 1), np.zeros(p + 1), 0.0, np.inf
+    v, r, work = np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
+    centred = shift.shape[0] > 0
+    z = np.empty((ROWS if centred else 1, p if centred else 0))
+    unit, zero = np.ones(p if centred else 0), np.zeros(p if centred else 0)
+    for start in range(0, n, ROWS):
+        stop = min(start + ROWS, n)
+        if centred:
+            for i in range(start, stop):
+                for j in range(p):
+                    z[i - start, j] = -shift[j]
+                for q in range(indptr[i], indptr[i + 1]):
+                    z[i - start, indices[q]] += data[q] * scale[indices[q]]
+            _values_dense(z, unit, zero, theta, 0, stop - start, v)
+        else:
+            for i in range(start, stop):
+                s = theta[p]
+                for q in range(indptr[i], indptr[i + 1]):
+                    s += data[q] * scale[indices[q]] * theta[indices[q]]
+                v[i - start] = s
+        if offset.shape[0] > 0:
+            v[: stop - start] += offset[start:stop]
+        part, low = link(code, v, target, omega, start, stop, r, root, work)
+        loss += part
+        least = min(least, low)
+        if centred:
+            part_g[:] = 0.0
+            _add_dense(z, unit, zero, 0, stop - start, r, part_g)
+            g += part_g
+        else:
+            for i in range(start, stop):
+                for q in range(indptr[i], indptr[i + 1]):
+                    g[indices[q]] += r[i - start] * data[q] * scale[indices[q]]
+                g[p] += r[i - start]
+    return loss, g, least
+
+
+@kernel
+def softmax(V, codes, omega, R, probability):
+    """Loss of rows with values V (n, K); R = omega (p - 1[code]), and p where there is room.
+
+    Returns the loss and the least lead of the own class over the best other.
+    """
+    n, K = V.shape
+    loss, least = 0.0, np.inf
+    chunk = max(ROWS // K, 1)  # rows whose exponentials are made at once
+    size = -(-(chunk * K) // ROWS) * ROWS
+    a, whole, e = np.zeros(size), np.empty(size), np.empty(size)
+    best = np.empty(chunk)
+    for start in range(0, n, chunk):
+        stop = min(start + chunk, n)
+        for i in range(start, stop):
+            top = V[i, 0]
+            for k in range(1, K):
+                top = max(top, V[i, k])
+            best[i - start] = top
+            for k in range(K):
+                a[(i - start) * K + k] = top - V[i, k]
+        for q in range(0, size, ROWS):
+            exponentials(a[q : q + ROWS], whole[q : q + ROWS], e[q : q + ROWS])
+        for i in range(start, stop):
+            o = omega[i] if omega.shape[0] > 0 else 1.0
+            first, own, other = (i - start) * K, V[i, codes[i]], best[i - start]
+            if own == other:  # the own class leads: by how much, only the second best tells
+                other = -np.inf
+                for k in range(K):
+                    if k != codes[i]:
+                        other = max(other, V[i, k])
+            if o > 0.0:
+                least = min(least, own - other)
+            total = 0.0
+            for k in range(K):
+                total += e[first + k]
+            loss += o * (np.log(total) + best[i - start] - own)
+            share = 1.0 / total
+            for k in range(K):
+                R[i, k] = e[first + k] * share
+            if probability.shape[0] > 0:
+                for k in range(K):
+                    probability[i, k] = R[i, k]
+            if o != 1.0:
+                for k in range(K):
+                    R[i, k] *= o
+            R[i, codes[i]] -= o
+    return loss, least
+
+
+@kernel
+def classes_dense(X, codes, omega, W, b, probability):
+    """Loss of rows with values X W + b, W (p, K); see `softmax` for probability.
+
+    Returns the loss, the sums of R' X (K, p) and of R (K,), and the least lead.
+    """
+    n, (p, K) = X.shape[0], W.shape
+    G, part_G, total = np.zeros((K, p)), np.empty((K, p)), np.zeros(K)
+    V, R, loss, least = np.empty((CLASS_ROWS, K)), np.empty((CLASS_ROWS, K)), 0.0, np.inf
+    for start in range(0, n, CLASS_ROWS):
+        stop = min(start + CLASS_ROWS, n)
+        rows = stop - start
+        np.dot(X[start:stop], W, V[:rows])
+        for i in range(rows):
+            for k in range(K):
+                V[i, k] += b[k]
+        part, low = softmax(
+            V[:rows], codes[start:stop], omega[start:stop], R[:rows], probability[start:stop]
+        )
+        loss += part
+        least = min(least, low)
+        np.dot(R[:rows].T, X[start:stop], part_G)
+        G += part_G
+        for i in range(rows):
+            for k in range(K):
+                total[k] += R[i, k]
+    return loss, G, total, least
+
+
+@sums_kernel
+def spread_dense(X, first, unit):
+    """Sums of d = (x - first) unit and of d^2, and the largest |d|, of each column."""
+    n, p = X.shape
+    total, squares, top = np.zeros(p), np.zeros(p), np.zeros(p)
+    for i in range(n):
+        for j in range(p):
+            d = (X[i, j] - first[j]) * unit[j]
+            total[j] += d
+            squares[j] += d * d
+            top[j] = max(top[j], abs(d))
+    return total, squares, top

@@ -1,0 +1,1 @@
+"""Hulls, margins, Ho-Kashyap, and linear algebra modulo a prime."""

@@ -1,0 +1,1 @@
+"""Tiles of rows and their sums."""

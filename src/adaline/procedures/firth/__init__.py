@@ -1,0 +1,1 @@
+"""Firth's penalised likelihood."""

@@ -1,0 +1,1 @@
+"""Gaussian densities of classes by maximum likelihood, with shrinkage."""

@@ -1,0 +1,239 @@
+"""From the moments of classes to Gaussian densities, by maximum likelihood.
+
+Letters: K classes, p features, m_k mean, n_k weight and p_k prior of class k, N the sum of n_k,
+S the covariance. Everything is about `centre`, the mean of all rows, so that a large offset costs
+no digits.
+
+Lecture: 5.8, the linear Gaussian classifier; posterior probability as a single-layer network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.class_moments import ClassMoments
+from adaline.errors import IllConditionedWarning, RankDeficientWarning
+from adaline.procedures.gaussian import precision
+from adaline.procedures.gaussian.precision import Metric
+from adaline.procedures.gaussian.shrinkage import drowned, groups, rao_blackwell
+from adaline.results import Array, Certificate
+from adaline.tiles import is_sparse, tile_rows, tiles
+
+_WIDE = 4096  # more features than this, and sparse rows are not unpacked to measure distances
+_BUFFER = 2**21  # numbers in the largest block of rows: 16 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussians:
+    """K Gaussian densities with priors, in units 2**exponent and about `centre`.
+
+    Attributes
+    ----------
+    exponent : ndarray of int, shape (p,)
+    centre, means : ndarray of shape (p,) and (K, p)
+        Means are relative to the centre.
+    priors : ndarray of shape (K,)
+    metrics : tuple of Metric
+        One for all classes if shared, else one a class.
+    W, b : ndarray of shape (K, p) and (K,)
+        Linear discriminants W x + b = S^-1 m_k'x - m_k' S^-1 m_k / 2 + ln p_k if shared, else
+        W is empty and b = ln p_k - ln |S_k| / 2.
+    certificate : Certificate
+    """
+
+    exponent: NDArray[np.int64]
+    centre: Array
+    means: Array
+    priors: Array
+    metrics: tuple[Metric, ...]
+    W: Array
+    b: Array
+    certificate: Certificate
+
+    def scores(self, x: Array) -> Array:
+        """ln p_k f_k(x) up to what all classes share, (n, K), for rows x about the centre."""
+        if len(self.W):
+            return np.asarray(x @ self.W.T + self.b)
+        return self.b - self.distances(x) / 2
+
+    def distances(self, x: Array) -> Array:
+        """Squared Mahalanobis distances (x - m_k)' S^-1 (x - m_k), (n, K)."""
+        D = np.empty((len(x), len(self.means)))
+        for k, mean in enumerate(self.means):
+            A = self.metrics[min(k, len(self.metrics) - 1)].A
+            d = x - mean
+            z = d @ A if A.ndim == 2 else d * A
+            with np.errstate(over="ignore"):  # infinitely far
+                D[:, k] = np.einsum("ij,ij->i", z, z)
+        return D
+
+    def distances_about_zero(self, x: Any) -> Array:
+        """`distances` for CSR rows x not centred, if diagonal: stored entries only are visited.
+
+        x'x - 2 m'x + m'm loses digits to large offsets, which sparse features seldom have.
+        """
+        a = np.stack([metric.A for metric in self.metrics]) ** 2
+        means = self.means + self.centre
+        squares = x.copy()
+        squares.data = squares.data**2
+        D = squares @ a.T - 2 * (x @ (a * means).T) + np.sum(a * means**2, axis=1)
+        return np.asarray(np.maximum(D, 0.0))
+
+
+def over_blocks(g: Gaussians, X: Any, distances: bool) -> Iterator[Array]:
+    """Scores, or squared distances, (rows, K) of blocks of rows of X, dense or CSR."""
+    scale, p = np.ldexp(1.0, -g.exponent), X.shape[1]
+    if is_sparse(X) and g.metrics[0].A.ndim == 1 and p > _WIDE:
+        for i in range(0, X.shape[0], 1024):
+            x = X[i : i + 1024].astype(np.float64)
+            x.data *= scale[x.indices]
+            D = g.distances_about_zero(x)
+            yield D if distances else g.b - D / 2
+        return
+    none, rows = np.empty((X.shape[0], 0)), max(1, min(tile_rows(p), _BUFFER // (p + 1)))
+    for tile in tiles(X, none, np.empty(0), scale, g.centre, rows):
+        yield g.distances(tile[:, :p]) if distances else g.scores(tile[:, :p])
+
+
+def gaussians(m: ClassMoments, priors: Array, shrinkage: Any = None) -> Gaussians:
+    """Maximum likelihood: m_k, and S = sum_k (n_k / N) S_k if shared, else S_k, (5.33), (5.34).
+
+    shrinkage is None, a number for all classes, "auto", or one number a class (one if shared).
+    "auto" is the estimate from moments alone, see `rao_blackwell`; `ledoit_wolf` needs the rows.
+    """
+    N = m.weight.sum()
+    first = m.mean[np.argmax(m.weight > 0)]  # so that constant features are centred exactly
+    centre = first + m.weight @ np.where(m.weight[:, None] > 0, m.mean - first, 0.0) / N
+    means = np.where(m.weight[:, None] > 0, m.mean - centre, 0.0)
+    if isinstance(shrinkage, str):
+        shrinkage = rao_blackwell(m)
+    a = np.broadcast_to(0.0 if shrinkage is None else shrinkage, len(groups(m)))
+    spare = _spare_units(m, means, N)
+    metric = precision.diagonal if m.covariance == "diagonal" else precision.whole
+    metrics = tuple(metric(*g, spare, a[k]) for k, g in enumerate(groups(m)))
+    with np.errstate(divide="ignore"):
+        b = np.log(priors)
+    W = np.empty((0, m.p))
+    if m.covariance == "shared":
+        z = means @ metrics[0].A
+        W, b = z @ metrics[0].A.T, b - np.einsum("ij,ij->i", z, z) / 2
+    else:
+        b = b - np.array([metric.log_det for metric in metrics]) / 2
+    return Gaussians(m.exponent, centre, means, priors, metrics, W, b, _certificate(m, metrics))
+
+
+def _drowned(m: ClassMoments) -> NDArray[np.intp]:
+    """Features of which rounding hides whether they vary, in all classes or in one.
+
+    So it is after forgetting rows of far larger numbers, and with weights at the end of float64's
+    range.
+    """
+    return np.flatnonzero(np.any([drowned(*group) for group in groups(m)], axis=0))
+
+
+def _spare_units(m: ClassMoments, means: Array, N: float) -> Array:
+    """Units for features that do not vary within a class: their spread over other classes.
+
+    Zero for features that are the same in every row: these tell nothing and are left out.
+    """
+    spread, doubt = np.atleast_2d(m.spread).sum(axis=0), np.atleast_2d(m.rounding**2).sum(axis=0)
+    within = np.where(spread > 4 * doubt, spread / N, 0.0)
+    between, doubt = m.weight @ means**2 / N, m.weight @ m.mean_rounding**2 / N
+    return np.sqrt(np.where(within > 0, within, np.where(between > 16 * doubt, between, 0.0)))
+
+
+def _certificate(m: ClassMoments, metrics: tuple[Metric, ...]) -> Certificate:
+    """What is certain of the means and covariances, and to how many digits."""
+    seen = np.flatnonzero(m.weight > 0).tolist()
+    used = [metrics[min(k, len(metrics) - 1)] for k in seen]
+    drift = max(float(_length(d.A, m.mean_rounding[k])) for k, d in zip(seen, used, strict=True))
+    error, ridge = max(d.error for d in used), max(d.ridge for d in used)
+    shrinkage = max(d.shrinkage for d in used)
+    evidence = {
+        "distance_error": error,
+        "mean_error": drift,
+        "condition": max(d.condition for d in used),
+        "ridge": ridge,
+        "shrinkage": shrinkage,
+    }
+    rows = f"{int(m.rows.sum())} rows"
+    digits = (
+        f"rounding changed squared Mahalanobis distances by less than a relative {error:.1e} and "
+        f"means by less than {drift:.1e} standard deviations"
+    )
+    if lost := len(_drowned(m)):
+        what = (
+            f"rounding has left no digit of the variances of {lost} of {m.p} features certain, "
+            f"and this is not the likeliest model of {rows}: fit anew from the rows themselves."
+        )
+        evidence |= {"distance_error": np.inf, "mean_error": np.inf}
+        return Certificate("unproven", what, evidence)
+    if ridge > 0:
+        what = (
+            f"the covariance of {rows} is singular, as far as rounding lets us tell; its "
+            f"correlations got a ridge of {ridge:.1e}"
+        )
+        return Certificate("unproven", f"{what}, so this is not the likeliest model.", evidence)
+    if not (error < 0.5 and drift < 0.5):
+        what = f"rounding has left no digit of the densities of {rows} certain."
+        return Certificate("unproven", what, evidence)
+    if not (m.weight > 0).all():
+        what = f"of {m.K} classes, {int(np.sum(m.weight == 0))} have no rows yet, and no density"
+        return Certificate("unproven", f"{what}; for the others {digits}.", evidence)
+    if shrinkage > 0:
+        what = f"the covariance of {rows} was shrunk by {shrinkage:.3g}; no optimum is claimed, but"
+        return Certificate("unproven", f"{what} {digits}.", evidence)
+    what = f"means and covariances have the greatest likelihood given {rows}"
+    return Certificate("optimal", f"{what}; {digits}.", evidence)
+
+
+def troubles(
+    g: Gaussians, m: ClassMoments, labels: list[Any], names: list[str]
+) -> Iterator[RankDeficientWarning | IllConditionedWarning]:
+    """What the user must know of covariances that are singular or close to it."""
+    seen = [k for k in range(len(g.metrics)) if len(g.W) or m.weight[k] > 0]
+    singular = [k for k in seen if g.metrics[k].ridge > 0]
+    doubtful = [k for k in seen if k not in singular and g.metrics[k].error > 0.01]
+
+    def whose(which: list[int]) -> str:
+        some = _some([repr(labels[k]) for k in which])
+        return "covariance" if len(g.W) else f"covariance in class {some}"
+
+    cure = "Drop columns or give more rows"
+    cure += "." if m.covariance == "diagonal" else ", or set shrinkage='auto'."
+    if len(lost := _drowned(m)):
+        yield IllConditionedWarning(
+            f"rounding has left no digit of the variance of {_some([names[j] for j in lost])}, as "
+            "after forgetting rows of far larger numbers; this model cannot be trusted. Fit anew "
+            "from the rows that are left."
+        )
+    columns = np.concatenate([g.metrics[k].dependent for k in singular] or [lost])
+    columns = np.setdiff1d(columns, lost)
+    if len(columns):
+        ridge = max(g.metrics[k].ridge for k in singular)
+        yield RankDeficientWarning(
+            f"singular {whose(singular)}: {_some([names[j] for j in columns])} do not vary, or "
+            f"depend on other columns. {ridge:.1e} was added to the diagonal of the correlation "
+            f"matrix. {cure}"
+        )
+    if doubtful:
+        worst = max((g.metrics[k] for k in doubtful), key=lambda metric: metric.error)
+        yield IllConditionedWarning(
+            f"ill-conditioned {whose(doubtful)}: the condition number is {worst.condition:.1e}, "
+            f"and rounding may change distances by a relative {worst.error:.1e}. {cure}"
+        )
+
+
+def _some(words: list[str]) -> str:
+    """The first few, and how many more."""
+    return ", ".join(words[:5]) + (f" and {len(words) - 5} more" if words[5:] else "")
+
+
+def _length(A: Array, d: Array) -> Any:
+    """Largest Mahalanobis length of a vector with entries within +-d."""
+    return np.linalg.norm(np.abs(A).T @ d if A.ndim == 2 else A * d)

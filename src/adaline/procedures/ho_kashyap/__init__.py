@@ -1,0 +1,1 @@
+"""Ho and Kashyap's procedure, on a basis of the column space."""

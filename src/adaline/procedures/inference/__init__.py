@@ -1,0 +1,1 @@
+"""What large samples say of weights that Newton found: Wald's tables and profile likelihood."""

@@ -1,0 +1,1 @@
+"""Squared errors in closed form: normal equations, refinement, minimum norm, inference."""

@@ -1,0 +1,57 @@
+"""Gradients of squared errors in double-double, of all targets in one pass over the rows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline._threads import over_pieces
+from adaline.kernels.double_double import double_double
+from adaline.results import Array
+from adaline.tiles import Rows, is_sparse
+
+_ROOM = 2**16  # numbers of one pass's accumulators: they stay in cache
+_FEWEST = 8  # targets in a pass, for which reading X once is worth its while
+
+
+def gradients(
+    rows: Rows, which: NDArray[np.int64], scale: Array, y_scale: Array, theta: Array, low: Array
+) -> tuple[Array, Array, Array]:
+    """Sums of omega (x, 1) r, high and low parts, and of omega r^2, for r = y - (x, 1)'theta.
+
+    which (k,) are columns of Y, scaled by y_scale (k,); theta + low (p + 1, k) are their (w, b).
+    Returns (p + 1, k) twice, and (k,). What is found for a target does not depend on the others.
+    """
+    X, Y, k = rows.X, np.ascontiguousarray(rows.Y), len(which)
+    high, tail = np.ascontiguousarray(theta.T), np.ascontiguousarray(low.T)
+    most = max(_ROOM // (2 * double_double.LANES * len(theta)), _FEWEST)
+    passes = -(-k // most)
+    cuts = [k * i // passes for i in range(passes + 1)]
+
+    def of_piece(i: int, j: int) -> tuple[Array, Array, Array]:
+        g, g_low, squares = np.empty_like(high), np.empty_like(high), np.empty(k)
+        for s, e in pairwise(cuts):
+            of_y = scale, Y[i:j], which[s:e], y_scale[s:e], rows.omega[i:j], high[s:e], tail[s:e]
+            if is_sparse(X):
+                entries = X.data, X.indices, X.indptr[i : j + 1]
+                found = double_double.gradients_sparse(*entries, *of_y)
+            else:
+                found = double_double.gradients_dense(X[i:j], rows.X_low[i:j], *of_y)
+            g[s:e], g_low[s:e], squares[s:e] = found
+        return g, g_low, squares
+
+    (g, g_low, squares), *others = over_pieces(of_piece, X.shape[0], len(theta))
+    for part, part_low, part_squares in others:
+        g, carry = double_double.two_sum(g, part)
+        g, g_low = double_double.two_sum(g, g_low + part_low + carry)
+        squares += part_squares
+    return g.T, g_low.T, squares
+
+
+def minus_product(*arrays: Array) -> tuple[Array, Array]:
+    """g + g_low - a (c + c_low) in double-double, from these five arrays of one shape."""
+    shape = arrays[0].shape
+    high, low = double_double.minus_product(*(np.ravel(a) for a in arrays))
+    return high.reshape(shape), low.reshape(shape)

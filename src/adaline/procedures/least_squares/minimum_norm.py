@@ -1,0 +1,174 @@
+"""The pseudoinverse solution where columns are dependent, or outnumber the rows.
+
+Of all w that minimise |y - Xw - b|^2, the one with the least |w|, in the user's units.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.linalg import (
+    UNIT,
+    condition,
+    graded_both,
+    inverse_triangle,
+    pivots,
+    singular,
+    triangle_of,
+)
+from adaline.moments import Moments
+from adaline.procedures.least_squares.normal_equations import (
+    in_unit_columns,
+    rank_tolerance,
+    triangle,
+)
+from adaline.results import Array, Certificate, ClosedFit
+from adaline.tiles import Rows, is_sparse
+
+
+def minimum_norm(m: Moments, rows: Rows, intercept: bool) -> ClosedFit:
+    """By a triangle for tall data, through the n x n side for wide."""
+    if m.rows < m.p + intercept:
+        return wide_minimum_norm(rows, intercept)
+    unit = in_unit_columns(m, intercept)
+    R = triangle(unit, rows, intercept)
+    return tall_minimum_norm(R, unit.mean, unit.exponent, unit.p, intercept)
+
+
+def tall_minimum_norm(
+    R: Array, mean: Array, e: NDArray[np.int64], p: int, intercept: bool
+) -> ClosedFit:
+    """From the triangle R of (x, y) in units 2**e; the norm is that in the user's."""
+    length = np.linalg.norm(R[:p, :p], axis=0)
+    # What centring leaves of a constant column is the rounding noise of its mean.
+    moving = length > 16 * UNIT * np.abs(mean[:p]) if intercept else length > 0
+    length = np.where(moving, length, 1.0)
+    A = np.where(moving, R[:p, :p] / length, 0.0)
+    U, s, Vt = singular(A)
+    rank = int(np.count_nonzero(s > rank_tolerance(A) * s.max(initial=0.0)))
+    w = (Vt[:rank].T / s[:rank]) @ (U[:, :rank].T @ R[:p, p:]) / length[:, None]
+    null = Vt[rank:] / length
+    # In the user's units w_j is 2**-e_j times as long; a common power of two changes nothing.
+    down = e[:p].min(initial=0) - e[:p]
+    w, null = np.ldexp(w, down[:, None]), np.ldexp(null, down)
+    if rank < p:
+        _, _, basis = singular(null / np.linalg.norm(null, axis=1, keepdims=True))
+        w -= basis.T @ (basis @ w)
+    w[~moving] = 0.0
+    here = np.ldexp(w, -down[:, None])
+    left = R[:, p:].copy()
+    left[:p] -= R[:p, :p] @ here
+    b = mean[p:] - mean[:p] @ here if intercept else np.zeros(R.shape[1] - p)
+    return _fit(
+        np.ldexp(w, e[None, p:] - e[:p].min(initial=0)),
+        np.ldexp(b, e[p:]),
+        rank,
+        float(s[0] / s[rank - 1]) if rank else 1.0,
+        np.ldexp((left**2).sum(axis=0), 2 * e[p:]),
+        dependent_columns(A, rank),
+    )
+
+
+def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Columns that are combinations of others, with the ones they are combinations of."""
+    order = pivots(A)
+    basis, rest = np.sort(order[:rank]), np.sort(order[rank:])
+    U, s, Vt = singular(A[:, basis])
+    mix = (Vt.T / s) @ (U.T @ A[:, rest]) if rank else np.zeros((0, len(rest)))
+    return tuple(
+        (int(j), tuple(int(i) for i in basis[np.abs(mix[:, q]) > 1e-8])) for q, j in enumerate(rest)
+    )
+
+
+def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
+    """The w of least norm among those that fit best, for rows with their mean reflected away."""
+    root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
+    kept = root > 0
+    root = root[kept]
+    X = rows.X[kept].toarray() if is_sparse(rows.X) else np.asarray(rows.X)[kept]
+    # One power of two for all columns: the norm of w is that in the user's units.
+    e_x, e_y = _exponent(X), _exponent(rows.Y)
+    X, Y = np.ldexp(X.astype(np.float64), -e_x), np.ldexp(rows.Y[kept], -e_y)
+    if intercept:
+        A, B = _without_mean(X, root), _without_mean(Y, root)
+    else:
+        A, B = X * root[:, None], Y * root[:, None]
+    w, rank, kappa = _least_norm(A, B)
+    squares = ((B - A @ w) ** 2).sum(axis=0)
+    share = root**2 / np.sum(root**2)
+    b = share @ Y - (share @ X) @ w if intercept else np.zeros(Y.shape[1])
+    return _fit(
+        np.ldexp(w, e_y - e_x), np.ldexp(b, e_y), rank, kappa, np.ldexp(squares, 2 * e_y), ()
+    )
+
+
+def _least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
+    """w = A^+ B for a wide A, its rank and its condition number.
+
+    With R the triangle of A', w = A' (R'R)^-1 B needs no orthogonal factor, and one correction by
+    the residual makes up for that while A is well conditioned. Else by Jacobi rotations, which
+    keep the digits of directions that are small only because their columns' units are.
+    """
+    if not len(A):
+        return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
+    R = triangle_of(A.T.copy())
+    W, kappa = inverse_triangle(R), condition(R)
+    if W is not None and kappa < 1e5:
+        w = A.T @ (W @ (W.T @ B))
+        w += A.T @ (W @ (W.T @ (B - A @ w)))
+        return w, len(A), kappa
+    length = np.linalg.norm(A, axis=0)
+    _, s, _ = singular(A / np.where(length > 0, length, 1.0))
+    rank = int(np.count_nonzero(s > 2 * max(A.shape) * UNIT * s.max(initial=0.0)))
+    if rank == 0:
+        return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
+    U, s, V = graded_both(A.T)
+    w = (U[:, :rank] / s[:rank]) @ (V[:, :rank].T @ B)
+    return w, rank, float(s[0] / s[rank - 1]) if rank else 1.0
+
+
+def _exponent(X: Array) -> int:
+    """The power of two next above the largest entry."""
+    return int(np.frexp(np.max(np.abs(X), initial=0.0))[1])
+
+
+def _without_mean(X: Array, root: Array) -> Array:
+    """Rows 2..n of H A, where the reflection H takes the weighted ones to the first axis.
+
+    A holds the weighted rows less the first: H takes away what is common to all, and columns
+    that are constant vanish without a trace of rounding.
+    """
+    A = (X - X[0]) * root[:, None]
+    v = root / np.linalg.norm(root)
+    v[0] += 1.0
+    return np.asarray((A - np.outer(v, (v @ A) / v[0]))[1:])
+
+
+def _fit(
+    w: Array,
+    b: Array,
+    rank: int,
+    kappa: float,
+    squares: Array,
+    dependent: tuple[tuple[int, tuple[int, ...]], ...],
+) -> ClosedFit:
+    W = np.ascontiguousarray(w.T)
+    p = W.shape[1]
+    return ClosedFit(
+        W=W,
+        b=b,
+        stopped=f"minimum-norm solution: {rank} independent directions among {p} columns.",
+        certificate=Certificate(
+            "unproven",
+            "of the many solutions this is the one of least norm, to the digits of the "
+            f"factorisation (condition number {kappa:.1e} on its {rank} directions).",
+            {"rank": rank, "condition": kappa},
+        ),
+        rank=rank,
+        condition=kappa,
+        W_low=np.zeros_like(W),
+        b_low=np.zeros_like(b),
+        squares=np.asarray(squares),
+        dependent=dependent,
+    )

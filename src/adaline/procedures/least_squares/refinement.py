@@ -1,0 +1,232 @@
+"""Corrections by residuals in twice the working precision, until float64 can hold no better.
+
+Legend: theta + low (p + 1, k) are the weights and, last, the bias of each target; g (p + 1, k) the
+gradients A'(y - A theta) about the means. Targets are corrected together and stop one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.certificates.digits import (
+    after_correction,
+    certificate_of_digits,
+    contraction_with_low_parts,
+    gamma,
+    in_users_units,
+)
+from adaline.kernels.double_double import double_double
+from adaline.kernels.double_double.corrections import corrections
+from adaline.linalg import UNIT
+from adaline.procedures.least_squares._covariance import covariance_root
+from adaline.procedures.least_squares.gradients import gradients, minus_product
+from adaline.procedures.least_squares.normal_equations import Normal
+from adaline.results import Array, ClosedFit
+from adaline.tiles import Rows
+
+_MAX_CORRECTIONS = 40
+_ENOUGH = 2.0**-58  # relative error before the last rounding
+
+
+def refine(normal: Normal, rows: Rows) -> ClosedFit:
+    """w <- w + W W'g with g = A'(y - A w) in double-double, for all targets together."""
+    if len(rows.X_low):
+        lengths = raw_lengths(normal)[:-1]
+        alpha = contraction_with_low_parts(normal.alpha, normal.W, lengths)
+        normal = replace(normal, alpha=alpha)
+    m, p = normal.m, normal.m.p
+    found = _corrected(normal, rows)
+    exponent = np.vstack([normal.weights_exponent, m.exponent[p:]])  # the bias has y's units
+    bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
+    bound = in_users_units(bound, exponent)
+    with np.errstate(over="ignore"):
+        theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
+    used = slice(None) if normal.intercept else slice(p)
+    certificate = certificate_of_digits(
+        theta[used],
+        outward(bound[used] + np.abs(low[used])),
+        floor[used],
+        normal.alpha,
+        normal.condition,
+    )
+    with np.errstate(over="ignore"):  # squares of targets of 1e200 are infinite; weights are not
+        squares = np.ldexp(found.squares, 2 * m.exponent[p:])
+    return ClosedFit(
+        W=theta[:p].T.copy(),
+        b=theta[p].copy(),
+        stopped=f"solved in closed form, then corrected {found.passes} times in double-double.",
+        certificate=certificate,
+        rank=p,
+        condition=normal.condition,
+        W_low=low[:p].T.copy(),
+        b_low=low[p].copy(),
+        squares=squares,
+        root=covariance_root(normal, rows),
+    )
+
+
+@dataclass
+class _Found:
+    """theta + low, each within its bound; sums of squared residuals; passes of the slowest."""
+
+    theta: Array
+    low: Array
+    bound: Array
+    floor: Array
+    squares: Array
+    passes: int = 0
+
+
+def _corrected(normal: Normal, rows: Rows) -> _Found:
+    """Corrections of (w, b) until the bounds are small enough or no longer shrink."""
+    m, k = normal.m, normal.m.targets
+    theta, lengths = first_guess(normal), target_lengths(normal)
+    floor, unknown = floors(normal, lengths), np.full_like(theta, np.inf)
+    found = _Found(theta, np.zeros_like(theta), unknown, floor, np.zeros(k))
+    on = np.arange(k)
+    least, stalls = np.full(k, np.inf), np.zeros(k, dtype=np.int64)
+    while len(on) and found.passes < _MAX_CORRECTIONS:
+        found.passes += 1
+        theta, low = found.theta[:, on], found.low[:, on]
+        g, noise, rows_noise, squares = _gradients(normal, rows, on, theta, low, lengths[on])
+        step, bound, pull = correction(normal, g, noise, rows_noise)
+        away = ~(pull <= 4.0 * least)  # steps that lead away are not made
+        step[:, away], bound[:, away] = 0.0, found.bound[:, on[away]]
+        theta, low = added(theta, low, step)
+        if not normal.intercept:
+            theta[-1], low[-1], bound[-1] = 0.0, 0.0, 0.0
+        squares -= np.einsum("jt,jt->t", step[:-1], g[:-1]) + g[-1] ** 2 / m.weight
+        found.theta[:, on], found.low[:, on], found.bound[:, on] = theta, low, bound
+        found.squares[on] = np.maximum(squares, 0.0)
+        size = np.maximum(np.abs(theta), floor[:, on])
+        moved = np.max(np.abs(step) / size, axis=0, initial=0.0)
+        done = np.all(bound + 4 * UNIT**2 * size <= _ENOUGH * size, axis=0) | (moved <= UNIT / 64)
+        stalls = np.where(pull > least / 2, stalls + 1, 0)
+        # Three times without contracting: this is what float64 factors can give.
+        more = ~done & (stalls < 3) & ~away
+        on, least, stalls = on[more], np.minimum(least, pull)[more], stalls[more]
+    return found
+
+
+def outward(bound: Array) -> Array:
+    """A little more than the bound: it was added up in float64, and may have underflowed."""
+    return np.asarray(np.nextafter(np.nextafter(bound, np.inf), np.inf))
+
+
+def first_guess(normal: Normal) -> Array:
+    """W W'c and the bias that goes with it, or zeros, (p + 1, k)."""
+    m, p = normal.m, normal.m.p
+    theta = np.zeros((p + 1, m.targets))
+    # Moments too ill-conditioned to factor are too ill-conditioned to start from.
+    if normal.from_moments:
+        c = np.vstack([m.scatter[:p, p:], np.zeros(m.targets)])
+        _, theta = corrections(normal.W, m.mean[:p], m.weight, c)
+    theta[p] = theta[p] + m.mean[p:] if normal.intercept else 0.0
+    return theta
+
+
+def _gradients(
+    normal: Normal,
+    rows: Rows,
+    on: NDArray[np.int64],
+    theta: Array,
+    low: Array,
+    lengths_y: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """g about the means for some targets, bounds on its errors, and sums of squares."""
+    m, p = normal.m, normal.m.p
+    scale = np.ldexp(1.0, -m.exponent)
+    g, g_low, squares = gradients(rows, on, scale[:p], scale[p:][on], theta, low)
+    additions = rows.X.shape[0] // double_double.LANES + double_double.LANES + 16
+    at = theta, low, lengths_y, additions
+    return *about_the_centre(normal, g, g_low, squares, *at), squares
+
+
+def about_the_centre(
+    normal: Normal,
+    g: Array,
+    g_low: Array,
+    squares: Array,
+    theta: Array,
+    low: Array,
+    lengths_y: Array,
+    additions: int,
+) -> tuple[Array, Array, Array]:
+    """g of A about the means from sums of (x, 1) r, with bounds on its errors and those of r.
+
+    squares (k,) are the sums of r^2, lengths_y (k,) those of the targets; `additions` bounds how
+    many numbers were added in a row.
+    """
+    m, p, k = normal.m, normal.m.p, g.shape[1]
+    lengths = raw_lengths(normal)
+    noise = np.multiply.outer(8 * additions * UNIT**2 * lengths, np.sqrt(squares))
+    rows_noise = 2 * (p + 3) ** 2 * UNIT**2 * (lengths_y + lengths @ np.abs(theta))
+    # Towards the centre: sum (x - mean) r = sum x r - mean sum r, and the penalty's pull.
+    a = np.repeat(np.append(m.mean[:p], 0.0)[:, None], k, axis=1)
+    c, c_low = (np.repeat(v[None, p], p + 1, axis=0) for v in (g, g_low))
+    noise += np.abs(a) * noise[p] + 4 * UNIT**2 * (np.abs(g) + np.abs(a * c))
+    g, g_low = minus_product(g, g_low, a, c, c_low)
+    D = np.repeat(np.append(normal.ridge, 0.0)[:, None], k, axis=1)
+    noise += 4 * UNIT**2 * (np.abs(g) + D * np.abs(theta))
+    g, _ = minus_product(g, g_low, D, theta, low)
+    noise += UNIT * np.abs(g) + 1e-290
+    if not normal.intercept:
+        g[p], noise[p] = 0.0, 0.0  # there is no b to correct
+    return g, noise, rows_noise
+
+
+def correction(
+    normal: Normal, g: Array, noise: Array, rows_noise: Array
+) -> tuple[Array, Array, Array]:
+    """Corrections of (w, b), how far the exact solutions may still be after them, and |W'g|."""
+    m, W, p = normal.m, normal.W, normal.m.p
+    mean, root = m.mean[:p], np.sqrt(m.weight)
+    u, step = corrections(W, mean, m.weight, g)
+    whole = np.zeros((p + 1, p + 1))  # the bias about the centre is uncoupled from the weights
+    whole[:p, :p], whole[p, p] = W, 1 / root
+    bound = after_correction(whole, normal.alpha, g, noise, rows_noise)
+    # b = c - mean'w: the row of b among (w, c) is (-mean'W, 1/root).
+    row = np.hypot(np.linalg.norm(mean @ W), 1 / root)
+    reach = bound[p] * root * row
+    moved, sizes = np.abs(step[:p]), np.abs(W) @ np.abs(u)
+    own = gamma(p + 4) * (np.abs(g[p]) / m.weight + np.abs(mean) @ (moved + sizes))
+    bound[p] = reach + own + gamma(p + 2) * (np.abs(mean) @ moved)
+    return step, bound, np.linalg.norm(u, axis=0)
+
+
+def added(theta: Array, low: Array, step: Array) -> tuple[Array, Array]:
+    """theta + low + step as a new high and low part."""
+    high = theta + step
+    t = high - theta
+    tail = low + ((theta - (high - t)) + (step - t))
+    total = high + tail
+    return total, tail - (total - high)
+
+
+def raw_lengths(normal: Normal) -> Array:
+    """Bounds on the lengths of the columns of X about zero, and of the column of ones, (p + 1,)."""
+    m, p = normal.m, normal.m.p
+    x = np.sqrt(np.diag(m.scatter)[:p] + m.weight * m.mean[:p] ** 2) + m.rounding[:p]
+    return np.append(x, np.sqrt(m.weight))
+
+
+def target_lengths(normal: Normal) -> Array:
+    """Bounds on the lengths of the targets about zero, (k,)."""
+    m, p = normal.m, normal.m.p
+    squares = np.diag(m.scatter)[p:] + m.weight * m.mean[p:] ** 2
+    return np.asarray(np.sqrt(squares) + m.rounding[p:])
+
+
+def floors(normal: Normal, lengths_y: Array) -> Array:
+    """Coefficients below this share of the units count as zeros of this size, (p + 1, k).
+
+    A column that does not vary has no say, and its coefficient no digits to count.
+    """
+    m, p = normal.m, normal.m.p
+    lengths = np.append(np.sqrt(np.diag(m.scatter)[:p]), np.sqrt(m.weight))
+    moves = np.append(lengths[:p] > m.rounding[:p], True)
+    share = np.where(moves, UNIT / np.where(moves, lengths, 1.0), np.inf)
+    return np.asarray(np.multiply.outer(share, np.where(lengths_y > 0, lengths_y, 1.0)))

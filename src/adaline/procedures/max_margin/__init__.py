@@ -1,0 +1,1 @@
+"""The hyperplane of largest margin: the nearest points of two convex hulls."""

@@ -1,0 +1,80 @@
+"""A bound from below on the curvature of the logistic loss: what proofs of optimality rest on.
+
+The terms of the curvature are positive semidefinite, one a row, so that any rows' sum is such a
+bound: fewer rows prove a larger distance, and cost less.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adaline.certificates.optimality import Metric
+from adaline.objective import MANY, Objective
+from adaline.procedures.newton.curvature import Curvature, Root, depth, root_of
+from adaline.results import Array
+from adaline.tiles import is_sparse
+
+
+def metric(
+    loss: Objective, theta: Array, root: Array, known: Curvature, regular: bool, every: int
+) -> Metric:
+    """M <= H(theta) for `certificates.optimality`, from what is known or from every so many-th row.
+
+    Where columns are independent (`regular`), a curvature that is singular proves nothing.
+    """
+    K, q = theta.shape
+    if q > MANY:
+        return _thin_metric(loss, root)
+    if K == 1 and known.slopes is not None and known.roots[0].rank == q:
+        some = known.slopes > 0
+        kept = float(np.min((root[:: known.every][some] / known.slopes[some]) ** 2, initial=1.0))
+        if kept > 0.1:
+            return _lessened(known.roots[0], 1.001 * known.every / kept)
+    weights = root
+    if K > 1:
+        weights = np.zeros(len(root))
+        weights[::every] = np.sqrt(root[::every].min(axis=1))
+        weights *= np.sqrt(loss.omega) if len(loss.omega) else 1.0
+    H = loss.gram(weights, every) + np.diag(loss.penalty)
+    found = root_of(H, depth(loss))
+    if found.rank < q and every > 1:  # rare columns may be missing in the rows chosen
+        return metric(loss, theta, root, known, regular, 1)
+    return _lessened(found, np.inf if found.rank < q and regular else 1.0)
+
+
+def _lessened(root: Root, factor: float) -> Metric:
+    return Metric(root.A, factor / (1 - root.eps) if root.eps < 0.5 else np.inf)
+
+
+def _thin_metric(loss: Objective, root: Array) -> Metric:
+    """The penalty, and all rows' curvature at their mean; no matrix."""
+    X, omega = loss.X, loss.omega if len(loss.omega) else 1.0
+    weights = root**2 if loss.K == 1 else omega * root.min(axis=1)
+    h = float(weights.sum())
+    mean = np.asarray(weights @ X).ravel() / max(h, np.finfo(np.float64).tiny)
+    if is_sparse(X):
+        far = float(np.sqrt(np.max(X.multiply(X).sum(axis=1)))) + float(np.linalg.norm(mean))
+    else:
+        far = max(
+            float(np.max(np.linalg.norm(X[i : i + 1024] - mean, axis=1)))
+            for i in range(0, X.shape[0], 1024)
+        )
+    alpha = loss.penalty[:-1]
+    none = np.empty((0, 0))
+    if not np.all(alpha > 0):
+        return Metric(none, np.inf, np.ones(len(alpha)), mean, h, np.inf)
+    middle = mean * loss.scale - loss.shift
+    if not loss.intercept:
+        middle, h, far = np.zeros(len(mean)), 0.0, float(np.sqrt(_longest(X)))
+    return Metric(
+        none, 1.001, alpha, middle, h * 0.999, far**2 * float(loss.scale[0] ** 2 / alpha[0])
+    )
+
+
+def _longest(X: Any) -> float:
+    """The largest |x|^2 of a row."""
+    if is_sparse(X):
+        return float(np.max(X.multiply(X).sum(axis=1)))
+    return float(np.max(np.einsum("ij,ij->i", X, X)))

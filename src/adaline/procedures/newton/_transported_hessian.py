@@ -1,0 +1,156 @@
+"""A curvature taken along from the theta where it was made, without another sum over all rows.
+
+Where the rows z are like draws from an elliptical distribution, slopes that depend on the values
+v = theta z alone change the curvature in two ways only (Stein's identity):
+
+    H = A (x) G + (I (x) G Q) C (I (x) Q'G)
+
+with G the Gram matrix of the rows, A the mean over rows of omega (diag(p) - p p') (a number for two
+classes), and Q a basis of the weights and the bias. So a small sample of the rows, which tells A
+and H's part in the few dimensions of Q, makes a new curvature of an old one. Where rows are
+otherwise, steps are as good as before, and what gradients tell corrects them.
+
+Letters: S = A G at the theta where it was made, B basis (K, a) of what classes do not share, Q (q,
+r) with Q'SQ = I, T (a r, a r) the curvature within B (x) Q over that where S was made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adaline._threads import calm
+from adaline.linalg import eigen, inverse_cholesky
+from adaline.objective import Objective
+from adaline.procedures.newton.rows import projected
+from adaline.results import Array
+
+_ROWS, _EACH = 2048, 40  # rows of the sample, at least, and for each of the a r dimensions
+_SPARE = 4  # times so many rows must be there for a sample to pay
+_MOST = 200  # dimensions
+_NEAR = 0.05  # a change of theta, relative, that changes slopes little
+_LEAST, _LARGEST = 1.0 / 64.0, 2.0  # what T's eigenvalues are kept within
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """H^-1 = B A^-1 B' (x) S^-1 + (B (x) Q) (T^-1 - A^-1 (x) I) (B (x) Q)'; A = diag(lam)."""
+
+    B: Array
+    lam: Array
+    Q: Array
+    C: Array
+
+    def solve(self, g: Array, solved: Array) -> Array:
+        """H^-1 g, where solved = g S^-1."""
+        inside = (self.C @ (self.B.T @ g @ self.Q).ravel()).reshape(len(self.lam), -1)
+        return np.asarray(self.B @ ((self.B.T @ solved) / self.lam[:, None] + inside @ self.Q.T))
+
+
+def sample_step(loss: Objective) -> int:
+    """Every so many-th row is the sample; 0 where rows are too few for one to pay."""
+    n, dimensions = loss.X.shape[0], max(loss.K**2 - 1, 2)
+    every = n // max(_ROWS, _EACH * dimensions)
+    return every if every >= _SPARE and dimensions <= _MOST else 0
+
+
+class Sample:
+    """A spread sample of the rows, and what their slopes were where the curvature was made."""
+
+    def __init__(self, loss: Objective, every: int) -> None:
+        self.rows, self.every = loss.thinned(every), every
+        omega = loss.omega[::every] if len(loss.omega) else self.rows.omega
+        stands = self.rows.omega.sum() / (omega.sum() if len(loss.omega) else len(omega))
+        self.stands = float(stands)  # for so many rows stands each
+
+    def settle(self, theta: Array, root: Array, plain: bool) -> None:
+        """The curvature is made at theta, with these slopes of all rows.
+
+        plain where it is a sum over rows as it came; else it is known as badly there as elsewhere.
+        """
+        self.theta, self.plain = theta if plain else np.zeros_like(theta), plain
+        self.then = self._slopes(root) if self.rows.K == 1 else self.rows.omega / self.rows.K
+
+    def carry(self, S: Array, theta: Array, root: Array) -> Carried | None:
+        """The curvature S taken to theta; None where it cannot be, or theta is where it was."""
+        if np.linalg.norm(theta - self.theta) <= _NEAR * np.linalg.norm(theta):
+            return None
+        self.theta = theta
+        now = self._slopes(root) if self.rows.K == 1 else root[:: self.every]
+        with calm(len(S)):
+            return carried(self.rows, S, self.then, theta, now, self.plain)
+
+    def _slopes(self, root: Array) -> Array:
+        return np.asarray(self.stands * root[:: self.every] ** 2)
+
+
+def carried(
+    few: Objective, S: Array, then: Array, theta: Array, now: Array, plain: bool
+) -> Carried | None:
+    """The curvature S, made where the rows' slopes were `then`, taken to theta.
+
+    now are omega p (1 - p) (m,) there; for K classes p (m, K), and S was made at zero. plain where
+    S is a sum over rows as it came. None where it cannot be taken along.
+    """
+    Q, omega = _basis(S, theta), few.omega
+    if Q is None:
+        return None
+    if few.K == 1:
+        B, lam = np.ones((1, 1)), np.array([np.sum(now) / np.sum(then)])
+    else:
+        A = np.diag(omega @ now) - (now.T * omega) @ now
+        lam, B = eigen(A * (few.K / float(omega.sum())))
+        lam, B = lam[1:], B[:, 1:]
+    T = _within(few, now, then if plain else None, B, Q) if np.all(lam > 0) else None
+    if T is None:
+        return None
+    lam = np.clip(lam, _LEAST, _LARGEST)
+    return Carried(B, lam, Q, _inverse(T) - np.diag(np.repeat(1.0 / lam, Q.shape[1])))
+
+
+def _inverse(T: Array) -> Array:
+    """T^-1, eigenvalues of T kept within bounds, beyond which the sample is not to be trusted."""
+    one = np.eye(len(T))
+    inside = inverse_cholesky(T - _LEAST * one), inverse_cholesky(_LARGEST * one - T)
+    if inside[0] is not None and inside[1] is not None:  # as nearly always, and soon known
+        W = inverse_cholesky(T)
+        if W is not None:
+            return np.asarray(W @ W.T)
+    values, vectors = eigen(T)
+    return np.asarray((vectors / np.clip(values, _LEAST, _LARGEST)) @ vectors.T)
+
+
+def _basis(S: Array, theta: Array) -> Array | None:
+    """Q (q, r) with Q'SQ = I, spanning the weights, less what classes share, and the bias."""
+    rows = theta if len(theta) == 1 else theta - theta.mean(axis=0)
+    rows = np.vstack([rows, np.zeros(theta.shape[1])])
+    rows[-1, -1] = 1.0
+    length = np.sqrt(np.einsum("ij,ij->i", rows @ S, rows))
+    rows = rows[length > 0] / length[length > 0][:, None]
+    values, U = eigen(rows @ S @ rows.T)
+    keep = values > 1e-8 * values[-1]
+    return np.asarray((rows.T @ U[:, keep]) / np.sqrt(values[keep])) if np.any(keep) else None
+
+
+def _within(few: Objective, now: Array, then: Array | None, B: Array, Q: Array) -> Array | None:
+    """T, from slopes now; over those `then` (m,) of the same sample, so that its chance cancels, or
+    else over S."""
+    Z, D = projected(few, Q), Q.T @ (few.penalty[:, None] * Q)
+    if then is not None:
+        W = inverse_cholesky(Z.T @ (Z * then[:, None]) + D)
+        if W is None:
+            return None
+        Z, D = Z @ W, W.T @ D @ W
+    a, r = B.shape[1], Q.shape[1]
+    if few.K == 1:
+        return np.asarray(Z.T @ (Z * now[:, None]) + D)
+    # omega (diag(p) - p p') (x) z z', summed over rows: the first part class by class.
+    T = np.zeros((a, r, a, r))
+    for k in range(few.K):
+        G = Z.T @ (Z * (few.omega * now[:, k])[:, None])
+        T += np.outer(B[k], B[k])[:, None, :, None] * G[None, :, None, :]
+    T = T.reshape(a * r, a * r) + np.kron(np.eye(a), D)
+    P = np.sqrt(few.omega)[:, None] * (now @ B)
+    U = (P[:, :, None] * Z[:, None, :]).reshape(-1, a * r)
+    return np.asarray(T - U.T @ U)

@@ -1,0 +1,1 @@
+"""Squared errors with a penalty: one eigendecomposition for every penalty."""

@@ -1,0 +1,245 @@
+"""One eigendecomposition of the data, from which ridge at every penalty follows.
+
+    w = (S + lambda I)^-1 c,    S = V diag(s) V',    the fitted part of y: V's directions, each
+    kept by s/(s + lambda) and lost by lambda/(s + lambda)
+
+Legend: s (r,) eigenvalues of the centred scatter; a (r, k) what y has along each direction, as
+unit vectors of row space; rest (k,) its sum of squares outside them; lam (L, k) or (L, 1)
+penalties in the units of s; lost (r, L, k) = lam/(s + lam). With these the residual sum is
+rest + sum (a lost)^2, the degrees of freedom r - sum lost: O(r) for a penalty.
+
+A row of weight omega counts as omega rows; one of weight below 1 as one row of less trust. So n
+is the larger of the number of rows and the sum of weights, here `count`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.linalg import UNIT, eigen, graded
+from adaline.moments import Moments
+from adaline.procedures.least_squares.normal_equations import in_unit_columns
+from adaline.results import Array
+from adaline.tiles import Rows, is_sparse, tile_rows, tiles
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Rows A = X - root mean', weighted and in units of s: dense with mean 0, or CSR as it came."""
+
+    X: Any
+    root: Array
+    mean: Array
+
+    def times(self, W: Array) -> Array:
+        """A W."""
+        return np.asarray(self.X @ W - np.multiply.outer(self.root, self.mean @ W))
+
+    def transposed(self, C: Array) -> Array:
+        """A' C."""
+        return np.asarray(self.X.T @ C - np.multiply.outer(self.mean, self.root @ C))
+
+    def gram(self) -> Array:
+        """A A'."""
+        if not is_sparse(self.X):
+            return np.asarray(self.X @ self.X.T)
+        K, side = (self.X @ self.X.T).toarray(), np.outer(self.X @ self.mean, self.root)
+        return np.asarray(
+            K - side - side.T + self.mean @ self.mean * np.outer(self.root, self.root)
+        )
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """What ridge needs to know of the data, in units where x is divided by 2**e, y by 2**e_y.
+
+    full tells whether s has a direction for every column; mean is of (x, y), zero without a bias.
+    Tall data keep V (p, r); wide data U (n, r) and the rows A, with V = A'U/sqrt(s).
+    """
+
+    s: Array
+    a: Array
+    rest: Array
+    weight: float
+    count: float
+    intercept: bool
+    full: bool
+    flat: NDArray[np.bool_]
+    mean: Array
+    e: int
+    e_y: NDArray[np.int64]
+    V: Array
+    U: Array
+    A: Centred | None
+
+    def lost(self, lam: Array) -> Array:
+        """lam/(s + lam) for every direction, (r, L, k)."""
+        s = self.s[:, None, None]
+        return np.divide(lam, s + lam, out=np.ones((len(self.s), *lam.shape)), where=s > 0)
+
+    def in_units(self, alpha: Any) -> Array:
+        """Penalties of the user in the units of s."""
+        return np.asarray(np.ldexp(np.asarray(alpha, dtype=np.float64), -2 * self.e))
+
+    def residual(self, lam: Array) -> tuple[Array, Array]:
+        """Residual sum of squares and residual degrees of freedom, (L, k)."""
+        lost = self.lost(lam)
+        free = self.count - self.intercept - len(self.s) + lost.sum(axis=0)
+        return self.rest + ((self.a[:, None] * lost) ** 2).sum(axis=0), free
+
+    def basis(self) -> Array:
+        """V (p, r), the directions with s > 0."""
+        if self.A is None:
+            return self.V
+        on = self.s > 0
+        return self.A.transposed(self.U[:, on]) / np.sqrt(self.s[on])
+
+    def weights(self, lam: Array) -> tuple[Array, Array]:
+        """W (L, k, p) and b (L, k) at each penalty, in the user's units."""
+        s = self.s[:, None, None]
+        part = np.zeros((len(self.s), len(lam), self.a.shape[1]))
+        np.divide(self.a[:, None], s + lam, out=part, where=s > 0)
+        if self.A is None:
+            W = np.tensordot(part * np.sqrt(s), self.V, axes=(0, 1))
+        else:
+            flat = self.A.transposed(self.U @ part.reshape(len(s), -1))
+            W = flat.T.reshape(*part.shape[1:], -1)
+        p = W.shape[2]
+        b = self.mean[p:] - W @ self.mean[:p]
+        return np.ldexp(W, self.e_y[:, None] - self.e), np.ldexp(b, self.e_y)
+
+    def spread(self, X: Any, lam: Array) -> Array:
+        """(x - mean)'(S + lam)^-1 (x - mean) for each row and target, (n, k)."""
+        p = X.shape[1]
+        V, s, out = self.basis(), self.s[self.s > 0], np.empty((X.shape[0], len(lam)))
+        scale, at = np.full(p, np.ldexp(1.0, -self.e)), 0
+        none = np.empty((X.shape[0], 0))
+        for tile in tiles(X, none, np.empty(0), scale, self.mean[:p], tile_rows(p)):
+            Z2 = (tile[:, :p] @ V) ** 2
+            v = Z2 @ (1 / (s[:, None] + lam))
+            if not self.full:
+                beyond = np.maximum((tile[:, :p] ** 2).sum(axis=1) - Z2.sum(axis=1), 0.0)
+                v += beyond[:, None] / lam
+            out[at : at + len(tile)] = v
+            at += len(tile)
+        return out
+
+
+def spectrum_of_moments(m: Moments, intercept: bool) -> Spectrum:
+    """By eigenvectors of S, of columns in equal units first where their units differ much."""
+    unit = in_unit_columns(m, intercept)
+    p = unit.p
+    moving = np.diag(unit.scatter)[:p] > unit.rounding[:p] ** 2
+    e = int(np.max(unit.exponent[:p][moving], initial=-2000))
+    e = 0 if e == -2000 else e
+    D = np.where(moving, np.ldexp(1.0, np.minimum(unit.exponent[:p] - e, 0)), 0.0)
+    even = bool(np.all(D[moving] >= 0.125))
+    scale = D if even else moving.astype(np.float64)
+    values, V = eigen(unit.scatter[:p, :p] * np.outer(scale, scale))
+    keep = values > max(64 * p * UNIT, 1e-12) * values.max(initial=0.0)
+    r = int(np.count_nonzero(keep))
+    s, V = np.where(keep, values, 0.0)[::-1], V[:, ::-1]
+    if not even:  # tiny units are no small eigenvalues
+        root, V = graded(np.sqrt(s)[:, None] * V.T * D)
+        s = root**2
+    s, V = s[:r], np.ascontiguousarray(V[:, :r])
+    a = (V.T * D) @ unit.scatter[:p, p:] / np.sqrt(s)[:, None]
+    yy = np.diag(unit.scatter)[p:]
+    mean = unit.mean.copy()
+    mean[:p] = np.ldexp(mean[:p], unit.exponent[:p] - e)
+    return Spectrum(
+        s=s,
+        a=a,
+        rest=np.maximum(yy - (a**2).sum(axis=0), 0.0),
+        weight=m.weight,
+        count=max(m.weight, m.rows),
+        intercept=intercept,
+        full=len(s) == p,
+        flat=yy <= (unit.rounding[p:] ** 2 if intercept else 0.0),
+        mean=mean,
+        e=e,
+        e_y=unit.exponent[p:],
+        V=V,
+        U=np.empty((0, 0)),
+        A=None,
+    )
+
+
+def spectrum_of_rows(rows: Rows, intercept: bool) -> Spectrum:
+    """Through the n x n side, A A' = U diag(s) U': no p x p matrix."""
+    p, k = rows.X.shape[1], rows.Y.shape[1]
+    root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
+    X, Y, root = rows.X[root > 0], rows.Y[root > 0], root[root > 0]
+    weight = float(rows.omega.sum()) if len(rows.omega) else float(len(root))
+    e = max(int(np.frexp(max(float(X.max()), -float(X.min())))[1]), -1000)
+    e_y = np.asarray(np.frexp(np.abs(Y).max(axis=0))[1], dtype=np.int64)
+    B, mean = np.ldexp(Y, -e_y), np.zeros(p + k)
+    if is_sparse(X) and intercept and _far_from_centred(X, root, weight):
+        X = X.toarray()
+    if is_sparse(X):
+        X = X.astype(np.float64) * np.ldexp(1.0, -e)
+        mean[:p] = (root**2 @ X) / weight if intercept else 0.0
+        A = Centred(sparse.diags_array(root) @ X, root, mean[:p])
+    else:
+        C = np.multiply(X, np.ldexp(1.0, -e), dtype=np.float64)
+        mean[:p] = _centre(C, root, weight) if intercept else 0.0
+        C *= root[:, None]
+        A = Centred(C, root, np.zeros(p))
+    flat = np.ptp(B, axis=0) == 0 if intercept else np.abs(B).max(axis=0) == 0
+    mean[p:] = _centre(B, root, weight) if intercept else 0.0
+    K = A.gram()
+    s, U = _eigen_without_ones(K, root) if intercept else eigen(K)
+    s = np.where(s > 4 * len(root) * UNIT * s.max(initial=0.0), s, 0.0)
+    return Spectrum(
+        s=s,
+        a=U.T @ (B * root[:, None]),
+        rest=np.zeros(k),
+        weight=weight,
+        count=max(weight, float(len(root))),
+        intercept=intercept,
+        full=int(np.count_nonzero(s)) == p,
+        flat=flat,
+        mean=mean,
+        e=e,
+        e_y=e_y,
+        V=np.empty((0, 0)),
+        U=U,
+        A=A,
+    )
+
+
+def _far_from_centred(X: Any, root: Array, weight: float) -> bool:
+    """Whether means are so large that A A' from sparse rows would lose its digits to them."""
+    top = max(float(abs(X).max()), 1e-300)
+    mean = (root**2 @ X) / top / weight
+    squares = root**2 @ (X / top).power(2).sum(axis=1)
+    return bool(weight * (mean @ mean) > 0.999 * float(np.sum(squares)))
+
+
+def _centre(C: Array, root: Array, weight: float) -> Array:
+    """Subtract the weighted mean in place, twice: the second time what rounding left of it."""
+    mean = np.zeros(C.shape[1])
+    for _ in range(2):
+        step = root**2 @ C / weight
+        C -= step
+        mean += step
+    return mean
+
+
+def _eigen_without_ones(K: Array, root: Array) -> tuple[Array, Array]:
+    """Eigenvalues and vectors (n, n - 1) of K on what is orthogonal to the weighted ones.
+
+    The reflection H = I - v v'/v_0 takes the ones to the first axis, which is left away.
+    """
+    v = root / np.linalg.norm(root)
+    v[0] += 1.0
+    q = K @ v / v[0]
+    q -= (v @ q) / (2 * v[0]) * v
+    s, inner = eigen((K - np.outer(v, q) - np.outer(q, v))[1:, 1:])
+    U = np.vstack([np.zeros(len(s)), inner])
+    return s, U - np.outer(v / v[0], v[1:] @ inner)

@@ -1,0 +1,1 @@
+"""Is there a separating hyperplane? Floats propose, integers dispose."""

@@ -1,0 +1,1 @@
+"""One sample or one batch at a time: perceptron, LMS and their like."""

@@ -1,0 +1,135 @@
+"""One sample at a time: w + eta(n) g(n) x(n), pass after pass, until there is nothing to learn.
+
+Letters: X (n, p) samples, Y (n, k) targets or (n, 1) class codes, omega (n,) weights or empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.procedures.sequential.state import (
+    NO_ROWS,
+    Outcome,
+    State,
+    asked,
+    diverged,
+    learn,
+    never,
+)
+from adaline.results import Array
+from adaline.tiles import is_sparse
+
+Order = NDArray[np.int64]
+Learn = Callable[[State, Any, Array, Array, int, int, Order], None]
+
+_BLOCK = 2**15  # numbers in a block of rows that is gathered: it stays in cache
+_EXPLODES = 1e6  # errors so many times the targets are no learning
+
+
+def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, Order]]:
+    """(start, stop, rows) of the blocks of a pass; no rows where they come as they are.
+
+    With rng, a block holds the places start..stop of a random permutation of all rows. Blocks of
+    neighbours in random order would not do: of rows sorted by label, each would hold one class.
+    """
+    n, p = X.shape
+    width = X.nnz / max(n, 1) if is_sparse(X) else p
+    size = _BLOCK if rng is not None else 32 * _BLOCK  # between two blocks, Ctrl-C is heard
+    m = int(np.clip(size // max(width, 1), 256, 65536))
+    order = NO_ROWS if rng is None else rng.permutation(n)
+    for start in range(0, n, m):
+        stop = min(start + m, n)
+        yield start, stop, order[start:stop]
+
+
+def learn_rows(
+    state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, rows: Order
+) -> None:
+    """Learn the rows of these numbers, in this order; without numbers, start..stop."""
+    if not len(rows):
+        learn(state, _rows(X, start, stop), Y[start:stop], omega[start:stop])
+    elif is_sparse(X) and X.dtype == np.float64:
+        learn(state, X, Y, omega, rows)
+    else:
+        # Gathering fetches many rows from memory at a time; the kernel would wait for each.
+        gathered = X[rows] if is_sparse(X) else X.take(rows, axis=0)
+        learn(state, gathered, Y.take(rows, axis=0), omega[rows] if len(omega) else omega)
+
+
+def one_pass(
+    state: State, X: Any, Y: Array, omega: Array, rng: Any = None, by: Learn = learn_rows
+) -> tuple[int, float]:
+    """Learn every row once; the corrections made, and the sum of the losses met."""
+    made, loss = state.corrections, state.loss
+    for start, stop, rows in blocks(X, rng):
+        by(state, X, Y, omega, start, stop, rows)
+    return state.corrections - made, state.loss - loss
+
+
+def sequential(
+    state: State,
+    X: Any,
+    Y: Array,
+    omega: Array,
+    *,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator | None = None,
+    by: Learn = learn_rows,
+    bound: str = "",
+    after: Callable[[], bool] = never,
+) -> Outcome:
+    """Passes until one makes no correction, or squared error stops falling, or max_iter.
+
+    State is at a complete pass whatever happens: an interrupt or divergence takes it back to the
+    last one. `by` learns a block; a tracer gives its own. `bound` is said of rates that diverged.
+    `after` is called after each pass, and may ask to stop.
+    """
+    perceptron = state.is_perceptron
+    weight = float(omega.sum()) if len(omega) else float(len(Y))
+    squares = 0.0 if perceptron else float(np.sum(Y * Y))
+    scale = _EXPLODES * squares * max(1.0, float(omega.max(initial=1.0)))
+    best, calm, patience = np.inf, 0, 2 if rng is None else 5
+    for k in range(1, max_iter + 1):
+        saved = state.copy()
+        try:
+            made, loss = one_pass(state, X, Y, omega, rng, by)
+        except BaseException:
+            state.restore(saved)
+            raise
+        if not np.isfinite(state.theta).all() or loss > scale > 0:
+            state.restore(saved)
+            return diverged(k, bound)
+        enough = after()
+        if perceptron and made == 0:
+            return Outcome(k, f"pass {k} made no correction.", True)
+        calm = calm + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0
+        if state.is_solved(loss / weight, tol):
+            return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
+        if calm == patience and tol > 0 and not perceptron:
+            error = loss / weight
+            return Outcome(
+                k, f"the loss stopped falling by more than tol; {error:.4g} in pass {k}.", True
+            )
+        if enough:
+            return asked(k)
+        best = min(best, loss)
+    last = f"{made} corrections" if perceptron else f"a mean loss of {loss / weight:.4g}"
+    return Outcome(max_iter, f"max_iter={max_iter} passes are done, the last with {last}.", False)
+
+
+def _rows(X: Any, start: int, stop: int) -> Any:
+    """Rows of X; those of a CSR matrix without a copy of its entries."""
+    return _Sparse(X, start, stop) if is_sparse(X) else X[start:stop]
+
+
+class _Sparse:
+    """Consecutive rows of a CSR matrix: all entries, and the part of indptr."""
+
+    def __init__(self, X: Any, start: int, stop: int):
+        self.data, self.indices, self.indptr = X.data, X.indices, X.indptr[start : stop + 1]
+        self.shape = stop - start, X.shape[1]

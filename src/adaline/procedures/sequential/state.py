@@ -1,0 +1,194 @@
+"""All that a sequential learner remembers, in two arrays that the kernels change in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.criteria import CURVATURE
+from adaline.kernels.sequential import automatic, sequential
+from adaline.kernels.sequential import neurons as kernels
+from adaline.results import Array
+from adaline.schedules import Schedule
+
+NO_ROWS = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run of passes ended.
+
+    Attributes
+    ----------
+    passes : int
+        Complete passes, the last of them included.
+    stopped : str
+        Why, as a sentence.
+    converged : bool
+        Whether it stopped by its own rule rather than at max_iter or in divergence.
+    """
+
+    passes: int
+    stopped: str
+    converged: bool
+
+
+def diverged(k: int, bound: str) -> Outcome:
+    """The outcome of a pass whose weights were thrown away."""
+    return Outcome(k - 1, f"diverged in pass {k}; weights are those before it. {bound}", False)
+
+
+def asked(k: int) -> Outcome:
+    """The outcome where a callback said that it was enough."""
+    return Outcome(k, f"a callback asked to stop after pass {k}.", True)
+
+
+def never() -> bool:
+    """A callback that never asks to stop."""
+    return False
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """criterion × schedule × what is kept, for K neurons of p inputs; codes as in the kernels."""
+
+    criterion: int
+    targets: int
+    schedule: Schedule
+    keep: int
+    intercept: bool
+    K: int
+    p: int
+
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Those of head and theta; automatic rates have a layout of their own."""
+        head, rows = (kernels.RUNS + 2 * self.K,), self.K * (1 + (self.keep != kernels.LAST))
+        if self.schedule.code()[0] == kernels.AUTO:
+            return head, (2, self.p + 1, self.K + 1)
+        return head, (rows, self.p + 1)
+
+
+class State:
+    """Weights, what is kept beside them, and the counters that travel with them.
+
+    head and theta are laid out as `kernels.sequential` or `kernels.automatic` says.
+    """
+
+    def __init__(self, recipe: Recipe):
+        keep, K = recipe.keep, recipe.K
+        self.recipe = recipe
+        self.head, self.theta = (np.zeros(shape) for shape in recipe.shapes())
+        rate, targets = recipe.schedule.code(), recipe.targets
+        self.head[:8] = recipe.criterion, targets, *rate, recipe.intercept, keep, K
+        self.head[kernels.CURVATURE] = CURVATURE.get(recipe.criterion, 1.0)
+
+    @property
+    def is_perceptron(self) -> bool:
+        """Whether learning can come to rest by itself: no error, no correction."""
+        return self.recipe.criterion in (kernels.PERCEPTRON, kernels.MACHINE)
+
+    def is_solved(self, loss: float, tol: float) -> bool:
+        """Whether sigmoid outputs are on their targets: a mean squared error below tol.
+
+        On separable classes the weights would grow for ever, and the error never stop falling.
+        """
+        sigmoid = self.recipe.criterion in (kernels.TANH, kernels.LOGISTIC)
+        return sigmoid and 2.0 * loss <= tol
+
+    @property
+    def kernels(self) -> Any:
+        """The compiled file that knows this layout of theta."""
+        return automatic if self.theta.ndim == 3 else sequential
+
+    @property
+    def last(self) -> Array:
+        """The last weights, those that learning goes on from, the bias last; (K, p + 1), a view."""
+        K = self.recipe.K
+        return self.theta[0, :, :K].T if self.theta.ndim == 3 else self.theta[:K]
+
+    @property
+    def beside(self) -> Array:
+        """What is kept beside them: what an average lacks, or the pocket; (K, p + 1), a view."""
+        K = self.recipe.K
+        return self.theta[1, :, :K].T if self.theta.ndim == 3 else self.theta[K : 2 * K]
+
+    @property
+    def W(self) -> Array:
+        """The last weights without their biases, (K, p), a view."""
+        return self.last[:, :-1]
+
+    @property
+    def b(self) -> Array:
+        """The last biases, (K,), a view."""
+        return self.last[:, -1]
+
+    @property
+    def seen(self) -> int:
+        """Samples learned so far, all passes together."""
+        return int(self.head[kernels.SEEN])
+
+    @property
+    def corrections(self) -> int:
+        """Corrections made so far, all passes together."""
+        return int(self.head[kernels.CORRECTIONS])
+
+    @property
+    def loss(self) -> float:
+        """Sum of the losses met so far, each before its sample was learned."""
+        return float(self.head[kernels.LOSS])
+
+    def kept(self) -> tuple[Array, Array]:
+        """W and b to predict with: the last, their average, or those in the pocket; copies."""
+        K, p, keep = self.recipe.K, self.recipe.p, int(self.head[kernels.KEEP])
+        kept, n = self.last.copy(), self.head[kernels.SEEN]
+        if keep == kernels.AVERAGE and n:
+            kept -= self.beside / n
+        elif keep == kernels.LATE_AVERAGE and (weight := automatic.late_weight(n, p)):
+            kept -= self.beside / weight
+        elif keep == kernels.POCKET:
+            run, best = self.head[kernels.RUNS :].reshape(2, K)
+            if self.recipe.criterion == kernels.MACHINE:  # one run for all neurons
+                run, best = np.full(K, run[0]), np.full(K, best[0])
+            kept[best > run] = self.beside[best > run]
+        return kept[:, :p].copy(), kept[:, p].copy()
+
+    def go_on_from(self, W: Array, b: Array) -> None:
+        """Take W (K, p) and b (K,) for the weights of all samples so far, and learn on from them.
+
+        Averages then are of these weights and those to come, and the pocket is empty.
+        """
+        self.last[:, :-1], self.last[:, -1] = W, b
+        if self.recipe.keep != kernels.LAST:
+            self.beside[...] = 0.0
+        self.head[kernels.RUNS :] = 0.0
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        """Arrays that were mapped into memory read-only are copied: learning writes into them."""
+        self.__dict__.update(parts)
+        self.head, self.theta = (
+            np.require(a, requirements=["C", "W"]) for a in (self.head, self.theta)
+        )
+
+    def copy(self) -> tuple[Array, Array]:
+        """What `restore` takes."""
+        return self.head.copy(), self.theta.copy()
+
+    def restore(self, saved: tuple[Array, Array]) -> None:
+        """Back to what `copy` gave."""
+        self.head[:], self.theta[:] = saved
+
+
+def learn(state: State, X: Any, Y: Array, omega: Array, order: Any = NO_ROWS) -> None:
+    """Learn the rows of X one by one, as they come or in the given order."""
+    if hasattr(X, "indptr"):
+        entries = X.data, X.indices, X.indptr
+        if X.data.dtype != np.float64:
+            lo, hi = X.indptr[0], X.indptr[-1]
+            part = slice(lo, hi)
+            entries = X.data[part].astype(np.float64), X.indices[part], X.indptr - lo
+    else:
+        flat = np.ascontiguousarray(X, dtype=np.float64).reshape(-1)
+        entries = flat, NO_ROWS, NO_ROWS
+    state.kernels.learn(*entries, order, Y, omega, state.head, state.theta)

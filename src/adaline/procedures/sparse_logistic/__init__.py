@@ -1,0 +1,1 @@
+"""The logistic loss on wide sparse rows: dual coordinate descent and truncated Newton."""
