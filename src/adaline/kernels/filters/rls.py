@@ -12,8 +12,8 @@ it cannot lose its symmetry, which is what makes the textbook's recursion explod
 
 Everything is in double precision, whatever the signals are.
 
-P (without L) and V, the vectors, are laid out as `rls_panels` says. Behind P, V and head, in their second
-halves, lies what they were before the block.
+P (without L) and V, the vectors, are laid out as `rls_panels` says. Behind P, V and head, in
+their second halves, lies what they were before the block.
 
 What is called for each sample calls nothing that takes arrays: an array that is handed on
 is counted in and out, and a short filter takes less time than that.

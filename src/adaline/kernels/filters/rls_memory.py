@@ -2,7 +2,8 @@
 
 store holds P without L (m, m), w (m,), G (4, m) and the past (C, H): all of P at the first sample
 of the group of four that is open, and the vectors g that the group has taken from it so far, so
-that P now is L (P - sum_i g_i g_i^H). P and V, as `rls` works on them, are laid out as `rls_panels` says.
+that P now is L (P - sum_i g_i g_i^H). P and V, as `rls` works on them, are laid out as
+`rls_panels` says.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Newton's procedure for the logistic loss, its curvature renewed only when that pays.
 
 A pass for the gradient costs much less than one for the curvature, and a curvature of some of the
-rows is good enough for steps (see `_newton_state`, and `_stride` for how many). The start is the minimum
-for a spread sample of the rows where they are many, else zero.
+rows is good enough for steps (see `_newton_state`, and `_stride` for how many). The start is the
+minimum for a spread sample of the rows where they are many, else zero.
 
 Lecture: 5.9, logistic regression.
 """
