@@ -65,7 +65,7 @@ HOSTS = {
     "scipy.linalg": "linalg",
     "sklearn": "estimators",
     "matplotlib": "plot",
-    # Machine code is kept as numba pickles it; `_jit.cache` reads only whole files of the user's own.
+    # Machine code is kept as numba pickles it; `_jit.cache` reads whole files of the user only.
     "pickle": "_jit",
     "numba.cloudpickle": "_jit",
 }
