@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from adaline.certificates._digits import stated, stated_together
 from adaline.linalg import length, lengths
 from adaline.results import Array, Certificate, Fit
 
@@ -51,6 +50,8 @@ def _certificate(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Cert
 
 
 def _digits(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Certificate:
+    from adaline.certificates._digits import stated, stated_together
+
     bounds = old.evidence["error_bound"]
     if bounds.ndim == 1:  # of each target's weights together
         grown = (bounds + lengths(dW)) * _SLACK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from adaline import parameters
-from adaline.class_tiles import Codes
 from adaline.parameters import ParameterError, is_number, named, shown
 from adaline.results import Array
+
+if TYPE_CHECKING:
+    from adaline.class_tiles import Codes
 
 
 def labels_of_rows(y: Any, X: Any) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from adaline.estimators._base import Learner
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
 from adaline.estimators._refusals import GUARD
-from adaline.estimators._samples import check_sample
+from adaline.estimators._samples import one_sample
 from adaline.kernels.sequential import neurons as kernels
 from adaline.parameters import (
     COUNT,
@@ -208,23 +208,6 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         if self._state is None:
             check_is_fitted(self)
         return one_sample(x, self._shape)
-
-
-def one_sample(x: Any, shape: tuple[int]) -> Array:
-    """A sample x (p,), contiguous float64; whether it is finite, the caller's sums tell."""
-    sample: Array = np.ascontiguousarray(numbers("x", x))
-    if sample.shape != shape:
-        raise ParameterError(f"x has shape {sample.shape}; expected {shape}, one sample.")
-    return sample
-
-
-def one_row(x: Any) -> Array:
-    """A sample x (p,) as a block of one row."""
-    sample = numbers("x", x)
-    if sample.ndim != 1 or not sample.size:
-        raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
-    check_sample(sample)
-    return sample.reshape(1, -1)
 
 
 def start(state: State, coef: Any, intercept: Any) -> None:

@@ -11,8 +11,8 @@ from adaline.estimators._available import available_unless
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
-from adaline.estimators._samples import check_sample
-from adaline.estimators.sequential.learner import SequentialLearner, one_row, start, streams
+from adaline.estimators._samples import check_sample, one_row
+from adaline.estimators.sequential.learner import SequentialLearner, start, streams
 from adaline.kernels.sequential import neurons as kernels
 from adaline.parameters import NUMBER, numbers
 from adaline.procedures.sequential.state import Recipe

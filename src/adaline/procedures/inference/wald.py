@@ -6,6 +6,7 @@ cov(theta) = H^-1, the inverse curvature of the (penalised) loss at the minimum.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -13,7 +14,9 @@ from scipy.special import ndtr, ndtri
 from adaline.objective import MANY, Objective
 from adaline.procedures.newton.curvature import EXACT, depth, root_of, whole
 from adaline.results import Array
-from adaline.summaries import Summary
+
+if TYPE_CHECKING:
+    from adaline.summaries import Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +120,8 @@ def wald_summary(
     Intervals are Wald's, or the bounds given: lows and highs (p + 1,) of two classes, the bias
     last.
     """
+    from adaline.summaries import Summary  # most fits make no table
+
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
     theta, error = np.column_stack([b, W]), np.roll(known.error, 1, axis=1)

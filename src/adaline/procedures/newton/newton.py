@@ -15,7 +15,6 @@ from adaline.certificates.optimality import optimality
 from adaline.linalg import UNIT
 from adaline.objective import FEW, MANY, Objective
 from adaline.procedures.newton import _stride
-from adaline.procedures.newton._leave_one_out import least, leave_one_out
 from adaline.procedures.newton._newton_state import Walk, Watch, begin
 from adaline.procedures.newton.curvature import EXACT
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
@@ -74,6 +73,8 @@ def newton_auto(
     loss: Objective, max_iter: int, tol: float, watch: Watch | None = None
 ) -> tuple[NewtonFit, float]:
     """The fit, and the penalty alpha, of least approximate leave-one-out loss."""
+    from adaline.procedures.newton._leave_one_out import least, leave_one_out
+
     start: list[Array] = []
 
     def score(alpha: float) -> float:
