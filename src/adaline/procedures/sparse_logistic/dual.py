@@ -29,7 +29,7 @@ import numpy as np
 from adaline.linalg import UNDERFLOW
 from adaline.procedures.sequential.state import never
 from adaline.procedures.sparse_logistic._dual_descent import Descent
-from adaline.procedures.sparse_logistic._dual_proof import UNIT, DualRows, Proof
+from adaline.procedures.sparse_logistic._dual_proof import EPS, DualRows, Proof
 from adaline.procedures.sparse_logistic._newton_cg import TruncatedNewton
 from adaline.results import Array, Certificate, Fit
 
@@ -141,7 +141,7 @@ def _descended(
         before, since = found, state.passes - tried
         if after():
             return _ASKED, None
-        last, done = state.passes >= max_iter, found <= UNIT * state.value
+        last, done = state.passes >= max_iter, found <= EPS * state.value
         likely = expected <= gap * state.value and since > tried // 16
         if likely or done or since > 16 + tried // 2:  # a proof costs about three passes
             proof, tried = state.proof(), state.passes
