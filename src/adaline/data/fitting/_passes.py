@@ -169,8 +169,6 @@ class Rows:
                 f"the target {self.target!r} is missing at {block.place(int(np.argmax(gone)))} "
                 f"({int(gone.sum())} in this block); missing='drop' leaves those rows out."
             )
-        if keep is None and self.encoding.missing == "drop":
-            keep = None
         return keep, column
 
 

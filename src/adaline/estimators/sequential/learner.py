@@ -16,7 +16,7 @@ from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
 from adaline.estimators._refusals import GUARD
 from adaline.estimators._samples import one_sample
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import neurons
 from adaline.parameters import (
     COUNT,
     FLAG,
@@ -96,7 +96,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         if isinstance(schedule, Absolute):
             raise ValueError("eta='absolute' is for perceptrons; use a number or 'auto'.")
         auto = isinstance(schedule, Auto) and self.mode != "batch"
-        keep = kernels.LATE_AVERAGE if auto else kernels.LAST
+        keep = neurons.LATE_AVERAGE if auto else neurons.LAST
         return Recipe(criterion, targets, schedule, keep, bool(self.fit_intercept), K, p)
 
     @property
@@ -157,7 +157,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
     def _check_rate(self, X: Any, omega: Array) -> str:
         """Warn of a rate above the lectures' bound; the sentence to say if it diverges."""
         schedule = self._state.recipe.schedule
-        if self._state.recipe.criterion != kernels.SQUARED or isinstance(schedule, Auto | Absolute):
+        if self._state.recipe.criterion != neurons.SQUARED or isinstance(schedule, Auto | Absolute):
             return ""
         weights = omega if len(omega) else None
         if self.mode == "batch":

@@ -14,7 +14,7 @@ from adaline.estimators.sequential.learner import SequentialFit, SequentialLearn
 from adaline.estimators.tracing._dual_trace import DualTrace, dual_trace
 from adaline.estimators.tracing._margin_trace import MarginTrace, margin_trace
 from adaline.estimators.tracing._table import Table, cell
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import neurons
 from adaline.parameters import shown
 from adaline.procedures.sequential.sequential import Order, learn_rows
 from adaline.procedures.sequential.state import State
@@ -213,7 +213,7 @@ class _Tracer:
         """What a procedure takes to be looked at."""
         self.state, self.X, self.batch = state, X, mode == "batch"
         recipe = state.recipe
-        machine = recipe.criterion == kernels.MACHINE
+        machine = recipe.criterion == neurons.MACHINE
         self.T = Y if machine else criteria.targets(recipe.targets, Y, recipe.K)
         return {"watch": self.after_pass} if self.batch else {"by": self.learn}
 

@@ -90,9 +90,7 @@ def proven(rows: DualRows, u: Array, w: Array | None, b: Any) -> Proof:
         z, size = kernels.combined(*rows.entries, lam * rows.t, rows.X.shape[1])
         w = np.asarray(z / alpha) if w is None else w
         b = float(b(w)) if callable(b) else float(b)
-        losses, doubts, margins = kernels.primal_point(
-            *rows.entries, rows.t, rows.omega, w, b, EPS
-        )
+        losses, doubts, margins = kernels.primal_point(*rows.entries, rows.t, rows.omega, w, b, EPS)
         L, E = kernels.added(losses), kernels.added(entropies)
         square = alpha * kernels.added(w * w)
         e = z - alpha * w
