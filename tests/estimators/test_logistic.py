@@ -89,7 +89,7 @@ def test_errors_of_several_classes_are_those_of_statsmodels_differences(rng):
 def test_a_penalised_summary_says_whose_errors_it_gives(rng):
     X, y = sample(rng)
     table = LogisticRegression(alpha=5.0).fit(X, y).summary()
-    assert "penalised fit, alpha = 5" in str(table)
+    assert "include the penalty (alpha = 5)" in str(table)
     assert table["parameters"] < 5
 
 

@@ -70,13 +70,13 @@ def _near(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Certificate
     key = "distance_bound" if "distance_bound" in evidence else "distance"
     evidence[key] = (evidence[key] + length(dW)) * _SLACK
     said = (
-        f"rounded to {W.dtype}, these weights are within {evidence[key]:.1e} of the minimum of the "
-        "loss, with any penalty, |w - w*|"
+        f"rounded to {W.dtype}, the weights are within {evidence[key]:.1e} of those that minimise "
+        "the (penalised) loss, |w - w*|"
     )
     if "coef_bound" in evidence:
         evidence["coef_bound"] = (evidence["coef_bound"] + dW.max(axis=0, initial=0.0)) * _SLACK
         evidence["intercept_bound"] = float(evidence["intercept_bound"] + db.max()) * _SLACK
-        said += f", and the bias within {evidence['intercept_bound']:.1e} of its own"
+        said += f", and the bias is within {evidence['intercept_bound']:.1e}"
     return Certificate(old.kind, f"{said}.", evidence)
 
 

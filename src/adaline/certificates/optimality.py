@@ -1,4 +1,4 @@
-"""How far weights can be from the minimum of the penalised logistic loss, proven.
+"""How far weights can be from the minimum of the (penalised) logistic loss, proven.
 
 The curvature of the logistic loss changes slowly: if no value v moves by more than s, then
 H(theta + d) >= exp(-s) H(theta) (the third derivative is bounded by the second; for softmax s is
@@ -134,14 +134,13 @@ def optimality(
     if not np.isfinite(delta):
         return Certificate(
             "unproven",
-            f"the gradient has norm {steepness:.1e}, too large against the curvature here "
-            f"(rho nu = {rho * nu:.1e}, not below 1) to say how far the minimum is.",
+            f"how far the minimum is cannot be proven: the gradient has norm {steepness:.1e}, too "
+            f"large for the curvature here (rho nu = {rho * nu:.1e}, and it must be below 1).",
             evidence,
         )
     return Certificate(
         "optimal",
-        f"the minimum of the loss, with any penalty, is within {distance:.1e} of these weights, "
-        f"|w - w*|, and the bias within {bias:.1e} of its own; the gradient has norm "
-        f"{steepness:.1e}.",
+        f"the weights are within {distance:.1e} of those that minimise the (penalised) loss, "
+        f"|w - w*|, and the bias is within {bias:.1e}.",
         evidence,
     )

@@ -69,8 +69,8 @@ def _notes(model: Any, profile: bool) -> tuple[str, ...]:
     notes = [str(model.certificate_)]
     if model.alpha_ > 0:
         notes.append(
-            f"Errors are those of the penalised fit, alpha = {model.alpha_:.6g}: the inverse "
-            "curvature with the penalty. The penalty pulls coefficients towards zero."
+            f"Standard errors include the penalty (alpha = {model.alpha_:.6g}): it pulls "
+            "coefficients towards zero, so that p-values are approximate."
         )
     if profile:
         penalised = model.alpha_ > 0 or model.alpha == "firth"

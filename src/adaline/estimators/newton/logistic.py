@@ -52,11 +52,11 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     max_iter : int, default=100
         Steps, at most.
     tol : float, default=1e-8
-        Stop when weights are off by no more standard errors (root of mean square) than this times
-        the root of the number of samples, the next step would change none by more than this part
-        (up to 100 times as much where rows are many), and the minimum is proven to be near. For
-        sparse rows of more than 2000 features, two classes: when the duality gap, roundings
-        included, is below this part of the loss.
+        Stop when three things hold: the remaining error of the weights, in standard errors (root
+        mean square), is below tol √n; the next step would change no weight by a relative amount
+        above tol (100 tol where rows are many); and the distance to the minimum is proven. For two
+        classes and sparse rows of more than 2000 features: stop when the duality gap, rounding
+        errors included, is below tol times the loss.
     costs : array of shape (K, K), optional
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional
@@ -105,6 +105,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     _codes: dict[Any, float]
     _labels: list[Any]
     _shape: tuple[int]
+    _speak_up = warn_of
 
     def __init__(
         self,
@@ -145,7 +146,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
             if fit.stopped.startswith("interrupted"):
                 raise KeyboardInterrupt
         if not after.asked:
-            warn_of(self)
+            self._speak_up()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
