@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
-from adaline.data.fitting._newton_stream import logistic
+from adaline.data.fitting._newton_stream import logistic, poisson
 from adaline.data.fitting._passes import Passes, Progress, Rows
 from adaline.data.fitting._sequential_stream import in_passes
 from adaline.data.reading.blocks import blocks
@@ -31,7 +31,7 @@ from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
 
-_FORMAT = 1  # of what checkpoints hold; another number refuses those of older versions
+_FORMAT = 2  # of what checkpoints hold; another number refuses those of older versions
 _CLOSED: dict[str, Any] = {
     "LeastSquares": regress,
     "Ridge": regress,
@@ -39,7 +39,7 @@ _CLOSED: dict[str, Any] = {
     "GaussianClassifier": gaussian,
 }
 _STREAMED = ("Adaline", "Perceptron", "SigmoidPerceptron", "WidrowHoff")
-CAN = (*_CLOSED, "LogisticRegression", *_STREAMED)
+CAN = (*_CLOSED, "LogisticRegression", "PoissonRegression", *_STREAMED)
 
 
 def fit(
@@ -157,6 +157,8 @@ def fit(
             model = _CLOSED[name](estimator, run, rows)
         elif name == "LogisticRegression" and not online:
             model = logistic(estimator, run, rows, classes)
+        elif name == "PoissonRegression":
+            model = poisson(estimator, run, rows)
         else:
             model = in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
     return _named(model, encoding)
