@@ -63,7 +63,7 @@ class Targets(Protocol):
 class Classes:
     """Labels, for the logistic loss."""
 
-    loss = Logistic()
+    loss: Loss = Logistic()
 
     def read(self, rows: Rows, block: Block, order: Any) -> Read:
         X, labels, codes = rows.labels(block, order)
@@ -76,7 +76,7 @@ class Classes:
         self, target: NDArray[Any], found: tuple[Any, ...], known: tuple[Any, ...]
     ) -> NDArray[Any]:
         codes = np.array([known.index(label) for label in found], dtype=np.int64)[target]
-        return 2.0 * codes - 1.0 if len(known) <= 2 else codes
+        return np.asarray(2.0 * codes - 1.0 if len(known) <= 2 else codes)
 
     def suffice(self, target: NDArray[Any], labels: tuple[Any, ...]) -> bool:
         return len(np.unique(target)) == max(len(labels), 2)
@@ -88,7 +88,7 @@ class Classes:
 class Counts:
     """Numbers that are not negative, for the Poisson loss."""
 
-    loss = Poisson()
+    loss: Loss = Poisson()
 
     def read(self, rows: Rows, block: Block, order: Any) -> Read:
         X, counts, offset = rows.counts(block, order)

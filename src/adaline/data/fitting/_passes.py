@@ -126,6 +126,7 @@ class Rows:
     encoding: Encoding
     target: str
     exposure: str | None = None
+    source: str = "the data"  # for messages
 
     def numbers(self, block: Block, order: Any, check: bool = True) -> tuple[Any, Array]:
         """X and a target of numbers; without `check`, X may hold infinities and NaN."""
@@ -136,7 +137,9 @@ class Rows:
                 "a classifier, or another target."
             )
         y = _numbers(column, keep)
-        _refuse(~np.isfinite(y), y, f"target {self.target!r}", block, keep, "leave that row out.")
+        self._refuse(
+            ~np.isfinite(y), y, f"target {self.target!r}", block, keep, "leave that row out."
+        )
         return self.encoding.encode(block, keep, order, check=check), y
 
     def counts(self, block: Block, order: Any) -> tuple[Any, Array, Array]:
@@ -144,7 +147,7 @@ class Rows:
         X, y = self.numbers(block, order)
         keep, _ = self._chosen(block)
         said = "counts are not negative; correct it or leave that row out."
-        _refuse(~(y >= 0) | (y > 1e300), y, f"target {self.target!r}", block, keep, said)
+        self._refuse(~(y >= 0) | (y > 1e300), y, f"target {self.target!r}", block, keep, said)
         if self.exposure is None:
             return X, y, np.empty(0)
         column = column_of(block, self.exposure)
@@ -158,7 +161,7 @@ class Rows:
             offset = np.log(exposure)
         said = "exposures are positive numbers; correct it or leave that row out."
         bad = ~(np.abs(offset) <= LARGEST_OFFSET)
-        _refuse(bad, exposure, f"exposure {self.exposure!r}", block, keep, said)
+        self._refuse(bad, exposure, f"exposure {self.exposure!r}", block, keep, said)
         return X, y, offset
 
     def labels(self, block: Block, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
@@ -188,24 +191,27 @@ class Rows:
                 continue
             if not drop:
                 raise DataError(
-                    f"the {what} {name!r} is missing at {block.place(int(np.argmax(gone)))} "
-                    f"({int(gone.sum())} in this block); missing='drop' leaves those rows out."
+                    f"{self.source}: the {what} {name!r} is missing at "
+                    f"{block.place(int(np.argmax(gone)))} ({int(gone.sum())} in this block); "
+                    "missing='drop' leaves those rows out."
                 )
             keep = ~gone if keep is None else keep & ~gone
         return keep, column
 
+    def _refuse(
+        self, bad: Any, values: Array, what: str, block: Block, keep: Any, said: str
+    ) -> None:
+        """Say where the first bad value is, if there is one; bad and values are of rows kept."""
+        if not bad.any():
+            return
+        i = int(np.argmax(bad))
+        row = i if keep is None else int(np.flatnonzero(keep)[i])
+        at = f"{values[i]:g} at {block.place(row)}"
+        raise DataError(f"{self.source}: the {what} is {at}; {said}")
+
 
 def _numbers(column: Any, keep: Any) -> Array:
     return np.asarray(column.values if keep is None else column.values[keep], dtype=np.float64)
-
-
-def _refuse(bad: Any, values: Array, what: str, block: Block, keep: Any, said: str) -> None:
-    """Say where the first bad value is, if there is one; bad and values are of the rows kept."""
-    if not bad.any():
-        return
-    i = int(np.argmax(bad))
-    row = i if keep is None else int(np.flatnonzero(keep)[i])
-    raise DataError(f"the {what} is {values[i]:g} at {block.place(row)}; {said}")
 
 
 def _coded(values: NDArray[Any], target: str) -> tuple[tuple[Any, ...], NDArray[np.int64]]:

@@ -265,8 +265,8 @@ class _Descent:
             f"steps is bounded by the sums of {self.passes} passes."
         )
         certificate = Certificate(certificate.kind, said, evidence)
-        rest_of_fit = root.rank, "converged", steps, self.passes
-        return concluded(rows, theta, value, certificate, *rest_of_fit)
+        rank, made = root.rank, self.passes
+        return concluded(rows, theta, value, certificate, rank, "converged", steps, made)
 
     def _finished(self, here: Sums, outcome: Outcome) -> NewtonFit:
         rows, theta = self.rows, self.theta
