@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from adaline import criteria
 from adaline.estimators.sequential.learner import SequentialFit, SequentialLearner
 from adaline.estimators.tracing._dual_trace import DualTrace, dual_trace
-from adaline.estimators.tracing._margin_trace import MarginTrace, margin_trace
+from adaline.estimators.tracing._margin_trace import MarginTrace, MarginTracer
 from adaline.estimators.tracing._table import Table, cell
 from adaline.kernels.sequential import neurons as kernels
 from adaline.parameters import shown
@@ -25,6 +25,8 @@ _TAKES = (
     "trace takes Perceptron, WidrowHoff, Adaline, SigmoidPerceptron, KernelPerceptron, HoKashyap "
     "and LogisticRegression."
 )
+
+_TABLES = {"margins": MarginTracer}
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +179,10 @@ def trace(
         if start:
             raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
         return dual_trace(model, X, y, sample_weight)
-    if hasattr(estimator, "_margin_tracer"):
-        return margin_trace(model, X, y, sample_weight, start)
+    if kind := getattr(estimator, "_steps_are", None):
+        model._look = table = _TABLES[kind]()
+        model.fit(X, y, sample_weight=sample_weight, **start)
+        return table.result(model)
     if not isinstance(estimator, SequentialLearner):
         raise TypeError(
             f"estimator: {type(estimator).__name__} does not learn in steps that can be shown; "
