@@ -15,7 +15,7 @@ from adaline import decisions
 from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
-from adaline.estimators._progress import FRAMES, Heard, passes, watching, with_callbacks
+from adaline.estimators._progress import FRAMES, Audience, passes, with_callbacks
 from adaline.estimators.newton._separable import refusal, verdict
 from adaline.estimators.newton._summary import SummarisedLogistic
 from adaline.objective import MANY
@@ -25,6 +25,7 @@ from adaline.procedures.inference.wald import affordable, information
 from adaline.procedures.newton.newton import newton, newton_auto
 from adaline.procedures.newton.newton_fit import NewtonFit
 from adaline.procedures.sparse_logistic.dual import dual_logistic
+from adaline.procedures.steps import finished
 from adaline.results import Array, Fit
 from adaline.tiles import as_rows, is_sparse
 
@@ -98,7 +99,7 @@ class LogisticRegression(SummarisedLogistic):
         "tol": POSITIVE,
         "reject_cost": decisions.REJECT_COST,
     }
-    _watch: Any = None  # set by `trace`, which looks on while fit learns
+    _steps_are = "newton"
 
     def __init__(
         self,
@@ -131,14 +132,14 @@ class LogisticRegression(SummarisedLogistic):
         _check_weights(classes, codes, omega)
         decisions.checked_costs(self.costs, len(classes))
         self._know(classes)
-        with passes(self, self.max_iter * (10 if self._is_wide(X) else 1), "step") as after:
-            fit = self._learned(X, codes, omega, after)
-            if after.asked:
-                fit = replace(fit, stopped=f"a callback asked to stop after step {after.passes}.")
+        with passes(self, self.max_iter * (10 if self._is_wide(X) else 1), "step") as hear:
+            fit = self._learned(X, codes, omega, hear)
+            if hear.asked:
+                fit = replace(fit, stopped=f"a callback asked to stop after step {hear.told}.")
             self._accept(fit, X.dtype)
             if fit.stopped.startswith("interrupted"):
                 raise KeyboardInterrupt
-        if not after.asked:
+        if not hear.asked:
             self._speak_up()
         return self
 
@@ -186,33 +187,32 @@ class LogisticRegression(SummarisedLogistic):
         sparse = is_sparse(X) and X.shape[1] > MANY and len(self.classes_) == 2
         return sparse and not isinstance(self.alpha, str) and self.alpha > 0
 
-    def _learned(self, X: Any, codes: Any, omega: Array, after: Heard) -> Fit:
+    def _learned(self, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
         """The weights, by the procedure that suits alpha and the rows."""
         alpha = 0.0 if isinstance(self.alpha, str) else self.alpha
         self.alpha_, self._information = float(alpha), None
         if is_sparse(X):
             check_finite(X, self._names)
-        if self._is_wide(X) and self._watch is None:
+        if self._is_wide(X) and self._look is None:
             t = np.where(codes == 1, 1.0, -1.0)
             # A pass of the dual is much cheaper than a step of Newton's.
             most = 10 * self.max_iter
-            rest = omega, self.alpha_, self.fit_intercept, self.tol, most, after
-            sparse = dual_logistic(X, t, *rest)
+            rest = omega, self.alpha_, self.fit_intercept, self.tol, most
+            sparse = finished(dual_logistic.steps(X, t, *rest), hear)
             self.n_iter_ = np.array([max(sparse.passes, 1)], dtype=np.int32)
             return sparse
         loss = self._loss(X, codes, omega, self.alpha_)
         if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
             check_finite(X, self._names)
             raise ValueError("sums over X leave the range of float64; rescale the columns.")
-        watch = watching(self._watch, after)
         if self.alpha == "auto":
-            fit, self.alpha_ = newton_auto(loss, self.max_iter, self.tol, watch)
+            steps = newton_auto.steps(loss, self.max_iter, self.tol)
+            fit, self.alpha_ = finished(steps, hear)
             loss = loss.with_penalty(self.alpha_)
-        elif self.alpha == "firth":
-            fit = firth(loss, self.max_iter, self.tol, after)
         else:
-            fit = newton(loss, self.max_iter, self.tol, watch=watch)
-        if self.alpha_ == 0 and self.alpha != "firth" and not after.asked:
+            procedure = firth if self.alpha == "firth" else newton
+            fit = finished(procedure.steps(loss, self.max_iter, self.tol), hear)
+        if self.alpha_ == 0 and self.alpha != "firth" and not hear.asked:
             fit = self._existing(fit, X, codes, omega)
         self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
         if affordable(loss) and fit.rank == fit.theta.size:

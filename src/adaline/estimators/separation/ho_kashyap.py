@@ -89,8 +89,7 @@ class HoKashyap(Classifier):
         "tol": number(0.0, 1.0, below=True),
         "fit_intercept": FLAG,
     }
-    _steps_are = "margins"  # for `trace`
-    _look: Any = None  # set by `trace`, to be called with each step
+    _steps_are = "margins"
 
     def __init__(
         self,
