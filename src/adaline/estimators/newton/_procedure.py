@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline.errors import RankDeficientWarning
-from adaline.estimators._progress import FRAMES, Heard, watching
+from adaline.estimators._progress import FRAMES, Audience
 from adaline.losses.logistic import logistic_loss
 from adaline.objective import MANY, Objective
 from adaline.procedures.inference.wald import affordable, information
 from adaline.procedures.newton.newton import newton, newton_auto
 from adaline.procedures.newton.newton_fit import NewtonFit
+from adaline.procedures.steps import finished
 from adaline.results import Array, Fit
 from adaline.tiles import check_finite, is_sparse
 
@@ -37,29 +38,29 @@ def objective_of(model: Any, X: Any, codes: Any, omega: Array) -> Objective:
     return logistic_loss(X, codes, K, omega, alpha, model.fit_intercept)
 
 
-def learned(model: Any, X: Any, codes: Any, omega: Array, after: Heard) -> Fit:
-    """The weights; sets alpha_, n_iter_ and what `summary` needs. `after` is told of each step."""
+def learned(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
+    """The weights; sets alpha_, n_iter_ and what `summary` needs. `hear` is told of each step."""
     model.alpha_ = 0.0 if isinstance(model.alpha, str) else float(model.alpha)
     model._information = None
     if is_sparse(X):
         check_finite(X, model._names)
-    if is_wide(model, X) and model._watch is None:
-        return _dual(model, X, codes, omega, after)
+    if is_wide(model, X) and model._look is None:
+        return _dual(model, X, codes, omega, hear)
     loss = objective_of(model, X, codes, omega)
     if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
         check_finite(X, model._names)
         raise ValueError("sums over X leave the range of float64; rescale the columns.")
-    watch = watching(model._watch, after)
     if model.alpha == "auto":
-        fit, model.alpha_ = newton_auto(loss, model.max_iter, model.tol, watch)
+        steps = newton_auto.steps(loss, model.max_iter, model.tol)
+        fit, model.alpha_ = finished(steps, hear)
         loss = loss.with_penalty(model.alpha_)
     elif model.alpha == "firth":
         from adaline.procedures.firth.firth import firth
 
-        fit = firth(loss, model.max_iter, model.tol, after)
+        fit = finished(firth.steps(loss, model.max_iter, model.tol), hear)
     else:
-        fit = newton(loss, model.max_iter, model.tol, watch=watch)
-    if model.alpha_ == 0 and model.alpha != "firth" and not after.asked:
+        fit = finished(newton.steps(loss, model.max_iter, model.tol), hear)
+    if model.alpha_ == 0 and model.alpha != "firth" and not hear.asked:
         fit = _existing(model, fit, X, codes, omega)
     model.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
     if affordable(loss) and fit.rank == fit.theta.size:
@@ -67,12 +68,13 @@ def learned(model: Any, X: Any, codes: Any, omega: Array, after: Heard) -> Fit:
     return fit
 
 
-def _dual(model: Any, X: Any, codes: Any, omega: Array, after: Heard) -> Fit:
+def _dual(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
     from adaline.procedures.sparse_logistic.dual import dual_logistic
 
     t = np.where(codes == 1, 1.0, -1.0)
     most = 10 * model.max_iter  # a pass of the dual is much cheaper than a step of Newton's
-    fit = dual_logistic(X, t, omega, model.alpha_, model.fit_intercept, model.tol, most, after)
+    rest = omega, model.alpha_, model.fit_intercept, model.tol, most
+    fit = finished(dual_logistic.steps(X, t, *rest), hear)
     model.n_iter_ = np.array([max(fit.passes, 1)], dtype=np.int32)
     return fit
 

@@ -100,7 +100,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         "tol": POSITIVE,
         "reject_cost": NONE | NUMBER,
     }
-    _watch: Any = None  # set by `trace`, which looks on while fit learns
+    _steps_are = "newton"
     _information: Any = None  # what `summary` needs of the rows, where the fit could afford it
     _codes: dict[Any, float]
     _labels: list[Any]
@@ -138,14 +138,14 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         check_weights(classes, codes, omega)
         self._check_costs(len(classes))
         self._know(classes)
-        with passes(self, self.max_iter * (10 if is_wide(self, X) else 1), "step") as after:
-            fit = learned(self, X, codes, omega, after)
-            if after.asked:
-                fit = replace(fit, stopped=f"a callback asked to stop after step {after.passes}.")
+        with passes(self, self.max_iter * (10 if is_wide(self, X) else 1), "step") as hear:
+            fit = learned(self, X, codes, omega, hear)
+            if hear.asked:
+                fit = replace(fit, stopped=f"a callback asked to stop after step {hear.told}.")
             self._accept(fit, X.dtype)
             if fit.stopped.startswith("interrupted"):
                 raise KeyboardInterrupt
-        if not after.asked:
+        if not hear.asked:
             self._speak_up()
         return self
 

@@ -117,11 +117,12 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
             shared |= self._tracer.watching(self.mode, state, X, Y)
         rng = self._rng() if self.shuffle else None
         try:
-            with passes(self, self.max_iter) as after:
+            with passes(self, self.max_iter) as hear:
+                shared["after"] = lambda: hear(hear.done + 1, None)
                 if self.mode == "batch":
-                    outcome = batch(state, X, Y, omega, after=after, **shared)
+                    outcome = batch(state, X, Y, omega, **shared)
                 else:
-                    outcome = sequential(state, X, Y, omega, rng=rng, after=after, **shared)
+                    outcome = sequential(state, X, Y, omega, rng=rng, **shared)
         except KeyboardInterrupt:
             done = state.seen if self.mode == "batch" else state.seen // max(X.shape[0], 1)
             self._outcome = Outcome(done, f"interrupted after {done} complete passes.", False)

@@ -9,30 +9,21 @@ sum_i (omega_i (y_i - p_i) + h_i (1/2 - p_i)) z_i with h_i the leverages; see `j
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from adaline.objective import MANY, Objective
 from adaline.procedures.firth.jeffreys import Point, jeffreys
 from adaline.procedures.newton.lbfgs import Pairs, corrected, remember
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
-from adaline.procedures.sequential.state import never
+from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate
 
 MOST = 100  # parameters of more than two classes; each step costs n times their square
 
 
-def firth(
-    loss: Objective,
-    max_iter: int = 100,
-    tol: float = 1e-8,
-    after: Callable[[], bool] = never,
-) -> NewtonFit:
-    """theta where Firth's slope vanishes, by scoring steps that learn from the last ones.
-
-    `after` is called after each step; true asks to stop.
-    """
+@Stepwise
+def firth(loss: Objective, max_iter: int = 100, tol: float = 1e-8) -> Steps[NewtonFit]:
+    """theta where Firth's slope vanishes, by scoring steps that learn from the last ones."""
     q = len(loss.penalty)
     if q > MANY or (loss.K > 1 and (loss.K - 1) * q > MOST):
         raise ValueError(
@@ -54,7 +45,7 @@ def firth(
                 break
             theta, here = _step(loss, theta, here, pairs)
             steps += 1
-            if after():
+            if (yield steps, None):
                 outcome = "interrupted"
                 break
     except KeyboardInterrupt:

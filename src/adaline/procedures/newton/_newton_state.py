@@ -6,7 +6,6 @@ corrected by what the gradients since have told (L-BFGS). Every step must lower 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,8 +18,6 @@ from adaline.procedures.newton._transported_hessian import Carried, Sample, samp
 from adaline.procedures.newton.curvature import Curvature, curvature
 from adaline.procedures.newton.stopping import lowers
 from adaline.results import Array
-
-Watch = Callable[[Array, Array, float, float], None]  # gets W, b, f and |g| after each step
 
 _LONGEST = 16.0  # times Newton's first step, at most
 _MEMORY = 20  # pairs of steps and changes of gradient that are kept
@@ -41,13 +38,6 @@ class Walk:
     sample: Sample | None = None
     carried: Carried | None = None
     measured: tuple[Array, Metric] | None = None
-    watch: Watch | None = None
-
-    def look(self) -> None:
-        """Show where we are to whoever looks on."""
-        if self.watch is not None:
-            W, b = self.loss.original(self.theta)
-            self.watch(W, b, self.here.f, float(np.linalg.norm(self.here.g)))
 
     @property
     def nu(self) -> float:

@@ -14,11 +14,12 @@ import numpy as np
 from adaline.linalg import UNIT
 from adaline.objective import FEW, MANY, Objective
 from adaline.procedures.newton import _stride
-from adaline.procedures.newton._newton_state import Walk, Watch, begin
+from adaline.procedures.newton._newton_state import Walk, begin
 from adaline.procedures.newton.curvature import EXACT
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
 from adaline.procedures.newton.rows import row_space, scatters
 from adaline.procedures.newton.stopping import concluded, is_noise, proof
+from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
@@ -27,19 +28,16 @@ _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to 
 _DEAR = 100.0  # times tol: the part of a weight that is worth a step, however many rows there are
 
 
+@Stepwise
 def newton(
-    loss: Objective,
-    max_iter: int = 100,
-    tol: float = 1e-8,
-    start: Array | None = None,
-    watch: Watch | None = None,
-) -> NewtonFit:
+    loss: Objective, max_iter: int = 100, tol: float = 1e-8, start: Array | None = None
+) -> Steps[NewtonFit]:
     """theta that minimises f, with a bound on its distance from the minimum.
 
     Stops where the gradient, in the metric of the inverse curvature (so that it tells how many
     standard errors the weights are off, root of mean square) and divided by the root of the number
     of samples, is below tol, the next step would change no weight by a part of more than tol (see
-    `_is_fine`), and the minimum is proven to be near.
+    `_is_fine`), and the minimum is proven to be near. Its steps are the Walk, at the start too.
     """
     n, q = loss.X.shape[0], len(loss.penalty)
     theta = loss.loss.start(loss) if start is None else start
@@ -52,19 +50,17 @@ def newton(
         theta = np.column_stack([back(inner.W), inner.b])
     goal = tol * np.sqrt(loss.weight * theta.size)
     walk = begin(loss, theta, goal)
-    walk.watch = watch
-    walk.look()
     try:
-        outcome = _descend(walk, max_iter, goal, proven=True, tol=tol)
+        yield 0, walk
+        outcome = yield from _descend(walk, max_iter, goal, proven=True, tol=tol)
     except KeyboardInterrupt:
         outcome = "interrupted"
         walk.here = loss.at(walk.theta, walk.root)  # a trial may have left its own
     return _finished(walk, outcome)
 
 
-def newton_auto(
-    loss: Objective, max_iter: int, tol: float, watch: Watch | None = None
-) -> tuple[NewtonFit, float]:
+@Stepwise
+def newton_auto(loss: Objective, max_iter: int, tol: float) -> Steps[tuple[NewtonFit, float]]:
     """The fit, and the penalty alpha, of least approximate leave-one-out loss."""
     from adaline.procedures.newton._leave_one_out import least, leave_one_out
 
@@ -74,13 +70,13 @@ def newton_auto(
         here = loss.with_penalty(alpha)
         goal = 1e-4 * np.sqrt(loss.weight)
         walk = begin(here, start[-1] if start else loss.loss.start(loss), goal)
-        _descend(walk, max_iter, goal, proven=False)
+        finished(_descend(walk, max_iter, goal, proven=False))
         start.append(walk.theta)
         return leave_one_out(here, walk.theta, walk.root)
 
     middle = float(np.median(scatters(loss)))
     alpha = least(score, middle if 0.0 < middle < np.inf else 1.0)
-    return newton(loss.with_penalty(alpha), max_iter, tol, watch=watch), alpha
+    return (yield from newton.steps(loss.with_penalty(alpha), max_iter, tol)), alpha
 
 
 def _from_a_sample(loss: Objective, every: int) -> Array:
@@ -89,13 +85,13 @@ def _from_a_sample(loss: Objective, every: int) -> Array:
     start = loss.loss.start(few)
     goal = 0.1 * np.sqrt(every * start.size)
     walk = begin(few, start, goal)
-    outcome = _descend(walk, 30, goal, proven=False)
+    outcome = finished(_descend(walk, 30, goal, proven=False))
     return start if outcome in ("separated", "quasi") else walk.theta
 
 
 def _descend(
     walk: Walk, max_iter: int, goal: float, *, proven: bool, tol: float = np.inf
-) -> Outcome:
+) -> Steps[Outcome]:
     """Step until nu <= goal, and with `proven` until the minimum is proven near.
 
     The steps after that, until weights are fine, end where one wins less than a digit.
@@ -123,8 +119,8 @@ def _descend(
             return "quasi"
         steps, whole_step = walk.steps, walk.step()
         still = still + 1 if walk.steps == steps else 0
-        if not still:
-            walk.look()
+        if not still and (yield walk.steps, walk):
+            return "interrupted"
         if still > 3:
             return "rounding"
         before, nu, since = nu, walk.nu, since + 1
