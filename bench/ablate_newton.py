@@ -45,7 +45,9 @@ PIECES: dict[str, Callable[[], Any]] = {
     "subsampled curvature": lambda: patch.object(_stride, "WORK", np.inf),
     "shrunk correlations": lambda: patch.object(_stride, "shrunk", unshrunk),
     "start from a sample": lambda: patch.object(newton, "_SAMPLE", 2**60),
-    "length of the first step": lambda: patch.object(_newton_state, "_LONGEST", 0.0),
+    "length of the first step": lambda: patch.object(
+        _newton_state.NewtonState, "_first_length", lambda state, d: 1.0
+    ),
 }
 
 

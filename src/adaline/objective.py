@@ -235,6 +235,11 @@ class Objective:
         return 2.0 * (1.0 + NEAR) if self.K > 1 and self.plain else 1.0
 
     @property
+    def is_wide(self) -> bool:
+        """Whether there are too many columns for a matrix of columns x columns."""
+        return len(self.penalty) > MANY
+
+    @property
     def centred(self) -> bool:
         """Whether rows are unpacked and centred; wide sparse rows are not."""
         return not is_sparse(self.X) or len(self.scale) <= UNPACKED
@@ -277,9 +282,9 @@ class Objective:
 
         return _over(of_piece, X)
 
-    def gram(self, root: Array, every: int = 1) -> Array:
-        """Sum of root^2 z z' over every so many-th row, without the penalty; (p + 1, p + 1)."""
-        X, root, p = self.X[::every], np.ascontiguousarray(root[::every]), len(self.scale)
+    def gram(self, root: Array, stride: int = 1) -> Array:
+        """Sum of root^2 z z' over every stride-th row, without the penalty; (p + 1, p + 1)."""
+        X, root, p = self.X[::stride], np.ascontiguousarray(root[::stride]), len(self.scale)
         none = np.empty((X.shape[0], 0))
 
         def of_piece(i: int, j: int) -> Array:
@@ -292,7 +297,7 @@ class Objective:
                 return _summed(tile.T @ tile for tile in filled)
             if is_sparse(X):
                 return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
-            if every == 1:
+            if stride == 1:
                 return np.asarray(sums.gram_dense(X[i:j], *rest))
             blocks = [(k, min(k + _PIECE, j)) for k in range(i, j, _PIECE)]  # copied, they are even
             return _summed(
@@ -312,13 +317,13 @@ class Objective:
         """The same rows with another penalty, alpha / 2 |w|^2 in the units of X."""
         return replace(self, penalty=penalty_of(alpha, self.scale))
 
-    def thinned(self, every: int) -> Objective:
-        """Every so many-th row, each counted for all it stands for."""
-        omega = self.omega[::every] if len(self.omega) else np.ones(-(-self.X.shape[0] // every))
-        X = self.X[::every]
+    def thinned(self, stride: int) -> Objective:
+        """Every stride-th row, weights enlarged so that their sum stays the same."""
+        omega = self.omega[::stride] if len(self.omega) else np.ones(-(-self.X.shape[0] // stride))
+        X = self.X[::stride]
         omega = omega * (self.weight / max(float(omega.sum()), np.finfo(np.float64).tiny))
         X = X if is_sparse(X) else np.ascontiguousarray(X)
-        target, offset = self.target[::every].copy(), self.offset[::every].copy()
+        target, offset = self.target[::stride].copy(), self.offset[::stride].copy()
         return replace(self, X=X, target=target, omega=omega, offset=offset)
 
     def depth(self) -> float:
@@ -390,7 +395,7 @@ def _units(X: Any, omega: Array, intercept: bool) -> tuple[Array, Array, Array, 
 
 
 def _spreads(X: Any) -> tuple[Array, Array, Array, Array]:
-    """Mean less the first row, deviation, first row, and largest |x - first| of each column."""
+    """Mean minus the first row, deviation, first row, and largest |x - first| of each column."""
     n, p = X.shape
     if is_sparse(X) and p > UNPACKED:
         mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
@@ -433,7 +438,7 @@ def _over(work: Any, X: Any) -> list[Any]:
 
 
 def _products(work: Callable[[int, int], Array], n: int, q: int) -> list[Array]:
-    """work(start, stop) of pieces of n rows; a row costs q^2, so that fewer are worth a piece."""
+    """work(start, stop) of pieces of n rows; a row costs q^2 products, so pieces may be short."""
     if q <= FEW or q > 512 or n * q * q < 2 * _LITTLE:
         return over_pieces(work, n, q)
     cuts = np.linspace(0, n, int(np.clip(n * q * q // _WORK, 2, _PIECES)) + 1).astype(int)
@@ -441,7 +446,7 @@ def _products(work: Callable[[int, int], Array], n: int, q: int) -> list[Array]:
     def of_parts(i: int, j: int) -> list[Array]:
         return [work(*cuts[k : k + 2]) for k in range(i // _PIECE, j // _PIECE)]
 
-    # As if each were a piece of as many numbers as are worth a thread.
+    # Each cut is worth a thread of its own, so pretend that it has as many numbers as such a piece.
     parts = over_pieces(of_parts, _PIECE * (len(cuts) - 1), _NUMBERS // _PIECE)
     return [G for part in parts for G in part]
 

@@ -253,7 +253,7 @@ def test_ctrl_c_leaves_a_model_that_predicts(rng, monkeypatch):
     X, y = sample(rng)
     from adaline.procedures.newton import newton
 
-    step, made = newton.Walk.step, []
+    step, made = newton.NewtonState.step, []
 
     def interrupted(self):
         if len(made) == 2:
@@ -261,7 +261,7 @@ def test_ctrl_c_leaves_a_model_that_predicts(rng, monkeypatch):
         made.append(1)
         return step(self)
 
-    monkeypatch.setattr(newton.Walk, "step", interrupted)
+    monkeypatch.setattr(newton.NewtonState, "step", interrupted)
     model = LogisticRegression()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

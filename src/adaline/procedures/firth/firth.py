@@ -13,7 +13,7 @@ import numpy as np
 
 from adaline.objective import MANY, Objective
 from adaline.procedures.firth.jeffreys import Point, jeffreys
-from adaline.procedures.newton.lbfgs import Pairs, corrected, remember
+from adaline.procedures.newton.curvature import Pairs, corrected, remember, solver
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate
@@ -25,7 +25,7 @@ MOST = 100  # parameters of more than two classes; each step costs n times their
 def firth(loss: Objective, max_iter: int = 100, tol: float = 1e-8) -> Steps[NewtonFit]:
     """theta where Firth's slope vanishes, by scoring steps that learn from the last ones."""
     q = len(loss.penalty)
-    if q > MANY or (loss.K > 1 and (loss.K - 1) * q > MOST):
+    if loss.is_wide or (loss.K > 1 and (loss.K - 1) * q > MOST):
         raise ValueError(
             f"Firth's penalty is for two classes and at most {MANY} features, or for more and at "
             f"most {MOST} parameters; here are {max(loss.K, 2)} classes and {q - 1} features. Give "
@@ -59,7 +59,10 @@ def _step(loss: Objective, theta: Array, here: Point, pairs: Pairs) -> tuple[Arr
     Scoring, -I^-1 g, corrected by what the last steps told of the penalty's own curvature: it is
     left out of I, and far from small where samples are few.
     """
-    d, free = np.zeros_like(theta), corrected(here.g.ravel(), pairs, here.A)
+    d, free = (
+        np.zeros_like(theta),
+        corrected(here.g.ravel(), pairs, solver(here.A)),
+    )
     d[-len(here.g) :] = -free.reshape(here.g.shape)
     size = 1.0
     for _ in range(30):

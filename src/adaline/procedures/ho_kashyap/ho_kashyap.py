@@ -17,14 +17,14 @@ import numpy as np
 
 from adaline.kernels.separability.ho_kashyap import iterate
 from adaline.linalg import UNIT
-from adaline.procedures.ho_kashyap.column_space import Dense, Space
+from adaline.procedures.ho_kashyap.column_space import ColumnBasis, Dense
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Fit
 
 Proof = Callable[[Array], bool]
 Start = tuple[Array, float, Array]  # w, bias and the values w'x + bias
 # The space, coordinates u of a(k) or its start, b, Ya, and roots of the weights of the samples.
-Iteration = tuple[Space, Array, Start | None, Array, Array, Array]
+Iteration = tuple[ColumnBasis, Array, Start | None, Array, Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def shown(here: Iteration) -> tuple[Array, float, Array, Array]:
 
 @Stepwise
 def ho_kashyap(
-    space: Space,
+    space: ColumnBasis,
     t: Array,
     b: Array,
     root: Array,
@@ -83,7 +83,7 @@ def ho_kashyap(
 
     Parameters
     ----------
-    space : Space
+    space : ColumnBasis
         The columns of (1, X), factorised once.
     t, b, root : ndarray of shape (n,)
         Targets -1 or +1, the first margins b(1) > 0, and square roots of the sample weights, by
@@ -144,7 +144,7 @@ def _ended(
 
 
 def _from_values(
-    space: Space, t: Array, Ya: Array, b: Array, eta: float
+    space: ColumnBasis, t: Array, Ya: Array, b: Array, eta: float
 ) -> tuple[Array, Array, tuple[float, float, float]]:
     """What the kernel does, from Ya."""
     e = Ya - b

@@ -25,8 +25,7 @@ from scipy.special import ndtri
 from adaline.linalg import UNIT
 from adaline.objective import MANY, Objective
 from adaline.procedures.firth.jeffreys import jeffreys
-from adaline.procedures.newton.curvature import depth, root_of
-from adaline.procedures.newton.lbfgs import Pairs, corrected, remember
+from adaline.procedures.newton.curvature import Pairs, corrected, depth, remember, root_of, solver
 from adaline.results import Array
 
 _FAR = 1e7  # standard errors beyond which a bound is called infinite
@@ -66,7 +65,7 @@ def profile_intervals(
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
     q, goal = len(theta), float(ndtri((1.0 + level) / 2.0))
-    if loss.K > 1 or q > MANY:
+    if loss.K > 1 or loss.is_wide:
         raise ValueError(
             f"profile intervals are for two classes and at most {MANY} features; here are "
             f"{max(loss.K, 2)} classes and {q - 1} features. Use intervals='wald'."
@@ -141,7 +140,7 @@ class _Line:
         pairs: Pairs = []
         for _ in range(100):
             A, g = self._root(here), self.N.T @ here.g
-            n = -corrected(g, pairs, A)
+            n = -corrected(g, pairs, solver(A))
             decrement = -float(g @ n)
             noise = 64.0 * UNIT * (1.0 + abs(here.value))
             if not decrement > noise / 64.0:

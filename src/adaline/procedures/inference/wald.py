@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from adaline.objective import MANY, Objective
-from adaline.procedures.newton.curvature import EXACT, depth, root_of, whole
+from adaline.procedures.newton.curvature import EXACT, depth, full_hessian, is_one_matrix, root_of
 from adaline.results import Array
 
 if TYPE_CHECKING:
@@ -65,20 +65,20 @@ class Information:
 def affordable(loss: Objective) -> bool:
     """Whether the information costs little beside the fit."""
     n, q = loss.X.shape[0], len(loss.penalty)
-    return n * q * q <= 1e8 and loss.K * q <= EXACT
+    return n * q * q <= 1e8 and is_one_matrix(loss)
 
 
 def information(loss: Objective, theta: Array) -> Information:
     """From the rows of the fit, at its theta (K, p + 1)."""
     K, q = theta.shape
-    if q > MANY or (K > 1 and K * q > EXACT):
+    if loss.is_wide or (K > 1 and not is_one_matrix(loss)):
         raise ValueError(
             f"{K} x {q} weights: standard errors need a matrix of {K * q} x {K * q}, more than "
             f"is provided for ({EXACT}, or {MANY} for two classes). Choose fewer features."
         )
     root = loss.room()
     here = loss.at(theta, root)
-    H = loss.gram(root) + np.diag(loss.penalty) if K == 1 else whole(loss, root)
+    H = loss.gram(root) + np.diag(loss.penalty) if K == 1 else full_hessian(loss, root)
     found = root_of(H, depth(loss))
     if found.rank < len(H):
         raise ValueError(

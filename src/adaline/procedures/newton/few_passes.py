@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adaline.certificates.optimality import Metric, optimality
+from adaline.certificates.optimality import CurvatureBound, optimality
 from adaline.linalg import UNIT
 from adaline.objective import NEAR, Objective, gradient_rounding
-from adaline.procedures.newton.curvature import Root, depth, root_of, whole
+from adaline.procedures.newton.curvature import Root, depth, full_hessian, root_of
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
 from adaline.procedures.newton.stopping import concluded, is_noise, lowers, proof
 from adaline.results import Array, Certificate
@@ -69,7 +69,7 @@ class Sums:
         root = rows.room()
         here = rows.at(theta, root)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial may go too far
-            H = rows.gram(root) if rows.K == 1 else whole(rows, root)
+            H = rows.gram(root) if rows.K == 1 else full_hessian(rows, root)
             M = H[:0] if rows.K == 1 else rows.gram(np.sqrt(root.min(axis=1)))
         values = here.f, here.g, H, M, here.least, here.slopes, rows.loss.saturated(rows)
         deepest = max(rows.depth(), depth(rows))
@@ -247,15 +247,15 @@ class _Descent:
     def _predicted(self, here: Sums, root: Root, step: Array, bound: float, s: float) -> NewtonFit:
         """The fit after a last step whose outcome is proven without a pass."""
         rows, theta, steps = self.rows, self.theta + step, self.steps + 1
-        metric = _metric(here)
-        metric = replace(metric, loss=metric.loss * float(np.exp(s)))
+        curvature = _curvature_bound(here)
+        curvature = replace(curvature, loss=curvature.loss * float(np.exp(s)))
         # |g| in the metric M^-1 is at most that in H^-1, of whatever direction it is.
-        each, share = np.zeros(theta.shape[1]), metric.deviations()
+        each, share = np.zeros(theta.shape[1]), curvature.deviations()
         place = -1 if rows.intercept else 0
         each[place] = bound * float(np.exp(s / 2)) * _wider(here) / share[place]
         value = here.f + 0.5 * float(np.sum(here.g * step))
         rest = here.top, rows.scale, rows.shift, theta, value
-        certificate = optimality(metric, np.zeros_like(theta), each / np.sqrt(len(theta)), *rest)
+        certificate = optimality(curvature, np.zeros_like(theta), each / np.sqrt(len(theta)), *rest)
         evidence = {k: v for k, v in certificate.evidence.items() if k != "gradient_norm"}
         evidence["passes"] = self.passes
         distance, bias = evidence["distance_bound"], evidence["intercept_bound"]
@@ -271,15 +271,15 @@ class _Descent:
     def _finished(self, here: Sums, outcome: Outcome) -> NewtonFit:
         rows, theta = self.rows, self.theta
         rank = root_of(here.H, here.depth()).rank
-        error, metric = self._rounding(here), _metric(here)
-        certificate = proof(rows, metric, theta, here.f, here.g, error, here.top, rank)
+        error, curvature = self._rounding(here), _curvature_bound(here)
+        certificate = proof(rows, curvature, theta, here.f, here.g, error, here.top, rank)
         return concluded(rows, theta, here.f, certificate, rank, outcome, self.steps, self.passes)
 
 
-def _metric(here: Sums) -> Metric:
+def _curvature_bound(here: Sums) -> CurvatureBound:
     """M <= H(theta), in which distances are measured."""
     found = root_of(here.M if len(here.M) else here.H, here.depth())
-    return Metric(found.A, 1.0 / (1.0 - found.eps) if found.eps < 0.5 else np.inf)
+    return CurvatureBound(found.A, 1.0 / (1.0 - found.eps) if found.eps < 0.5 else np.inf)
 
 
 def _wider(here: Sums) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adaline.certificates.optimality import Metric, optimality
+from adaline.certificates.optimality import CurvatureBound, optimality
 from adaline.linalg import UNIT
 from adaline.objective import Objective
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
@@ -32,7 +32,7 @@ def is_noise(nu: float, size: float, weight: float) -> bool:
 
 def proof(
     rows: Objective,
-    metric: Metric,
+    bound: CurvatureBound,
     theta: Array,
     f: float,
     g: Array,
@@ -41,7 +41,7 @@ def proof(
     rank: int,
 ) -> Certificate:
     """How near the minimum is; of rows, only the units are used."""
-    found = optimality(metric, g, rounding, top, rows.scale, rows.shift, theta, f)
+    found = optimality(bound, g, rounding, top, rows.scale, rows.shift, theta, f)
     if rank < theta.size and found.kind == "optimal":
         said = (
             "columns depend on others, so many weights give the same least loss; these are one "
