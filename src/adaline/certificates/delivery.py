@@ -1,7 +1,7 @@
 """Certificates of weights as a user gets them: rounded to the dtype of the samples.
 
 Procedures prove things of weights in float64. float32 samples get float32 weights, so each bound
-grows by what that rounding moved, and what no longer holds is not said.
+grows by as much as that rounding moved the weights, and a claim that no longer holds is dropped.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _LOST = 4 * float(np.finfo(np.float64).smallest_subnormal)  # a product may lose
 
 @dataclass(frozen=True, eq=False)
 class CurvatureBound:
-    """M^-1 = A A' with M <= H(theta) but for a factor: loss >= 1 says how much M must shrink.
+    """A matrix M with M / loss <= H(theta), for a factor loss >= 1; A A' = M^-1.
 
     A is (q, q). Where q is too large for a matrix, A is empty and M = alpha I + h (m, 1)(m, 1)':
     the penalty, and the curvature h of all rows at their weighted mean m.

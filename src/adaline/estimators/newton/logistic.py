@@ -32,7 +32,7 @@ _STREAM = Certificate("undecided", "a stream does not remember its samples; noth
 
 
 class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
-    """Logistic loss × Newton × logistic output: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
+    """Logistic regression by Newton's procedure: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
 
     Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
     penalised. K classes have one w and b each, and softmax. **The lecture's class 1 is

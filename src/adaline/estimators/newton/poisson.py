@@ -31,7 +31,7 @@ from adaline.tiles import as_rows, is_sparse
 
 
 class PoissonRegression(Regressor):
-    """Poisson loss × Newton × exponential output: counts y of mean exp(w'x + b + offset).
+    """Poisson regression by Newton's procedure: counts y of mean exp(w'x + b + offset).
 
     Minimises sum_i (mu_i - y_i log mu_i) + alpha/2 |w|^2; the intercept is not penalised.
     scikit-learn's PoissonRegressor divides the sum by the number of rows: its alpha is ours by n.

@@ -31,7 +31,7 @@ _FUNCTION = Expected("a function of two blocks of rows", callable)
 
 
 class KernelPerceptron(CallbackSupportMixin, Classifier):
-    """Perceptron criterion × sequential × dual variables: v = sum lambda t (k(x^mu, x) + 1).
+    """The perceptron in dual variables, with a kernel: v = sum lambda t (k(x^mu, x) + 1).
 
     lambda_mu counts how often pattern mu was corrected (while t v <= 0, one row after the other, in
     their order, starting from zero), each time by its sample_weight. Patterns enter in inner

@@ -23,7 +23,7 @@ MOST = 100  # parameters of more than two classes; each step costs n times their
 
 @Stepwise
 def firth(loss: Objective, max_iter: int = 100, tol: float = 1e-8) -> Steps[NewtonFit]:
-    """theta where Firth's slope vanishes, by scoring steps that learn from the last ones."""
+    """theta where Firth's score is zero, by Fisher scoring with L-BFGS corrections."""
     q = len(loss.penalty)
     if loss.is_wide or (loss.K > 1 and (loss.K - 1) * q > MOST):
         raise ValueError(
@@ -56,8 +56,8 @@ def firth(loss: Objective, max_iter: int = 100, tol: float = 1e-8) -> Steps[Newt
 def _step(loss: Objective, theta: Array, here: Point, pairs: Pairs) -> tuple[Array, Point]:
     """One step, halved until Firth's criterion does not grow.
 
-    Scoring, -I^-1 g, corrected by what the last steps told of the penalty's own curvature: it is
-    left out of I, and far from small where samples are few.
+    The step is -I^-1 g, corrected by L-BFGS: I leaves out the curvature of the penalty, which is
+    not small where samples are few.
     """
     d, free = (
         np.zeros_like(theta),
@@ -76,7 +76,7 @@ def _step(loss: Objective, theta: Array, here: Point, pairs: Pairs) -> tuple[Arr
 
 
 def _tried(loss: Objective, theta: Array) -> Point | None:
-    """Firth's criterion, or None where probabilities of 0 and 1 have taken the curvature away."""
+    """Firth's criterion, or None where probabilities of 0 and 1 leave no curvature."""
     try:
         return jeffreys(loss, theta)
     except ValueError:

@@ -7,8 +7,9 @@ beta = c'theta is F(beta) = min F(theta) where c'theta = beta, and the interval 
 
 Unlike Wald's beta +- z error it need not be symmetric, is the same in all parametrisations, and
 stays right where few samples, or rare events, make the likelihood far from a parabola. The root of
-the left side is nearly linear in beta: Newton's steps on it, each profile found by Newton's steps
-from the last one. Where the profile does not reach the level, the bound is infinite.
+the left side is nearly linear in beta, so Newton's method finds where it reaches the level; each
+profile on the way is a minimum, found by Newton's steps from the last one. Where the profile never
+reaches the level, the bound is infinite.
 
 theta = beta e + N n: moving beta moves theta along e, and N spans what leaves beta as it is. The
 curvature is only ever factored on N: it may be lost along the profile itself, where that is flat.

@@ -1,6 +1,6 @@
-"""What large samples say of weights found by Newton: errors, tests, intervals and deviance.
+"""Wald's inference for weights found by Newton: standard errors, tests, intervals and deviance.
 
-cov(theta) = H^-1, the inverse curvature of the (penalised) loss at the minimum.
+For large samples cov(theta) = H^-1, with H the Hessian of the (penalised) loss at the minimum.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Information:
 
 
 def affordable(loss: Objective) -> bool:
-    """Whether the information costs little beside the fit."""
+    """Whether the information costs little compared with the fit."""
     n, q = loss.X.shape[0], len(loss.penalty)
     return n * q * q <= 1e8 and is_one_matrix(loss)
 
