@@ -42,10 +42,10 @@ def data(n, p):
     return X, X @ rng.standard_normal(p) + rng.standard_normal(n) + 1.0
 
 
-def speed(n, p, quick):
+def speed(n, p, quick, how):
     X, y = data(n, p)
     fast, full = LeastSquares(refine=False), LeastSquares()
-    size, repeats = f"{n:.0e}×{p}", 3 if quick else 7
+    size, repeats = f"{n}x{p}, {how}", 3 if quick else 7
     tall = (n, p) in ((10**6, 20), (10**5, 20))
 
     def lr():
@@ -75,7 +75,7 @@ def speed(n, p, quick):
     note(f"same coefficients to {agree:.0e}; {memory:.0f} MB beyond X; {full.certificate_}")
 
 
-def many_targets(n, p, k, quick):
+def many_targets(n, p, k, quick, how):
     """All targets in one fit, beside scikit-learn in the same process."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((n, p))
@@ -88,7 +88,7 @@ def many_targets(n, p, k, quick):
     def lr():
         return LinearRegression().fit(X, Y)
 
-    name = f"full digits {n:.0e}×{p}, {k} targets"
+    name = f"full digits {n}x{p}, {k} targets, {how}"
     compare(name, fully, lr, 0.0, 3 if quick else 7, "sklearn")
     agree = np.max(np.abs(full.coef_ - lr().coef_)) / np.max(np.abs(full.coef_))
     note(f"same coefficients to {agree:.0e} of the largest; {full.certificate_}")
@@ -157,13 +157,14 @@ def main():
     quick = "--quick" in sys.argv
     shrink = 10 if quick else 1
     for n_threads in (1, 2):
-        print(f"\n{n_threads} thread(s)")
+        how = f"{n_threads} thread{'s'[: n_threads - 1]}"
+        print(f"\n{how}")
         head()
         with threads(n_threads):
             for n, p in ((10**6, 20), (2 * 10**5, 100)):
-                speed(n // shrink, p, quick)
+                speed(n // shrink, p, quick, how)
             for n, p, k in ((30, 5, 1000), (1000, 20, 1000), (10**5 // shrink, 20, 50)):
-                many_targets(n, p, k, quick)
+                many_targets(n, p, k, quick, how)
     digits()
     offsets()
     first_call()

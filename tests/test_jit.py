@@ -17,7 +17,7 @@ import pytest
 from numba import float64
 
 from adaline._jit import cache
-from adaline.kernels.sequential import neurons as neurons
+from adaline.kernels.sequential import neurons
 
 _KERNEL = "from adaline._jit import kernel\nfrom {} import {}\n@kernel\ndef {}(x):\n    return {}\n"
 
@@ -269,7 +269,7 @@ IMPORTS = {
     "in brackets": "from adaline.kernels.sequential import (\n    automatic,\n    neurons,\n)\n",
     "after a backslash": "from adaline.kernels.sequential import automatic, \\\n    neurons\n",
     "by its whole name": "import adaline.kernels.sequential.neurons\n",
-    "under another name": "import numpy, adaline.kernels.sequential.neurons as n\n",
+    "under another name": "import numpy, adaline.kernels.sequential.neurons\n",
     "names of it": "from adaline.kernels.sequential.neurons import target\n",
     "in a function": "def f():\n    from adaline.kernels.sequential import neurons\n",
 }

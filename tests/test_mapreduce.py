@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adaline.mapreduce import Reduction, mapreduce
-from adaline.moments import Moments, merged
+from adaline.moments import Moments
 
 
 def bracketed(a: str, b: str) -> str:
@@ -33,8 +33,9 @@ def test_a_run_that_stops_anywhere_goes_on_to_the_same_tree(n, data):
 
 
 def test_the_tree_is_that_of_moments_over_blocks(rng):
-    parts = [Moments.of(rng.standard_normal((5, 3))) for _ in range(13)]
-    ours, theirs = mapreduce(lambda m: m, parts, operator.add), merged(parts)
+    blocks = [(rng.standard_normal((5, 3)), rng.standard_normal(5)) for _ in range(13)]
+    ours = mapreduce(lambda block: Moments.of(*block), blocks, operator.add)
+    theirs = Moments.over(blocks)
     assert np.array_equal(ours.scatter, theirs.scatter)
     assert np.array_equal(ours.mean, theirs.mean)
 

@@ -110,12 +110,15 @@ def test_large_values_neither_overflow_nor_lose_the_loss():
 
 
 @pytest.mark.parametrize("p", [5, 80])
-@pytest.mark.parametrize("every", [1, 3])
-def test_a_gram_matrix_of_some_rows_is_theirs(rng, p, every):
+@pytest.mark.parametrize("stride", [1, 3])
+def test_a_gram_matrix_of_some_rows_is_theirs(rng, p, stride):
     X, root = rng.standard_normal((3001, p)) + 1.0, rng.uniform(0.1, 0.5, 3001)
     loss = logistic_loss(X, np.arange(3001) % 2, 2, np.empty(0), 1.0, True)
-    Z = np.column_stack([X * loss.scale - loss.shift, np.ones(3001)])[::every] * root[::every, None]
-    G = loss.gram(root, every)
+    Z = (
+        np.column_stack([X * loss.scale - loss.shift, np.ones(3001)])[::stride]
+        * root[::stride, None]
+    )
+    G = loss.gram(root, stride)
     np.testing.assert_allclose(G, Z.T @ Z, rtol=1e-12, atol=1e-11)
     np.testing.assert_array_equal(G, G.T)
 

@@ -74,3 +74,29 @@ def test_without_the_extra_the_command_says_what_to_install():
     assert answer.returncode == 2
     assert 'pip install "adaline[cli]"' in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_a_penalised_logistic_fit_loads_fewer_than_35_files():
+    """Firth, profiles, the dual, streams and the exact simplex load only where they are asked for.
+
+    The `__init__` of a folder that holds nothing but its docstring is no file to read.
+    """
+    program = (
+        "import ast, sys\n"
+        "import adaline\n"
+        "before = set(sys.modules)\n"
+        "X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]\n"
+        "model = adaline.LogisticRegression(alpha=1.0).fit(X, [0, 0, 1, 0, 1, 1])\n"
+        "assert model.certificate_.kind == 'optimal'\n"
+        "model.predict_proba(X)\n"
+        "for name in sorted(set(sys.modules) - before):\n"
+        "    if name.split('.')[0] == 'adaline':\n"
+        "        text = open(sys.modules[name].__file__, encoding='utf-8').read()\n"
+        "        if len(ast.parse(text).body) > 1:\n"
+        "            print(name)\n"
+    )
+    answer = run("-c", program)
+    assert answer.returncode == 0, answer.stderr
+    files = answer.stdout.split()
+    assert "adaline.procedures.newton.newton" in files
+    assert len(files) < 35, files

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from adaline import LeastSquares, LogisticRegression, Moments
-from adaline._threads import calm, over_pieces, pieces, threads
+from adaline._threads import one_blas_thread, over_pieces, pieces, threads
 
 
 @given(st.integers(1, 10**8), st.integers(1, 2000))
@@ -76,14 +76,14 @@ def overlapped(first, second):
 
 def test_limits_of_two_threads_that_overlap_are_lifted_in_the_end():
     before = blas_threads()
-    overlapped(calm(3), calm(3))
+    overlapped(one_blas_thread(3), one_blas_thread(3))
     assert blas_threads() == before
 
 
 def test_blas_has_one_thread_as_long_as_anyone_is_inside():
     with threadpool_limits(2):
         before = blas_threads()
-        one, other = calm(3), calm(3)
+        one, other = one_blas_thread(3), one_blas_thread(3)
         one.__enter__()
         other.__enter__()
         assert set(blas_threads()) == {1}
@@ -96,14 +96,14 @@ def test_blas_has_one_thread_as_long_as_anyone_is_inside():
 def test_an_error_inside_lifts_the_limit():
     with threadpool_limits(2):
         before = blas_threads()
-        with pytest.raises(ZeroDivisionError), calm(3):
+        with pytest.raises(ZeroDivisionError), one_blas_thread(3):
             1 / 0  # noqa: B018
         assert blas_threads() == before
 
 
 def test_who_is_inside_uses_one_thread_and_others_as_many_as_before():
     told = []
-    with threadpool_limits(2), calm(3):
+    with threadpool_limits(2), one_blas_thread(3):
         assert threads() == 1
         other = Thread(target=lambda: told.append(threads()))
         other.start()
@@ -134,7 +134,7 @@ def test_a_fork_while_another_thread_is_inside_has_all_threads_again():
     entered, done = Event(), Event()
 
     def stay():
-        with calm(3):
+        with one_blas_thread(3):
             entered.set()
             done.wait(10)
 
@@ -146,7 +146,7 @@ def test_a_fork_while_another_thread_is_inside_has_all_threads_again():
         child = os.fork()
         if child == 0:
             fine = blas_threads() == before and threads() == 2
-            with calm(3):
+            with one_blas_thread(3):
                 fine = fine and set(blas_threads()) == {1}
             os._exit(0 if fine and blas_threads() == before else 1)
         status = os.waitpid(child, 0)[1]

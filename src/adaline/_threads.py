@@ -48,7 +48,7 @@ def over_pieces(work: Callable[[int, int], T], n: int, q: int) -> list[T]:
         return list(pool.map(work, *zip(*cuts, strict=True)))
 
 
-def calm(q: int) -> AbstractContextManager[None]:
+def one_blas_thread(q: int) -> AbstractContextManager[None]:
     """BLAS on one thread, for small factorisations (q columns, unless many) between two passes.
 
     Threads of BLAS go on waiting busily after their work, for some hundredths of a second, on the

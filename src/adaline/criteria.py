@@ -10,25 +10,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from adaline.kernels.sequential import neurons as codes
+from adaline.kernels.sequential import neurons
 from adaline.results import Array
 
-NAMES = {
-    codes.PERCEPTRON: "perceptron criterion",
-    codes.MACHINE: "perceptron criterion of the linear machine",
-    codes.SQUARED: "squared error",
-    codes.TANH: "squared error through tanh",
-    codes.LOGISTIC: "squared error through the logistic function",
-    codes.CROSS_ENTROPY: "logistic loss",
-    codes.SOFTMAX: "logistic loss of K classes",
-}
-
 CURVATURE = {
-    codes.SQUARED: 1.0,
-    codes.TANH: 2.0,
-    codes.LOGISTIC: 0.16,
-    codes.CROSS_ENTROPY: 0.25,
-    codes.SOFTMAX: 0.5,
+    neurons.SQUARED: 1.0,
+    neurons.TANH: 2.0,
+    neurons.SQUARED_LOGISTIC: 0.16,
+    neurons.CROSS_ENTROPY: 0.25,
+    neurons.SOFTMAX: 0.5,
 }
 """Bounds of |d^2 E / dv^2| for targets within the range of phi: by them automatic rates divide."""
 
@@ -36,24 +26,24 @@ CURVATURE = {
 def targets(kind: int, Y: Array, K: int) -> Array:
     """Targets (n, K) from numbers, or from class codes (n, 1): +1 and -1, or 1 and 0.
 
-    >>> targets(codes.SIGNS, np.array([[0.0], [1.0]]), 1).ravel()
+    >>> targets(neurons.SIGNS, np.array([[0.0], [1.0]]), 1).ravel()
     array([-1.,  1.])
     """
-    if kind == codes.NUMBERS:
+    if kind == neurons.NUMBERS:
         return Y
     own = (1.0 if K == 1 else np.arange(float(K))) == Y
-    return np.where(own, 1.0, -1.0 if kind == codes.SIGNS else 0.0)
+    return np.where(own, 1.0, -1.0 if kind == neurons.SIGNS else 0.0)
 
 
 def phi(criterion: int, V: Array) -> Array:
     """Outputs of the neurons.
 
-    >>> phi(codes.LOGISTIC, np.array([0.0]))
+    >>> phi(neurons.SQUARED_LOGISTIC, np.array([0.0]))
     array([0.5])
     """
-    if criterion == codes.TANH:
+    if criterion == neurons.TANH:
         return np.tanh(V)
-    if criterion in (codes.LOGISTIC, codes.CROSS_ENTROPY):
+    if criterion in (neurons.SQUARED_LOGISTIC, neurons.CROSS_ENTROPY):
         return np.asarray(0.5 * (1.0 + np.tanh(0.5 * V)))
     return V
 
@@ -61,25 +51,25 @@ def phi(criterion: int, V: Array) -> Array:
 def slopes(criterion: int, T: Array, V: Array) -> tuple[Array, Array]:
     """-dE/dV (n, K), zero where there is no correction to make, and E (n, K) or (n, 1).
 
-    >>> slopes(codes.SQUARED, np.array([[1.0]]), np.array([[0.5]]))
+    >>> slopes(neurons.SQUARED, np.array([[1.0]]), np.array([[0.5]]))
     (array([[0.5]]), array([[0.125]]))
     """
-    if criterion == codes.PERCEPTRON:
+    if criterion == neurons.PERCEPTRON:
         wrong = T * V <= 0.0
         return np.where(wrong, T, 0.0), np.where(wrong, -T * V, 0.0)
-    if criterion == codes.MACHINE:
+    if criterion == neurons.MACHINE:
         return _machine(T[:, 0].astype(np.int64), V)
-    if criterion == codes.SOFTMAX:
+    if criterion == neurons.SOFTMAX:
         P = softmax(V, axis=1)
         own = T[:, :1] == np.arange(V.shape[1])
         return own - P, -log_softmax(V, axis=1)[own][:, None]
     Z = phi(criterion, V)
     E = T - Z
-    if criterion == codes.CROSS_ENTROPY:
+    if criterion == neurons.CROSS_ENTROPY:
         return E, np.logaddexp(0.0, V) - T * V
-    if criterion == codes.TANH:
+    if criterion == neurons.TANH:
         return E * (1.0 - Z * Z), 0.5 * E * E
-    if criterion == codes.LOGISTIC:
+    if criterion == neurons.SQUARED_LOGISTIC:
         return E * (Z * (1.0 - Z)), 0.5 * E * E
     return E, 0.5 * E * E
 

@@ -43,8 +43,8 @@ class Cover:
     log_fraction, log_complement : float
         Natural logarithms of F and of 1 - F, which keep their digits in both tails; -inf for 0.
     count : int
-        C(N, d), exact. Computed when first asked for, in about min(D, N - D) products of a number
-        as long as the count: 2 ms for N = 10^7, d = 1000; about 1 s for N = 10^5, d = N/2.
+        C(N, d), exact. Computed when first asked for, in about min(D, N - D) products, each of a
+        number that has as many digits as the count.
     """
 
     n: int

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dgejsv, dpotrf, dtrcon, dtrtri, zpotrf, ztrcon
 from adaline.results import Array
 
 _OUT_OF_RANGE = "sums over X leave the range of float64; rescale the columns or the weights."
-UNIT = 2.0**-53  # the largest relative error of one rounded operation
+UNIT = 2.0**-53  # the unit roundoff: the largest relative error of one rounded operation
 
 UNDERFLOW = 2.0**-1020
 """More than a product, or a number scaled by a power of two, can lose below float64's range.

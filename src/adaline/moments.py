@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from adaline._threads import over_pieces, pieces
 from adaline.kernels.sums import sums
 from adaline.linalg import UNIT, symmetric
+from adaline.mapreduce import Reduction
 from adaline.parameters import blocks_of, count, named
 from adaline.results import Array
 from adaline.tiles import (
@@ -111,7 +112,10 @@ class Moments:
     @classmethod
     def over(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
         """Moments of all blocks (X, y) or (X, y, weights), merged in a tree of fixed shape."""
-        return merged(cls._of_block(i, block) for i, block in blocks_of(blocks, _BLOCK))
+        sums: Reduction[Moments] = Reduction(Moments.__add__)
+        for i, block in blocks_of(blocks, _BLOCK):
+            sums.push(cls._of_block(i, block))
+        return sums.total()
 
     @classmethod
     def _of_block(cls, i: int, block: Any) -> Moments:
@@ -266,23 +270,6 @@ class Moments:
                 f"moments of {self.p} features and {self.targets} targets do not merge with those "
                 f"of {other.p} features and {other.targets} targets."
             )
-
-
-def merged(parts: Iterable[Moments]) -> Moments:
-    """The sum in a binary tree whose shape depends on the number of parts alone."""
-    waiting: list[tuple[int, Moments]] = []
-    for part in parts:
-        level = 0
-        while waiting and waiting[-1][0] == level:
-            part = waiting.pop()[1] + part
-            level += 1
-        waiting.append((level, part))
-    if not waiting:
-        raise ValueError("there are no blocks to merge; give at least one (X, y).")
-    total = waiting.pop()[1]
-    while waiting:
-        total = waiting.pop()[1] + total
-    return total
 
 
 def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -54,6 +55,52 @@ class Evaluation:
 Part = tuple[float, Array, float]  # loss, gradient (K, p + 1) and least lead of some rows
 
 
+class Extent(Protocol):
+    """How many rows there are and how large: what bounds on rounding are made of.
+
+    Rows in memory are an `Objective`; rows of a file are known by sums only.
+    """
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """Sum of the sample weights."""
+        ...
+
+    @property
+    def total(self) -> float:
+        """Sum of omega times the target, where targets are numbers."""
+        ...
+
+    @property
+    def top(self) -> Array:
+        """Bounds on |z_j|, (p + 1,)."""
+        ...
+
+    @property
+    def length(self) -> Array:
+        """Bounds on the root of sum omega z_j^2, (p + 1,)."""
+        ...
+
+    @property
+    def farthest(self) -> float:
+        """The largest |offset|."""
+        ...
+
+    @property
+    def uncentred(self) -> float:
+        """How much larger sums get where they are made of x instead of z; 1 where they are not."""
+        ...
+
+    def depth(self) -> float:
+        """Rounded additions behind a component of the gradient, at most."""
+        ...
+
+
 class Loss(Protocol):
     """What Newton's procedure asks of a criterion.
 
@@ -73,11 +120,11 @@ class Loss(Protocol):
         """
         ...
 
-    def size(self, rows: Objective, theta: Array, f: float, slopes: float) -> float:
+    def size(self, rows: Extent, theta: Array, f: float, slopes: float) -> float:
         """Sum of the sizes of the terms of f, about; slopes is the sum of omega dloss/dv."""
         ...
 
-    def rounding(self, rows: Objective, theta: Array, slopes: float) -> Array:
+    def rounding(self, rows: Extent, theta: Array, slopes: float) -> Array:
         """Bound on what rounding may have done to the gradient without the penalty, (p + 1,)."""
         ...
 
@@ -163,9 +210,34 @@ class Objective:
         return np.empty(n if self.K == 1 else (n, self.K))
 
     @property
+    def n(self) -> int:
+        """Rows."""
+        return int(self.X.shape[0])
+
+    @property
     def weight(self) -> float:
         """Sum of the sample weights."""
         return float(self.omega.sum()) if len(self.omega) else float(self.X.shape[0])
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of omega times the target."""
+        return float(self.omega @ self.target if len(self.omega) else np.sum(self.target))
+
+    @cached_property
+    def farthest(self) -> float:
+        """The largest |offset|."""
+        return float(np.max(np.abs(self.offset), initial=0.0))
+
+    @property
+    def uncentred(self) -> float:
+        """Of K classes, plain rows are summed as they are."""
+        return 2.0 * (1.0 + NEAR) if self.K > 1 and self.plain else 1.0
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are too many columns for a matrix of columns x columns."""
+        return len(self.penalty) > MANY
 
     @property
     def centred(self) -> bool:
@@ -210,9 +282,9 @@ class Objective:
 
         return _over(of_piece, X)
 
-    def gram(self, root: Array, every: int = 1) -> Array:
-        """Sum of root^2 z z' over every so many-th row, without the penalty; (p + 1, p + 1)."""
-        X, root, p = self.X[::every], np.ascontiguousarray(root[::every]), len(self.scale)
+    def gram(self, root: Array, stride: int = 1) -> Array:
+        """Sum of root^2 z z' over every stride-th row, without the penalty; (p + 1, p + 1)."""
+        X, root, p = self.X[::stride], np.ascontiguousarray(root[::stride]), len(self.scale)
         none = np.empty((X.shape[0], 0))
 
         def of_piece(i: int, j: int) -> Array:
@@ -225,7 +297,7 @@ class Objective:
                 return _summed(tile.T @ tile for tile in filled)
             if is_sparse(X):
                 return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
-            if every == 1:
+            if stride == 1:
                 return np.asarray(sums.gram_dense(X[i:j], *rest))
             blocks = [(k, min(k + _PIECE, j)) for k in range(i, j, _PIECE)]  # copied, they are even
             return _summed(
@@ -245,13 +317,13 @@ class Objective:
         """The same rows with another penalty, alpha / 2 |w|^2 in the units of X."""
         return replace(self, penalty=penalty_of(alpha, self.scale))
 
-    def thinned(self, every: int) -> Objective:
-        """Every so many-th row, each counted for all it stands for."""
-        omega = self.omega[::every] if len(self.omega) else np.ones(-(-self.X.shape[0] // every))
-        X = self.X[::every]
+    def thinned(self, stride: int) -> Objective:
+        """Every stride-th row, weights enlarged so that their sum stays the same."""
+        omega = self.omega[::stride] if len(self.omega) else np.ones(-(-self.X.shape[0] // stride))
+        X = self.X[::stride]
         omega = omega * (self.weight / max(float(omega.sum()), np.finfo(np.float64).tiny))
         X = X if is_sparse(X) else np.ascontiguousarray(X)
-        target, offset = self.target[::every].copy(), self.offset[::every].copy()
+        target, offset = self.target[::stride].copy(), self.offset[::stride].copy()
         return replace(self, X=X, target=target, omega=omega, offset=offset)
 
     def depth(self) -> float:
@@ -260,14 +332,9 @@ class Objective:
         start, stop = pieces(n, min(q, 512))[0]
         return float(tile_rows(q) + (stop - start) / ROWS + 64 if self.centred else n)
 
-    def reach(self, theta: Array) -> float:
-        """Bound on |theta|'|z|, of the output where it is largest."""
-        return float(np.max(np.abs(theta) @ self.top))
-
     def rounding(self, theta: Array, here: Evaluation) -> Array:
         """Bound on what rounding may have done to each component of the gradient, (p + 1,)."""
-        own = penalty_rounding(self.penalty, theta) + self.X.shape[0] * UNDERFLOW
-        return np.asarray(self.loss.rounding(self, theta, here.slopes) + own)
+        return gradient_rounding(self.loss, self, self.penalty, theta, here.slopes)
 
     def original(self, theta: Array) -> tuple[Array, Array]:
         """W (K, p) and b (K,) for the columns as they came."""
@@ -284,7 +351,20 @@ def penalty_of(alpha: float, scale: Array) -> Array:
     return np.append(np.maximum(own, np.finfo(np.float64).smallest_subnormal * (alpha > 0)), 0.0)
 
 
-def penalty_rounding(penalty: Array, theta: Array) -> Array:
+def reach(rows: Extent, theta: Array) -> float:
+    """Bound on |theta|'|z| + |offset|, of the output where it is largest."""
+    return float(np.max(np.abs(theta) @ rows.top)) + rows.farthest
+
+
+def gradient_rounding(
+    loss: Loss, rows: Extent, penalty: Array, theta: Array, slopes: float
+) -> Array:
+    """Bound on what rounding may have done to the gradient with its penalty, (p + 1,)."""
+    own = _penalty_rounding(penalty, theta) + rows.n * UNDERFLOW
+    return np.asarray(loss.rounding(rows, theta, slopes) + own)
+
+
+def _penalty_rounding(penalty: Array, theta: Array) -> Array:
     """Bound on what rounding did to the penalty's part of the gradient, (p + 1,).
 
     Infinite where the penalty had to be lowered: nothing is proven then.
@@ -315,7 +395,7 @@ def _units(X: Any, omega: Array, intercept: bool) -> tuple[Array, Array, Array, 
 
 
 def _spreads(X: Any) -> tuple[Array, Array, Array, Array]:
-    """Mean less the first row, deviation, first row, and largest |x - first| of each column."""
+    """Mean minus the first row, deviation, first row, and largest |x - first| of each column."""
     n, p = X.shape
     if is_sparse(X) and p > UNPACKED:
         mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
@@ -358,7 +438,7 @@ def _over(work: Any, X: Any) -> list[Any]:
 
 
 def _products(work: Callable[[int, int], Array], n: int, q: int) -> list[Array]:
-    """work(start, stop) of pieces of n rows; a row costs q^2, so that fewer are worth a piece."""
+    """work(start, stop) of pieces of n rows; a row costs q^2 products, so pieces may be short."""
     if q <= FEW or q > 512 or n * q * q < 2 * _LITTLE:
         return over_pieces(work, n, q)
     cuts = np.linspace(0, n, int(np.clip(n * q * q // _WORK, 2, _PIECES)) + 1).astype(int)
@@ -366,7 +446,7 @@ def _products(work: Callable[[int, int], Array], n: int, q: int) -> list[Array]:
     def of_parts(i: int, j: int) -> list[Array]:
         return [work(*cuts[k : k + 2]) for k in range(i // _PIECE, j // _PIECE)]
 
-    # As if each were a piece of as many numbers as are worth a thread.
+    # Each cut is worth a thread of its own, so pretend that it has as many numbers as such a piece.
     parts = over_pieces(of_parts, _PIECE * (len(cuts) - 1), _NUMBERS // _PIECE)
     return [G for part in parts for G in part]
 

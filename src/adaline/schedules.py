@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.kernels.sequential import neurons as codes
+from adaline.kernels.sequential import neurons
 from adaline.parameters import FLAG, POSITIVE, ParameterError, is_number, shown
 from adaline.results import Array
 from adaline.tiles import as_rows, check_finite, is_sparse
@@ -46,7 +46,7 @@ class Constant:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return codes.CONSTANT, float(self.eta), 0.0
+        return neurons.CONSTANT, float(self.eta), 0.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class OverK:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return codes.OVER_K, float(self.eta1), 0.0
+        return neurons.OVER_K, float(self.eta1), 0.0
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class SearchThenConverge:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return codes.SEARCH_THEN_CONVERGE, float(self.eta0), float(self.tau)
+        return neurons.SEARCH_THEN_CONVERGE, float(self.eta0), float(self.tau)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Auto:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return codes.AUTO, 1.0, 0.0
+        return neurons.AUTO, 1.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Absolute:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return codes.ABSOLUTE, 1.0, 0.0
+        return neurons.ABSOLUTE, 1.0, 0.0
 
 
 Schedule = Constant | OverK | SearchThenConverge | Auto | Absolute

@@ -65,15 +65,7 @@ class Summary:
         return [head, *rows]
 
     def _lines(self) -> list[str]:
-        cells = self._cells()
-        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
-        return [
-            "  ".join(
-                cell.ljust(width) if j == 0 else cell.rjust(width)
-                for j, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
+        return aligned(self._cells(), left=1)
 
     def to_frame(self) -> pd.DataFrame:
         """The table as a pandas data frame, one row a coefficient."""
@@ -147,6 +139,22 @@ class RidgePath:
         columns["intercept"] = self.intercept.ravel()
         coef = self.coef.reshape(L * k, p)
         return pd.DataFrame(columns).join(pd.DataFrame(coef, columns=list(self.names)))
+
+
+def aligned(cells: list[list[str]], left: int = 0) -> list[str]:
+    """Rows of cells as lines; the first `left` columns flush left, the others flush right.
+
+    >>> aligned([["", "low"], ["x", "1"]], left=1)
+    ['   low', 'x    1']
+    """
+    widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if j < left else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
 
 
 def _number(value: float) -> str:

@@ -16,7 +16,6 @@ from scipy import sparse
 
 from adaline import parameters
 from adaline._threads import over_pieces
-from adaline.kernels.double_double import double_double
 from adaline.kernels.sums import sums
 from adaline.parameters import ParameterError
 from adaline.results import Array
@@ -210,6 +209,8 @@ def gradient(
 
     theta + low = (w, b) of target t, in double-double as all of it is.
     """
+    from adaline.kernels.double_double import double_double
+
     X, p = rows.X, len(theta) - 1
     y = np.ascontiguousarray(rows.Y[:, t])
 

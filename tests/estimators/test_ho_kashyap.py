@@ -245,7 +245,7 @@ def test_the_trace_ends_where_fit_ends(separable, overlapping, rng):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             table, fitted = trace(model, X, y), model.fit(X, y)
-        assert not hasattr(model, "_margin_tracer") or model._margin_tracer is None
+        assert model._look is None
         for k in range(len(fitted.fit_.W)):
             mine = np.flatnonzero(table.neurons == k)
             assert table.iterations[mine].tolist() == list(range(1, len(mine) + 1))

@@ -89,14 +89,14 @@ def test_errors_of_several_classes_are_those_of_statsmodels_differences(rng):
 def test_a_penalised_summary_says_whose_errors_it_gives(rng):
     X, y = sample(rng)
     table = LogisticRegression(alpha=5.0).fit(X, y).summary()
-    assert "penalised fit, alpha = 5" in str(table)
+    assert "include the penalty (alpha = 5)" in str(table)
     assert table["parameters"] < 5
 
 
 def test_a_large_fit_takes_the_rows_for_its_summary(rng, monkeypatch):
     X, y = sample(rng)
     small = LogisticRegression(alpha=0).fit(X, y)
-    monkeypatch.setattr("adaline.estimators.newton.logistic.affordable", lambda loss: False)
+    monkeypatch.setattr("adaline.estimators.newton._procedure.affordable", lambda loss: False)
     large = LogisticRegression(alpha=0).fit(X, y)
     with pytest.raises(ValueError, match="training rows"):
         large.summary()
@@ -253,7 +253,7 @@ def test_ctrl_c_leaves_a_model_that_predicts(rng, monkeypatch):
     X, y = sample(rng)
     from adaline.procedures.newton import newton
 
-    step, made = newton.Walk.step, []
+    step, made = newton.NewtonState.step, []
 
     def interrupted(self):
         if len(made) == 2:
@@ -261,7 +261,7 @@ def test_ctrl_c_leaves_a_model_that_predicts(rng, monkeypatch):
         made.append(1)
         return step(self)
 
-    monkeypatch.setattr(newton.Walk, "step", interrupted)
+    monkeypatch.setattr(newton.NewtonState, "step", interrupted)
     model = LogisticRegression()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

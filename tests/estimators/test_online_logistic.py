@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from adaline import LogisticRegression, criteria
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import neurons
 
 
 def stream(rng, n, K=2):
@@ -53,7 +53,7 @@ def test_the_kernel_learns_by_the_gradient_of_the_loss(rng, K):
     W = model._state.W
     V = np.zeros((1, 1 if K == 2 else K))
     T = np.ones((1, 1))
-    criterion = kernels.CROSS_ENTROPY if K == 2 else kernels.SOFTMAX
+    criterion = neurons.CROSS_ENTROPY if K == 2 else neurons.SOFTMAX
     slope, loss = criteria.slopes(criterion, T, V)
     direction = slope[0][:, None] * np.sign(x)  # with one sample each feature's unit is |x|
     assert np.array_equal(np.sign(W), np.sign(direction))
@@ -63,7 +63,7 @@ def test_the_kernel_learns_by_the_gradient_of_the_loss(rng, K):
 
 def test_slopes_are_derivatives_of_the_losses(rng):
     V, T = rng.standard_normal((6, 3)), rng.integers(0, 3, (6, 1)).astype(float)
-    for criterion, targets in ((kernels.SOFTMAX, T), (kernels.CROSS_ENTROPY, (V > 0) * 1.0)):
+    for criterion, targets in ((neurons.SOFTMAX, T), (neurons.CROSS_ENTROPY, (V > 0) * 1.0)):
         slope, _ = criteria.slopes(criterion, targets, V)
         step = 1e-6
         for k in range(3):

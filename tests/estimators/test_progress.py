@@ -116,4 +116,9 @@ def test_ctrl_c_in_a_callback_keeps_the_last_step_and_is_not_swallowed(rng):
 def test_the_progress_bar_works(rng, capsys):
     pytest.importorskip("rich")
     X, y = rng.standard_normal((40, 2)), np.arange(40) % 2
-    Adaline(max_iter=3).set_callbacks(callback.ProgressBar()).fit(X, y)
+    model = Adaline(max_iter=3).set_callbacks(callback.ProgressBar()).fit(X, y)
+    shown = capsys.readouterr().out
+    assert "Adaline" in shown
+    assert "100%" in shown
+    bare = Adaline(max_iter=3).fit(X, y)
+    assert np.array_equal(model.coef_, bare.coef_)

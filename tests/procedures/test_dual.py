@@ -12,6 +12,7 @@ from scipy.special import expit
 from adaline.kernels.losses import dual as kernels
 from adaline.procedures.sparse_logistic import dual as procedure
 from adaline.procedures.sparse_logistic.dual import dual_logistic
+from adaline.procedures.steps import finished
 from reference_dual import logistic_minimum, logistic_value
 
 NONE = np.empty(0)
@@ -235,13 +236,13 @@ def test_an_interrupt_among_newton_s_steps_keeps_the_last_one(rng):
     X, t = unscaled(rng)
     calls = []
 
-    def after():
-        calls.append(1)
+    def hear(done, here):
+        calls.append(done)
         if len(calls) == 24:
             raise KeyboardInterrupt
-        return False
 
-    fit = dual_logistic(sparse.csr_array(X), t, NONE, 1.0, True, after=after)
+    fit = finished(dual_logistic.steps(sparse.csr_array(X), t, NONE, 1.0, True), hear)
+    assert calls == sorted(set(calls))
     assert fit.stopped.startswith("interrupted")
     whole = dual_logistic(sparse.csr_array(X), t, NONE, 1.0, True)
     assert whole.value < fit.value < len(t) * np.log(2.0)
@@ -250,7 +251,8 @@ def test_an_interrupt_among_newton_s_steps_keeps_the_last_one(rng):
 
 def test_a_caller_may_ask_to_stop_after_any_pass(rng):
     X, t = problem(rng)
-    fit = dual_logistic(sparse.csr_array(X), t, NONE, 0.01, True, after=lambda: True)
+    steps = dual_logistic.steps(sparse.csr_array(X), t, NONE, 0.01, True)
+    fit = finished(steps, lambda done, here: True)
     assert fit.passes == 1
     assert fit.stopped.startswith("a callback asked to stop")
 

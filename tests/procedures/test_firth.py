@@ -13,6 +13,7 @@ from adaline import LogisticRegression
 from adaline.losses.logistic import logistic_loss
 from adaline.procedures.firth.firth import firth
 from adaline.procedures.firth.jeffreys import jeffreys
+from adaline.procedures.steps import finished
 
 NONE = np.empty(0)
 
@@ -110,15 +111,12 @@ def test_few_samples_need_few_steps():
 def test_ctrl_c_leaves_the_last_complete_step(rng):
     X, y = sample(rng, K=3)
     loss = logistic_loss(X, y, 3, NONE, 0.0, True)
-    calls = []
 
-    def after():
-        calls.append(1)
-        if len(calls) == 2:
+    def hear(done, here):
+        if done == 2:
             raise KeyboardInterrupt
-        return False
 
-    fit = firth(loss, after=after)
+    fit = finished(firth.steps(loss), hear)
     assert fit.outcome == "interrupted"
     assert fit.stopped.startswith("interrupted")
     assert np.array_equal(fit.W, firth(loss, max_iter=2).W)

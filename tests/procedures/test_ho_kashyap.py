@@ -10,7 +10,7 @@ from scipy import sparse
 
 from adaline.procedures.ho_kashyap import column_space as module
 from adaline.procedures.ho_kashyap.column_space import Dense, Thin, column_space
-from adaline.procedures.ho_kashyap.ho_kashyap import ho_kashyap
+from adaline.procedures.ho_kashyap.ho_kashyap import ho_kashyap, shown
 from adaline.tiles import Rows
 from reference_ho_kashyap import ho_kashyap as twin
 
@@ -133,15 +133,9 @@ def test_a_proof_that_fails_is_asked_for_again_with_less_tolerance(rng):
 
 def test_margins_never_fall_and_errors_shrink(rng):
     X, t = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    seen = []
-    ho_kashyap(
-        column_space(rows_of(X), True),
-        t,
-        np.ones(40),
-        np.ones(40),
-        max_iter=100,
-        watch=lambda k, w, bias, b, Ya: seen.append((b, Ya - b)),
-    )
+    space, one = column_space(rows_of(X), True), np.ones(40)
+    steps = ho_kashyap.steps(space, t, one, one, max_iter=100)
+    seen = [(b, Ya - b) for _, here in steps for _, _, b, Ya in [shown(here)]]
     for (b, e), (b_next, e_next) in pairwise(seen):
         assert np.all(b_next >= b)
         assert np.linalg.norm(e_next) <= np.linalg.norm(e) * (1 + 1e-14)

@@ -89,9 +89,8 @@ def test_no_matrix_is_needed_for_very_many_features(rng, monkeypatch, K, interce
     X, codes = sample(rng, n=100, p=20, K=K)
     loss = logistic_loss(X, codes, K, np.empty(0), 5.0, intercept)
     exact = newton(loss)
-    monkeypatch.setattr("adaline.procedures.newton.curvature.MANY", 2)
-    monkeypatch.setattr("adaline.procedures.newton._curvature_bound.MANY", 2)
-    thin = newton(loss, max_iter=300)
+    monkeypatch.setattr("adaline.objective.MANY", 2)
+    thin = newton(loss, max_iter=300, start=loss.loss.start(loss))
     assert thin.certificate.kind == "optimal"
     bound = thin.certificate.evidence["distance_bound"]
     assert np.linalg.norm(thin.W - exact.W) <= bound + 1e-9
@@ -138,7 +137,7 @@ def test_separable_and_quasi_separable_rows_are_told_apart_from_a_minimum():
 
 def test_ctrl_c_leaves_the_last_complete_step(rng, monkeypatch):
     X, codes = sample(rng)
-    step, made = module.Walk.step, []
+    step, made = module.NewtonState.step, []
 
     def interrupted(self):
         if len(made) == 2:
@@ -146,7 +145,7 @@ def test_ctrl_c_leaves_the_last_complete_step(rng, monkeypatch):
         made.append(1)
         return step(self)
 
-    monkeypatch.setattr(module.Walk, "step", interrupted)
+    monkeypatch.setattr(module.NewtonState, "step", interrupted)
     fit = newton(logistic_loss(X, codes, 2, np.empty(0), 1.0, True))
     assert fit.outcome == "interrupted"
     assert fit.steps == 2
@@ -181,9 +180,7 @@ def test_more_features_than_rows_are_learned_from_the_rows_side(
     X[rng.random(X.shape) < 0.7] = 0.0
     loss = logistic_loss(form(X), codes, K, np.empty(0), 5.0, intercept)
     exact = newton(loss)
-    monkeypatch.setattr(module, "MANY", 100)
-    monkeypatch.setattr("adaline.procedures.newton.curvature.MANY", 100)
-    monkeypatch.setattr("adaline.procedures.newton._curvature_bound.MANY", 100)
+    monkeypatch.setattr("adaline.objective.MANY", 100)
     wide = newton(loss)
     np.testing.assert_allclose(wide.W, exact.W, atol=1e-6)
     assert wide.steps <= 5

@@ -197,7 +197,7 @@ def test_integers_decide_where_floats_find_nothing(seed, monkeypatch):
     y[:2] = 0, 1
     monkeypatch.setattr(_State, "_summed", lambda *_: None)
     monkeypatch.setattr(
-        "adaline.procedures.separability._weight_subspace.Space.rounded", lambda *_: None
+        "adaline.procedures.separability._weight_subspace.WeightSubspace.rounded", lambda *_: None
     )
     assert proven(X, y).verdict == verdict(signed_rows(X, 2 * y - 1))
 

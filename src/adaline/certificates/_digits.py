@@ -1,4 +1,4 @@
-"""What bounds on the errors of weights allow to say: exact, accurate to so many digits, or nothing.
+"""Certificates from bounds on the errors of weights: exact, accurate to some digits, or unproven.
 
 "exact" is correctly rounded: the true coefficient rounds to the one that is given, because it is
 less than half a step of the floating-point numbers away from it.

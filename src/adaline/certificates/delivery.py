@@ -1,7 +1,7 @@
 """Certificates of weights as a user gets them: rounded to the dtype of the samples.
 
 Procedures prove things of weights in float64. float32 samples get float32 weights, so each bound
-grows by what that rounding moved, and what no longer holds is not said.
+grows by as much as that rounding moved the weights, and a claim that no longer holds is dropped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from adaline.certificates._digits import stated, stated_together
 from adaline.linalg import length, lengths
 from adaline.results import Array, Certificate, Fit
 
@@ -51,6 +50,8 @@ def _certificate(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Cert
 
 
 def _digits(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Certificate:
+    from adaline.certificates._digits import stated, stated_together
+
     bounds = old.evidence["error_bound"]
     if bounds.ndim == 1:  # of each target's weights together
         grown = (bounds + lengths(dW)) * _SLACK
@@ -69,13 +70,13 @@ def _near(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Certificate
     key = "distance_bound" if "distance_bound" in evidence else "distance"
     evidence[key] = (evidence[key] + length(dW)) * _SLACK
     said = (
-        f"rounded to {W.dtype}, these weights are within {evidence[key]:.1e} of the minimum of the "
-        "loss, with any penalty, |w - w*|"
+        f"rounded to {W.dtype}, the weights are within {evidence[key]:.1e} of those that minimise "
+        "the (penalised) loss, |w - w*|"
     )
     if "coef_bound" in evidence:
         evidence["coef_bound"] = (evidence["coef_bound"] + dW.max(axis=0, initial=0.0)) * _SLACK
         evidence["intercept_bound"] = float(evidence["intercept_bound"] + db.max()) * _SLACK
-        said += f", and the bias within {evidence['intercept_bound']:.1e} of its own"
+        said += f", and the bias is within {evidence['intercept_bound']:.1e}"
     return Certificate(old.kind, f"{said}.", evidence)
 
 

@@ -86,7 +86,7 @@ def after_correction(
 
 
 def in_users_units(bounds: Array, exponent: NDArray[np.int64]) -> Array:
-    """Bounds 2**exponent, with what they and the weights may lose to underflow, here and there."""
+    """Bounds times 2**exponent, plus what underflow may cost in these units and in the user's."""
     return np.asarray(np.ldexp(bounds + UNDERFLOW, exponent) + _LOST)
 
 
@@ -98,7 +98,7 @@ def certificate_of_digits(
     condition: float,
     missing: str = "",
 ) -> Certificate:
-    """The statement that bounds on |weights - exact| allow, what rounding left out included.
+    """The certificate that bounds on |weights - exact| allow, the last rounding included.
 
     A weight below `floor` counts as a zero of that size. `missing` names what has no bound.
     """
@@ -106,7 +106,7 @@ def certificate_of_digits(
 
 
 def certificate_together(W: Array, bounds: Array, low: Array, condition: float) -> Certificate:
-    """The statement that a bound on |w + low - exact| of each target's weights w allows.
+    """The certificate that a bound on |w + low - exact| for each target's weights w allows.
 
     W and low (k, p): weights, and what rounding them to float64 left over.
     """

@@ -1,4 +1,4 @@
-"""How far weights can be from the minimum of the penalised logistic loss, proven.
+"""How far weights can be from the minimum of the (penalised) logistic loss, proven.
 
 The curvature of the logistic loss changes slowly: if no value v moves by more than s, then
 H(theta + d) >= exp(-s) H(theta) (the third derivative is bounded by the second; for softmax s is
@@ -31,8 +31,8 @@ _LOST = 4 * float(np.finfo(np.float64).smallest_subnormal)  # a product may lose
 
 
 @dataclass(frozen=True, eq=False)
-class Metric:
-    """M^-1 = A A' with M <= H(theta) but for a factor: loss >= 1 says how much M must shrink.
+class CurvatureBound:
+    """A matrix M with M / loss <= H(theta), for a factor loss >= 1; A A' = M^-1.
 
     A is (q, q). Where q is too large for a matrix, A is empty and M = alpha I + h (m, 1)(m, 1)':
     the penalty, and the curvature h of all rows at their weighted mean m.
@@ -80,15 +80,17 @@ class Metric:
         return float(np.sqrt(self.loss) * np.max(scale / np.sqrt(self.alpha)))
 
 
-def radius(metric: Metric, g: Array, rounding: Array, top: Array) -> tuple[float, float, float]:
+def radius(
+    bound: CurvatureBound, g: Array, rounding: Array, top: Array
+) -> tuple[float, float, float]:
     """nu, rho and delta of the proof above; delta is inf where rho nu >= 1.
 
     g (K, q) is the gradient, off by at most rounding (q,) in each row.
     """
     K = len(g)
-    nu = length(metric.lengths(g))
-    nu += float(np.sqrt(K) * np.linalg.norm(metric.deviations() * rounding, 1))
-    rho = metric.farthest(top) * (np.sqrt(2.0) if K > 1 else 1.0) * _SLACK
+    nu = length(bound.lengths(g))
+    nu += float(np.sqrt(K) * np.linalg.norm(bound.deviations() * rounding, 1))
+    rho = bound.farthest(top) * (np.sqrt(2.0) if K > 1 else 1.0) * _SLACK
     nu *= _SLACK
     if not rho * nu < 1.0:
         return nu, rho, np.inf
@@ -96,7 +98,7 @@ def radius(metric: Metric, g: Array, rounding: Array, top: Array) -> tuple[float
 
 
 def optimality(
-    metric: Metric,
+    bound: CurvatureBound,
     g: Array,
     rounding: Array,
     top: Array,
@@ -109,15 +111,15 @@ def optimality(
 
     Weights in the units of X are theta scale, and the bias is theta_0 - theta'shift.
     """
-    nu, rho, delta = radius(metric, g, rounding, top)
-    each = metric.deviations()
+    nu, rho, delta = radius(bound, g, rounding, top)
+    each = bound.deviations()
     W = theta[:, :-1] * scale
     with np.errstate(invalid="ignore", over="ignore"):
         coef = delta * (each[:-1] * scale) + 2 * UNIT * np.abs(W).max(axis=0) + _LOST
         bias = delta * (each[-1] + each[:-1] @ np.abs(shift))
         bias += (len(scale) + 2) * UNIT * float(np.max(np.abs(theta[:, :-1]) @ np.abs(shift)))
         bias += len(scale) * _LOST
-        distance = delta * metric.reach(scale) + 2 * UNIT * length(W) + len(scale) * _LOST
+        distance = delta * bound.reach(scale) + 2 * UNIT * length(W) + len(scale) * _LOST
         slope = g[:, :-1] / scale + g[:, -1:] * shift / scale
         steepness = length(np.column_stack([slope, g[:, -1]]))
         convexity = length(each * np.append(scale, 1.0)) ** -2.0
@@ -134,14 +136,13 @@ def optimality(
     if not np.isfinite(delta):
         return Certificate(
             "unproven",
-            f"the gradient has norm {steepness:.1e}, too large against the curvature here "
-            f"(rho nu = {rho * nu:.1e}, not below 1) to say how far the minimum is.",
+            f"how far the minimum is cannot be proven: the gradient has norm {steepness:.1e}, too "
+            f"large for the curvature here (rho nu = {rho * nu:.1e}, and it must be below 1).",
             evidence,
         )
     return Certificate(
         "optimal",
-        f"the minimum of the loss, with any penalty, is within {distance:.1e} of these weights, "
-        f"|w - w*|, and the bias within {bias:.1e} of its own; the gradient has norm "
-        f"{steepness:.1e}.",
+        f"the weights are within {distance:.1e} of those that minimise the (penalised) loss, "
+        f"|w - w*|, and the bias is within {bias:.1e}.",
         evidence,
     )

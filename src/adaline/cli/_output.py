@@ -54,7 +54,7 @@ class Common:
         ),
     ] = False
     seed: Annotated[
-        Whole, Parameter(help="Of whatever is drawn; the same seed draws the same.")
+        Whole, Parameter(help="Random seed; it decides, for example, which rows are held out.")
     ] = 0
     debug: Annotated[
         bool,

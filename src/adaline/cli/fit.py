@@ -55,7 +55,7 @@ def fit(
     set_
         A setting of the learner as name=value, such as alpha=0; may be given more than once.
     passes
-        Of learners that take large files in their order (perceptron, adaline, ...): how often.
+        How many times to read a large file (learners that go row by row: perceptron, adaline, ...).
     jobs
         Processes that read and sum a large file.
     checkpoint

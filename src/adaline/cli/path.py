@@ -72,7 +72,7 @@ def path(
     best = ", ".join(f"{rule} {number(a, 4)}" for rule, a in minima.items())
     out.verdict(f"The penalty of least error for {name(target)}: {best}.")
     out.say()
-    _tell(out, table, list(encoding.names), minima)
+    _tell(out, table, list(encoding.names))
     for text in found.said:
         out.warn(text)
     out.json(
@@ -111,7 +111,7 @@ def _minima(model: Any, found: Any) -> dict[str, float]:
     return minima
 
 
-def _tell(out: Out, table: Any, names: list[str], minima: dict[str, float]) -> None:
+def _tell(out: Out, table: Any, names: list[str]) -> None:
     some = names[:_WIDE]
     errors = ["GCV"] if table.loo is None else ["LOO", "GCV"]
     columns = {"GCV": table.gcv, "LOO": table.loo}

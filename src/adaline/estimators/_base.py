@@ -34,6 +34,8 @@ class Learner(AllOrNothing, BaseEstimator):
     intercept_: Any
     n_features_in_: int
     _parameters: Mapping[str, Expected] = {}  # what each parameter may be
+    _steps_are: str = ""  # which table `trace` makes of the steps of a fit, if any
+    _look: Any = None  # set by `trace`: is called with each step
     _dtype: Any  # of coef_ and intercept_ as they were learned
 
     def __copy__(self) -> Self:

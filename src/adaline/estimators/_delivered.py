@@ -7,13 +7,15 @@ the certificate of the fit, which spoke of other weights, is void.
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adaline.estimators._samples import check_sample
-from adaline.procedures.sequential.state import State
 from adaline.results import Array, Certificate, Fit
+
+if TYPE_CHECKING:
+    from adaline.procedures.sequential.state import State
 
 WRITTEN = Certificate(
     "unproven",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from adaline.estimators._refusals import GUARD
+from adaline.procedures.steps import Hear
 
 FRAMES = 1 + GUARD  # between a fit and who called it, for warnings to step over: one of theirs
 
@@ -23,38 +24,32 @@ except ImportError:  # before 1.9 there are none to call
         return method
 
 
-__all__ = [
-    "FRAMES",
-    "CallbackSupportMixin",
-    "Enough",
-    "Heard",
-    "passes",
-    "watching",
-    "with_callbacks",
-]
+__all__ = ["FRAMES", "Audience", "CallbackSupportMixin", "passes", "with_callbacks"]
 
 
-class Enough(KeyboardInterrupt):
-    """A callback asked to stop: procedures leave off as for Ctrl-C, after a complete step."""
+class Audience:
+    """Who is told of the steps of a fit: `trace`, and callbacks, which may ask to stop.
 
+    Callbacks hear of complete steps only; `told` counts those.
+    """
 
-class Heard:
-    """What to call after each pass of a fit: true where a callback asks to stop."""
+    def __init__(self, look: Hear | None, tell: Callable[[], Any] | None = None) -> None:
+        self.look, self.tell, self.done, self.told, self.asked = look, tell, 0, 0, False
 
-    def __init__(self, tell: Callable[[], Any] | None = None) -> None:
-        self.tell, self.passes, self.asked = tell, 0, False
-
-    def __call__(self) -> bool:
-        self.passes += 1
-        self.asked = self.asked or (self.tell is not None and bool(self.tell()))
+    def __call__(self, done: int, here: Any) -> bool:
+        if self.look is not None:
+            self.look(done, here)
+        if self.tell is not None and done > self.done:
+            self.done, self.told = done, self.told + 1
+            self.asked = bool(self.tell())
         return self.asked
 
 
 @contextmanager
-def passes(learner: Any, most: int, name: str = "pass") -> Iterator[Heard]:
-    """What to call after each pass of a fit; callbacks hear of them as tasks of this name."""
+def passes(learner: Any, most: int, name: str = "pass") -> Iterator[Audience]:
+    """Who hears of each pass of a fit; callbacks hear of them as tasks of this name."""
     if not getattr(learner, "_skl_callbacks", None):
-        yield Heard()
+        yield Audience(learner._look)
         return
     fit = learner._init_callback_context(max_subtasks=most)
     fit.call_on_fit_task_begin(estimator=learner)
@@ -64,25 +59,5 @@ def passes(learner: Any, most: int, name: str = "pass") -> Iterator[Heard]:
         one.call_on_fit_task_begin(estimator=learner)
         return one.call_on_fit_task_end(estimator=learner)
 
-    yield Heard(tell)
+    yield Audience(learner._look, tell)
     fit.call_on_fit_task_end(estimator=learner)
-
-
-def watching(watch: Any, after: Heard) -> Any:
-    """What to show the steps of Newton's procedure to: `watch`, and then callbacks, if any.
-
-    The first call, before any step, is for `watch` alone.
-    """
-    if after.tell is None:
-        return watch
-    begun = False
-
-    def look(W: Any, b: Any, f: float, g: float) -> None:
-        nonlocal begun
-        if watch is not None:
-            watch(W, b, f, g)
-        if begun and after():
-            raise Enough
-        begun = True
-
-    return look

@@ -1,10 +1,13 @@
-"""One sample at a time: what is refused."""
+"""One sample at a time: its shape, and what is refused."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from adaline.parameters import ParameterError, numbers
+from adaline.results import Array
 
 
 def check_sample(x: Any, y: Any = 0.0) -> None:
@@ -18,3 +21,20 @@ def check_sample(x: Any, y: Any = 0.0) -> None:
                 f"{name} has {values[bad[0]]}{place}; expected finite numbers. The model is "
                 "unchanged; leave this sample out, or fill the value in."
             )
+
+
+def one_sample(x: Any, shape: tuple[int]) -> Array:
+    """A sample x (p,), contiguous float64; whether it is finite, the caller's sums tell."""
+    sample: Array = np.ascontiguousarray(numbers("x", x))
+    if sample.shape != shape:
+        raise ParameterError(f"x has shape {sample.shape}; expected {shape}, one sample.")
+    return sample
+
+
+def one_row(x: Any) -> Array:
+    """A sample x (p,) as a block of one row."""
+    sample = numbers("x", x)
+    if sample.ndim != 1 or not sample.size:
+        raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
+    check_sample(sample)
+    return sample.reshape(1, -1)

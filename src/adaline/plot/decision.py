@@ -119,7 +119,7 @@ class DecisionDisplay(Display):
         answers = _places(_given.ask(model, "predict", R), classes)
         right, rejected = answers == codes, answers == len(classes)
         values = _values(model, G) if len(classes) == 2 else None
-        closest, margin, distance = _closest(model, R, codes, right, pair)
+        closest, margin, distance = _closest(model, R, codes, right)
         supports = getattr(model, "support_vectors_", np.empty((0, R.shape[1])))
         if hasattr(supports, "toarray"):
             supports = supports.toarray()
@@ -211,7 +211,7 @@ def _values(model: Any, X: Array) -> Array | None:
 
 
 def _closest(
-    model: Any, R: Array, codes: Ints, right: NDArray[np.bool_], pair: tuple[int, int]
+    model: Any, R: Array, codes: Ints, right: NDArray[np.bool_]
 ) -> tuple[Ints, float | None, float | None]:
     """The closest row of each of two classes where all are right, and how close."""
     nothing = np.empty(0, dtype=np.int64)

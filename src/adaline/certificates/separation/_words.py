@@ -23,13 +23,13 @@ def explained(found: Separability) -> str:
     words = _obstacle(found)
     if found.verdict == "undecided":
         return (
-            f"{words} So they are not separable; whether a hyperplane has all rows on the right "
-            f"side or on itself, and some of them off it, is not decided: {found.sentence}."
+            f"{words} So they are not separable. If rows may lie on the boundary, it is not "
+            f"decided whether a boundary works that not every row lies on: {found.sentence}."
         )
     if found.verdict == "overlapping":
         return (
-            f"{words} They span all rows, so a hyperplane with no row on its wrong side "
-            f"has every row on itself."
+            f"{words} Even if rows may lie on the boundary, no boundary works, except one that "
+            "every row lies on."
         )
     what = "A hyperplane" if len(found.labels) == 2 else "A linear machine"
     return (

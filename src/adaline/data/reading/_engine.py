@@ -41,8 +41,8 @@ def is_polars(table: Any) -> bool:
 def kinds_of(table: Any) -> tuple[Kind, ...]:
     """What the columns of a table, or of its schema, hold."""
     if is_polars(table):
-        return tuple(_polars_kind(dtype) for dtype in table.dtypes)
-    return tuple(_arrow_kind(field.type) for field in table.schema)
+        return tuple(polars_kind(dtype) for dtype in table.dtypes)
+    return tuple(arrow_kind(field.type) for field in table.schema)
 
 
 def columns_of(table: Any, kinds: Sequence[Kind]) -> tuple[Column, ...]:
@@ -53,16 +53,6 @@ def columns_of(table: Any, kinds: Sequence[Kind]) -> tuple[Column, ...]:
 
 
 def polars_kind(dtype: Any) -> Kind:
-    """What a polars column of this type holds."""
-    return _polars_kind(dtype)
-
-
-def arrow_kind(dtype: Any) -> Kind:
-    """What an Arrow column of this type holds."""
-    return _arrow_kind(dtype)
-
-
-def _polars_kind(dtype: Any) -> Kind:
     import polars as pl
 
     if dtype.is_numeric() or dtype == pl.Null:
@@ -93,11 +83,11 @@ def _polars_column(series: Any, kind: Kind) -> Column:
     return Column(kind, values, tuple(levels.to_list()), missing)
 
 
-def _arrow_kind(dtype: Any) -> Kind:
+def arrow_kind(dtype: Any) -> Kind:
     from pyarrow import types
 
     if types.is_dictionary(dtype):
-        return _arrow_kind(dtype.value_type)
+        return arrow_kind(dtype.value_type)
     if types.is_floating(dtype) or types.is_integer(dtype) or types.is_decimal(dtype):
         return "number"
     if types.is_null(dtype):

@@ -25,7 +25,7 @@ from adaline.results import Array, Certificate
 
 
 class GaussianClassifier(Classifier):
-    """Gaussian likelihood × closed form × argmax: p(x | k) = N(m_k, S), and Bayes' theorem.
+    """Bayes' theorem with Gaussian classes, p(x | k) = N(m_k, S), by maximum likelihood.
 
     With a shared covariance the log-odds of two classes are linear, w'x + w0, with the lectures'
     w = S^-1 (m1 - m2) and w0 = -m1'S^-1 m1 / 2 + m2'S^-1 m2 / 2 + ln p1 / p2; **the lectures'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -101,24 +101,14 @@ class Ridge(ClosedFormRegressor):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
-    @available_unless(_streams)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from these rows too; any cutting of the data gives the same weights to rounding."""
-        return super().partial_fit(X, y, sample_weight)
-
-    @available_unless(_streams)
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Undo having seen these rows. They must be among those seen; the last cannot go.
-
-        Rows are not kept, so that others of the same number may go unnoticed: more than were
-        seen are refused, and such as would leave a negative sum of squares.
-        """
-        return super().forget(X, y, sample_weight)
-
-    @available_unless(_streams)
-    def fit_moments(self, m: Moments) -> Self:
-        """Learn from moments alone, computed elsewhere or merged from parts."""
-        return super().fit_moments(m)
+    partial_fit, forget, fit_moments = (
+        available_unless(_streams)(method)
+        for method in (
+            ClosedFormRegressor.partial_fit,
+            ClosedFormRegressor.forget,
+            ClosedFormRegressor.fit_moments,
+        )
+    )
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""

@@ -1,8 +1,8 @@
 """Whether maximum likelihood exists, and what to say where it does not.
 
-It exists where the classes overlap: where they are separable, or touch, the likelihood grows for
-ever along some direction (Albert and Anderson, 1984). A fit that proved its optimum has proven that
-there is one; of any other `procedures.separability` decides.
+It exists where the classes overlap. Where they are separable, or touch, the likelihood grows for
+ever along some direction (Albert and Anderson, 1984). A fit with a proven optimum proves that there
+is one; for any other fit `procedures.separability` decides.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ADVICE = (
 def verdict(
     X: Any, codes: NDArray[np.int64], classes: NDArray[Any], omega: Array, intercept: bool
 ) -> Separability:
-    """Separability of the rows that count, named by their places in X."""
+    """Separability of the rows of positive weight; the proof names them by their places in X."""
     numbers = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
     labels = tuple(classes.tolist())
     return decided(

@@ -1,36 +1,38 @@
-"""Logistic regression: maximum likelihood, a proof of it, and decisions by cost."""
+"""Logistic regression: maximum likelihood, a proof of it, and decisions by cost.
+
+This file holds the class, and `_procedure` chooses how to fit. What only some users ask for loads
+when they do: `_online` learns streams, `_summary` makes tables, `_by_cost` decides by cost.
+"""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
-from adaline import decisions
-from adaline.errors import RankDeficientWarning
-from adaline.estimators._base import check_finite
-from adaline.estimators._labels import encode, labels_of_rows
-from adaline.estimators._progress import FRAMES, Heard, passes, watching, with_callbacks
-from adaline.estimators.newton._separable import refusal, verdict
-from adaline.estimators.newton._summary import SummarisedLogistic
-from adaline.objective import MANY
-from adaline.parameters import COUNT, FLAG, NOT_NEGATIVE, POSITIVE, words
-from adaline.procedures.firth.firth import firth
-from adaline.procedures.inference.wald import affordable, information
-from adaline.procedures.newton.newton import newton, newton_auto
-from adaline.procedures.newton.newton_fit import NewtonFit
-from adaline.procedures.sparse_logistic.dual import dual_logistic
-from adaline.results import Array, Fit
-from adaline.tiles import as_rows, is_sparse
+from adaline.certificates.delivery import delivered
+from adaline.estimators._base import Classifier
+from adaline.estimators._delivered import WRITTEN, StreamWeights
+from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
+from adaline.estimators._samples import one_row, one_sample
+from adaline.estimators.newton._procedure import check_weights, is_wide, learned, warn_of
+from adaline.parameters import COUNT, FLAG, NONE, NOT_NEGATIVE, NUMBER, POSITIVE, words
+from adaline.results import Array, Certificate, Fit
+from adaline.tiles import as_rows
+
+if TYPE_CHECKING:
+    from adaline.summaries import Summary
+
+_STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
 
 
-class LogisticRegression(SummarisedLogistic):
-    """Logistic loss × Newton × logistic output: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
+class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
+    """Logistic regression by Newton's procedure: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
 
     Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
     penalised. K classes have one w and b each, and softmax. **The lecture's class 1 is
@@ -50,11 +52,11 @@ class LogisticRegression(SummarisedLogistic):
     max_iter : int, default=100
         Steps, at most.
     tol : float, default=1e-8
-        Stop when weights are off by no more standard errors (root of mean square) than this times
-        the root of the number of samples, the next step would change none by more than this part
-        (up to 100 times as much where rows are many), and the minimum is proven to be near. For
-        sparse rows of more than 2000 features, two classes: when the duality gap, roundings
-        included, is below this part of the loss.
+        Stop when three things hold: the remaining error of the weights, in standard errors (root
+        mean square), is below tol √n; the next step would change no weight by a relative amount
+        above tol (100 tol where rows are many); and the distance to the minimum is proven. For two
+        classes and sparse rows of more than 2000 features: stop when the duality gap, rounding
+        errors included, is below tol times the loss.
     costs : array of shape (K, K), optional
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional
@@ -96,9 +98,14 @@ class LogisticRegression(SummarisedLogistic):
         "fit_intercept": FLAG,
         "max_iter": COUNT,
         "tol": POSITIVE,
-        "reject_cost": decisions.REJECT_COST,
+        "reject_cost": NONE | NUMBER,
     }
-    _watch: Any = None  # set by `trace`, which looks on while fit learns
+    _steps_are = "newton"
+    _information: Any = None  # what `summary` needs of the rows, where the fit could afford it
+    _codes: dict[Any, float]
+    _labels: list[Any]
+    _shape: tuple[int]
+    _speak_up = warn_of
 
     def __init__(
         self,
@@ -128,51 +135,92 @@ class LogisticRegression(SummarisedLogistic):
         X = self._rows(X, reset=True, finite=False)
         classes, codes = encode(labels_of_rows(y, X), None)
         X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
-        _check_weights(classes, codes, omega)
-        decisions.checked_costs(self.costs, len(classes))
+        check_weights(classes, codes, omega)
+        self._check_costs(len(classes))
         self._know(classes)
-        with passes(self, self.max_iter * (10 if self._is_wide(X) else 1), "step") as after:
-            fit = self._learned(X, codes, omega, after)
-            if after.asked:
-                fit = replace(fit, stopped=f"a callback asked to stop after step {after.passes}.")
+        with passes(self, self.max_iter * (10 if is_wide(self, X) else 1), "step") as hear:
+            fit = learned(self, X, codes, omega, hear)
+            if hear.asked:
+                fit = replace(fit, stopped=f"a callback asked to stop after step {hear.told}.")
             self._accept(fit, X.dtype)
             if fit.stopped.startswith("interrupted"):
                 raise KeyboardInterrupt
-        if not after.asked:
+        if not hear.asked:
             self._speak_up()
         return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn these rows too, each once, by the gradient of its own loss (on-line learning).
+
+        The first call names all `classes`. Any cutting of the rows into calls gives the same
+        weights, bit for bit. After `fit`, learning goes on from the fitted weights. The rates are
+        those of `Auto`, and there is no penalty: its share of the loss vanishes as a stream grows.
+        """
+        from adaline.estimators.newton._online import learn_rows
+
+        self._check_parameters()
+        learn_rows(self, X, y, classes, sample_weight)
+        return self
+
+    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+        """Learn one sample x (p,) with label y: a thin call; NaN and infinities are refused.
+
+        The first one of a stream needs `classes`, all labels that will come.
+        """
+        state = self._state
+        if state is None:
+            return self.partial_fit(one_row(x), [y], classes)
+        if classes is not None:
+            announced(classes, self.classes_)
+        try:
+            code = self._codes[y]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"y is {y!r}, which is not among the classes {self.classes_.tolist()}."
+            ) from None
+        sample = one_sample(x, self._shape)
+        if self._shown is not None:
+            self._heed()
+        if not state.kernels.learn_one(sample, code, state.head, state.theta):
+            return self.partial_fit(one_row(sample), [y])
+        self._known = self._shown = None
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one sample x (p,), as `predict` would give it: a thin call."""
+        state = self._state
+        if state is None or self.costs is not None or self.reject_cost is not None:
+            check_is_fitted(self)
+            return self.predict(one_row(x))[0]
+        v = self._outputs(one_sample(x, self._shape))
+        return self._labels[int(v[0] > 0.0) if len(v) == 1 else int(np.argmax(v))]
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b: positive for `classes_[1]`; one column a class when there are more than two.
 
         With costs it is moved so that it is still positive, or largest, where `predict` says so.
         """
-        V = self._values(X)
-        V = V[:, 0] if len(self.classes_) == 2 else V
+        V = self._class_values(X)
         if self.costs is None:
             return V
-        c = decisions.checked_costs(self.costs, len(self.classes_))
-        if len(c) == 2 and c[0, 1] > c[1, 1] and c[1, 0] > c[0, 0]:
-            return np.asarray(V + V.dtype.type(np.log(decisions.threshold([0.5, 0.5], c))))
-        R = decisions.expected_costs(_posterior(V), c)
-        return np.asarray(R[:, 0] - R[:, 1] if len(c) == 2 else -R, dtype=V.dtype)
+        from adaline.estimators.newton._by_cost import moved
+
+        return moved(V, _posterior, self.costs, len(self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of least expected cost, or "reject"; the first of tied classes."""
-        V = self._values(X)
-        V = V[:, 0] if len(self.classes_) == 2 else V
+        V = self._class_values(X)
         if self.costs is None and self.reject_cost is None:
             chosen: Any = (V > 0).astype(int) if V.ndim == 1 else V.argmax(axis=1)
             return np.asarray(self.classes_[chosen])
-        c = decisions.checked_costs(self.costs, len(self.classes_))
-        reject = decisions.checked_reject_cost(self.reject_cost)
-        label = None if reject is None else decisions.REJECT_LABEL
-        return decisions.labels_of(decisions.decide(_posterior(V), c, reject), self.classes_, label)
+        from adaline.estimators.newton._by_cost import decided
+
+        return decided(_posterior(V), self.classes_, self.costs, self.reject_cost)
 
     def predict_proba(self, X: Any) -> Array:
         """p(k | x), columns in the order of classes_."""
-        V = self._values(X)
-        return _posterior(V[:, 0] if len(self.classes_) == 2 else V).astype(V.dtype, copy=False)
+        V = self._class_values(X)
+        return _posterior(V).astype(V.dtype, copy=False)
 
     def predict_log_proba(self, X: Any) -> Array:
         """ln p(k | x), accurate where p(k | x) is too small for a float."""
@@ -181,91 +229,72 @@ class LogisticRegression(SummarisedLogistic):
             return np.asarray(log_expit(np.column_stack([-V[:, 0], V[:, 0]])))
         return np.asarray(log_softmax(V, axis=1))
 
-    def _is_wide(self, X: Any) -> bool:
-        """Whether the dual procedure, for wide sparse rows, is to learn."""
-        sparse = is_sparse(X) and X.shape[1] > MANY and len(self.classes_) == 2
-        return sparse and not isinstance(self.alpha, str) and self.alpha > 0
+    def summary(
+        self,
+        level: float = 0.95,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        intervals: str = "wald",
+    ) -> Summary:
+        """Standard errors, z, p, intervals, deviance, AIC and BIC.
 
-    def _learned(self, X: Any, codes: Any, omega: Array, after: Heard) -> Fit:
-        """The weights, by the procedure that suits alpha and the rows."""
-        alpha = 0.0 if isinstance(self.alpha, str) else self.alpha
-        self.alpha_, self._information = float(alpha), None
-        if is_sparse(X):
-            check_finite(X, self._names)
-        if self._is_wide(X) and self._watch is None:
-            t = np.where(codes == 1, 1.0, -1.0)
-            # A pass of the dual is much cheaper than a step of Newton's.
-            most = 10 * self.max_iter
-            rest = omega, self.alpha_, self.fit_intercept, self.tol, most, after
-            sparse = dual_logistic(X, t, *rest)
-            self.n_iter_ = np.array([max(sparse.passes, 1)], dtype=np.int32)
-            return sparse
-        loss = self._loss(X, codes, omega, self.alpha_)
-        if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
-            check_finite(X, self._names)
-            raise ValueError("sums over X leave the range of float64; rescale the columns.")
-        watch = watching(self._watch, after)
-        if self.alpha == "auto":
-            fit, self.alpha_ = newton_auto(loss, self.max_iter, self.tol, watch)
-            loss = loss.with_penalty(self.alpha_)
-        elif self.alpha == "firth":
-            fit = firth(loss, self.max_iter, self.tol, after)
-        else:
-            fit = newton(loss, self.max_iter, self.tol, watch=watch)
-        if self.alpha_ == 0 and self.alpha != "firth" and not after.asked:
-            fit = self._existing(fit, X, codes, omega)
-        self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
-        if affordable(loss) and fit.rank == fit.theta.size:
-            self._information = information(loss, fit.theta)
-        return fit
+        Standard errors come from the inverse curvature of the penalised loss: with alpha = 0 they
+        are the usual ones; with alpha > 0 those of the posterior under a Gaussian prior of
+        variance 1/alpha. A fit of many rows times features squared (n p^2 > 10^8) does not spend a
+        pass on them: give `summary` the training rows again.
 
-    def _existing(self, fit: NewtonFit, X: Any, codes: Any, omega: Array) -> NewtonFit:
-        """The fit, if there is a maximum of the likelihood at all; SeparableError where not."""
-        if fit.certificate.kind == "optimal" or fit.outcome == "interrupted":
-            return fit
-        found = verdict(X, codes, self.classes_, omega, self.fit_intercept)
-        if error := refusal(found, fit, self._names()):
-            raise error
-        if fit.outcome in ("separated", "quasi"):
-            said = "the classes overlap, so a maximum exists, but so far out that rounding hides it"
-            return replace(fit, stopped=f"{said} ({fit.steps} steps).")
-        return fit
+        Parameters
+        ----------
+        level : float, default=0.95
+        X, y, sample_weight : optional
+            The training rows.
+        intervals : {"wald", "profile"}, default="wald"
+            Wald's w +- z error, or all values that the (penalised) likelihood ratio test does not
+            reject: better where samples are few or events rare, need not be symmetric, and may be
+            infinite. They need the training rows, and two classes.
+        """
+        from adaline.estimators.newton._summary import summarised
 
-    def _speak_up(self) -> None:
-        """Warn of weights that are not proven, and of columns that depend on others."""
-        fit = self.fit_
-        if isinstance(fit, NewtonFit):
-            if fit.rank < fit.theta.size:
-                warnings.warn(
-                    f"columns depend on others (rank {fit.rank} of {fit.theta.size}, the intercept "
-                    "included) and there is no penalty: many weights have the same likelihood, and "
-                    "these are one choice. Drop columns, or give alpha > 0.",
-                    RankDeficientWarning,
-                    stacklevel=3 + FRAMES,
-                )
-                return
-            if fit.outcome == "converged":
-                return
-        if fit.certificate.kind != "optimal":
-            warnings.warn(
-                f"{fit.stopped} {fit.certificate.statement} Give more steps (max_iter is "
-                f"{self.max_iter}), or a larger alpha.",
-                ConvergenceWarning,
-                stacklevel=3 + FRAMES,
-            )
+        check_is_fitted(self)
+        return summarised(self, level, X, y, sample_weight, intervals)
 
+    def _class_values(self, X: Any) -> Array:
+        """w'x + b (n,) of two classes, or (n, K) of more."""
+        V = self._values(X)
+        return V[:, 0] if len(self.classes_) == 2 else V
 
-def _check_weights(classes: NDArray[Any], codes: NDArray[np.int64], omega: Array) -> None:
-    """Every class needs a row that counts."""
-    if not len(omega):
-        return
-    weight = np.bincount(codes, omega, minlength=len(classes))
-    if np.any(weight == 0):
-        raise ValueError(
-            f"only zero sample_weight for the class {classes[weight == 0].tolist()[0]!r}: its "
-            "intercept would be minus infinity. Every class needs a row of positive weight, and "
-            "telling classes apart needs at least two classes; drop those rows."
-        )
+    def _check_costs(self, K: int) -> None:
+        if self.costs is not None:
+            from adaline import decisions
+
+            decisions.checked_costs(self.costs, K)
+
+    def _know(self, classes: NDArray[Any]) -> None:
+        self.classes_ = classes
+        self._codes = {label: float(k) for k, label in enumerate(classes.tolist())}
+        self._labels, self._shape = list(classes), (self.n_features_in_,)
+
+    def _accept(self, fit: Fit, dtype: Any) -> None:
+        """Take what a fit has learned; a stream before it is over."""
+        self._state, self._known, self._shown = None, delivered(fit, dtype), None
+        self._dtype = np.dtype(dtype)
+        self._show()
+
+    def _rewrite(self, W: Array, b: Array) -> None:
+        if self._state is not None:
+            self._state.go_on_from(W, b)
+        said = "coef_ or intercept_ was written after learning."
+        self._known, self._information = Fit(W, b, said, WRITTEN), None
+
+    def _made_fit(self) -> Fit:
+        if self._known is None:
+            if self._state is None:
+                raise AttributeError("not fitted yet")
+            W, b = self._state.kept()
+            self._known = Fit(W, b, "rows of a stream, each learned once.", _STREAM)
+        known: Fit = self._known
+        return known
 
 
 def _posterior(V: Array) -> Array:

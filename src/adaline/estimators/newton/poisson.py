@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import Regressor, check_finite
 from adaline.estimators._refusals import GUARD
-from adaline.losses.poisson import poisson_loss
+from adaline.losses.poisson import LARGEST_OFFSET, poisson_loss
 from adaline.objective import Objective
 from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
 from adaline.procedures.inference.wald import (
@@ -29,11 +29,9 @@ from adaline.results import Array
 from adaline.summaries import Summary
 from adaline.tiles import as_rows, is_sparse
 
-_LARGEST = 600.0  # of |offset|: exp of it still leaves room for products in float64
-
 
 class PoissonRegression(Regressor):
-    """Poisson loss × Newton × exponential output: counts y of mean exp(w'x + b + offset).
+    """Poisson regression by Newton's procedure: counts y of mean exp(w'x + b + offset).
 
     Minimises sum_i (mu_i - y_i log mu_i) + alpha/2 |w|^2; the intercept is not penalised.
     scikit-learn's PoissonRegressor divides the sum by the number of rows: its alpha is ours by n.
@@ -277,9 +275,9 @@ def _offset(offset: Any, exposure: Any, n: int) -> Array:
     if name == "exposure":
         with np.errstate(invalid="ignore", divide="ignore"):
             values = np.where(values > 0, np.log(values), np.nan)
-    bad = np.flatnonzero(~(np.abs(values) <= _LARGEST))
+    bad = np.flatnonzero(~(np.abs(values) <= LARGEST_OFFSET))
     if len(bad):
-        wanted = "positive numbers" if name == "exposure" else f"numbers up to {_LARGEST:g}"
+        wanted = "positive numbers" if name == "exposure" else f"numbers up to {LARGEST_OFFSET:g}"
         raise ParameterError(
             f"{name} is {np.asarray(given)[bad[0]]} in row {bad[0]}; expected {wanted}."
         )

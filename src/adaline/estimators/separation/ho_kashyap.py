@@ -20,6 +20,7 @@ from adaline.estimators.separation._balance import Balance
 from adaline.parameters import COUNT, FLAG, LEVEL, ParameterError, number, numbers
 from adaline.procedures.ho_kashyap.column_space import column_space
 from adaline.procedures.ho_kashyap.ho_kashyap import HoKashyapFit, Run, ho_kashyap
+from adaline.procedures.steps import finished
 from adaline.results import Array, Certificate
 from adaline.tiles import Rows, as_rows
 
@@ -88,7 +89,7 @@ class HoKashyap(Classifier):
         "tol": number(0.0, 1.0, below=True),
         "fit_intercept": FLAG,
     }
-    _margin_tracer: Any = None  # set by `trace`, which looks on while fit learns
+    _steps_are = "margins"
 
     def __init__(
         self,
@@ -156,10 +157,10 @@ class HoKashyap(Classifier):
             if start is not None:
                 w, bias = start[0][k], float(start[1][k])
                 first = w, bias, np.asarray(rows.X @ w, dtype=np.float64) + bias
-            watch = self._margin_tracer.watching(k) if self._margin_tracer else None
             options: dict[str, Any] = {"eta": float(self.eta), "max_iter": int(self.max_iter)}
-            options |= {"tol": float(self.tol), "watch": watch, "proof": proofs[k].prove}
-            runs.append(ho_kashyap(space, t, b, root, first, **options))
+            options |= {"tol": float(self.tol), "proof": proofs[k].prove}
+            steps = ho_kashyap.steps(space, t, b, root, first, **options)
+            runs.append(finished(steps, self._look))
         return runs
 
     def _accept(

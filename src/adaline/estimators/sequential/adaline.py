@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adaline.estimators.sequential._classifier import SequentialClassifier
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import neurons
 from adaline.procedures.sequential.state import Recipe
 from adaline.schedules import Schedule
 
@@ -72,4 +72,4 @@ class Adaline(SequentialClassifier):
         self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
-        return self._squared(kernels.SQUARED, kernels.SIGNS, K, p)
+        return self._squared(neurons.SQUARED, neurons.SIGNS, K, p)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, rounded_to
 from adaline.estimators._labels import announced, encode, labels_of_rows
-from adaline.estimators._progress import FRAMES, CallbackSupportMixin, Heard, passes, with_callbacks
+from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators.sequential._dual_rows import Patterns, signs, stacked, variance
 from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, words
 from adaline.procedures.sequential.kernel_perceptron import (
@@ -31,7 +31,7 @@ _FUNCTION = Expected("a function of two blocks of rows", callable)
 
 
 class KernelPerceptron(CallbackSupportMixin, Classifier):
-    """Perceptron criterion × sequential × dual variables: v = sum lambda t (k(x^mu, x) + 1).
+    """The perceptron in dual variables, with a kernel: v = sum lambda t (k(x^mu, x) + 1).
 
     lambda_mu counts how often pattern mu was corrected (while t v <= 0, one row after the other, in
     their order, starting from zero), each time by its sample_weight. Patterns enter in inner
@@ -156,8 +156,8 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         rows = self._present(X, y, sample_weight, None, reset=True)
         self.classes_, self._rows_seen = rows.classes, rows.n
         self._kernel = self._kernel_of(rows.X)
-        with passes(self, self.max_iter) as after:
-            done, duals, stopped, converged = self._learned(rows, after)
+        with passes(self, self.max_iter) as hear:
+            done, duals, stopped, converged = self._learned(rows, lambda: hear(hear.done + 1, None))
             self._accept(rows.X, rows.at, duals, done, stopped, rows.T)
         if not converged:
             warnings.warn(
@@ -168,7 +168,7 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
             )
         return self
 
-    def _learned(self, rows: Patterns, after: Heard) -> tuple[int, Duals, str, bool]:
+    def _learned(self, rows: Patterns, after: Any) -> tuple[int, Duals, str, bool]:
         """Passes made, the duals, why they ended, and whether by their own rule."""
         X, T, tracer = rows.X, rows.T, self._dual_tracer
         duals = Duals(np.zeros((len(T), X.shape[0])), np.full(X.shape[0], -1))

@@ -15,8 +15,8 @@ from adaline.estimators._base import Learner
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
 from adaline.estimators._refusals import GUARD
-from adaline.estimators._samples import check_sample
-from adaline.kernels.sequential import neurons as kernels
+from adaline.estimators._samples import one_sample
+from adaline.kernels.sequential import neurons
 from adaline.parameters import (
     COUNT,
     FLAG,
@@ -96,7 +96,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         if isinstance(schedule, Absolute):
             raise ValueError("eta='absolute' is for perceptrons; use a number or 'auto'.")
         auto = isinstance(schedule, Auto) and self.mode != "batch"
-        keep = kernels.LATE_AVERAGE if auto else kernels.LAST
+        keep = neurons.LATE_AVERAGE if auto else neurons.LAST
         return Recipe(criterion, targets, schedule, keep, bool(self.fit_intercept), K, p)
 
     @property
@@ -117,11 +117,12 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
             shared |= self._tracer.watching(self.mode, state, X, Y)
         rng = self._rng() if self.shuffle else None
         try:
-            with passes(self, self.max_iter) as after:
+            with passes(self, self.max_iter) as hear:
+                shared["after"] = lambda: hear(hear.done + 1, None)
                 if self.mode == "batch":
-                    outcome = batch(state, X, Y, omega, after=after, **shared)
+                    outcome = batch(state, X, Y, omega, **shared)
                 else:
-                    outcome = sequential(state, X, Y, omega, rng=rng, after=after, **shared)
+                    outcome = sequential(state, X, Y, omega, rng=rng, **shared)
         except KeyboardInterrupt:
             done = state.seen if self.mode == "batch" else state.seen // max(X.shape[0], 1)
             self._outcome = Outcome(done, f"interrupted after {done} complete passes.", False)
@@ -157,7 +158,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
     def _check_rate(self, X: Any, omega: Array) -> str:
         """Warn of a rate above the lectures' bound; the sentence to say if it diverges."""
         schedule = self._state.recipe.schedule
-        if self._state.recipe.criterion != kernels.SQUARED or isinstance(schedule, Auto | Absolute):
+        if self._state.recipe.criterion != neurons.SQUARED or isinstance(schedule, Auto | Absolute):
             return ""
         weights = omega if len(omega) else None
         if self.mode == "batch":
@@ -208,23 +209,6 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         if self._state is None:
             check_is_fitted(self)
         return one_sample(x, self._shape)
-
-
-def one_sample(x: Any, shape: tuple[int]) -> Array:
-    """A sample x (p,), contiguous float64; whether it is finite, the caller's sums tell."""
-    sample: Array = np.ascontiguousarray(numbers("x", x))
-    if sample.shape != shape:
-        raise ParameterError(f"x has shape {sample.shape}; expected {shape}, one sample.")
-    return sample
-
-
-def one_row(x: Any) -> Array:
-    """A sample x (p,) as a block of one row."""
-    sample = numbers("x", x)
-    if sample.ndim != 1 or not sample.size:
-        raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
-    check_sample(sample)
-    return sample.reshape(1, -1)
 
 
 def start(state: State, coef: Any, intercept: Any) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from adaline.estimators.sequential._classifier import SequentialClassifier
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import neurons
 from adaline.parameters import words
 from adaline.procedures.sequential.state import Recipe
 from adaline.schedules import Absolute, Auto, Schedule, as_schedule
 
-_KEEP = {"last": kernels.LAST, "average": kernels.AVERAGE, "pocket": kernels.POCKET}
-_MULTICLASS = {"machine": kernels.MACHINE, "ovr": kernels.PERCEPTRON}
+_KEEP = {"last": neurons.LAST, "average": neurons.AVERAGE, "pocket": neurons.POCKET}
+_MULTICLASS = {"machine": neurons.MACHINE, "ovr": neurons.PERCEPTRON}
 
 
 class Perceptron(SequentialClassifier):
@@ -106,6 +106,6 @@ class Perceptron(SequentialClassifier):
             )
         if isinstance(schedule, Absolute) and self.mode == "batch":
             raise ValueError("eta='absolute' corrects one sample; use mode='incremental'.")
-        criterion = kernels.PERCEPTRON if K == 1 else _MULTICLASS[self.multiclass]
+        criterion = neurons.PERCEPTRON if K == 1 else _MULTICLASS[self.multiclass]
         keep, bias = _KEEP[self.keep], bool(self.fit_intercept)
-        return Recipe(criterion, kernels.SIGNS, schedule, keep, bias, K, p)
+        return Recipe(criterion, neurons.SIGNS, schedule, keep, bias, K, p)

@@ -8,13 +8,13 @@ import numpy as np
 
 from adaline import criteria
 from adaline.estimators.sequential._classifier import SequentialClassifier
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import neurons
 from adaline.parameters import words
 from adaline.procedures.sequential.state import Recipe
 from adaline.results import Array
 from adaline.schedules import Schedule
 
-_PHI = {"tanh": (kernels.TANH, kernels.SIGNS), "logistic": (kernels.LOGISTIC, kernels.BITS)}
+_PHI = {"tanh": (neurons.TANH, neurons.SIGNS), "logistic": (neurons.SQUARED_LOGISTIC, neurons.BITS)}
 
 
 class SigmoidPerceptron(SequentialClassifier):

@@ -11,9 +11,9 @@ from adaline.estimators._available import available_unless
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
-from adaline.estimators._samples import check_sample
-from adaline.estimators.sequential.learner import SequentialLearner, one_row, start, streams
-from adaline.kernels.sequential import neurons as kernels
+from adaline.estimators._samples import check_sample, one_row
+from adaline.estimators.sequential.learner import SequentialLearner, start, streams
+from adaline.kernels.sequential import neurons
 from adaline.parameters import NUMBER, numbers
 from adaline.procedures.sequential.state import Recipe
 from adaline.results import Array, Certificate
@@ -89,7 +89,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
-        return self._squared(kernels.SQUARED, kernels.NUMBERS, K, p)
+        return self._squared(neurons.SQUARED, neurons.NUMBERS, K, p)
 
     def _bent(self, W: Any, b: Any) -> tuple[Any, Any]:
         return (W[0], b[0]) if self._one_target else (W, b)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.estimators.tracing._table import Table
-from adaline.procedures.ho_kashyap.ho_kashyap import HoKashyapFit, Watch
+from adaline.procedures.ho_kashyap.ho_kashyap import HoKashyapFit, Iteration, shown
 from adaline.results import Array
 
 
@@ -54,27 +54,16 @@ class MarginTrace(Table):
 
 
 class MarginTracer:
-    """Looks on while `HoKashyap.fit` learns."""
+    """Notes the iterations of `HoKashyap.fit`."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
 
-    def watching(self, neuron: int) -> Watch:
-        """What the procedure calls before each correction of this neuron."""
+    def __call__(self, k: int, here: Iteration) -> None:
+        w, bias, b, Ya = shown(here)
+        self.rows.append((k, np.append(bias, w), b, Ya - b, Ya.min()))
 
-        def note(k: int, w: Array, bias: float, b: Array, Ya: Array) -> None:
-            self.rows.append((neuron, k, np.append(bias, w), b, Ya - b, Ya.min()))
-
-        return note
-
-    def result(self, fit: HoKashyapFit) -> MarginTrace:
+    def result(self, model: Any) -> MarginTrace:
         """All that was noted, as arrays."""
-        neurons, k, a, b, e, least = (np.array(column) for column in zip(*self.rows, strict=True))
-        return MarginTrace(neurons, k, a, b, e, least, fit)
-
-
-def margin_trace(model: Any, X: Any, y: Any, sample_weight: Any, start: Any) -> MarginTrace:
-    """Fit the model, a `HoKashyap` of its own, and return every iteration."""
-    model._margin_tracer = tracer = MarginTracer()
-    model.fit(X, y, sample_weight=sample_weight, **start)
-    return tracer.result(model.fit_)
+        k, a, b, e, least = (np.array(column) for column in zip(*self.rows, strict=True))
+        return MarginTrace(np.cumsum(k == 1) - 1, k, a, b, e, least, model.fit_)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import MissingExtra
 from adaline.results import Fit
+from adaline.summaries import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,13 +47,7 @@ class Table:
         return self.to_html()
 
     def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
-        lines = [
-            "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
-        return "\n".join([*lines, self.fit.stopped])
+        return "\n".join([*aligned(self._cells()), self.fit.stopped])
 
     def __repr__(self) -> str:
         return str(self)

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from adaline import criteria
 from adaline.estimators.sequential.learner import SequentialFit, SequentialLearner
 from adaline.estimators.tracing._dual_trace import DualTrace, dual_trace
-from adaline.estimators.tracing._margin_trace import MarginTrace, margin_trace
+from adaline.estimators.tracing._margin_trace import MarginTrace, MarginTracer
 from adaline.estimators.tracing._table import Table, cell
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import neurons
 from adaline.parameters import shown
 from adaline.procedures.sequential.sequential import Order, learn_rows
 from adaline.procedures.sequential.state import State
@@ -171,14 +171,14 @@ def trace(
     if not isinstance(estimator, BaseEstimator):
         raise TypeError(f"estimator is {shown(estimator)}; {_TAKES}")
     model = clone(estimator)
-    if hasattr(estimator, "_watch"):
-        return _descent(model, X, y, sample_weight, start)
     if hasattr(estimator, "_dual_tracer"):
         if start:
             raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
         return dual_trace(model, X, y, sample_weight)
-    if hasattr(estimator, "_margin_tracer"):
-        return margin_trace(model, X, y, sample_weight, start)
+    if kind := getattr(estimator, "_steps_are", None):
+        model._look = table = _TABLES[kind]()
+        model.fit(X, y, sample_weight=sample_weight, **start)
+        return table.result(model)
     if not isinstance(estimator, SequentialLearner):
         raise TypeError(
             f"estimator: {type(estimator).__name__} does not learn in steps that can be shown; "
@@ -189,18 +189,26 @@ def trace(
     return tracer.result(model.fit_)
 
 
-def _descent(model: Any, X: Any, y: Any, sample_weight: Any, start: Any) -> Descent:
-    """The steps of a learner that shows them to `_watch`."""
-    seen: list[tuple[Array, Array, float, float]] = []
-    model._watch = lambda W, b, f, g: seen.append((W.copy(), b.copy(), f, g))
-    model.fit(X, y, sample_weight=sample_weight, **start)
-    if not seen:
-        raise TypeError(
-            f"alpha={model.alpha!r} is not learned by Newton's steps, so there are none to show; "
-            "trace LogisticRegression with a number or 'auto'."
-        )
-    W, b, f, g = (np.array(column) for column in zip(*seen, strict=True))
-    return Descent(f, g, W, b, model.fit_)
+class _Descents:
+    """Notes the steps of Newton's procedure."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Array, Array, float, float]] = []
+
+    def __call__(self, step: int, walk: Any) -> None:
+        if walk is not None:  # another procedure's steps show nothing
+            g = float(np.linalg.norm(walk.here.g))
+            self.rows.append((*walk.loss.original(walk.theta), walk.here.f, g))
+
+    def result(self, model: Any) -> Descent:
+        """All that was noted, as arrays."""
+        if not self.rows:
+            raise TypeError(
+                f"alpha={model.alpha!r} is not learned by Newton's steps, so there are none to "
+                "show; trace LogisticRegression with a number or 'auto'."
+            )
+        W, b, f, g = (np.array(column) for column in zip(*self.rows, strict=True))
+        return Descent(f, g, W, b, model.fit_)
 
 
 class _Tracer:
@@ -213,7 +221,7 @@ class _Tracer:
         """What a procedure takes to be looked at."""
         self.state, self.X, self.batch = state, X, mode == "batch"
         recipe = state.recipe
-        machine = recipe.criterion == kernels.MACHINE
+        machine = recipe.criterion == neurons.MACHINE
         self.T = Y if machine else criteria.targets(recipe.targets, Y, recipe.K)
         return {"watch": self.after_pass} if self.batch else {"by": self.learn}
 
@@ -274,3 +282,6 @@ class _Tracer:
             batch=self.batch,
             fit=fit,
         )
+
+
+_TABLES: dict[str, type[MarginTracer | _Descents]] = {"margins": MarginTracer, "newton": _Descents}

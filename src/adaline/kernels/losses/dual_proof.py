@@ -55,10 +55,10 @@ def combined(data, indices, indptr, c, p):
 
 
 @kernel
-def primal_point(data, indices, indptr, t, omega, w, b, unit):
+def primal_point(data, indices, indptr, t, omega, w, b, eps):
     """omega_i log(1 + exp(-t_i v_i)), (n,), what rounding of v = w'x + b can do to it, and t_i v_i.
 
-    v of m entries is off by less than d = (m + 3) unit (|w|'|x| + |b|), and the loss by less than
+    v of m entries is off by less than d = (m + 3) eps (|w|'|x| + |b|), and the loss by less than
     d times its slope, which is at most 1 and changes by less than the factor exp(d).
     """
     losses, doubts, margins = np.zeros(t.shape[0]), np.zeros(t.shape[0]), np.zeros(t.shape[0])
@@ -73,7 +73,7 @@ def primal_point(data, indices, indptr, t, omega, w, b, unit):
             size += abs(x)
         m = t[i] * (v + b)
         margins[i] = m
-        d = (stop - start + 3) * unit * size
+        d = (stop - start + 3) * eps * size
         e = np.exp(-abs(m))
         slope = (e if m >= 0.0 else 1.0) / (1.0 + e)
         slope = min(slope * np.exp(d), 1.0) if d < 1.0 else 1.0

@@ -81,7 +81,7 @@ def _slope(Y, i, v, weight, head):
 @sums_kernel
 def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
     """`learn` for one neuron. One long loop: calls would cost more than the arithmetic."""
-    p, bias, W, UNIT = now.shape[0] - 1, head[INTERCEPT], U(0), U(1)
+    p, bias, W, SCALE = now.shape[0] - 1, head[INTERCEPT], U(0), U(1)
     for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         weight = omega[i] if omega.shape[0] > 0 else 1.0
@@ -95,13 +95,13 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
         for q in range(lo, hi):
             x = data[q]
             j = q - lo if indices is None else U(indices[q])
-            u = now[j, UNIT]
+            u = now[j, SCALE]
             if u <= unsure:
                 u = abs(u)
                 if x * x > TINY:
-                    count, square = u * aside[j, UNIT] + 1.0, aside[j, UNIT] + x * x
+                    count, square = u * aside[j, SCALE] + 1.0, aside[j, SCALE] + x * x
                     u = count / square
-                    aside[j, UNIT], now[j, UNIT] = square, u if count > FEW else -u
+                    aside[j, SCALE], now[j, SCALE] = square, u if count > FEW else -u
             z += x * x * u
             v += now[j, W] * x
         d = weight * _rate(head, z + bias, p) * _slope(Y, i, v + now[p, 0], weight, head)
@@ -114,13 +114,13 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
         if late > 0.0:
             for q in range(lo, hi):
                 j = q - lo if indices is None else U(indices[q])
-                change = d * (data[q] * abs(now[j, UNIT]))
+                change = d * (data[q] * abs(now[j, SCALE]))
                 now[j, W] += change
                 aside[j, W] += late * change
         else:
             for q in range(lo, hi):
                 j = q - lo if indices is None else U(indices[q])
-                now[j, W] += d * (data[q] * abs(now[j, UNIT]))
+                now[j, W] += d * (data[q] * abs(now[j, SCALE]))
 
 
 @kernel

@@ -17,7 +17,7 @@ SEEN, CORRECTIONS, LOSS, SQUARES, CURVATURE, FEWEST = range(8, 14)
 RUNS = 14
 
 # Criteria.
-PERCEPTRON, MACHINE, SQUARED, TANH, LOGISTIC, CROSS_ENTROPY, SOFTMAX = range(7)
+PERCEPTRON, MACHINE, SQUARED, TANH, SQUARED_LOGISTIC, CROSS_ENTROPY, SOFTMAX = range(7)
 # Targets: numbers, or codes of classes that become +1 and -1, or 1 and 0.
 NUMBERS, SIGNS, BITS = range(3)
 # Rates.
@@ -53,7 +53,7 @@ def phi(criterion, v):
     """The output of a neuron: tanh, logistic or linear."""
     if criterion == TANH:
         return np.tanh(v)
-    if criterion in (LOGISTIC, CROSS_ENTROPY):
+    if criterion in (SQUARED_LOGISTIC, CROSS_ENTROPY):
         return 1.0 / (1.0 + np.exp(-v))
     return v
 
@@ -72,6 +72,6 @@ def slope_and_loss(criterion, t, v):
     loss = 0.5 * e * e
     if criterion == TANH:
         return e * (1.0 - y * y), loss
-    if criterion == LOGISTIC:
+    if criterion == SQUARED_LOGISTIC:
         return e * (y * (1.0 - y)), loss
     return e, loss

@@ -9,32 +9,23 @@ sum_i (omega_i (y_i - p_i) + h_i (1/2 - p_i)) z_i with h_i the leverages; see `j
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from adaline.objective import MANY, Objective
 from adaline.procedures.firth.jeffreys import Point, jeffreys
-from adaline.procedures.newton.lbfgs import Pairs, corrected, remember
+from adaline.procedures.newton.curvature import Pairs, corrected, remember, solver
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
-from adaline.procedures.sequential.state import never
+from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate
 
 MOST = 100  # parameters of more than two classes; each step costs n times their square
 
 
-def firth(
-    loss: Objective,
-    max_iter: int = 100,
-    tol: float = 1e-8,
-    after: Callable[[], bool] = never,
-) -> NewtonFit:
-    """theta where Firth's slope vanishes, by scoring steps that learn from the last ones.
-
-    `after` is called after each step; true asks to stop.
-    """
+@Stepwise
+def firth(loss: Objective, max_iter: int = 100, tol: float = 1e-8) -> Steps[NewtonFit]:
+    """theta where Firth's score is zero, by Fisher scoring with L-BFGS corrections."""
     q = len(loss.penalty)
-    if q > MANY or (loss.K > 1 and (loss.K - 1) * q > MOST):
+    if loss.is_wide or (loss.K > 1 and (loss.K - 1) * q > MOST):
         raise ValueError(
             f"Firth's penalty is for two classes and at most {MANY} features, or for more and at "
             f"most {MOST} parameters; here are {max(loss.K, 2)} classes and {q - 1} features. Give "
@@ -54,7 +45,7 @@ def firth(
                 break
             theta, here = _step(loss, theta, here, pairs)
             steps += 1
-            if after():
+            if (yield steps, None):
                 outcome = "interrupted"
                 break
     except KeyboardInterrupt:
@@ -65,10 +56,13 @@ def firth(
 def _step(loss: Objective, theta: Array, here: Point, pairs: Pairs) -> tuple[Array, Point]:
     """One step, halved until Firth's criterion does not grow.
 
-    Scoring, -I^-1 g, corrected by what the last steps told of the penalty's own curvature: it is
-    left out of I, and far from small where samples are few.
+    The step is -I^-1 g, corrected by L-BFGS: I leaves out the curvature of the penalty, which is
+    not small where samples are few.
     """
-    d, free = np.zeros_like(theta), corrected(here.g.ravel(), pairs, here.A)
+    d, free = (
+        np.zeros_like(theta),
+        corrected(here.g.ravel(), pairs, solver(here.A)),
+    )
     d[-len(here.g) :] = -free.reshape(here.g.shape)
     size = 1.0
     for _ in range(30):
@@ -82,7 +76,7 @@ def _step(loss: Objective, theta: Array, here: Point, pairs: Pairs) -> tuple[Arr
 
 
 def _tried(loss: Objective, theta: Array) -> Point | None:
-    """Firth's criterion, or None where probabilities of 0 and 1 have taken the curvature away."""
+    """Firth's criterion, or None where probabilities of 0 and 1 leave no curvature."""
     try:
         return jeffreys(loss, theta)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Firth's criterion: the loss less half the log determinant of the Fisher information.
+"""Firth's criterion: the loss minus half the log determinant of the Fisher information.
 
     F(theta) = -log L(theta) - log |I(theta)| / 2
 

@@ -114,7 +114,7 @@ def gaussians(m: ClassMoments, priors: Array, shrinkage: Any = None) -> Gaussian
         shrinkage = rao_blackwell(m)
     a = np.broadcast_to(0.0 if shrinkage is None else shrinkage, len(groups(m)))
     spare = _spare_units(m, means, N)
-    metric = precision.diagonal if m.covariance == "diagonal" else precision.whole
+    metric = precision.diagonal if m.covariance == "diagonal" else precision.full
     metrics = tuple(metric(*g, spare, a[k]) for k, g in enumerate(groups(m)))
     with np.errstate(divide="ignore"):
         b = np.log(priors)
@@ -128,10 +128,10 @@ def gaussians(m: ClassMoments, priors: Array, shrinkage: Any = None) -> Gaussian
 
 
 def _drowned(m: ClassMoments) -> NDArray[np.intp]:
-    """Features of which rounding hides whether they vary, in all classes or in one.
+    """Features for which rounding hides whether they vary, in all classes or in one.
 
-    So it is after forgetting rows of far larger numbers, and with weights at the end of float64's
-    range.
+    This happens after forgetting rows of far larger numbers, and with weights at the end of
+    float64's range.
     """
     return np.flatnonzero(np.any([drowned(*group) for group in groups(m)], axis=0))
 

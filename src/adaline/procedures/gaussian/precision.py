@@ -51,7 +51,7 @@ class Metric:
     dependent: NDArray[np.intp]
 
 
-def whole(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metric:
+def full(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metric:
     """A and ln |S / n| through the Cholesky factor of R, with a ridge where R is singular."""
     variance = variances(S, r, n)
     u = np.where(variance > 0, np.sqrt(variance), spare)

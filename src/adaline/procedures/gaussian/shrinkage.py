@@ -1,4 +1,4 @@
-"""How far to shrink correlations towards none at all: R becomes (1 - a) R + a I.
+"""How far to shrink correlations towards zero: R becomes (1 - a) R + a I.
 
 Letters: S scatter, n weight and r rounding of a class (of all classes if they share a covariance),
 u standard deviations, R = S / (n u u'), z = (x - m_k) / u a standardised row.
@@ -32,7 +32,7 @@ def variances(S: Array, r: Array, n: float) -> Array:
 
 
 def drowned(S: Array, r: Array, n: float) -> NDArray[np.bool_]:
-    """Features of which rounding hides whether they vary; constants, which are exact, are none."""
+    """Features for which rounding hides whether they vary; constants are exact and not listed."""
     return np.asarray((variances(S, r, n) == 0.0) & ~(r * r <= NOTHING * n) & (n > 0))
 
 

@@ -114,11 +114,11 @@ class Thin:
         return np.asarray(self.scale * (self.X.T @ (self.root * c)))
 
 
-Space = Dense | Thin
+ColumnBasis = Dense | Thin
 _EMPTY = np.empty((0, 0))
 
 
-def column_space(rows: Rows, intercept: bool) -> Space:
+def column_space(rows: Rows, intercept: bool) -> ColumnBasis:
     """The basis for rows (their Y is not read), all of positive weight."""
     n, p = rows.X.shape
     if is_sparse(rows.X) and n * p > _UNPACKED:

@@ -17,11 +17,14 @@ import numpy as np
 
 from adaline.kernels.separability.ho_kashyap import iterate
 from adaline.linalg import UNIT
-from adaline.procedures.ho_kashyap.column_space import Dense, Space
+from adaline.procedures.ho_kashyap.column_space import ColumnBasis, Dense
+from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Fit
 
-Watch = Callable[[int, Array, float, Array, Array], None]
 Proof = Callable[[Array], bool]
+Start = tuple[Array, float, Array]  # w, bias and the values w'x + bias
+# The space, coordinates u of a(k) or its start, b, Ya, and roots of the weights of the samples.
+Iteration = tuple[ColumnBasis, Array, Start | None, Array, Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,24 +59,31 @@ class Run:
     end: str
 
 
+def shown(here: Iteration) -> tuple[Array, float, Array, Array]:
+    """w, bias, b and Ya of an iteration, the last two without the weights of the samples."""
+    space, u, start, b, Ya, root = here
+    w, bias = start[:2] if start else space.weights(u)
+    return w, bias, b / root, Ya / root
+
+
+@Stepwise
 def ho_kashyap(
-    space: Space,
+    space: ColumnBasis,
     t: Array,
     b: Array,
     root: Array,
-    start: tuple[Array, float, Array] | None = None,
+    start: Start | None = None,
     *,
     eta: float = 0.9,
     max_iter: int = 1000,
     tol: float = 1e-6,
     proof: Proof = lambda balance: True,
-    watch: Watch | None = None,
-) -> Run:
-    """Margins and weights of one dichotomy.
+) -> Steps[Run]:
+    """Margins and weights of one dichotomy; its steps are for `shown`, before each correction.
 
     Parameters
     ----------
-    space : Space
+    space : ColumnBasis
         The columns of (1, X), factorised once.
     t, b, root : ndarray of shape (n,)
         Targets -1 or +1, the first margins b(1) > 0, and square roots of the sample weights, by
@@ -87,8 +97,6 @@ def ho_kashyap(
     proof : callable
         lambda (n,) to bool: whether it proves what it seems to; asked again at a tenth of tol while
         it does not.
-    watch : callable, optional
-        Called with k, w, bias, b and Ya before each correction, for tracing.
     """
     b = root * b
     Ya, raised, spare = np.empty_like(b), np.empty_like(b), np.empty(0)
@@ -100,12 +108,12 @@ def ho_kashyap(
         else:
             ahead = spare if len(spare) else np.empty_like(u)
             seen = iterate(space.basis, t, u, b, eta, Ya, raised, ahead)
-        if watch is not None:
-            watch(k, *(start[:2] if start else space.weights(u)), b / root, Ya / root)
+        here = space, u, start, b, Ya, root
+        yield k, here
         end, tol = _ended(seen, b, Ya, root, tol, None if start else proof)
         if end or k == max_iter:
-            w, bias = start[:2] if start else space.weights(u)
-            return Run(w, bias, b / root, (Ya - b) / root, k, end or "iterations")
+            w, bias, margins, _ = shown(here)
+            return Run(w, bias, margins, (Ya - b) / root, k, end or "iterations")
         b, raised, u, spare, start = raised, b, ahead, u, None
     raise ValueError(f"max_iter is {max_iter}; expected 1 or more.")
 
@@ -136,7 +144,7 @@ def _ended(
 
 
 def _from_values(
-    space: Space, t: Array, Ya: Array, b: Array, eta: float
+    space: ColumnBasis, t: Array, Ya: Array, b: Array, eta: float
 ) -> tuple[Array, Array, tuple[float, float, float]]:
     """What the kernel does, from Ya."""
     e = Ya - b

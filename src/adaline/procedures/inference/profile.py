@@ -7,8 +7,9 @@ beta = c'theta is F(beta) = min F(theta) where c'theta = beta, and the interval 
 
 Unlike Wald's beta +- z error it need not be symmetric, is the same in all parametrisations, and
 stays right where few samples, or rare events, make the likelihood far from a parabola. The root of
-the left side is nearly linear in beta: Newton's steps on it, each profile found by Newton's steps
-from the last one. Where the profile does not reach the level, the bound is infinite.
+the left side is nearly linear in beta, so Newton's method finds where it reaches the level; each
+profile on the way is a minimum, found by Newton's steps from the last one. Where the profile never
+reaches the level, the bound is infinite.
 
 theta = beta e + N n: moving beta moves theta along e, and N spans what leaves beta as it is. The
 curvature is only ever factored on N: it may be lost along the profile itself, where that is flat.
@@ -25,8 +26,7 @@ from scipy.special import ndtri
 from adaline.linalg import UNIT
 from adaline.objective import MANY, Objective
 from adaline.procedures.firth.jeffreys import jeffreys
-from adaline.procedures.newton.curvature import depth, root_of
-from adaline.procedures.newton.lbfgs import Pairs, corrected, remember
+from adaline.procedures.newton.curvature import Pairs, corrected, depth, remember, root_of, solver
 from adaline.results import Array
 
 _FAR = 1e7  # standard errors beyond which a bound is called infinite
@@ -66,7 +66,7 @@ def profile_intervals(
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
     q, goal = len(theta), float(ndtri((1.0 + level) / 2.0))
-    if loss.K > 1 or q > MANY:
+    if loss.K > 1 or loss.is_wide:
         raise ValueError(
             f"profile intervals are for two classes and at most {MANY} features; here are "
             f"{max(loss.K, 2)} classes and {q - 1} features. Use intervals='wald'."
@@ -141,7 +141,7 @@ class _Line:
         pairs: Pairs = []
         for _ in range(100):
             A, g = self._root(here), self.N.T @ here.g
-            n = -corrected(g, pairs, A)
+            n = -corrected(g, pairs, solver(A))
             decrement = -float(g @ n)
             noise = 64.0 * UNIT * (1.0 + abs(here.value))
             if not decrement > noise / 64.0:

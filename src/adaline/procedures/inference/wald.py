@@ -1,19 +1,22 @@
-"""What large samples say of weights found by Newton: errors, tests, intervals and deviance.
+"""Wald's inference for weights found by Newton: standard errors, tests, intervals and deviance.
 
-cov(theta) = H^-1, the inverse curvature of the (penalised) loss at the minimum.
+For large samples cov(theta) = H^-1, with H the Hessian of the (penalised) loss at the minimum.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from adaline.objective import MANY, Objective
-from adaline.procedures.newton.curvature import EXACT, depth, root_of, whole
+from adaline.procedures.newton.curvature import EXACT, depth, full_hessian, is_one_matrix, root_of
 from adaline.results import Array
-from adaline.summaries import Summary
+
+if TYPE_CHECKING:
+    from adaline.summaries import Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,22 +63,22 @@ class Information:
 
 
 def affordable(loss: Objective) -> bool:
-    """Whether the information costs little beside the fit."""
+    """Whether the information costs little compared with the fit."""
     n, q = loss.X.shape[0], len(loss.penalty)
-    return n * q * q <= 1e8 and loss.K * q <= EXACT
+    return n * q * q <= 1e8 and is_one_matrix(loss)
 
 
 def information(loss: Objective, theta: Array) -> Information:
     """From the rows of the fit, at its theta (K, p + 1)."""
     K, q = theta.shape
-    if q > MANY or (K > 1 and K * q > EXACT):
+    if loss.is_wide or (K > 1 and not is_one_matrix(loss)):
         raise ValueError(
             f"{K} x {q} weights: standard errors need a matrix of {K * q} x {K * q}, more than "
             f"is provided for ({EXACT}, or {MANY} for two classes). Choose fewer features."
         )
     root = loss.room()
     here = loss.at(theta, root)
-    H = loss.gram(root) + np.diag(loss.penalty) if K == 1 else whole(loss, root)
+    H = loss.gram(root) + np.diag(loss.penalty) if K == 1 else full_hessian(loss, root)
     found = root_of(H, depth(loss))
     if found.rank < len(H):
         raise ValueError(
@@ -117,6 +120,8 @@ def wald_summary(
     Intervals are Wald's, or the bounds given: lows and highs (p + 1,) of two classes, the bias
     last.
     """
+    from adaline.summaries import Summary  # most fits make no table
+
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
     theta, error = np.column_stack([b, W]), np.roll(known.error, 1, axis=1)

@@ -1,4 +1,4 @@
-"""The inverse of the scatter to its last digits: what standard errors are made of.
+"""The inverse of the scatter matrix to its last digits, for standard errors.
 
 A factor W with W'SW = I to eps cond(X)^2, or eps cond(X) by a QR, is good enough to correct
 weights with, and too rough for standard errors. Measured in double-double, the rows
@@ -39,7 +39,7 @@ def covariance_root(normal: Normal, rows: Rows) -> Array:
 
 
 def _measured(normal: Normal, rows: Rows) -> Array | None:
-    """The root corrected by what the rows make of it, or None where it is too far off."""
+    """The root, corrected by K as measured on the rows; None where it is too far off for that."""
     m, p, root = normal.m, normal.m.p, normal.root
     centre = np.ldexp(m.mean[:p], m.exponent[:p]) @ root if normal.intercept else np.zeros(p)
     dense = rows.X.toarray() if is_sparse(rows.X) else rows.X

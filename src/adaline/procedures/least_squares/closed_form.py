@@ -87,8 +87,8 @@ def least_squares(
 def _or_from_moments(fit: ClosedFit, normal: Normal | None) -> ClosedFit:
     """The fit from rows, or that from moments where only they prove a digit.
 
-    So it is where a row outweighs all others by far: its residual drowns theirs, while moments
-    about that row keep them.
+    This happens where one row outweighs all others by far: its residual hides theirs in rounding,
+    while moments about that row keep them.
     """
     if normal is None or fit.certificate.kind != "unproven":
         return fit
@@ -97,7 +97,7 @@ def _or_from_moments(fit: ClosedFit, normal: Normal | None) -> ClosedFit:
 
 
 def _told(fit: ClosedFit, lost: NDArray[np.intp]) -> ClosedFit:
-    """The fit, no bolder than columns allow whose digits rounding has taken."""
+    """The fit, with a weaker certificate where rounding has left columns without digits."""
     if not len(lost):
         return fit
     said = (
@@ -176,7 +176,7 @@ def _from_moments(normal: Normal) -> ClosedFit:
 
 
 def _deficient_moments(m: Moments, intercept: bool) -> ClosedFit:
-    """The minimum-norm solution when all there is are moments of dependent columns."""
+    """The minimum-norm solution of dependent columns from their moments alone."""
     unit = in_unit_columns(m, intercept)
     p = unit.p
     values, V = eigen(unit.scatter[:p, :p])
@@ -200,7 +200,7 @@ def _fit(
     squares: Array,
     root: Array,
 ) -> ClosedFit:
-    """A fit from weights as columns (p, k), nothing known beyond float64."""
+    """A fit from weights as columns (p, k), which are known to float64 only."""
     W = np.ascontiguousarray(w.T)
     zeros, none = np.zeros_like(W), np.zeros_like(b)
     return ClosedFit(

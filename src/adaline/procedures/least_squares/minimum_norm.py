@@ -136,7 +136,7 @@ def _exponent(X: Array) -> int:
 def _without_mean(X: Array, root: Array) -> Array:
     """Rows 2..n of H A, where the reflection H takes the weighted ones to the first axis.
 
-    A holds the weighted rows less the first: H takes away what is common to all, and columns
+    A holds the weighted rows minus the first: H takes away what is common to all, and columns
     that are constant vanish without a trace of rounding.
     """
     A = (X - X[0]) * root[:, None]

@@ -59,7 +59,7 @@ class Normal:
 def in_unit_columns(m: Moments, intercept: bool) -> Moments:
     """Moments in units where columns have about length one; about zero without a bias.
 
-    Of many targets, each is kept with the columns and itself, not with the other targets.
+    Products of one target with another are not kept where targets are many.
     """
     squares = np.diag(m.scatter) + (0.0 if intercept else m.weight * m.mean**2)
     # A column that is constant up to rounding has no length to be measured by.
@@ -71,9 +71,9 @@ def in_unit_columns(m: Moments, intercept: bool) -> Moments:
 
 
 def drowned(m: Moments, intercept: bool) -> NDArray[np.intp]:
-    """Columns of which rounding hides whether they vary; constants, which are exact, are none.
+    """Columns for which rounding hides whether they vary; constants are exact and not listed.
 
-    So it is after forgetting rows of far larger numbers.
+    This happens after forgetting rows of far larger numbers.
     """
     about = m if intercept else m.about_zero()
     squares, doubt = np.diag(about.scatter)[: m.p], about.rounding[: m.p] ** 2
@@ -81,9 +81,8 @@ def drowned(m: Moments, intercept: bool) -> NDArray[np.intp]:
 
 
 def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:
-    """`m.in_units`, but for what many targets have to do with each other: zeros, which none asks.
-
-    Those k x k numbers would cost more than all else.
+    """`m.in_units`, with zeros for the k x k block of the targets: nobody reads it, and for many
+    targets it would cost more than all else.
     """
     p, shift = m.p, m.exponent - exponent
     scatter = np.zeros(m.scatter.shape)

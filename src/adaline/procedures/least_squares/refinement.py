@@ -223,7 +223,7 @@ def target_lengths(normal: Normal) -> Array:
 def floors(normal: Normal, lengths_y: Array) -> Array:
     """Coefficients below this share of the units count as zeros of this size, (p + 1, k).
 
-    A column that does not vary has no say, and its coefficient no digits to count.
+    A column that does not vary has no influence, and its coefficient has no digits to count.
     """
     m, p = normal.m, normal.m.p
     lengths = np.append(np.sqrt(np.diag(m.scatter)[:p]), np.sqrt(m.weight))

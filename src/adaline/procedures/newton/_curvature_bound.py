@@ -1,7 +1,7 @@
-"""A bound from below on the curvature of the logistic loss: what proofs of optimality rest on.
+"""A lower bound on the Hessian of the loss, on which proofs of optimality rest.
 
-The terms of the curvature are positive semidefinite, one a row, so that any rows' sum is such a
-bound: fewer rows prove a larger distance, and cost less.
+The Hessian is a sum of positive semidefinite terms, one for each row. So the sum over some of the
+rows is a lower bound. Fewer rows cost less and prove a larger distance.
 """
 
 from __future__ import annotations
@@ -10,46 +10,46 @@ from typing import Any
 
 import numpy as np
 
-from adaline.certificates.optimality import Metric
-from adaline.objective import MANY, Objective
+from adaline.certificates.optimality import CurvatureBound
+from adaline.objective import Objective
 from adaline.procedures.newton.curvature import Curvature, Root, depth, root_of
 from adaline.results import Array
 from adaline.tiles import is_sparse
 
 
-def metric(
-    loss: Objective, theta: Array, root: Array, known: Curvature, regular: bool, every: int
-) -> Metric:
-    """M <= H(theta) for `certificates.optimality`, from what is known or from every so many-th row.
+def curvature_bound(
+    loss: Objective, theta: Array, root: Array, known: Curvature, regular: bool, stride: int
+) -> CurvatureBound:
+    """M <= H(theta) for `certificates.optimality`, from a known Hessian or every stride-th row.
 
-    Where columns are independent (`regular`), a curvature that is singular proves nothing.
+    Where columns are independent (`regular`), a singular M proves nothing.
     """
     K, q = theta.shape
-    if q > MANY:
-        return _thin_metric(loss, root)
+    if loss.is_wide:
+        return _thin_bound(loss, root)
     if K == 1 and known.slopes is not None and known.roots[0].rank == q:
         some = known.slopes > 0
-        kept = float(np.min((root[:: known.every][some] / known.slopes[some]) ** 2, initial=1.0))
+        kept = float(np.min((root[:: known.stride][some] / known.slopes[some]) ** 2, initial=1.0))
         if kept > 0.1:
-            return _lessened(known.roots[0], 1.001 * known.every / kept)
+            return _lessened(known.roots[0], 1.001 * known.stride / kept)
     weights = root
     if K > 1:
         weights = np.zeros(len(root))
-        weights[::every] = np.sqrt(root[::every].min(axis=1))
+        weights[::stride] = np.sqrt(root[::stride].min(axis=1))
         weights *= np.sqrt(loss.omega) if len(loss.omega) else 1.0
-    H = loss.gram(weights, every) + np.diag(loss.penalty)
+    H = loss.gram(weights, stride) + np.diag(loss.penalty)
     found = root_of(H, depth(loss))
-    if found.rank < q and every > 1:  # rare columns may be missing in the rows chosen
-        return metric(loss, theta, root, known, regular, 1)
+    if found.rank < q and stride > 1:  # rare columns may be missing in the rows chosen
+        return curvature_bound(loss, theta, root, known, regular, 1)
     return _lessened(found, np.inf if found.rank < q and regular else 1.0)
 
 
-def _lessened(root: Root, factor: float) -> Metric:
-    return Metric(root.A, factor / (1 - root.eps) if root.eps < 0.5 else np.inf)
+def _lessened(root: Root, factor: float) -> CurvatureBound:
+    return CurvatureBound(root.A, factor / (1 - root.eps) if root.eps < 0.5 else np.inf)
 
 
-def _thin_metric(loss: Objective, root: Array) -> Metric:
-    """The penalty, and all rows' curvature at their mean; no matrix."""
+def _thin_bound(loss: Objective, root: Array) -> CurvatureBound:
+    """A bound that needs no matrix: the penalty, and the curvature of all rows at their mean."""
     X, omega = loss.X, loss.omega if len(loss.omega) else 1.0
     weights = root**2 if loss.K == 1 else omega * root.min(axis=1)
     h = float(weights.sum())
@@ -64,11 +64,11 @@ def _thin_metric(loss: Objective, root: Array) -> Metric:
     alpha = loss.penalty[:-1]
     none = np.empty((0, 0))
     if not np.all(alpha > 0):
-        return Metric(none, np.inf, np.ones(len(alpha)), mean, h, np.inf)
+        return CurvatureBound(none, np.inf, np.ones(len(alpha)), mean, h, np.inf)
     middle = mean * loss.scale - loss.shift
     if not loss.intercept:
         middle, h, far = np.zeros(len(mean)), 0.0, float(np.sqrt(_longest(X)))
-    return Metric(
+    return CurvatureBound(
         none, 1.001, alpha, middle, h * 0.999, far**2 * float(loss.scale[0] ** 2 / alpha[0])
     )
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from adaline.objective import Objective
-from adaline.procedures.newton.curvature import EXACT, depth, root_of, whole
+from adaline.procedures.newton.curvature import EXACT, depth, full_hessian, is_one_matrix, root_of
 from adaline.procedures.newton.rows import leverages, projected
 from adaline.results import Array
 
@@ -29,7 +29,7 @@ def leave_one_out(loss: Objective, theta: Array, root: Array) -> float:
     if loss.K == 1:
         each = _binary(loss, theta, root, np.minimum(omega, 1.0))
     else:
-        if theta.size > EXACT:
+        if not is_one_matrix(loss):
             raise ValueError(
                 f"alpha='auto' for {loss.K} classes and {theta.shape[1] - 1} features needs "
                 f"{theta.size} x {theta.size} matrices; the limit is {EXACT}. Give alpha a number."
@@ -53,7 +53,7 @@ def _classes(loss: Objective, theta: Array, P: Array, copy: Array) -> Array:
     """`_binary` for K classes."""
     K, q = theta.shape
     n, own = len(P), (np.arange(len(P)), loss.target)
-    A = root_of(whole(loss, P), depth(loss)).A.reshape(K, q, K * q)
+    A = root_of(full_hessian(loss, P), depth(loss)).A.reshape(K, q, K * q)
     T = np.stack([projected(loss, A[k]) for k in range(K)], axis=1)
     B = copy[:, None, None] * (T @ T.transpose(0, 2, 1))
     S = -P[:, :, None] * P[:, None, :]

@@ -1,20 +1,21 @@
-"""How many rows a curvature is worth, counted in passes over all rows for a gradient.
+"""How many rows the Hessian should be a sum of. Costs are counted in passes for a gradient.
 
-A curvature of m rows serves for steps about as well as one of all n: where rows are like draws, its
-eigenvalues, measured by those of the whole, lie within (1 +- s)^2 with
+A Hessian of m of the n rows is good enough for steps. If rows are like independent draws, the
+eigenvalues of H_m relative to H_n lie within (1 +- s)^2 with
 
     s^2 = q (1/m - 1/n)
 
-(Marchenko & Pastur 1967), and conjugate gradients then win a factor s a pass. More rows, fewer
-passes; `cheapest` finds where the sum is least. Correlations that are mostly chance are shrunk
-towards none, which leaves
+(Marchenko & Pastur 1967), and each pass of conjugate gradients then shrinks the error by a factor
+of s. More rows mean fewer passes; `best_stride` minimises the sum of both costs. Where most of the
+correlations are sampling noise they are shrunk towards zero, which leaves
 
     s^2 = q (1/m - 1/n) a / (a + q^2 (1/m - 1/n))
 
-with a the sum of the squared correlations that are not chance (Ledoit & Wolf 2004), and about
-8 (1/m - 1/n) more for the variances: columns that hardly depend on each other need few rows.
+with a the sum of the squared true correlations (Ledoit & Wolf 2004), plus about 8 (1/m - 1/n) for
+the variances: columns that are hardly correlated need few rows.
 
-Letters: n rows, q columns, K classes, H curvature (q, q), nu distance from the minimum.
+Letters: n rows, q columns, K classes, H Hessian (q, q), nu Newton decrement. A stride k means every
+k-th row; `chance` is the variance 1/m - 1/n of a correlation by sampling.
 """
 
 from __future__ import annotations
@@ -26,32 +27,32 @@ from adaline.objective import Objective
 from adaline.results import Array
 
 WORK = 1e8  # n q^2 up to which all rows are summed
-FEWEST = 4  # times q: rows of a curvature, at least
+FEWEST = 4  # times q: rows of a Hessian, at least
 _PRODUCTS = 25.0  # columns whose products cost as much as a row of a gradient
 _FACTOR = 0.1  # passes of n rows for a factorisation, times n / q^2
-_VARIANCES = 8.0  # times the chance in a correlation: that in the largest variance
-_FAR = 0.005  # s^2 by which a curvature at zero misses that at the minimum, when taken there
-_SMALL = 0.02  # s^2, up to which a curvature is as good as that of all rows
+_VARIANCES = 8.0  # sampling variance of the largest variance, over that of a correlation
+_FAR = 0.005  # s^2 between the Hessian at the minimum and one transported there from zero
+_SMALL = 0.02  # s^2, up to which a Hessian is as good as that of all rows
 _LEAST = 2.0  # passes that even Newton's own steps need
 
 
-def price(loss: Objective, every: int, sums: int = 1) -> float:
-    """Passes that cost as much as `sums` Gram matrices of every so many-th row, factored."""
+def price(loss: Objective, stride: int, sums: int = 1) -> float:
+    """Cost, in passes, of `sums` Gram matrices of every stride-th row, and of factoring them."""
     n, q = loss.X.shape[0], len(loss.penalty)
     dearer = 1.0 if loss.K == 1 else 1.0 + loss.K / 5.0  # gradients of K classes
-    return float(sums * ((1.0 + q / _PRODUCTS) / every + _FACTOR * q * q / n) / dearer)
+    return float(sums * ((1.0 + q / _PRODUCTS) / stride + _FACTOR * q * q / n) / dearer)
 
 
-def passes(
-    loss: Objective, every: int, left: float, related: float = np.inf, far: bool = False
+def expected_passes(
+    loss: Objective, stride: int, left: float, related: float = np.inf, far: bool = False
 ) -> float:
-    """Passes until nu has shrunk by exp(left), with the curvature of every so many-th row.
+    """Passes until nu has shrunk by exp(left), with the Hessian of every stride-th row.
 
-    related is the sum of the squared correlations between columns; far where the minimum is not
-    near enough for its curvature to be this one.
+    related is the sum of the squared correlations between columns; far tells that the minimum is
+    too far away for the Hessian to be the same there.
     """
     n, q = loss.X.shape[0], len(loss.penalty)
-    chance = (every - 1.0) / n
+    chance = (stride - 1.0) / n
     kept = related / (related + q * q * chance) if 0.0 < related < np.inf else 1.0 * (related > 0)
     squared = chance * (q * kept + _VARIANCES) + _FAR * far
     if squared >= 1.0:
@@ -59,21 +60,23 @@ def passes(
     return max(_LEAST, 2.0 * left / -np.log(squared)) if squared > 0.0 else _LEAST
 
 
-def cheapest(
+def best_stride(
     loss: Objective, left: float, related: float = np.inf, sums: int = 1, far: bool = False
 ) -> int:
-    """Every so many-th row: where a curvature and the passes after it cost least together."""
+    """The stride for which the Hessian and the passes after it cost least together."""
     n, q = loss.X.shape[0], len(loss.penalty)
     if n * q * q <= WORK:
         return 1
     some = sorted({int(1.25**k) for k in range(80) if 1.25**k <= max(n / (FEWEST * q), 1.0)})
-    costs = [price(loss, e, sums) + passes(loss, e, left, related, far) for e in some]
+    costs = [price(loss, e, sums) + expected_passes(loss, e, left, related, far) for e in some]
     return some[int(np.argmin(costs))]
 
 
 def proof_rows(loss: Objective) -> int:
-    """Every so many-th row for a proof, which then costs about a pass: any rows' curvature is
-    less than that of all, and one more step gains more than more rows would."""
+    """The stride for a proof, which then costs about a pass.
+
+    The Hessian of any rows is a lower bound, and one more step gains more than more rows would.
+    """
     n, q = loss.X.shape[0], len(loss.penalty)
     if n * q * q <= WORK:
         return 1
@@ -81,18 +84,17 @@ def proof_rows(loss: Objective) -> int:
 
 
 def correlations(H: Array, rows: float) -> float:
-    """Sum of the squared correlations in H, a sum over so many rows, beyond what chance gives."""
+    """Sum of the squared correlations in H, minus what sampling this many rows gives by chance."""
     d = np.diagonal(H)
     squares = float(np.sum(H * H / np.where(d > 0, d, 1.0) / np.where(d > 0, d, 1.0)[:, None]))
     return max(squares - len(H) - len(H) ** 2 / rows, 0.0)
 
 
 def shrunk(G: Array, penalty: Array, chance: float) -> tuple[Array, bool]:
-    """G and the penalty, correlations shrunk by the part of them, squared, that is chance.
+    """G plus the penalty, its correlations shrunk by the share of them that is sampling noise.
 
-    chance is the variance of a correlation, 1/m - 1/n. Whether they were shrunk, too: not where s
-    is small, so that nothing is to be gained, nor where without the correlations columns that
-    depend on others would no longer be seen to.
+    The second answer tells whether they were shrunk. They are not where s is small, so that
+    nothing would be gained, and not where columns may be dependent, which shrinking would hide.
     """
     H, d = G + np.diag(penalty), np.diagonal(G)
     regular = np.all(penalty[:-1] > 4e3 * len(G) ** 2 * UNIT * d[:-1])

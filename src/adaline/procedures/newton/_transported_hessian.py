@@ -1,17 +1,17 @@
-"""A curvature taken along from the theta where it was made, without another sum over all rows.
+"""A Hessian transported from the theta where it was made, without another sum over all rows.
 
 Where the rows z are like draws from an elliptical distribution, slopes that depend on the values
-v = theta z alone change the curvature in two ways only (Stein's identity):
+v = theta z alone change the Hessian in two ways only (Stein's identity):
 
     H = A (x) G + (I (x) G Q) C (I (x) Q'G)
 
 with G the Gram matrix of the rows, A the mean over rows of omega (diag(p) - p p') (a number for two
-classes), and Q a basis of the weights and the bias. So a small sample of the rows, which tells A
-and H's part in the few dimensions of Q, makes a new curvature of an old one. Where rows are
-otherwise, steps are as good as before, and what gradients tell corrects them.
+classes), and Q a basis of the weights and the bias. A small sample of the rows is enough to
+estimate A and the part of H in the few dimensions of Q: so an old Hessian becomes a new one. Where
+rows are not elliptical, steps are as good as without this, and L-BFGS corrects them.
 
-Letters: S = A G at the theta where it was made, B basis (K, a) of what classes do not share, Q (q,
-r) with Q'SQ = I, T (a r, a r) the curvature within B (x) Q over that where S was made.
+Letters: S = A G at the theta where it was made; B (K, a) a basis of the differences of classes;
+Q (q, r) with Q'SQ = I; T (a r, a r) the Hessian within B (x) Q, relative to that where S was made.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adaline._threads import calm
+from adaline._threads import one_blas_thread
 from adaline.linalg import eigen, inverse_cholesky
 from adaline.objective import Objective
 from adaline.procedures.newton.rows import projected
 from adaline.results import Array
 
 _ROWS, _EACH = 2048, 40  # rows of the sample, at least, and for each of the a r dimensions
-_SPARE = 4  # times so many rows must be there for a sample to pay
+_SPARE = 4  # times as many rows as in the sample must be there for it to pay
 _MOST = 200  # dimensions
 _NEAR = 0.05  # a change of theta, relative, that changes slopes little
 _LEAST, _LARGEST = 1.0 / 64.0, 2.0  # what T's eigenvalues are kept within
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class TransportedHessian:
     """H^-1 = B A^-1 B' (x) S^-1 + (B (x) Q) (T^-1 - A^-1 (x) I) (B (x) Q)'; A = diag(lam)."""
 
     B: Array
@@ -49,49 +49,50 @@ class Carried:
 
 
 def sample_step(loss: Objective) -> int:
-    """Every so many-th row is the sample; 0 where rows are too few for one to pay."""
+    """The stride of the sample's rows; 0 where rows are too few for a sample to pay."""
     n, dimensions = loss.X.shape[0], max(loss.K**2 - 1, 2)
-    every = n // max(_ROWS, _EACH * dimensions)
-    return every if every >= _SPARE and dimensions <= _MOST else 0
+    stride = n // max(_ROWS, _EACH * dimensions)
+    return stride if stride >= _SPARE and dimensions <= _MOST else 0
 
 
 class Sample:
-    """A spread sample of the rows, and what their slopes were where the curvature was made."""
+    """A spread sample of the rows, and their slopes at the theta where the Hessian was made."""
 
-    def __init__(self, loss: Objective, every: int) -> None:
-        self.rows, self.every = loss.thinned(every), every
-        omega = loss.omega[::every] if len(loss.omega) else self.rows.omega
+    def __init__(self, loss: Objective, stride: int) -> None:
+        self.rows, self.stride = loss.thinned(stride), stride
+        omega = loss.omega[::stride] if len(loss.omega) else self.rows.omega
         stands = self.rows.omega.sum() / (omega.sum() if len(loss.omega) else len(omega))
-        self.stands = float(stands)  # for so many rows stands each
+        self.stands = float(stands)  # how many rows each stands for
 
-    def settle(self, theta: Array, root: Array, plain: bool) -> None:
-        """The curvature is made at theta, with these slopes of all rows.
+    def set_origin(self, theta: Array, root: Array, plain: bool) -> None:
+        """The Hessian was made at theta, where the rows have these slopes.
 
-        plain where it is a sum over rows as it came; else it is known as badly there as elsewhere.
+        plain tells that it is a plain sum over rows. A shrunk Hessian is no better at this theta
+        than at another, so it is transported from zero.
         """
         self.theta, self.plain = theta if plain else np.zeros_like(theta), plain
         self.then = self._slopes(root) if self.rows.K == 1 else self.rows.omega / self.rows.K
 
-    def carry(self, S: Array, theta: Array, root: Array) -> Carried | None:
-        """The curvature S taken to theta; None where it cannot be, or theta is where it was."""
+    def transport(self, S: Array, theta: Array, root: Array) -> TransportedHessian | None:
+        """The Hessian S transported to theta; None where it cannot be, or theta hardly moved."""
         if np.linalg.norm(theta - self.theta) <= _NEAR * np.linalg.norm(theta):
             return None
         self.theta = theta
-        now = self._slopes(root) if self.rows.K == 1 else root[:: self.every]
-        with calm(len(S)):
-            return carried(self.rows, S, self.then, theta, now, self.plain)
+        now = self._slopes(root) if self.rows.K == 1 else root[:: self.stride]
+        with one_blas_thread(len(S)):
+            return transported(self.rows, S, self.then, theta, now, self.plain)
 
     def _slopes(self, root: Array) -> Array:
-        return np.asarray(self.stands * root[:: self.every] ** 2)
+        return np.asarray(self.stands * root[:: self.stride] ** 2)
 
 
-def carried(
+def transported(
     few: Objective, S: Array, then: Array, theta: Array, now: Array, plain: bool
-) -> Carried | None:
-    """The curvature S, made where the rows' slopes were `then`, taken to theta.
+) -> TransportedHessian | None:
+    """The Hessian S, made where the rows' slopes were `then`, transported to theta.
 
-    now are omega p (1 - p) (m,) there; for K classes p (m, K), and S was made at zero. plain where
-    S is a sum over rows as it came. None where it cannot be taken along.
+    now are the slopes at theta: omega p (1 - p) (m,); for K classes p (m, K), and S was made at
+    zero. plain tells that S is a plain sum over rows. None where it cannot be transported.
     """
     Q, omega = _basis(S, theta), few.omega
     if Q is None:
@@ -106,14 +107,14 @@ def carried(
     if T is None:
         return None
     lam = np.clip(lam, _LEAST, _LARGEST)
-    return Carried(B, lam, Q, _inverse(T) - np.diag(np.repeat(1.0 / lam, Q.shape[1])))
+    return TransportedHessian(B, lam, Q, _inverse(T) - np.diag(np.repeat(1.0 / lam, Q.shape[1])))
 
 
 def _inverse(T: Array) -> Array:
-    """T^-1, eigenvalues of T kept within bounds, beyond which the sample is not to be trusted."""
+    """T^-1, with the eigenvalues of T kept within bounds beyond which a sample is not trusted."""
     one = np.eye(len(T))
     inside = inverse_cholesky(T - _LEAST * one), inverse_cholesky(_LARGEST * one - T)
-    if inside[0] is not None and inside[1] is not None:  # as nearly always, and soon known
+    if inside[0] is not None and inside[1] is not None:  # nearly always, and quickly checked
         W = inverse_cholesky(T)
         if W is not None:
             return np.asarray(W @ W.T)
@@ -122,7 +123,7 @@ def _inverse(T: Array) -> Array:
 
 
 def _basis(S: Array, theta: Array) -> Array | None:
-    """Q (q, r) with Q'SQ = I, spanning the weights, less what classes share, and the bias."""
+    """Q (q, r) with Q'SQ = I, spanning the weights, minus what classes share, and the bias."""
     rows = theta if len(theta) == 1 else theta - theta.mean(axis=0)
     rows = np.vstack([rows, np.zeros(theta.shape[1])])
     rows[-1, -1] = 1.0
@@ -134,8 +135,8 @@ def _basis(S: Array, theta: Array) -> Array | None:
 
 
 def _within(few: Objective, now: Array, then: Array | None, B: Array, Q: Array) -> Array | None:
-    """T, from slopes now; over those `then` (m,) of the same sample, so that its chance cancels, or
-    else over S."""
+    """T from the slopes now, relative to the slopes `then` (m,) of the same sample, so that its
+    sampling error cancels; or relative to S where `then` is None."""
     Z, D = projected(few, Q), Q.T @ (few.penalty[:, None] * Q)
     if then is not None:
         W = inverse_cholesky(Z.T @ (Z * then[:, None]) + D)

@@ -1,25 +1,29 @@
-"""Curvature of the logistic loss, factored: what steps are measured in.
+"""Factored Hessians, which turn gradients into steps, and the L-BFGS corrections of them.
 
-Legend: H curvature (q, q), q = p + 1, A with A A' = H^-1, g gradient (K, q). A curvature may be of
-every so many-th row, or of an earlier theta: good enough for steps.
+Legend: H Hessian (q, q), q = p + 1; A with A A' = H^-1; g gradient (K, q). For steps it is good
+enough if H is of every stride-th row, or of an earlier theta.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
-from adaline._threads import calm
+from adaline._threads import one_blas_thread
 from adaline.linalg import UNIT, condition, eigen, inverse_cholesky
-from adaline.objective import MANY, Objective
+from adaline.objective import Objective
 from adaline.procedures.newton import _stride
 from adaline.results import Array
 
 _SLIGHT = 200  # columns of which a small sample's Gram matrix is no work for two threads
-EXACT = 320  # K q up to which the curvature of K classes is one whole matrix
+EXACT = 320  # K q up to which the Hessian of K classes is made as one matrix
+MEMORY = 20  # pairs of steps and changes of gradient that L-BFGS keeps
 _DEPENDENT = 1e-13  # eigenvalues of the scaled curvature below this are rounding
+
+Pairs = list[tuple[Array, Array, float]]  # step s, change of gradient y, and s'y > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,7 @@ class Root:
 
 def root_of(H: Array, depth: float) -> Root:
     """Factor H, columns scaled to unit diagonal; by eigenvalues where Cholesky cannot."""
-    with calm(len(H)):
+    with one_blas_thread(len(H)):
         return _root_of(H, depth)
 
 
@@ -58,16 +62,27 @@ def _root_of(H: Array, depth: float) -> Root:
 class Curvature:
     """What turns a gradient into a step; `exact` where the step is Newton's.
 
-    roots holds one Root for K = 1 or a whole matrix, one a class where only the blocks on its
-    diagonal are known, none where q is too large even for these: then diagonal is. slopes are
-    the rows' sqrt(omega p (1 - p)) that H was made of, for K = 1 and where H is their plain sum;
-    matrix is H itself, of one class at zero for K classes, where it can be taken along (see
-    `_transported_hessian`), and shrunk tells whether its correlations were shrunk.
+    Attributes
+    ----------
+    roots : tuple of Root
+        One for K = 1 or for the full Hessian of K classes; K of them if only the diagonal blocks
+        are known; none if the loss is too wide for matrices, when `diagonal` is set.
+    stride : int
+        H is a sum over every stride-th row.
+    slopes : ndarray or None
+        sqrt(omega p (1 - p)) of those rows, where K = 1 and H is their plain sum.
+    diagonal : ndarray or None
+        About the diagonal of H.
+    matrix : ndarray or None
+        H itself, where it can be transported (see `_transported_hessian`); for K classes, the
+        block of one class at theta = 0.
+    shrunk : bool
+        Whether the correlations in H were shrunk.
     """
 
     roots: tuple[Root, ...]
     exact: bool
-    every: int = 1
+    stride: int = 1
     slopes: Array | None = None
     diagonal: Array | None = None
     matrix: Array | None = None
@@ -92,62 +107,68 @@ class Curvature:
 
 
 def curvature(
-    loss: Objective, theta: Array, root: Array, left: float, every: int = 0, most: int = 2**62
+    loss: Objective, theta: Array, root: Array, left: float, stride: int = 0, most: int = 2**62
 ) -> Curvature:
-    """Curvature at theta from root = sqrt(omega p (1 - p)), or p (n, K) for more classes.
+    """Hessian at theta from root = sqrt(omega p (1 - p)), or from p (n, K) for K classes.
 
-    It is of every so many-th row, or, with 0, of as many as are worth it where the distance from
-    the minimum is to shrink by exp(left), and at least of every `most`-th.
+    It is a sum over every stride-th row. With stride = 0 the cheapest stride is chosen, at most
+    `most`, for a distance from the minimum that is to shrink by exp(left).
     """
     K, q = theta.shape
-    if q > MANY:
+    if loss.is_wide:
         diagonal = _mean_slope(loss, root) * loss.length**2 + loss.penalty
         return Curvature((), False, diagonal=np.where(diagonal > 0, diagonal, 1.0))
-    if K > 1 and K * q <= EXACT:
-        return Curvature((root_of(whole(loss, root), depth(loss)),), True)
+    if K > 1 and is_one_matrix(loss):
+        return Curvature((root_of(full_hessian(loss, root), depth(loss)),), True)
     slopes = root if K == 1 else np.sqrt(_omega(loss) * (1.0 - np.einsum("ij,ij->i", root, root)))
     sums = 1 if K == 1 or not np.any(theta) else K
-    every = every or min(_worth(loss, slopes, left, sums, not np.any(theta)), most)
-    share = slopes[::every] / (slopes.max() or 1.0)  # sums of fourth powers must stay in range
+    stride = stride or min(_worth(loss, slopes, left, sums, not np.any(theta)), most)
+    share = slopes[::stride] / (slopes.max() or 1.0)  # sums of fourth powers must stay in range
     weights = share**2
     total = float(np.sum(weights)) or 1.0
-    chance = (1.0 - 1.0 / every) * float(np.sum(weights**2)) / total**2
+    chance = (1.0 - 1.0 / stride) * float(np.sum(weights**2)) / total**2
     if K > 1:
-        roots, H, shrunk = _blocks(loss, root, every, chance, sums)
-        return Curvature(roots, False, every, matrix=H if sums == 1 else None, shrunk=shrunk)
-    found, H, shrunk = _factored(loss, root, every, 1.0, chance)
-    if found.rank < q and every > 1:  # rare columns may be missing in the rows chosen
+        roots, H, shrunk = _blocks(loss, root, stride, chance, sums)
+        return Curvature(roots, False, stride, matrix=H if sums == 1 else None, shrunk=shrunk)
+    found, H, shrunk = _factored(loss, root, stride, 1.0, chance)
+    if found.rank < q and stride > 1:  # rare columns may be missing in the rows chosen
         return curvature(loss, theta, root, left, 1)
-    own = None if shrunk else root[::every].copy()
+    own = None if shrunk else root[::stride].copy()
     matrix = H if found.rank == q else None
-    return Curvature((found,), True, every, own, matrix=matrix, shrunk=shrunk)
+    return Curvature((found,), True, stride, own, matrix=matrix, shrunk=shrunk)
 
 
 def _factored(
-    loss: Objective, slopes: Array, every: int, more: float, chance: float
+    loss: Objective, slopes: Array, stride: int, more: float, chance: float
 ) -> tuple[Root, Array, bool]:
-    """The curvature with these slopes of every so many-th row, and whether it was shrunk."""
-    G = more * every * loss.gram(slopes, every)
+    """The Hessian of every stride-th row with these slopes, factored and as it is, and whether it
+    was shrunk."""
+    G = more * stride * loss.gram(slopes, stride)
     H, shrunk = _stride.shrunk(G, loss.penalty, chance)
     return root_of(H, depth(loss)), H, shrunk
 
 
 def _worth(loss: Objective, slopes: Array, left: float, sums: int, far: bool) -> int:
-    """Every so many-th row, as many as a small sample of the rows says are worth it."""
+    """The cheapest stride, by what a small sample of the rows tells of the correlations."""
     n, q = loss.X.shape[0], len(loss.penalty)
     if n * q * q <= _stride.WORK:
         return 1
     few = max(n // (2 * q), 1)
     weights = slopes[::few] ** 2
     rows = float(np.sum(weights)) ** 2 / float(np.sum(weights**2))
-    with calm(q) if q <= _SLIGHT else nullcontext():
+    with one_blas_thread(q) if q <= _SLIGHT else nullcontext():
         G = loss.gram(slopes, few)
     related = _stride.correlations(G, rows)
-    return _stride.cheapest(loss, left, related, sums, far)
+    return _stride.best_stride(loss, left, related, sums, far)
 
 
 def _omega(loss: Objective) -> Array:
     return loss.omega if len(loss.omega) else np.ones(loss.X.shape[0])
+
+
+def is_one_matrix(loss: Objective) -> bool:
+    """Whether the Hessian of all classes together is small enough to be made as one matrix."""
+    return loss.K * len(loss.penalty) <= EXACT
 
 
 def depth(loss: Objective) -> float:
@@ -155,8 +176,8 @@ def depth(loss: Objective) -> float:
     return float(4096 + loss.X.shape[0] / 256)
 
 
-def whole(loss: Objective, P: Array) -> Array:
-    """The curvature of K classes, (Kq, Kq), and 11' (x) c I, which makes it regular."""
+def full_hessian(loss: Objective, P: Array) -> Array:
+    """The Hessian of K classes, (Kq, Kq), plus 11' (x) c I, which makes it regular."""
     K, q = P.shape[1], len(loss.penalty)
     omega = _omega(loss)
     H = np.zeros((K, q, K, q))
@@ -174,7 +195,7 @@ def whole(loss: Objective, P: Array) -> Array:
 
 
 def _blocks(
-    loss: Objective, P: Array, every: int, chance: float, sums: int
+    loss: Objective, P: Array, stride: int, chance: float, sums: int
 ) -> tuple[tuple[Root, ...], Array, bool]:
     """Sums of omega p_k (1 - p_k) z z' of each class; at theta = 0 one serves all.
 
@@ -183,7 +204,7 @@ def _blocks(
     omega, K = _omega(loss), P.shape[1]
     more, roots = K / (K - 1), []  # on what classes do not share
     for p in P.T[:sums]:
-        found, H, shrunk = _factored(loss, np.sqrt(omega * p * (1 - p)), every, more, chance)
+        found, H, shrunk = _factored(loss, np.sqrt(omega * p * (1 - p)), stride, more, chance)
         roots.append(found)
     return tuple(roots if len(roots) == K else roots * K), H, shrunk
 
@@ -193,3 +214,31 @@ def _mean_slope(loss: Objective, root: Array) -> float:
     if loss.K == 1:
         return float(np.sum(root**2)) / loss.weight
     return float(np.mean(np.sum(root * (1 - root), axis=1))) / loss.K
+
+
+def solver(A: Array) -> Callable[[Array], Array]:
+    """The function g -> H^-1 g, for A A' = H^-1."""
+    return lambda g: np.asarray(A @ (A.T @ g))
+
+
+def corrected(g: Array, pairs: Pairs, solve: Callable[[Array], Array]) -> Array:
+    """About H^-1 g, where solve(g) is a first guess of it: the two loops of L-BFGS.
+
+    >>> corrected(np.array([4.0]), [(np.array([1.0]), np.array([2.0]), 2.0)], np.copy)
+    array([2.])
+    """
+    r, shares = g.copy(), []
+    for s, y, sy in reversed(pairs):
+        shares.append(float(np.sum(s * r)) / sy)
+        r -= shares[-1] * y
+    r = solve(r)
+    for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
+        r = r + (share - float(np.sum(y * r)) / sy) * s
+    return r
+
+
+def remember(pairs: Pairs, s: Array, y: Array) -> None:
+    """Add the step s and its change of gradient y, if they show curvature; forget the oldest."""
+    sy = float(np.sum(s * y))
+    if sy > 0.0:
+        pairs[:] = [*pairs[1 - MEMORY :], (s, y, sy)]

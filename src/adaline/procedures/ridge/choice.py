@@ -91,8 +91,8 @@ def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]
     """The penalty of each target by a rule among RULES, and a sentence for each.
 
     Between 1/1000 of the least eigenvalue and 1000 times the largest, three penalties a decade
-    bracket the minimum and a polynomial through 16 more finds it. On random problems that was
-    within 1e-9 of lambda; a flatter minimum is less sure. Beyond the range criteria are monotone.
+    bracket the minimum, and a polynomial through 16 more finds it; the flatter the minimum, the
+    less sure its place. Beyond that range the criteria only rise or only fall.
     """
     s = f.s[f.s > 0]
     if not len(s):

@@ -23,7 +23,7 @@ from adaline.integers import (
     reduced,
 )
 from adaline.linalg import singular
-from adaline.procedures.separability._float_rows import FloatRows, signed_floats, whole
+from adaline.procedures.separability._float_rows import FloatRows, signed_floats, to_integers
 from adaline.results import Array
 
 _ROUNDS = 4
@@ -69,7 +69,7 @@ class Conditioned:
         """New coordinates: rows of M weigh the present columns, once these are scaled."""
         factors = []
         for m in M:
-            numbers, _ = whole(m, 0.0)
+            numbers, _ = to_integers(m, 0.0)
             most = max(self.shifts)
             factors.append([a << (most - s) for a, s in zip(numbers, self.shifts, strict=True)])
         self.P = [combination(f, self.P) for f in factors]

@@ -184,7 +184,7 @@ def search(A: FloatRows, deadline: float | None, attempt: int = 0) -> NearestPoi
     )
 
 
-def whole(u: Array, least: float) -> tuple[list[int], int]:
+def to_integers(u: Array, least: float) -> tuple[list[int], int]:
     """Whole numbers m and an exponent e with u about m 2^e, in no more bits than needed.
 
     Rounding u to multiples of 2^e moves u'z by less than a quarter of `least` for unit z.

@@ -21,13 +21,13 @@ from adaline.integers import (
     reduced,
 )
 from adaline.procedures.separability._conditioned import Conditioned
-from adaline.procedures.separability._float_rows import FloatRows, whole
+from adaline.procedures.separability._float_rows import FloatRows, to_integers
 from adaline.results import Array
 
 _WIDEST = 2000  # weights up to which null spaces are written down
 
 
-class Space:
+class WeightSubspace:
     """All weights, or those orthogonal to the rows of a support.
 
     Where there are more columns than rows, independent columns are enough: what any weights can
@@ -140,7 +140,7 @@ class Space:
     def rounded(self, u: Array, least: float) -> list[list[int]] | None:
         """Weights of the samples that are, exactly, in this space and about u of the view."""
         if self.basis is None:
-            numbers, _ = whole(u, least)
+            numbers, _ = to_integers(u, least)
             if self.exact is None:
                 return self.rows.from_floats(numbers)
             return self.weights(self.exact.from_floats(numbers))
@@ -148,5 +148,5 @@ class Space:
         if not a.any() or not np.isfinite(a).all():
             return None
         most = max(self._shifts)
-        factors = zip(whole(a, 0.0)[0], self._shifts, strict=True)
+        factors = zip(to_integers(a, 0.0)[0], self._shifts, strict=True)
         return self.weights([b << (most - f) for b, f in factors])

@@ -29,7 +29,7 @@ from adaline.procedures.separability._conditioned import Conditioned
 from adaline.procedures.separability._duplicates import equal_and_opposite
 from adaline.procedures.separability._exact_lp import Answer, ExactSimplex, OutOfTime
 from adaline.procedures.separability._hinge import separating
-from adaline.procedures.separability._weight_subspace import Space
+from adaline.procedures.separability._weight_subspace import WeightSubspace
 
 _SIMPLEX = 400  # weights up to which the simplex in integers is tried
 _MULTIPLIERS = 600  # rows up to which their exact multipliers are computed
@@ -140,7 +140,7 @@ class _State:
         self.rows, self.deadline, self.data = rows, deadline, data
         self.support: list[int] = []
         self.multipliers: list[int] = []
-        self.space = Space(rows)
+        self.space = WeightSubspace(rows)
         self.active = np.ones(rows.count, dtype=bool)
         self.closest = np.empty(0, dtype=np.int64)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adaline import criteria
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import neurons
 from adaline.procedures.sequential.state import Outcome, State, asked, diverged, never
 from adaline.results import Array
 from adaline.schedules import Auto
@@ -53,7 +53,7 @@ def _blocks(X: Any) -> Iterator[tuple[int, int, Any]]:
 def look(state: State, X: Any, Y: Array, omega: Array) -> Descent:
     """Sum of omega g x over all rows, g = -dE/dv, at the weights of the state."""
     recipe = state.recipe
-    T = Y if recipe.criterion == kernels.MACHINE else criteria.targets(recipe.targets, Y, recipe.K)
+    T = Y if recipe.criterion == neurons.MACHINE else criteria.targets(recipe.targets, Y, recipe.K)
     G, loss, wrong = np.zeros((recipe.K, recipe.p + 1)), 0.0, 0
     with np.errstate(over="ignore", invalid="ignore"):  # divergence is told by its result
         for i, j, rows in _blocks(X):
@@ -84,7 +84,7 @@ class Steps:
         mean /= weights.sum()
         self.D = np.append(mean, float(recipe.intercept))
         self.inverse = np.divide(1.0, self.D, out=np.zeros_like(self.D), where=self.D > 0)
-        self.safe = 1.0 / (state.head[kernels.CURVATURE] * max(np.count_nonzero(self.D), 1))
+        self.safe = 1.0 / (state.head[neurons.CURVATURE] * max(np.count_nonzero(self.D), 1))
         self.best, self.at, self.recent = np.inf, state.last.copy(), deque([np.inf], 8)
         self.last: tuple[Array, Array] | None = None
 
@@ -181,12 +181,12 @@ def _best(state: State, steps: Steps | None, k: int, watch: Watch | None, loss: 
 def _count(state: State, change: Array, found: Descent) -> None:
     """One more pass: the average and the pocket learn of it."""
     K, head, n = state.recipe.K, state.head, state.seen
-    if state.recipe.keep == kernels.AVERAGE:
+    if state.recipe.keep == neurons.AVERAGE:
         state.beside[:] += n * change
-    if state.recipe.keep == kernels.POCKET and (n == 0 or found.wrong < head[kernels.FEWEST]):
-        head[kernels.FEWEST] = found.wrong
-        head[kernels.RUNS + K :] = 1.0
+    if state.recipe.keep == neurons.POCKET and (n == 0 or found.wrong < head[neurons.FEWEST]):
+        head[neurons.FEWEST] = found.wrong
+        head[neurons.RUNS + K :] = 1.0
         state.beside[:] = state.last
-    head[kernels.SEEN] += 1.0
-    head[kernels.CORRECTIONS] += found.wrong > 0
-    head[kernels.LOSS] += found.loss
+    head[neurons.SEEN] += 1.0
+    head[neurons.CORRECTIONS] += found.wrong > 0
+    head[neurons.LOSS] += found.loss

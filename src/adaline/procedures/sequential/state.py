@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from adaline.criteria import CURVATURE
-from adaline.kernels.sequential import automatic, sequential
-from adaline.kernels.sequential import neurons as kernels
+from adaline.kernels.sequential import automatic, neurons, sequential
 from adaline.results import Array
 from adaline.schedules import Schedule
 
@@ -64,8 +63,8 @@ class Recipe:
 
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Those of head and theta; automatic rates have a layout of their own."""
-        head, rows = (kernels.RUNS + 2 * self.K,), self.K * (1 + (self.keep != kernels.LAST))
-        if self.schedule.code()[0] == kernels.AUTO:
+        head, rows = (neurons.RUNS + 2 * self.K,), self.K * (1 + (self.keep != neurons.LAST))
+        if self.schedule.code()[0] == neurons.AUTO:
             return head, (2, self.p + 1, self.K + 1)
         return head, (rows, self.p + 1)
 
@@ -82,19 +81,19 @@ class State:
         self.head, self.theta = (np.zeros(shape) for shape in recipe.shapes())
         rate, targets = recipe.schedule.code(), recipe.targets
         self.head[:8] = recipe.criterion, targets, *rate, recipe.intercept, keep, K
-        self.head[kernels.CURVATURE] = CURVATURE.get(recipe.criterion, 1.0)
+        self.head[neurons.CURVATURE] = CURVATURE.get(recipe.criterion, 1.0)
 
     @property
     def is_perceptron(self) -> bool:
         """Whether learning can come to rest by itself: no error, no correction."""
-        return self.recipe.criterion in (kernels.PERCEPTRON, kernels.MACHINE)
+        return self.recipe.criterion in (neurons.PERCEPTRON, neurons.MACHINE)
 
     def is_solved(self, loss: float, tol: float) -> bool:
         """Whether sigmoid outputs are on their targets: a mean squared error below tol.
 
         On separable classes the weights would grow for ever, and the error never stop falling.
         """
-        sigmoid = self.recipe.criterion in (kernels.TANH, kernels.LOGISTIC)
+        sigmoid = self.recipe.criterion in (neurons.TANH, neurons.SQUARED_LOGISTIC)
         return sigmoid and 2.0 * loss <= tol
 
     @property
@@ -127,29 +126,29 @@ class State:
     @property
     def seen(self) -> int:
         """Samples learned so far, all passes together."""
-        return int(self.head[kernels.SEEN])
+        return int(self.head[neurons.SEEN])
 
     @property
     def corrections(self) -> int:
         """Corrections made so far, all passes together."""
-        return int(self.head[kernels.CORRECTIONS])
+        return int(self.head[neurons.CORRECTIONS])
 
     @property
     def loss(self) -> float:
         """Sum of the losses met so far, each before its sample was learned."""
-        return float(self.head[kernels.LOSS])
+        return float(self.head[neurons.LOSS])
 
     def kept(self) -> tuple[Array, Array]:
         """W and b to predict with: the last, their average, or those in the pocket; copies."""
-        K, p, keep = self.recipe.K, self.recipe.p, int(self.head[kernels.KEEP])
-        kept, n = self.last.copy(), self.head[kernels.SEEN]
-        if keep == kernels.AVERAGE and n:
+        K, p, keep = self.recipe.K, self.recipe.p, int(self.head[neurons.KEEP])
+        kept, n = self.last.copy(), self.head[neurons.SEEN]
+        if keep == neurons.AVERAGE and n:
             kept -= self.beside / n
-        elif keep == kernels.LATE_AVERAGE and (weight := automatic.late_weight(n, p)):
+        elif keep == neurons.LATE_AVERAGE and (weight := automatic.late_weight(n, p)):
             kept -= self.beside / weight
-        elif keep == kernels.POCKET:
-            run, best = self.head[kernels.RUNS :].reshape(2, K)
-            if self.recipe.criterion == kernels.MACHINE:  # one run for all neurons
+        elif keep == neurons.POCKET:
+            run, best = self.head[neurons.RUNS :].reshape(2, K)
+            if self.recipe.criterion == neurons.MACHINE:  # one run for all neurons
                 run, best = np.full(K, run[0]), np.full(K, best[0])
             kept[best > run] = self.beside[best > run]
         return kept[:, :p].copy(), kept[:, p].copy()
@@ -160,9 +159,9 @@ class State:
         Averages then are of these weights and those to come, and the pocket is empty.
         """
         self.last[:, :-1], self.last[:, -1] = W, b
-        if self.recipe.keep != kernels.LAST:
+        if self.recipe.keep != neurons.LAST:
             self.beside[...] = 0.0
-        self.head[kernels.RUNS :] = 0.0
+        self.head[neurons.RUNS :] = 0.0
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         """Arrays that were mapped into memory read-only are copied: learning writes into them."""

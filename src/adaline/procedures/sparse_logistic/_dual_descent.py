@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.kernels.losses import dual as kernels
-from adaline.procedures.sparse_logistic._dual_proof import UNIT, DualRows, Proof, proven
+from adaline.procedures.sparse_logistic._dual_proof import EPS, DualRows, Proof, proven
 from adaline.results import Array
 
 _BLOCK = 8  # neighbours that are shuffled together, for the sake of memory; 512 slow learning
@@ -59,7 +59,7 @@ class Descent:
         if self.passes == 0:  # the first dual variables say nothing
             return float(rows / (_FOLLOWED * 0.25 * self.omega.sum()))
         curvature = self.lam @ (1.0 - self.lam / np.where(self.omega > 0.0, self.omega, 1.0))
-        return float(rows / (_FOLLOWED * max(curvature, UNIT * self.omega.sum())))
+        return float(rows / (_FOLLOWED * max(curvature, EPS * self.omega.sum())))
 
     def proof(self) -> Proof:
         """The dual point made feasible, its primal, the best bias for it, and the gap."""

@@ -34,7 +34,7 @@ from adaline.kernels.losses import dual_proof as kernels
 from adaline.kernels.losses.dual import row_squares
 from adaline.results import Array
 
-UNIT = float(np.finfo(np.float64).eps)  # twice what one rounding can do
+EPS = float(np.finfo(np.float64).eps)  # 2^-52, twice what one rounding can do
 _TINY = 1e-250  # more than underflow can do to one term
 _SLACK = 1.01  # the bounds themselves are computed in float64
 
@@ -90,26 +90,24 @@ def proven(rows: DualRows, u: Array, w: Array | None, b: Any) -> Proof:
         z, size = kernels.combined(*rows.entries, lam * rows.t, rows.X.shape[1])
         w = np.asarray(z / alpha) if w is None else w
         b = float(b(w)) if callable(b) else float(b)
-        losses, doubts, margins = kernels.primal_point(
-            *rows.entries, rows.t, rows.omega, w, b, UNIT
-        )
+        losses, doubts, margins = kernels.primal_point(*rows.entries, rows.t, rows.omega, w, b, EPS)
         L, E = kernels.added(losses), kernels.added(entropies)
         square = alpha * kernels.added(w * w)
         e = z - alpha * w
-        # lambda is off by 4 units, products by 1, their sum by 1 and (n UNIT)^2 of their size.
-        off = (6.0 * UNIT + (n * UNIT) ** 2) * size + UNIT * (alpha * np.abs(w) + np.abs(e))
+        # lambda is off by 4 units, products by 1, their sum by 1 and (n EPS)^2 of their size.
+        off = (6.0 * EPS + (n * EPS) ** 2) * size + EPS * (alpha * np.abs(w) + np.abs(e))
         apart = kernels.added((np.abs(e) + off) ** 2) / (2.0 * alpha)
         P = L + 0.5 * square
-        doubt = 16.0 * UNIT * (L + E + square) + kernels.added(doubts)
-        doubt += kernels.added(np.abs(w) * (off + 4.0 * UNIT * np.abs(e))) + 8.0 * UNIT * apart
+        doubt = 16.0 * EPS * (L + E + square) + kernels.added(doubts)
+        doubt += kernels.added(np.abs(w) * (off + 4.0 * EPS * np.abs(e))) + 8.0 * EPS * apart
         doubt += (n + len(w)) * _TINY * (1.0 + float(np.max(np.abs(w), initial=0.0)))
         found = max(L - E + square + kernels.added(w * e) + apart, 0.0)
         if rows.intercept:
             s = abs(kernels.added(lam * rows.t))
-            s += (4.0 * UNIT + (n * UNIT) ** 2) * kernels.added(lam)
+            s += (4.0 * EPS + (n * EPS) ** 2) * kernels.added(lam)
             doubt += s * _bias_bound(rows, P, b, margins, found + _SLACK * doubt, s)
         gap, doubt = found + _SLACK * doubt, _SLACK * doubt
-        relative = float(gap / P) * (1.0 + 4.0 * UNIT) if P > 0.0 and np.isfinite(P) else np.inf
+        relative = float(gap / P) * (1.0 + 4.0 * EPS) if P > 0.0 and np.isfinite(P) else np.inf
         rounding = float(doubt / P) if np.isfinite(relative) else np.inf
     return Proof(w, b, lam, float(P), relative if np.isfinite(relative) else np.inf, rounding)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline.kernels.losses import dual as kernels
-from adaline.procedures.sparse_logistic._dual_proof import UNIT, DualRows, Proof, proven
+from adaline.procedures.sparse_logistic._dual_proof import EPS, DualRows, Proof, proven
 from adaline.results import Array
 
 _FORCE = 0.3  # how much shorter a step leaves the slope, at least
@@ -47,7 +47,7 @@ class TruncatedNewton:
         """One step towards a gap of `goal`; passes over the rows are counted."""
         d, vd = self._direction(goal)
         slope, size, gap, value_before = float(self.g @ d), 1.0, self.gap, self.value
-        noise = 64.0 * UNIT * self.value
+        noise = 64.0 * EPS * self.value
         for _ in range(40):
             w, v = self.w + size * d, self.v + size * vd
             b = self._best_bias(v)
@@ -77,7 +77,7 @@ class TruncatedNewton:
         d, r = np.zeros(len(self.w)), -self.g
         y = r / D
         q, ry = y, float(r @ y)
-        enough = min(_FORCE, (2.0 * ry / max(self.value, UNIT)) ** 0.25) ** 2 * ry
+        enough = min(_FORCE, (2.0 * ry / max(self.value, EPS)) ** 0.25) ** 2 * ry
         while self.passes < self.most - 1:
             values = kernels.products(*rows.entries, q)
             if total > 0.0:

@@ -20,17 +20,16 @@ the same kind of proof for both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from adaline.linalg import UNDERFLOW
-from adaline.procedures.sequential.state import never
 from adaline.procedures.sparse_logistic._dual_descent import Descent
-from adaline.procedures.sparse_logistic._dual_proof import UNIT, DualRows, Proof
+from adaline.procedures.sparse_logistic._dual_proof import EPS, DualRows, Proof
 from adaline.procedures.sparse_logistic._newton_cg import TruncatedNewton
+from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate, Fit
 
 _TRIAL = 20  # passes after which it is judged how many more are to be expected
@@ -61,6 +60,7 @@ class DualFit(Fit):
     dual: Array
 
 
+@Stepwise
 def dual_logistic(
     X: Any,
     t: Array,
@@ -69,8 +69,7 @@ def dual_logistic(
     intercept: bool,
     gap: float = 1e-8,
     max_iter: int = 1000,
-    after: Callable[[], bool] = never,
-) -> DualFit:
+) -> Steps[DualFit]:
     """(w, b) minimising sum omega log(1 + exp(-t v)) + alpha/2 |w|^2, with a bound on the error.
 
     Parameters
@@ -89,8 +88,6 @@ def dual_logistic(
         Stop when the duality gap is at most this part of P.
     max_iter : int
         Passes at most.
-    after : function
-        Called after each pass, or Newton step; true asks to stop.
 
     Examples
     --------
@@ -117,20 +114,18 @@ def dual_logistic(
     walk: Descent | TruncatedNewton = descent
     passes, proof = 0, None
     try:
-        why, proof = _descended(descent, gap, max_iter, after)
+        why, proof = yield from _descended(descent, gap, max_iter)
         if why == _SLOW:
             walk = newton = TruncatedNewton(rows, descent.best(), max_iter - descent.passes)
             passes = descent.passes
-            why, proof = _stepped(newton, gap, after)
+            why, proof = yield from _stepped(newton, gap, passes)
     except KeyboardInterrupt:  # w is that of the last complete pass or step
         why = "interrupted"
     proof = walk.proof() if proof is None else proof
     return _fit(proof, rows.alpha, passes + walk.passes, gap, why, max_iter)
 
 
-def _descended(
-    state: Descent, gap: float, max_iter: int, after: Callable[[], bool]
-) -> tuple[str, Proof | None]:
+def _descended(state: Descent, gap: float, max_iter: int) -> Steps[tuple[str, Proof | None]]:
     """Passes until the gap is proven; why they ended, and the proof where it is at hand."""
     factor, before, tried, seen = 1.0, 0.0, 0, [np.inf]
     while True:
@@ -139,9 +134,9 @@ def _descended(
         # The gap was as found while the pass went by, and is less by now, as it was before.
         expected = factor * found * min(1.0, found / before if before else 1.0)
         before, since = found, state.passes - tried
-        if after():
+        if (yield state.passes, None):
             return _ASKED, None
-        last, done = state.passes >= max_iter, found <= UNIT * state.value
+        last, done = state.passes >= max_iter, found <= EPS * state.value
         likely = expected <= gap * state.value and since > tried // 16
         if likely or done or since > 16 + tried // 2:  # a proof costs about three passes
             proof, tried = state.proof(), state.passes
@@ -166,10 +161,8 @@ def _slow(seen: list[float], goal: float) -> bool:
     return bool(np.log(max(seen[-1] / goal, 1.0)) > _PATIENCE * rate) if goal > 0.0 else True
 
 
-def _stepped(
-    walk: TruncatedNewton, gap: float, after: Callable[[], bool]
-) -> tuple[str, Proof | None]:
-    """Newton's steps until the gap is proven; why they ended, and the proof where it is at hand."""
+def _stepped(walk: TruncatedNewton, gap: float, before: int) -> Steps[tuple[str, Proof | None]]:
+    """Newton's steps, after the passes before, until the gap is proven; the same is returned."""
     goal = gap
     while True:
         if walk.gap <= goal * walk.value:
@@ -184,7 +177,7 @@ def _stepped(
         if walk.passes + 3 > walk.most:  # what the shortest step takes
             return _LAST, None
         walk.step(goal * walk.value)
-        if after():
+        if (yield before + walk.passes, None):
             return _ASKED, None
 
 

@@ -21,20 +21,20 @@ def test_more_rows_cost_more_and_leave_fewer_passes(rng):
     loss = loss_of(rng, 4000, 50)
     some = [1, 2, 5, 10, 20]
     prices = [_stride.price(loss, e) for e in some]
-    passes = [_stride.passes(loss, e, 15.0) for e in some]
+    expected_passes = [_stride.expected_passes(loss, e, 15.0) for e in some]
     assert prices == sorted(prices, reverse=True)
-    assert passes == sorted(passes)
-    assert _stride.passes(loss, 20, 15.0, 0.1) < _stride.passes(loss, 20, 15.0)
-    assert _stride.passes(loss, 4000, 15.0) == np.inf
+    assert expected_passes == sorted(expected_passes)
+    assert _stride.expected_passes(loss, 20, 15.0, 0.1) < _stride.expected_passes(loss, 20, 15.0)
+    assert _stride.expected_passes(loss, 4000, 15.0) == np.inf
 
 
 def test_few_rows_are_all_summed_and_many_thinned_the_more_the_less_columns_are_related(
     rng, monkeypatch
 ):
     loss = loss_of(rng, 30_000, 50)
-    assert _stride.cheapest(loss, 15.0) == _stride.proof_rows(loss) == 1
+    assert _stride.best_stride(loss, 15.0) == _stride.proof_rows(loss) == 1
     monkeypatch.setattr(_stride, "WORK", 0.0)
-    dense, loose = (_stride.cheapest(loss, 15.0, a, far=True) for a in (np.inf, 0.0))
+    dense, loose = (_stride.best_stride(loss, 15.0, a, far=True) for a in (np.inf, 0.0))
     assert 1 < dense <= loose
     assert 1 < _stride.proof_rows(loss) <= 30_000 // (_stride.FEWEST * 51)
 
@@ -69,7 +69,7 @@ def test_thinned_curvatures_measure_steps_nearly_as_all_rows_do(rng, monkeypatch
     loss = loss_of(rng, 20_000, 80, mix, alpha)
     root = np.full(20_000, 0.5)
     theta = np.zeros((1, 81))
-    whole, some = (curvature(loss, theta, root, 15.0, every) for every in (1, 10))
+    whole, some = (curvature(loss, theta, root, 15.0, stride) for stride in (1, 10))
     assert some.shrunk == (alpha > 0)  # without a penalty the rank must stay to be seen
     assert (some.slopes is None) == some.shrunk
     g = rng.standard_normal((1, 81))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adaline.losses.logistic import logistic_loss
-from adaline.procedures.newton._transported_hessian import Sample, carried, sample_step
-from adaline.procedures.newton.curvature import curvature, whole
+from adaline.procedures.newton._transported_hessian import Sample, sample_step, transported
+from adaline.procedures.newton.curvature import curvature, full_hessian
 
 
 def gaussian(rng, n, p, K, offset=0.0, omega=False):
@@ -30,11 +30,11 @@ def test_taken_along_it_is_nearer_the_curvature_there(rng, monkeypatch, K, omega
     loss.at(np.zeros_like(theta), root)
     known = curvature(loss, np.zeros_like(theta), root, 15.0)
     sample = Sample(loss, sample_step(loss))
-    sample.settle(np.zeros_like(theta), root, plain=True)
+    sample.set_origin(np.zeros_like(theta), root, plain=True)
     loss.at(theta, root)
-    found = sample.carry(known.matrix, theta, root)
+    found = sample.transport(known.matrix, theta, root)
     # The whole is regular through what classes share, which g below has none of.
-    H = loss.gram(root) + np.diag(loss.penalty) if K == 2 else whole(loss, root)
+    H = loss.gram(root) + np.diag(loss.penalty) if K == 2 else full_hessian(loss, root)
     g = rng.standard_normal(theta.shape)
     g -= g.mean(axis=0) if K > 2 else 0.0
     exact = np.linalg.solve(H, g.ravel()).reshape(g.shape)
@@ -51,7 +51,7 @@ def test_where_it_was_made_nothing_changes(rng):
     known = curvature(loss, theta, root, 15.0)
     few = loss.thinned(8)
     then = 8.0 * root[::8] ** 2
-    found = carried(few, known.matrix, then, theta, then, plain=True)
+    found = transported(few, known.matrix, then, theta, then, plain=True)
     g = rng.standard_normal((1, 6))
     np.testing.assert_allclose(found.solve(g, known.solve(g)), known.solve(g), rtol=1e-9)
 

@@ -1,0 +1,131 @@
+"""Which procedure fits a logistic regression, by its alpha and its rows.
+
+Newton's procedure is the rule. Firth's penalty, the dual procedure (for wide sparse rows) and the
+question whether a maximum of the likelihood exists load where they are needed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from adaline.errors import RankDeficientWarning
+from adaline.estimators._progress import FRAMES, Audience
+from adaline.losses.logistic import logistic_loss
+from adaline.objective import MANY, Objective
+from adaline.procedures.inference.wald import affordable, information
+from adaline.procedures.newton.newton import newton, newton_auto
+from adaline.procedures.newton.newton_fit import NewtonFit
+from adaline.procedures.steps import finished
+from adaline.results import Array, Fit
+from adaline.tiles import check_finite, is_sparse
+
+
+def is_wide(model: Any, X: Any) -> bool:
+    """Whether the dual procedure, for wide sparse rows, is to learn."""
+    sparse = is_sparse(X) and X.shape[1] > MANY and len(model.classes_) == 2
+    return sparse and not isinstance(model.alpha, str) and model.alpha > 0
+
+
+def objective_of(model: Any, X: Any, codes: Any, omega: Array) -> Objective:
+    """The logistic loss of these rows, with the penalty that the model has used."""
+    K, alpha = len(model.classes_), model.alpha_
+    return logistic_loss(X, codes, K, omega, alpha, model.fit_intercept)
+
+
+def learned(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
+    """The weights; sets alpha_, n_iter_ and what `summary` needs. `hear` is told of each step."""
+    model.alpha_ = 0.0 if isinstance(model.alpha, str) else float(model.alpha)
+    model._information = None
+    if is_sparse(X):
+        check_finite(X, model._names)
+    if is_wide(model, X) and model._look is None:
+        return _dual(model, X, codes, omega, hear)
+    loss = objective_of(model, X, codes, omega)
+    if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
+        check_finite(X, model._names)
+        raise ValueError("sums over X leave the range of float64; rescale the columns.")
+    if model.alpha == "auto":
+        steps = newton_auto.steps(loss, model.max_iter, model.tol)
+        fit, model.alpha_ = finished(steps, hear)
+        loss = loss.with_penalty(model.alpha_)
+    elif model.alpha == "firth":
+        from adaline.procedures.firth.firth import firth
+
+        fit = finished(firth.steps(loss, model.max_iter, model.tol), hear)
+    else:
+        fit = finished(newton.steps(loss, model.max_iter, model.tol), hear)
+    if model.alpha_ == 0 and model.alpha != "firth" and not hear.asked:
+        fit = _existing(model, fit, X, codes, omega)
+    model.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
+    if affordable(loss) and fit.rank == fit.theta.size:
+        model._information = information(loss, fit.theta)
+    return fit
+
+
+def _dual(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
+    from adaline.procedures.sparse_logistic.dual import dual_logistic
+
+    t = np.where(codes == 1, 1.0, -1.0)
+    most = 10 * model.max_iter  # a pass of the dual is much cheaper than a step of Newton's
+    rest = omega, model.alpha_, model.fit_intercept, model.tol, most
+    fit = finished(dual_logistic.steps(X, t, *rest), hear)
+    model.n_iter_ = np.array([max(fit.passes, 1)], dtype=np.int32)
+    return fit
+
+
+def _existing(model: Any, fit: NewtonFit, X: Any, codes: Any, omega: Array) -> NewtonFit:
+    """The fit, if there is a maximum of the likelihood at all; SeparableError where not."""
+    if fit.certificate.kind == "optimal" or fit.outcome == "interrupted":
+        return fit
+    from adaline.estimators.newton._separable import refusal, verdict
+
+    found = verdict(X, codes, model.classes_, omega, model.fit_intercept)
+    if error := refusal(found, fit, model._names()):
+        raise error
+    if fit.outcome in ("separated", "quasi"):
+        said = "the classes overlap, so a maximum exists, but so far out that rounding hides it"
+        return replace(fit, stopped=f"{said} ({fit.steps} steps).")
+    return fit
+
+
+def warn_of(model: Any) -> None:
+    """Warn of weights that are not proven, and of columns that depend on others."""
+    fit = model.fit_
+    if isinstance(fit, NewtonFit):
+        if fit.rank < fit.theta.size:
+            warnings.warn(
+                f"columns depend on others (rank {fit.rank} of {fit.theta.size}, the intercept "
+                "included) and there is no penalty: many weights have the same likelihood, and "
+                "these are one choice. Drop columns, or give alpha > 0.",
+                RankDeficientWarning,
+                stacklevel=3 + FRAMES,
+            )
+            return
+        if fit.outcome == "converged":
+            return
+    if fit.certificate.kind != "optimal":
+        warnings.warn(
+            f"{fit.stopped} {fit.certificate.statement} Give more steps (max_iter is "
+            f"{model.max_iter}), or a larger alpha.",
+            ConvergenceWarning,
+            stacklevel=3 + FRAMES,
+        )
+
+
+def check_weights(classes: NDArray[Any], codes: NDArray[np.int64], omega: Array) -> None:
+    """Every class needs a row that counts."""
+    if not len(omega):
+        return
+    weight = np.bincount(codes, omega, minlength=len(classes))
+    if np.any(weight == 0):
+        raise ValueError(
+            f"only zero sample_weight for the class {classes[weight == 0].tolist()[0]!r}: its "
+            "intercept would be minus infinity. Every class needs a row of positive weight, and "
+            "telling classes apart needs at least two classes; drop those rows."
+        )
