@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 
 from adaline import criteria
 from adaline.estimators.sequential.learner import SequentialFit
-from adaline.estimators.tracing._dual_trace import DualTrace, dual_trace
+from adaline.estimators.tracing._dual_trace import DualTrace, DualTracer
 from adaline.estimators.tracing._margin_trace import MarginTrace, MarginTracer
 from adaline.estimators.tracing._table import Table, cell
 from adaline.kernels.sequential import neurons as kernels
@@ -170,16 +170,14 @@ def trace(
     if not isinstance(estimator, BaseEstimator):
         raise TypeError(f"estimator is {shown(estimator)}; {_TAKES}")
     model = clone(estimator)
-    if hasattr(estimator, "_dual_tracer"):
-        if start:
-            raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
-        return dual_trace(model, X, y, sample_weight)
     kind = getattr(estimator, "_steps_are", "")
     if not kind:
         raise TypeError(
             f"estimator: {type(estimator).__name__} does not learn in steps that can be shown; "
             f"{_TAKES}"
         )
+    if kind == "patterns" and start:
+        raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
     model._look = table = _TABLES[kind]()
     model.fit(X, y, sample_weight=sample_weight, **start)
     return table.result(model)
@@ -270,8 +268,9 @@ def _fields(X: Any, theta: Array) -> Array:
     return np.asarray(X @ theta[:, :-1].T, dtype=np.float64) + theta[:, -1]
 
 
-_TABLES: dict[str, type[_Samples | MarginTracer | _Descents]] = {
+_TABLES: dict[str, type[_Samples | DualTracer | MarginTracer | _Descents]] = {
     "samples": _Samples,
+    "patterns": DualTracer,
     "margins": MarginTracer,
     "newton": _Descents,
 }
