@@ -280,15 +280,15 @@ def test_an_interrupted_fit_keeps_its_last_complete_pass(rng, monkeypatch):
     X, t = separable(rng)
     with pytest.warns(ConvergenceWarning):
         two = KernelPerceptron(kernel="linear", max_iter=2).fit(X, t)
-    passes = []
+    passes, correct = [], procedure.correct_block
 
     def interrupted(*arguments):
-        passes.append(1)
+        passes.append(1)  # one block is one pass here
         if len(passes) == 3:
             raise KeyboardInterrupt
-        return procedure.one_pass(*arguments)
+        return correct(*arguments)
 
-    monkeypatch.setattr("adaline.estimators.sequential.kernel_perceptron.one_pass", interrupted)
+    monkeypatch.setattr(procedure, "correct_block", interrupted)
     model = KernelPerceptron(kernel="linear")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, t)

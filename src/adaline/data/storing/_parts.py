@@ -15,7 +15,7 @@ from adaline.data.storing._writer import Writer
 from adaline.errors import ModelFileError
 
 # Held for the length of a fit, or for people who look on.
-_PASSING = ("_skl_callbacks", "_tracer", "_dual_tracer", "_look")
+_PASSING = ("_skl_callbacks", "_look")
 
 
 def kind_of(model: Any) -> tuple[str, str]:

@@ -20,10 +20,12 @@ from adaline.procedures.sequential.kernel_perceptron import (
     Duals,
     Kernel,
     certified,
+    kernel_perceptron,
     one_pass,
     outputs,
-    whole_gram,
 )
+from adaline.procedures.sequential.state import Outcome
+from adaline.procedures.steps import Steps, finished
 from adaline.results import Array, Certificate, Fit
 
 _NAMES = ("linear", "poly", "rbf")
@@ -110,7 +112,7 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         "budget": COUNT | NONE,
         "cache_size": POSITIVE,
     }
-    _dual_tracer: Any = None  # set by `trace`, which looks on while fit learns
+    _steps_are = "patterns"
     _order_matters = True  # of the rows; see expected_failed_checks
 
     def __init__(
@@ -157,41 +159,27 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         self.classes_, self._rows_seen = rows.classes, rows.n
         self._kernel = self._kernel_of(rows.X)
         with passes(self, self.max_iter) as hear:
-            done, duals, stopped, converged = self._learned(rows, lambda: hear(hear.done + 1, None))
-            self._accept(rows.X, rows.at, duals, done, stopped, rows.T)
-        if not converged:
+            duals, outcome = finished(self._steps(rows), hear)
+            interrupted = outcome.stopped.startswith("interrupted")
+            T = None if interrupted else rows.T
+            self._accept(rows.X, rows.at, duals, outcome.passes, outcome.stopped, T)
+            if interrupted:
+                raise KeyboardInterrupt
+        if not outcome.converged:
             warnings.warn(
-                f"KernelPerceptron did not converge: {stopped} Give a larger max_iter, a "
+                f"KernelPerceptron did not converge: {outcome.stopped} Give a larger max_iter, a "
                 "richer kernel, or a larger budget.",
                 ConvergenceWarning,
                 stacklevel=2 + FRAMES,
             )
         return self
 
-    def _learned(self, rows: Patterns, after: Any) -> tuple[int, Duals, str, bool]:
-        """Passes made, the duals, why they ended, and whether by their own rule."""
-        X, T, tracer = rows.X, rows.T, self._dual_tracer
-        duals = Duals(np.zeros((len(T), X.shape[0])), np.full(X.shape[0], -1))
-        budget, numbers, done = self.budget or 0, self._numbers(), 0
-        watch = None if tracer is None else tracer.watching(rows.at, T, rows.omega, rows.n)
-        try:
-            gram = whole_gram(self._kernel, X, numbers)
-            while done < self.max_iter:
-                state = T, rows.omega, duals, budget, numbers, gram, watch
-                duals, corrections = one_pass(self._kernel, X, *state)
-                done += 1
-                if tracer is not None:
-                    tracer.after_pass(duals.A)
-                enough = after()
-                if not corrections:
-                    return done, duals, f"pass {done} made no correction.", True
-                if enough:
-                    return done, duals, f"a callback asked to stop after pass {done}.", True
-        except KeyboardInterrupt:
-            self._accept(X, rows.at, duals, done, f"interrupted after {done} complete passes.")
-            raise
-        said = f"max_iter={self.max_iter} passes were made, {corrections} corrections in the last."
-        return done, duals, said, False
+    def _steps(self, rows: Patterns) -> Steps[tuple[Duals, Outcome]]:
+        """The rows to begin with, and then the steps of the procedure."""
+        yield 0, rows
+        settings = self.budget or 0, self._numbers(), self.max_iter, self._look is not None
+        steps = kernel_perceptron.steps(self._kernel, rows.X, rows.T, rows.omega, *settings)
+        return (yield from steps)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit these rows once. The first call names all `classes` that will ever come."""

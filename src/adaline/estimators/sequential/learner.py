@@ -29,6 +29,7 @@ from adaline.parameters import (
 from adaline.procedures.sequential.gradient import batch
 from adaline.procedures.sequential.sequential import sequential
 from adaline.procedures.sequential.state import Outcome, Recipe, State, learn
+from adaline.procedures.steps import finished
 from adaline.results import Array, Certificate, Fit
 from adaline.schedules import Absolute, Auto, Constant, as_schedule, mean_square, stable_rate
 
@@ -81,7 +82,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         "shuffle": FLAG,
         "random_state": SEED,
     }
-    _tracer: Any = None  # set by `trace`, which looks on while fit learns
+    _steps_are = "samples"
 
     @property
     def _order_matters(self) -> bool:
@@ -113,16 +114,15 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         """Fit: passes until the procedure stops; interrupted, the last complete pass stands."""
         state, bound = self._state, self._check_rate(X, omega)
         shared: dict[str, Any] = {"max_iter": self.max_iter, "tol": self._tol, "bound": bound}
-        if self._tracer is not None:
-            shared |= self._tracer.watching(self.mode, state, X, Y)
         rng = self._rng() if self.shuffle else None
+        if self.mode == "batch":
+            steps = batch.steps(state, X, Y, omega, **shared)
+        else:
+            many = None if self._look is None else 1  # `trace` shows every sample
+            steps = sequential.steps(state, X, Y, omega, rng=rng, many=many, **shared)
         try:
             with passes(self, self.max_iter) as hear:
-                shared["after"] = lambda: hear(hear.done + 1, None)
-                if self.mode == "batch":
-                    outcome = batch(state, X, Y, omega, **shared)
-                else:
-                    outcome = sequential(state, X, Y, omega, rng=rng, **shared)
+                outcome = finished(steps, hear)
         except KeyboardInterrupt:
             done = state.seen if self.mode == "batch" else state.seen // max(X.shape[0], 1)
             self._outcome = Outcome(done, f"interrupted after {done} complete passes.", False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.estimators.tracing._table import Table
-from adaline.procedures.sequential.kernel_perceptron import Watch
+from adaline.procedures.sequential.kernel_perceptron import Duals
 from adaline.results import Array, Fit
 
 Ints = NDArray[np.int64]
@@ -60,40 +60,32 @@ class DualTrace(Table):
 
 
 class DualTracer:
-    """Looks on while `KernelPerceptron.fit` learns, a block of rows at a time."""
+    """Notes the rows that `KernelPerceptron.fit` visits."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
         self.after: list[Array] = []
+        self.given: Any = None  # the rows of positive weight
 
-    def watching(self, at: Ints, T: Array, omega: Array, n: int) -> Watch:
-        """What `one_pass` takes; its rows are the ones `at` of the n that `fit` was given."""
-        self.at, self.T, self.n = at, T, n
-        self.omega = omega if len(omega) else np.ones(len(at))
-        return self._block
+    def __call__(self, done: int, here: Any) -> None:
+        if self.given is None:
+            self.given = here
+            self.omega = here.omega if len(here.omega) else np.ones(len(here.at))
+        elif isinstance(here, Duals):
+            whole = np.zeros((len(here.A), self.given.n))
+            whole[:, self.given.at] = np.abs(here.A)
+            self.after.append(whole)
+        else:
+            self._block(done + 1, *here)
 
-    def _block(self, first: int, V: Array, lam: Array) -> None:
+    def _block(self, k: int, first: int, V: Array, lam: Array) -> None:
         for i in range(V.shape[1]):
-            t, v = self.T[:, first + i], V[:, i].copy()
+            t, v = self.given.T[:, first + i], V[:, i].copy()
             change = np.where(t * v <= 0.0, self.omega[first + i], 0.0)
-            row = self.at[first + i], t, v, lam[:, i].copy(), change
-            self.rows.append((len(self.after) + 1, *row))
+            self.rows.append((k, self.given.at[first + i], t, v, lam[:, i].copy(), change))
 
-    def after_pass(self, A: Array) -> None:
-        """Note lambda of all rows."""
-        whole = np.zeros((len(A), self.n))
-        whole[:, self.at] = np.abs(A)
-        self.after.append(whole)
-
-    def result(self, fit: Fit) -> DualTrace:
+    def result(self, model: Any) -> DualTrace:
         """All that was noted, as arrays."""
         k, i, t, v, lam, change = (np.asarray(column) for column in zip(*self.rows, strict=True))
         updated = np.asarray((change > 0.0).any(axis=1))
-        return DualTrace(k, i, t, v, lam, change, updated, np.array(self.after), fit)
-
-
-def dual_trace(model: Any, X: Any, y: Any, sample_weight: Any) -> DualTrace:
-    """Fit the model, a `KernelPerceptron` of its own, and return every visit to a row."""
-    model._dual_tracer = tracer = DualTracer()
-    model.fit(X, y, sample_weight=sample_weight)
-    return tracer.result(model.fit_)
+        return DualTrace(k, i, t, v, lam, change, updated, np.array(self.after), model.fit_)

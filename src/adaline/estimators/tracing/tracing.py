@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from adaline import criteria
-from adaline.estimators.sequential.learner import SequentialFit, SequentialLearner
-from adaline.estimators.tracing._dual_trace import DualTrace, dual_trace
+from adaline.estimators.sequential.learner import SequentialFit
+from adaline.estimators.tracing._dual_trace import DualTrace, DualTracer
 from adaline.estimators.tracing._margin_trace import MarginTrace, MarginTracer
 from adaline.estimators.tracing._table import Table, cell
 from adaline.kernels.sequential import neurons
 from adaline.parameters import shown
-from adaline.procedures.sequential.sequential import Order, learn_rows
-from adaline.procedures.sequential.state import State
+from adaline.procedures.sequential.state import Learning
 from adaline.results import Array, Fit
 
 Ints = NDArray[np.int64]
@@ -171,22 +170,17 @@ def trace(
     if not isinstance(estimator, BaseEstimator):
         raise TypeError(f"estimator is {shown(estimator)}; {_TAKES}")
     model = clone(estimator)
-    if hasattr(estimator, "_dual_tracer"):
-        if start:
-            raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
-        return dual_trace(model, X, y, sample_weight)
-    if kind := getattr(estimator, "_steps_are", None):
-        model._look = table = _TABLES[kind]()
-        model.fit(X, y, sample_weight=sample_weight, **start)
-        return table.result(model)
-    if not isinstance(estimator, SequentialLearner):
+    kind = getattr(estimator, "_steps_are", "")
+    if not kind:
         raise TypeError(
             f"estimator: {type(estimator).__name__} does not learn in steps that can be shown; "
             f"{_TAKES}"
         )
-    model._tracer = tracer = _Tracer()
+    if kind == "patterns" and start:
+        raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
+    model._look = table = _TABLES[kind]()
     model.fit(X, y, sample_weight=sample_weight, **start)
-    return tracer.result(model.fit_)
+    return table.result(model)
 
 
 class _Descents:
@@ -211,56 +205,34 @@ class _Descents:
         return Descent(f, g, W, b, model.fit_)
 
 
-class _Tracer:
-    """Looks on while fit learns, one sample or one pass at a time."""
+class _Samples:
+    """Notes every sample that is shown to a learner who corrects errors."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
+        self.before: Array | None = None
+        self.made = 0
 
-    def watching(self, mode: str, state: State, X: Any, Y: Array) -> dict[str, Any]:
-        """What a procedure takes to be looked at."""
-        self.state, self.X, self.batch = state, X, mode == "batch"
-        recipe = state.recipe
-        machine = recipe.criterion == neurons.MACHINE
-        self.T = Y if machine else criteria.targets(recipe.targets, Y, recipe.K)
-        return {"watch": self.after_pass} if self.batch else {"by": self.learn}
+    def __call__(self, done: int, here: Learning) -> None:
+        before, after, made = self.before, here.state.last.copy(), here.state.corrections
+        if before is None:
+            self.T = _targets(here)
+        elif here.change is not None:  # of a pass in batch mode, once for every sample
+            V = _fields(here.X, before)
+            S, _ = criteria.slopes(here.state.recipe.criterion, self.T, V)
+            for i in range(len(V)):
+                self._note(done, i, V[i], S[i].any(), (before, here.change, after), here)
+        elif len(here.rows):
+            i = int(here.rows[0])
+            v = _fields(here.X[i : i + 1], before)[0]
+            self._note(done + 1, i, v, made > self.made, (before, after - before, after), here)
+        self.before, self.made = after, made
 
-    def learn(
-        self, state: State, X: Any, Y: Array, omega: Array, start: int, stop: int, rows: Order
-    ) -> None:
-        """Learn the rows one by one, by the same kernel, and note each."""
-        for i in rows if len(rows) else range(start, stop):
-            before, made = state.last.copy(), state.corrections
-            learn_rows(state, X, Y, omega, i, i + 1, np.empty(0, dtype=np.int64))
-            k = len(self.rows) // X.shape[0] + 1
-            after = state.last.copy()
-            self._note(k, int(i), before, after - before, after, state.corrections > made)
+    def _note(self, k: int, i: int, v: Array, updated: Any, weights: Any, here: Learning) -> None:
+        row = k, i, self.T[i], v, bool(updated), *weights, *here.state.kept()
+        self.rows.append(row)
 
-    def after_pass(self, k: int, before: Array, change: Array) -> None:
-        """Note an update in batch mode, once for every sample."""
-        V = self._fields(before, slice(None))
-        S, _ = criteria.slopes(self.state.recipe.criterion, self.T, V)
-        after = self.state.last.copy()
-        for i in range(len(V)):
-            self._note(k, i, before, change, after, bool(S[i].any()), V[i])
-
-    def _fields(self, theta: Array, rows: slice) -> Array:
-        return np.asarray(self.X[rows] @ theta[:, :-1].T, dtype=np.float64) + theta[:, -1]
-
-    def _note(
-        self,
-        k: int,
-        i: int,
-        before: Array,
-        change: Array,
-        after: Array,
-        updated: bool,
-        v: Any = None,
-    ) -> None:
-        v = self._fields(before, slice(i, i + 1))[0] if v is None else v
-        self.rows.append((k, i, self.T[i], v, updated, before, change, after, *self.state.kept()))
-
-    def result(self, fit: SequentialFit) -> Trace:
+    def result(self, model: Any) -> Trace:
         """All that was noted, as arrays."""
         k, i, t, v, updated, before, change, after, W, b = (
             np.asarray(column) for column in zip(*self.rows, strict=True)
@@ -279,9 +251,26 @@ class _Tracer:
             b_after=after[..., -1],
             W_kept=W,
             b_kept=b,
-            batch=self.batch,
-            fit=fit,
+            batch=model.mode == "batch",
+            fit=model.fit_,
         )
 
 
-_TABLES: dict[str, type[MarginTracer | _Descents]] = {"margins": MarginTracer, "newton": _Descents}
+def _targets(here: Learning) -> Array:
+    """t of each row; class codes, for the linear machine."""
+    recipe = here.state.recipe
+    machine = recipe.criterion == neurons.MACHINE
+    return here.Y if machine else criteria.targets(recipe.targets, here.Y, recipe.K)
+
+
+def _fields(X: Any, theta: Array) -> Array:
+    """w'x + b of each row."""
+    return np.asarray(X @ theta[:, :-1].T, dtype=np.float64) + theta[:, -1]
+
+
+_TABLES: dict[str, type[_Samples | DualTracer | MarginTracer | _Descents]] = {
+    "samples": _Samples,
+    "patterns": DualTracer,
+    "margins": MarginTracer,
+    "newton": _Descents,
+}

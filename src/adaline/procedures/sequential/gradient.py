@@ -7,7 +7,7 @@ perceptron moves by the sum over its errors, as lecture 002 has it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from adaline import criteria
 from adaline.kernels.sequential import neurons
-from adaline.procedures.sequential.state import Outcome, State, asked, diverged, never
+from adaline.procedures.sequential.state import Learning, Outcome, State, asked, diverged
+from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array
 from adaline.schedules import Auto
 from adaline.tiles import is_sparse
 
-Watch = Callable[[int, Array, Array], None]
 _EXPLODES = 1e6  # errors so many times the targets are no learning
 _ROWS = 4096
 _UNPACKED = 2048  # columns up to which CSR rows are unpacked, block by block
@@ -68,8 +68,8 @@ def look(state: State, X: Any, Y: Array, omega: Array) -> Descent:
     return Descent(G, loss, wrong)
 
 
-class Steps:
-    """Automatic steps: Barzilai and Borwein's, in units of each feature's root mean square.
+class AutomaticSteps:
+    """Barzilai and Borwein's, in units of each feature's root mean square.
 
     The first step is 1/tr of the scaled R over the curvature, which cannot raise the error; a
     step that raised it above the last eight errors is taken back, and that safe one follows.
@@ -107,6 +107,7 @@ class Steps:
         return np.asarray(rate * G * self.inverse)
 
 
+@Stepwise
 def batch(
     state: State,
     X: Any,
@@ -115,17 +116,16 @@ def batch(
     *,
     max_iter: int,
     tol: float,
-    watch: Watch | None = None,
     bound: str = "",
-    after: Callable[[], bool] = never,
-) -> Outcome:
+) -> Steps[Outcome]:
     """Passes until none is wrong, or the error stops falling, or max_iter.
 
-    `watch(pass, theta before, change)` is called after each update, for tracing; `after` after each
-    pass, and may ask to stop.
+    The steps are the start, every pass, and the way back to the best weights, if there is one.
     """
+    here = Learning(state, X, Y)
+    yield 0, here
     total = float(omega.sum()) if len(omega) else float(X.shape[0])
-    steps = Steps(state, X, omega) if isinstance(state.recipe.schedule, Auto) else None
+    steps = AutomaticSteps(state, X, omega) if isinstance(state.recipe.schedule, Auto) else None
     limit = _EXPLODES * float(np.sum(Y * Y)) * max(1.0, float(omega.max(initial=1.0)))
     saved, before, calm = state.copy(), np.inf, 0
     for k in range(1, max_iter + 1):
@@ -134,7 +134,7 @@ def batch(
         if exploded or not (np.isfinite(found.G).all() and np.isfinite(found.loss)):
             state.restore(saved)
             return diverged(k, bound)
-        saved, here = state.copy(), state.last.copy()
+        saved = state.copy()
         if steps is not None:
             change = steps.change(state.last, found.G / total, found.loss / total)
         else:
@@ -146,35 +146,34 @@ def batch(
         _count(state, change, found)
         if not rests:
             state.last[:] += change
-        if watch is not None:
-            watch(k, here, change)
-        enough = after()
+        here.change = change
+        enough = yield k, here
         if rests:
             return Outcome(k, f"pass {k} found no error to correct.", True)
         if state.is_solved(found.loss / total, tol):
-            _best(state, steps, k, watch, found.loss)
+            yield from _best(here, steps, k, found.loss)
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
         if calm == (10 if steps else 2) and tol > 0 and not state.is_perceptron:
-            loss = _best(state, steps, k, watch, found.loss / total)
+            loss = yield from _best(here, steps, k, found.loss / total)
             why = f"the loss stopped falling by more than tol; {loss:.4g} in pass {k}."
             return Outcome(k, why, True)
         if enough:
-            _best(state, steps, k, watch, found.loss / total)
+            yield from _best(here, steps, k, found.loss / total)
             return asked(k)
         before = min(before, found.loss)
-    loss = _best(state, steps, max_iter, watch, before / total)
+    loss = yield from _best(here, steps, max_iter, before / total)
     last = f"{found.wrong} errors" if state.is_perceptron else f"a mean loss of {loss:.4g}"
     return Outcome(max_iter, f"max_iter={max_iter} passes are done, the last with {last}.", False)
 
 
-def _best(state: State, steps: Steps | None, k: int, watch: Watch | None, loss: float) -> float:
+def _best(here: Learning, steps: AutomaticSteps | None, k: int, loss: float) -> Steps[float]:
     """Automatic steps end where the loss was least: go there, and tell its loss."""
     if steps is None:
         return loss
-    here = state.last.copy()
-    state.last[:] = steps.at
-    if watch is not None and not np.array_equal(here, steps.at):
-        watch(k, here, steps.at - here)
+    here.change = steps.at - here.state.last
+    here.state.last[:] = steps.at
+    if here.change.any():
+        yield k, here
     return steps.best
 
 

@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from adaline.kernels.sequential.kernel_perceptron import correct_block
 from adaline.linalg import UNDERFLOW
+from adaline.procedures.sequential.state import Outcome, asked
+from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate
 from adaline.tiles import is_sparse
 
 _UNIT = float(np.finfo(np.float64).eps)
 _EQUAL = 1e-6  # part of the largest value by which k(x, y) and k(y, x) may differ; float32 passes
-
-# Gets the first row of a block, and (K, B) outputs and lambda as each of its rows was met.
-Watch = Callable[[int, Array, Array], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +111,40 @@ def whole_gram(kernel: Kernel, pool: Any, numbers: int) -> Array | None:
     return _values(kernel, pool, pool, 0)
 
 
+@Stepwise
+def kernel_perceptron(
+    kernel: Kernel,
+    X: Any,
+    T: Array,
+    omega: Array,
+    budget: int,
+    numbers: int,
+    max_iter: int,
+    noted: bool = False,
+) -> Steps[tuple[Duals, Outcome]]:
+    """Passes until one makes no correction, or max_iter; interrupted, the last complete one stands.
+
+    The steps are the duals after every pass, and the blocks of `one_pass`.
+    """
+    duals, done = Duals(np.zeros((len(T), X.shape[0])), np.full(X.shape[0], -1)), 0
+    try:
+        gram = whole_gram(kernel, X, numbers)
+        while done < max_iter:
+            rest = T, omega, duals, budget, numbers, gram, noted, done
+            duals, corrections = yield from one_pass.steps(kernel, X, *rest)
+            done += 1
+            enough = yield done, duals
+            if not corrections:
+                return duals, Outcome(done, f"pass {done} made no correction.", True)
+            if enough:
+                return duals, asked(done)
+    except KeyboardInterrupt:
+        return duals, Outcome(done, f"interrupted after {done} complete passes.", False)
+    said = f"max_iter={max_iter} passes were made, {corrections} corrections in the last."
+    return duals, Outcome(done, said, False)
+
+
+@Stepwise
 def one_pass(
     kernel: Kernel,
     pool: Any,
@@ -121,13 +154,15 @@ def one_pass(
     budget: int,
     numbers: int,
     gram: Array | None = None,
-    watch: Watch | None = None,
-) -> tuple[Duals, int]:
+    noted: bool = False,
+    done: int = 0,
+) -> Steps[tuple[Duals, int]]:
     """The duals after one visit to the last rows of the pool, (K, n) targets T; and corrections.
 
     At most about `numbers` kernel values are held at a time: the rows come in blocks, each with
     its values for the supports and for itself. With the gram of the whole pool there is one block.
-    Weights omega (n,) may be empty, for ones. `watch` is shown each block.
+    Weights omega (n,) may be empty, for ones. The steps, where `noted`, are the blocks: their first
+    row, and (K, B) outputs and lambda as each row was met.
     """
     A, born, clock = duals.A.copy(), duals.born.copy(), np.array([duals.clock])
     start, stop = pool.shape[0] - T.shape[1], pool.shape[0]
@@ -143,7 +178,7 @@ def one_pass(
         t, weights = np.ascontiguousarray(T[:, i - start : j - start]), omega[i - start : j - start]
         with np.errstate(over="ignore", invalid="ignore"):
             V = np.ascontiguousarray(A_block @ G.T)
-        seen = np.empty((2, *V.shape) if watch else (0, 0, 0))
+        seen = np.empty((2, *V.shape) if noted else (0, 0, 0))
         corrections += correct_block(
             G, first, t, weights, A_block, V, born_block, clock, budget, seen
         )
@@ -152,8 +187,8 @@ def one_pass(
                 "the outputs, sums of lambda t k(x, y), leave the range of float64; scale the "
                 "features or sample_weight, or lower gamma or degree."
             )
-        if watch:
-            watch(i - start, seen[0], np.abs(seen[1]))
+        if noted:
+            yield done, (i - start, seen[0], np.abs(seen[1]))
         A[:, chosen], born[chosen] = A_block, born_block
         i = j
     return Duals(A, born, int(clock[0])), corrections

@@ -5,7 +5,7 @@ Letters: X (n, p) samples, Y (n, k) targets or (n, 1) class codes, omega (n,) we
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,25 +13,29 @@ from numpy.typing import NDArray
 
 from adaline.procedures.sequential.state import (
     NO_ROWS,
+    Learning,
     Outcome,
     State,
     asked,
     diverged,
     learn,
-    never,
 )
+from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array
 from adaline.tiles import is_sparse
 
 Order = NDArray[np.int64]
-Learn = Callable[[State, Any, Array, Array, int, int, Order], None]
 
 _BLOCK = 2**15  # numbers in a block of rows that is gathered: it stays in cache
 _EXPLODES = 1e6  # errors so many times the targets are no learning
 
 
-def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, Order]]:
+def blocks(
+    X: Any, rng: np.random.Generator | None, many: int | None = None
+) -> Iterator[tuple[int, int, Order]]:
     """(start, stop, rows) of the blocks of a pass; no rows where they come as they are.
+
+    A block holds so many rows, or as many as suit the cache.
 
     With rng, a block holds the places start..stop of a random permutation of all rows. Blocks of
     neighbours in random order would not do: of rows sorted by label, each would hold one class.
@@ -39,7 +43,7 @@ def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, 
     n, p = X.shape
     width = X.nnz / max(n, 1) if is_sparse(X) else p
     size = _BLOCK if rng is not None else 32 * _BLOCK  # between two blocks, Ctrl-C is heard
-    m = int(np.clip(size // max(width, 1), 256, 65536))
+    m = many or int(np.clip(size // max(width, 1), 256, 65536))
     order = NO_ROWS if rng is None else rng.permutation(n)
     for start in range(0, n, m):
         stop = min(start + m, n)
@@ -60,16 +64,7 @@ def learn_rows(
         learn(state, gathered, Y.take(rows, axis=0), omega[rows] if len(omega) else omega)
 
 
-def one_pass(
-    state: State, X: Any, Y: Array, omega: Array, rng: Any = None, by: Learn = learn_rows
-) -> tuple[int, float]:
-    """Learn every row once; the corrections made, and the sum of the losses met."""
-    made, loss = state.corrections, state.loss
-    for start, stop, rows in blocks(X, rng):
-        by(state, X, Y, omega, start, stop, rows)
-    return state.corrections - made, state.loss - loss
-
-
+@Stepwise
 def sequential(
     state: State,
     X: Any,
@@ -79,16 +74,17 @@ def sequential(
     max_iter: int,
     tol: float,
     rng: np.random.Generator | None = None,
-    by: Learn = learn_rows,
+    many: int | None = None,
     bound: str = "",
-    after: Callable[[], bool] = never,
-) -> Outcome:
+) -> Steps[Outcome]:
     """Passes until one makes no correction, or squared error stops falling, or max_iter.
 
     State is at a complete pass whatever happens: an interrupt or divergence takes it back to the
-    last one. `by` learns a block; a tracer gives its own. `bound` is said of rates that diverged.
-    `after` is called after each pass, and may ask to stop.
+    last one. `bound` is said of rates that diverged. The steps are the start, every block of rows,
+    of so `many` where that is given, and every pass.
     """
+    here = Learning(state, X, Y)
+    yield 0, here
     perceptron = state.is_perceptron
     weight = float(omega.sum()) if len(omega) else float(len(Y))
     squares = 0.0 if perceptron else float(np.sum(Y * Y))
@@ -97,14 +93,19 @@ def sequential(
     for k in range(1, max_iter + 1):
         saved = state.copy()
         try:
-            made, loss = one_pass(state, X, Y, omega, rng, by)
+            made, loss = state.corrections, state.loss
+            for start, stop, rows in blocks(X, rng, many):
+                learn_rows(state, X, Y, omega, start, stop, rows)
+                here.rows = rows if len(rows) else range(start, stop)
+                yield k - 1, here
         except BaseException:
             state.restore(saved)
             raise
+        here.rows, made, loss = (), state.corrections - made, state.loss - loss
         if not np.isfinite(state.theta).all() or loss > scale > 0:
             state.restore(saved)
             return diverged(k, bound)
-        enough = after()
+        enough = yield k, here
         if perceptron and made == 0:
             return Outcome(k, f"pass {k} made no correction.", True)
         calm = calm + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0

@@ -44,11 +44,6 @@ def asked(k: int) -> Outcome:
     return Outcome(k, f"a callback asked to stop after pass {k}.", True)
 
 
-def never() -> bool:
-    """A callback that never asks to stop."""
-    return False
-
-
 @dataclass(frozen=True)
 class Recipe:
     """criterion × schedule × what is kept, for K neurons of p inputs; codes as in the kernels."""
@@ -177,6 +172,26 @@ class State:
     def restore(self, saved: tuple[Array, Array]) -> None:
         """Back to what `copy` gave."""
         self.head[:], self.theta[:] = saved
+
+
+@dataclass(eq=False)
+class Learning:
+    """What can be looked at while learning goes on.
+
+    Attributes
+    ----------
+    state, X, Y : State, (n, p) samples and (n, k) targets
+    rows : sequence of int
+        Those learned since the last step.
+    change : ndarray of shape (K, p + 1)
+        What batch learning has added to the last weights; None for single samples.
+    """
+
+    state: State
+    X: Any
+    Y: Array
+    rows: Any = ()
+    change: Array | None = None
 
 
 def learn(state: State, X: Any, Y: Array, omega: Array, order: Any = NO_ROWS) -> None:
