@@ -153,7 +153,8 @@ def regress(model: Any, passes: Passes, rows: Rows) -> Any:
         if better is not None:
             rule = stopped.partition(". ")[0] + ". " if ". " in stopped else ""
             how = better.stopped[0].upper() + better.stopped[1:] if rule else better.stopped
-            model._accept(replace(better, stopped=rule + how), np.dtype(np.float64))
+            model._take_refined(replace(better, stopped=rule + how))
+    model._speak_up()
     return model
 
 
@@ -163,7 +164,9 @@ def linear_machine(model: Any, passes: Passes, rows: Rows) -> Any:
     m = found.value
     if len(found.labels) == 2:
         m = _signed(m)
-    return model.fit_moments(m, class_array(found.labels, rows.target))
+    model.fit_moments(m, class_array(found.labels, rows.target))
+    model._speak_up()
+    return model
 
 
 def _signed(m: Moments) -> Moments:

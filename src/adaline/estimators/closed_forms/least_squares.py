@@ -60,6 +60,10 @@ class LeastSquares(LeastSquaresRegressor):
     'exact'
     """
 
+    _command = "least-squares"
+    _streams = "moments"
+    _exports = "values"
+    _stored = LeastSquaresRegressor._stored | {"moments_": "Moments | Triangle | None"}
     _parameters = {"fit_intercept": FLAG, "refine": FLAG}
 
     def __init__(self, fit_intercept: bool = True, refine: bool = True):

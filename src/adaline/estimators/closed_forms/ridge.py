@@ -22,7 +22,7 @@ from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
 
 
-def _streams(model: Any) -> None:
+def _sums_suffice(model: Any) -> None:
     """AttributeError where there is no partial_fit, forget and fit_moments: for leave-one-out."""
     if isinstance(model.alpha, str) and model.alpha == "loo":
         raise AttributeError(
@@ -95,18 +95,25 @@ class Ridge(ClosedFormRegressor):
     alpha_: Any
     _spectrum: Spectrum | None
 
+    _command = "ridge"
+    _streams = "moments"
+    _exports = "values"
+    _stored = ClosedFormRegressor._stored | {
+        "_spectrum": "Spectrum | None",
+        "alpha_": "number | float+ K",
+    }
     _parameters = {"fit_intercept": FLAG}
 
     def __init__(self, alpha: Any = "auto", fit_intercept: bool = True):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
-    @available_unless(_streams)
+    @available_unless(_sums_suffice)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from these rows too; any cutting of the data gives the same weights to rounding."""
         return super().partial_fit(X, y, sample_weight)
 
-    @available_unless(_streams)
+    @available_unless(_sums_suffice)
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Undo having seen these rows. They must be among those seen; the last cannot go.
 
@@ -115,7 +122,7 @@ class Ridge(ClosedFormRegressor):
         """
         return super().forget(X, y, sample_weight)
 
-    @available_unless(_streams)
+    @available_unless(_sums_suffice)
     def fit_moments(self, m: Moments) -> Self:
         """Learn from moments alone, computed elsewhere or merged from parts."""
         return super().fit_moments(m)

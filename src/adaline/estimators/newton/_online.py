@@ -14,6 +14,7 @@ from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import CallbackSupportMixin
+from adaline.estimators.declarations import demand, same_bits
 from adaline.estimators.sequential.learner import one_row, one_sample
 from adaline.kernels.sequential import automatic
 from adaline.kernels.sequential import neurons as kernels
@@ -39,6 +40,7 @@ class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
     fit_intercept: bool
     costs: Any
     reject_cost: Any
+    _derived = ("_codes", "_labels", "_shape", "_shown")
     _codes: dict[Any, float]
     _labels: list[Any]
     _shape: tuple[int]
@@ -135,6 +137,14 @@ class OnlineLogistic(CallbackSupportMixin, StreamWeights, Classifier):
         """Take what a fit has learned; a stream before it is over."""
         self._state, self._known, self._shown = None, delivered(fit, dtype), None
         self._dtype = np.dtype(dtype)
+        self._show()
+
+    def _restored(self, dtype: Any) -> None:
+        demand(self._known is not None or self._state is not None, "nothing is learned.")
+        if self._state is not None and self._known is not None:
+            parts = zip((self._known.W, self._known.b), self._state.kept(), strict=True)
+            demand(all(same_bits(a, b) for a, b in parts), "two versions of the weights.")
+        self._know(self.classes_)
         self._show()
 
     def _rewrite(self, W: Array, b: Array) -> None:

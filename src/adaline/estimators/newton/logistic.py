@@ -16,6 +16,7 @@ from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._progress import FRAMES, Heard, passes, watching, with_callbacks
+from adaline.estimators.declarations import SEEN
 from adaline.estimators.newton._separable import refusal, verdict
 from adaline.estimators.newton._summary import SummarisedLogistic
 from adaline.objective import MANY
@@ -91,6 +92,20 @@ class LogisticRegression(SummarisedLogistic):
     array([[0.5, 0.5]])
     """
 
+    _command = "logistic"
+    _streams = "newton"
+    _exports = "posterior"
+    _traces = "steps"
+    _error = "mean logistic loss"
+    _stored = SEEN | {
+        "classes_": "labels",
+        "alpha_": "number",
+        "_information": "Information | None",
+        "n_iter_": "int32 1",
+        "_dtype": "dtype",
+        "_state?": "State | None",
+        "_known": "Fit | NewtonFit | DualFit | None",
+    }
     _parameters = {
         "alpha": NOT_NEGATIVE | words("auto", "firth"),
         "fit_intercept": FLAG,
@@ -180,6 +195,9 @@ class LogisticRegression(SummarisedLogistic):
         if len(self.classes_) == 2:
             return np.asarray(log_expit(np.column_stack([-V[:, 0], V[:, 0]])))
         return np.asarray(log_softmax(V, axis=1))
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        return np.asarray(np.logaddexp(0.0, (1.0 - 2.0 * t) * V))
 
     def _is_wide(self, X: Any) -> bool:
         """Whether the dual procedure, for wide sparse rows, is to learn."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import Regressor, check_finite
 from adaline.estimators._refusals import GUARD
+from adaline.estimators.declarations import SEEN
 from adaline.losses.poisson import poisson_loss
 from adaline.objective import Objective
 from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
@@ -69,6 +70,13 @@ class PoissonRegression(Regressor):
     'optimal'
     """
 
+    _exports = "exponential"
+    _stored = SEEN | {
+        "_one_target": "truth",
+        "_information": "Information | None",
+        "n_iter_": "count",
+        "fit_": "NewtonFit",
+    }
     _information: Information | None
     _parameters = {
         "alpha": NOT_NEGATIVE,
