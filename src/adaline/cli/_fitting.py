@@ -69,7 +69,7 @@ def _run(asked: Asked, printer: Out) -> None:
     numbers = (about or _learn.MEMORY) * (len(encoding.names) + 1)
     small = about is not None and numbers <= _learn.MEMORY
     plan = replace(plan, in_memory=small and asked.jobs == 1 and asked.checkpoint is None)
-    estimator = _choose.made(choice.model, asked.settings, plan.seed)
+    estimator = _choose.made(choice.kind, asked.settings, plan.seed)
     estimator = _learn.penalised(estimator, plan, asked.settings, numbers)
     found = _learn.learned(estimator, source, encoding, plan, printer, about)
     every = 0 if asked.report is None else max(1, round(numbers * (plan.share or 1) / _REPORTED))

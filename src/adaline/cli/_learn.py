@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import adaline
-from adaline.cli._choose import IN_ORDER, STREAMS, Choice
+from adaline.cli._choose import Choice, learners
 from adaline.cli._errors import Usage
 from adaline.cli._output import Out
 from adaline.cli._progress import Progress
@@ -140,7 +140,7 @@ def learned(
     names = encoding.names if plan.in_memory else ()
     said = list(dict.fromkeys(with_names(str(w.message), names) for w in ours))
     converged: bool | None = "ConvergenceWarning" not in kinds
-    in_order = not plan.in_memory and plan.choice.model in IN_ORDER
+    in_order = not plan.in_memory and plan.choice.in_order
     if in_order and not is_proven(getattr(found.model, "certificate_", None)):
         converged = None  # the passes were done as asked: nobody has looked whether more would help
     return replace(found, said=said, converged=converged)
@@ -172,11 +172,11 @@ def _at_once(
 def _by_blocks(
     estimator: Any, source: Source, encoding: Encoding, plan: Plan, out: Out, about: int | None
 ) -> Learned:
-    key = plan.choice.model
-    if key not in STREAMS:
+    if not plan.choice.streams:
+        others = sorted(kind._command for kind in learners() if kind._streams)
         raise Usage(
-            f"{key} needs all rows in memory; use a smaller file, no --checkpoint and --jobs 1, or "
-            f"one of {', '.join(sorted(STREAMS))}."
+            f"{plan.choice.model} needs all rows in memory; use a smaller file, no --checkpoint "
+            f"and --jobs 1, or one of {', '.join(others)}."
         )
     progress = Progress(out, None if about is None else int(about * (1 - plan.share)))
     with progress:
@@ -185,7 +185,7 @@ def _by_blocks(
             learned_rows(source, plan),
             plan.target,
             encoding=encoding,
-            jobs=1 if key in IN_ORDER else plan.jobs,
+            jobs=1 if plan.choice.in_order else plan.jobs,
             checkpoint=plan.checkpoint,
             progress=progress,
             passes=plan.passes,
@@ -197,6 +197,7 @@ def _by_blocks(
 def penalised(estimator: Any, plan: Plan, settings: Any, numbers: int) -> Any:
     """Logistic regression looks for its penalty where the rows are few enough to try."""
     free = not any(str(setting).partition("=")[0].strip() == "alpha" for setting in settings)
-    if plan.choice.model == "logistic" and free and plan.in_memory and numbers <= _AUTO:
+    tries = isinstance(estimator, adaline.LogisticRegression)
+    if tries and free and plan.in_memory and numbers <= _AUTO:
         estimator.set_params(alpha="auto")
     return estimator
