@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from adaline import criteria
-from adaline.estimators.sequential.learner import SequentialFit, SequentialLearner
+from adaline.estimators.declarations import names_with
+from adaline.estimators.sequential.learner import SequentialFit
 from adaline.estimators.tracing._dual_trace import DualTrace, dual_trace
 from adaline.estimators.tracing._margin_trace import MarginTrace, margin_trace
 from adaline.estimators.tracing._table import Table, cell
@@ -21,10 +22,6 @@ from adaline.procedures.sequential.state import State
 from adaline.results import Array, Fit
 
 Ints = NDArray[np.int64]
-_TAKES = (
-    "trace takes Perceptron, WidrowHoff, Adaline, SigmoidPerceptron, KernelPerceptron, HoKashyap "
-    "and LogisticRegression."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,24 +166,29 @@ def trace(
     pass 2 found no error to correct.
     """
     if not isinstance(estimator, BaseEstimator):
-        raise TypeError(f"estimator is {shown(estimator)}; {_TAKES}")
+        raise TypeError(f"estimator is {shown(estimator)}; {_takes()}")
+    lines = getattr(estimator, "_traces", None)
+    if lines is None:
+        raise TypeError(
+            f"estimator: {type(estimator).__name__} does not learn in steps that can be shown; "
+            f"{_takes()}"
+        )
     model = clone(estimator)
-    if hasattr(estimator, "_watch"):
+    if lines == "steps":
         return _descent(model, X, y, sample_weight, start)
-    if hasattr(estimator, "_dual_tracer"):
+    if lines == "duals":
         if start:
             raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
         return dual_trace(model, X, y, sample_weight)
-    if hasattr(estimator, "_margin_tracer"):
+    if lines == "margins":
         return margin_trace(model, X, y, sample_weight, start)
-    if not isinstance(estimator, SequentialLearner):
-        raise TypeError(
-            f"estimator: {type(estimator).__name__} does not learn in steps that can be shown; "
-            f"{_TAKES}"
-        )
     model._tracer = tracer = _Tracer()
     model.fit(X, y, sample_weight=sample_weight, **start)
     return tracer.result(model.fit_)
+
+
+def _takes() -> str:
+    return f"trace takes {names_with('_traces')}."
 
 
 def _descent(model: Any, X: Any, y: Any, sample_weight: Any, start: Any) -> Descent:
