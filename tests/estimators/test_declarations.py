@@ -48,7 +48,7 @@ def test_a_declaration_says_what_the_other_rooms_know(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_declaration_comes_with_the_methods_it_asks_for(kind):
     methods = {
-        "moments": ("fit_moments", "_take_refined", "_speak_up"),
+        "moments": ("fit_moments", "_refinement", "_take_refined", "_speak_up"),
         "machine": ("fit_moments", "_speak_up"),
         "class_moments": ("fit_moments",),
         "newton": ("_speak_up",),

@@ -146,10 +146,10 @@ def regress(model: Any, passes: Passes, rows: Rows) -> Any:
         raise ValueError(str(error)) from None
     m = passes.sums("moments", MomentsOf(rows), _plus)
     learn(m)
-    ridge, stopped = float(getattr(model, "alpha_", 0.0)), model.fit_.stopped
+    criterion, stopped = model._refinement(), model.fit_.stopped
     short = model.fit_.certificate.evidence.get("digits", 0.0) < ENOUGH
-    if short and passes.source.again and getattr(model, "refine", True):
-        better = refined(m, passes, rows, ridge, bool(model.fit_intercept))
+    if criterion is not None and short and passes.source.again:
+        better = refined(m, passes, rows, *criterion)
         if better is not None:
             rule = stopped.partition(". ")[0] + ". " if ". " in stopped else ""
             how = better.stopped[0].upper() + better.stopped[1:] if rule else better.stopped

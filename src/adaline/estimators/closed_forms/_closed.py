@@ -175,6 +175,12 @@ class ClosedFormRegressor(Regressor, ClosedForm):
             self._speak_of_rounding()
         return self
 
+    def _refinement(self) -> tuple[float, bool] | None:
+        """The penalty on |w|^2 and whether there is a bias: with them `data.fit` reads a stream
+        again where moments leave few digits. None where it should not.
+        """
+        return None
+
     def _take_refined(self, fit: ClosedFit) -> None:
         """Accept weights that more passes over a stream made of those of `fit_moments`."""
         self._accept(fit, np.dtype(np.float64))

@@ -127,6 +127,9 @@ class Ridge(ClosedFormRegressor):
         """Learn from moments alone, computed elsewhere or merged from parts."""
         return super().fit_moments(m)
 
+    def _refinement(self) -> tuple[float, bool] | None:
+        return float(self.alpha_), bool(self.fit_intercept)
+
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
         self.moments_, self._spectrum = m, None
