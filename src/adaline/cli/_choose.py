@@ -68,8 +68,9 @@ def spelled(model: str) -> Any:
     for kind in learners(bare):
         if plain == kind._command or bare == kind.__name__.lower():
             return kind
-    names = [kind._command for kind in learners()]
-    raise Usage(f"--model {model!r}: there is no such learner; {did_you_mean(plain, names)}")
+    names = sorted(kind._command for kind in learners())
+    words = did_you_mean(plain, names, len(names))
+    raise Usage(f"--model {model!r}: there is no such learner; {words}")
 
 
 def chosen(model: str | None, source: Source, target: str) -> Choice:

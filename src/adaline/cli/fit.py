@@ -39,9 +39,9 @@ def fit(
     target
         The column to learn.
     model
-        The learner: ridge, least-squares or widrow-hoff for numbers; logistic, gaussian,
-        perceptron, adaline, sigmoid, least-squares-classifier, ho-kashyap or kernel-perceptron
-        for classes. Without it the target decides.
+        The learner: ridge, least-squares or widrow-hoff for numbers, poisson for counts; logistic,
+        gaussian, perceptron, adaline, sigmoid, least-squares-classifier, ho-kashyap or
+        kernel-perceptron for classes; --model ? lists them all. Without it the target decides.
     out
         Where to keep the model, such as model.adaline.
     report

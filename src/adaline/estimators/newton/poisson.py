@@ -70,6 +70,7 @@ class PoissonRegression(Regressor):
     'optimal'
     """
 
+    _command = "poisson"
     _exports = "exponential"
     _stored = SEEN | {
         "_one_target": "truth",
