@@ -421,7 +421,8 @@ _kinds = {"X": ROWS, "y": _COUNTS, "sample_weight": WEIGHTS}
 _kinds |= {"offset": _OFFSET, "exposure": _EXPOSURE}
 _rows = {"X": X, "y": COUNTS, "sample_weight": np.ones(n), **_more}
 subject("PoissonRegression.fit", method(adaline.PoissonRegression, "fit"), _rows, kinds=_kinds)
-subject("PoissonRegression.score", method(made, "score"), _rows, kinds=_kinds)
+_scored = {**_kinds, "y": Numbers(((n,), (n, 1)), low=0.0)}
+subject("PoissonRegression.score", method(made, "score"), _rows, kinds=_scored)
 subject(
     "PoissonRegression.summary",
     method(made, "summary"),
@@ -432,7 +433,7 @@ subject(
     "PoissonRegression.predict",
     method(made, "predict"),
     {"X": X, **_more},
-    kinds={"X": ROWS, "offset": _OFFSET, "exposure": _EXPOSURE},
+    kinds={"X": NEW_ROWS, "offset": _OFFSET, "exposure": _EXPOSURE},
 )
 
 made = estimator(

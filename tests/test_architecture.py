@@ -65,6 +65,9 @@ HOSTS = {
     "scipy.linalg": "linalg",
     "sklearn": "estimators",
     "matplotlib": "plot",
+    # Machine code is kept as numba pickles it; `_jit.cache` reads whole files of the user only.
+    "pickle": "_jit",
+    "numba.cloudpickle": "_jit",
 }
 
 FORBIDDEN = {

@@ -290,11 +290,12 @@ def test_the_stamp_sees_files_beside(tmp_path, statement):
 
 def test_the_stamp_of_every_kernel_follows_what_python_imports():
     """What `sys.modules` says a kernel file has loaded of the package is in its stamp."""
-    folder = Path(neurons.__file__).parent
-    for file in sorted(folder.glob("*.py")):
-        module = importlib.import_module(f"adaline.kernels.{file.stem}".removesuffix(".__init__"))
+    folder = Path(neurons.__file__).parents[1]
+    for file in sorted(folder.glob("*/*.py")):
+        name = f"adaline.kernels.{file.parent.name}.{file.stem}"
+        module = importlib.import_module(name.removesuffix(".__init__"))
         used = {getattr(value, "__module__", "") or "" for value in vars(module).values()}
-        used = {name for name in used if name.startswith("adaline.kernels._")}
+        used = {name for name in used if name.startswith("adaline.kernels.")}
         files = {Path(sys.modules[name].__file__) for name in used} - {file}
         assert files <= cache._imported(file), file.name
 

@@ -212,9 +212,8 @@ def troubles(
             "after forgetting rows of far larger numbers; this model cannot be trusted. Fit anew "
             "from the rows that are left."
         )
-    columns = np.concatenate([g.metrics[k].dependent for k in singular] or [lost])
-    columns = np.setdiff1d(columns, lost)
-    if len(columns):
+    columns = np.concatenate([g.metrics[k].dependent for k in singular]) if singular else lost
+    if singular and len(columns := np.setdiff1d(columns, lost)):
         ridge = max(g.metrics[k].ridge for k in singular)
         yield RankDeficientWarning(
             f"singular {whose(singular)}: {_some([names[j] for j in columns])} do not vary, or "

@@ -22,6 +22,7 @@ from adaline.results import Array
 
 Watch = Callable[[Array, Array, float, float], None]  # gets W, b, f and |g| after each step
 
+_LONGEST = 16.0  # times Newton's first step, at most
 _MEMORY = 20  # pairs of steps and changes of gradient that are kept
 
 
@@ -117,23 +118,45 @@ class Walk:
             self.measured = self.theta, near
         return self.measured[1]
 
+    def _first_length(self, d: Array) -> float:
+        """How long the first step should be: where f of a small sample of the rows is least.
+
+        From the start, Newton's step points well where rows are like draws from an elliptical
+        distribution, and only its length is too small (Brillinger 1982).
+        """
+        if self.sample is None:
+            return 1.0
+
+        def slope(c: float) -> float:
+            return float(np.sum(self.sample.rows.at(self.theta + c * d).g * d))
+
+        low, high = 1.0, 2.0
+        if not slope(low) < 0.0:
+            return 1.0
+        while high < _LONGEST and slope(high) < 0.0:
+            low, high = high, 2.0 * high
+        for _ in range(4):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+        return low
+
     def step(self) -> bool:
         """One step that lowers f, or False where none is found; the root is of the new theta."""
         d = self.direction()
         slope = float(np.sum(self.here.g * d))
         noise = 64 * UNIT * (self.here.size + self.loss.weight * UNIT)
-        size = 1.0
+        size = first = self._first_length(d) if self.steps == 0 else 1.0
         for _ in range(40):
             theta = self.theta + size * d
             there = self.loss.at(theta, self.root)
             if there.f <= self.here.f + 1e-4 * size * slope + noise:
                 change = there.g - self.here.g
                 sy = size * float(np.sum(d * change))
-                if sy > 0:
+                if sy > 0 and size <= 1.0:  # what lies behind a long step tells little of here
                     self.pairs = [*self.pairs[1 - _MEMORY :], (size * d, change, sy)]
                 self.theta, self.here, self.steps = theta, there, self.steps + 1
                 self.carry()
-                return size == 1.0
+                return size == first
             size *= 0.5 if np.isfinite(there.f) else 0.1
         self.loss.at(self.theta, self.root)
         return False
