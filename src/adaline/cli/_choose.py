@@ -19,6 +19,7 @@ from adaline.verdicts.words import name, number, plural
 
 # Names for the command line, the class, and whether blocks of rows are enough to learn from.
 REGRESSORS = {"ridge": "Ridge", "least-squares": "LeastSquares", "widrow-hoff": "WidrowHoff"}
+REGRESSORS |= {"poisson": "PoissonRegression"}
 CLASSIFIERS = {
     "logistic": "LogisticRegression",
     "gaussian": "GaussianClassifier",
