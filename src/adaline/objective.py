@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -54,6 +55,52 @@ class Evaluation:
 Part = tuple[float, Array, float]  # loss, gradient (K, p + 1) and least lead of some rows
 
 
+class Extent(Protocol):
+    """How many rows there are and how large: what bounds on rounding are made of.
+
+    Rows in memory are an `Objective`; rows of a file are known by sums only.
+    """
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """Sum of the sample weights."""
+        ...
+
+    @property
+    def total(self) -> float:
+        """Sum of omega times the target, where targets are numbers."""
+        ...
+
+    @property
+    def top(self) -> Array:
+        """Bounds on |z_j|, (p + 1,)."""
+        ...
+
+    @property
+    def length(self) -> Array:
+        """Bounds on the root of sum omega z_j^2, (p + 1,)."""
+        ...
+
+    @property
+    def farthest(self) -> float:
+        """The largest |offset|."""
+        ...
+
+    @property
+    def uncentred(self) -> float:
+        """How much larger sums get where they are made of x instead of z; 1 where they are not."""
+        ...
+
+    def depth(self) -> float:
+        """Rounded additions behind a component of the gradient, at most."""
+        ...
+
+
 class Loss(Protocol):
     """What Newton's procedure asks of a criterion.
 
@@ -73,11 +120,11 @@ class Loss(Protocol):
         """
         ...
 
-    def size(self, rows: Objective, theta: Array, f: float, slopes: float) -> float:
+    def size(self, rows: Extent, theta: Array, f: float, slopes: float) -> float:
         """Sum of the sizes of the terms of f, about; slopes is the sum of omega dloss/dv."""
         ...
 
-    def rounding(self, rows: Objective, theta: Array, slopes: float) -> Array:
+    def rounding(self, rows: Extent, theta: Array, slopes: float) -> Array:
         """Bound on what rounding may have done to the gradient without the penalty, (p + 1,)."""
         ...
 
@@ -163,9 +210,29 @@ class Objective:
         return np.empty(n if self.K == 1 else (n, self.K))
 
     @property
+    def n(self) -> int:
+        """Rows."""
+        return int(self.X.shape[0])
+
+    @property
     def weight(self) -> float:
         """Sum of the sample weights."""
         return float(self.omega.sum()) if len(self.omega) else float(self.X.shape[0])
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of omega times the target."""
+        return float(self.omega @ self.target if len(self.omega) else np.sum(self.target))
+
+    @cached_property
+    def farthest(self) -> float:
+        """The largest |offset|."""
+        return float(np.max(np.abs(self.offset), initial=0.0))
+
+    @property
+    def uncentred(self) -> float:
+        """Of K classes, plain rows are summed as they are."""
+        return 2.0 * (1.0 + NEAR) if self.K > 1 and self.plain else 1.0
 
     @property
     def centred(self) -> bool:
@@ -260,14 +327,9 @@ class Objective:
         start, stop = pieces(n, min(q, 512))[0]
         return float(tile_rows(q) + (stop - start) / ROWS + 64 if self.centred else n)
 
-    def reach(self, theta: Array) -> float:
-        """Bound on |theta|'|z|, of the output where it is largest."""
-        return float(np.max(np.abs(theta) @ self.top))
-
     def rounding(self, theta: Array, here: Evaluation) -> Array:
         """Bound on what rounding may have done to each component of the gradient, (p + 1,)."""
-        own = penalty_rounding(self.penalty, theta) + self.X.shape[0] * UNDERFLOW
-        return np.asarray(self.loss.rounding(self, theta, here.slopes) + own)
+        return gradient_rounding(self.loss, self, self.penalty, theta, here.slopes)
 
     def original(self, theta: Array) -> tuple[Array, Array]:
         """W (K, p) and b (K,) for the columns as they came."""
@@ -284,7 +346,20 @@ def penalty_of(alpha: float, scale: Array) -> Array:
     return np.append(np.maximum(own, np.finfo(np.float64).smallest_subnormal * (alpha > 0)), 0.0)
 
 
-def penalty_rounding(penalty: Array, theta: Array) -> Array:
+def reach(rows: Extent, theta: Array) -> float:
+    """Bound on |theta|'|z| + |offset|, of the output where it is largest."""
+    return float(np.max(np.abs(theta) @ rows.top)) + rows.farthest
+
+
+def gradient_rounding(
+    loss: Loss, rows: Extent, penalty: Array, theta: Array, slopes: float
+) -> Array:
+    """Bound on what rounding may have done to the gradient with its penalty, (p + 1,)."""
+    own = _penalty_rounding(penalty, theta) + rows.n * UNDERFLOW
+    return np.asarray(loss.rounding(rows, theta, slopes) + own)
+
+
+def _penalty_rounding(penalty: Array, theta: Array) -> Array:
     """Bound on what rounding did to the penalty's part of the gradient, (p + 1,).
 
     Infinite where the penalty had to be lowered: nothing is proven then.

@@ -15,13 +15,21 @@ import traceback
 import numpy as np
 from sklearn.base import clone
 
-from adaline import GaussianClassifier, LogisticRegression, Perceptron, Ridge, WidrowHoff
+from adaline import (
+    GaussianClassifier,
+    LogisticRegression,
+    Perceptron,
+    PoissonRegression,
+    Ridge,
+    WidrowHoff,
+)
 from adaline.data import blocks, fit
 
 LEARNERS = {
     "ridge": (Ridge(alpha=2.0), "x4", {}),
     "gaussian": (GaussianClassifier(), "x5", {}),
     "logistic": (LogisticRegression(), "x5", {}),
+    "poisson": (PoissonRegression(), "x5", {}),
     "widrow-hoff": (WidrowHoff(shuffle=True), "x4", {"passes": 2, "seed": 3}),
     "on-line logistic": (LogisticRegression(), "x5", {"passes": 2, "online": True}),
     "perceptron": (Perceptron(), "x5", {"passes": 2}),

@@ -66,6 +66,7 @@ CALLS = {
             "online": {"true"},
             "classes": NONE | {"numbers", "texts", "array"},
             "seed": WHOLE | {"zero", "huge"},
+            "exposure": NONE,
         },
     ),
     "fit, in order": (

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from adaline import LeastSquares, LogisticRegression, Ridge, WidrowHoff
+from adaline import LeastSquares, LogisticRegression, PoissonRegression, Ridge, WidrowHoff
 from adaline.data import blocks, fit
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
@@ -32,7 +32,10 @@ def path(rng, tmp_path):
     X = rng.standard_normal((1000, 3))
     y = X @ [1.0, 2.0, 3.0] + rng.standard_normal(1000)
     file = tmp_path / "t.csv"
-    pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y, "k": y > 0}).write_csv(file)
+    inputs = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    t = rng.uniform(0.5, 2.0, 1000)
+    n = rng.poisson(t * np.exp(X @ [0.3, -0.2, 0.1]))
+    pl.DataFrame({**inputs, "y": y, "k": y > 0, "n": n, "t": t}).write_csv(file)
     return file
 
 
@@ -53,6 +56,7 @@ def stopped(learner, path, tmp_path, stop, **options):
 CASES = {
     "ridge": (Ridge, "y", {}),
     "logistic": (LogisticRegression, "k", {}),
+    "poisson": (PoissonRegression, "n", {"exposure": "t"}),
     "widrow-hoff": (WidrowHoff, "y", {"passes": 3}),
 }
 

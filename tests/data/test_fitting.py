@@ -292,8 +292,7 @@ def test_progress_tells_rows_done_and_all_rows(table, tmp_path):
     assert heard == [(2000, None)]
 
 
-def test_a_learner_without_partial_fit_does_not_learn_online(table, monkeypatch):
-    monkeypatch.setattr(PoissonRegression, "_streams", "newton")
+def test_a_learner_without_partial_fit_does_not_learn_online(table):
     model = PoissonRegression()
     before = dict(vars(model))
     with pytest.raises(ValueError, match="PoissonRegression has no such procedure"):

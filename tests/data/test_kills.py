@@ -21,7 +21,8 @@ import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
-LEARNERS = ["ridge", "gaussian", "logistic", "widrow-hoff", "on-line logistic", "perceptron"]
+LEARNERS = ["ridge", "gaussian", "logistic", "poisson", "widrow-hoff", "on-line logistic"]
+LEARNERS += ["perceptron"]
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 

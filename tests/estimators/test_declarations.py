@@ -51,7 +51,7 @@ def test_a_declaration_comes_with_the_methods_it_asks_for(kind):
         "moments": ("fit_moments", "_refinement", "_take_refined", "_speak_up"),
         "machine": ("fit_moments", "_speak_up"),
         "class_moments": ("fit_moments",),
-        "newton": ("_speak_up",),
+        "newton": ("_take_newton",),
         "order": ("partial_fit", "_begin_stream", "_stream_memory", "_resume_stream"),
         None: (),
     }

@@ -40,6 +40,11 @@ class Choice:
         return bool(self.kind._learns == "classes")
 
     @property
+    def counts(self) -> bool:
+        """Whether the target holds counts, which an exposure may go with."""
+        return bool(self.kind._learns == "counts")
+
+    @property
     def streams(self) -> bool:
         """Whether blocks of rows are enough to learn from."""
         return self.kind._streams is not None

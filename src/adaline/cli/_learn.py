@@ -39,6 +39,7 @@ class Plan:
     checkpoint: str | None = None
     passes: int = 1
     in_memory: bool = True
+    exposure: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +59,13 @@ class Learned:
 
 def encoding_of(source: Source, plan: Plan) -> Encoding:
     """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
-    whole = Encoding.learn(source, plan.target, missing=plan.missing, jobs=plan.jobs)
+    options: dict[str, Any] = {"missing": plan.missing, "jobs": plan.jobs}
+    if plan.exposure is not None:
+        options["columns"] = [n for n in source.names if n not in (plan.target, plan.exposure)]
+    whole = Encoding.learn(source, plan.target, **options)
     if plan.missing != "mean" or not plan.share:
         return whole
-    ours = Encoding.learn(learned_rows(source, plan), plan.target, missing="mean", jobs=plan.jobs)
+    ours = Encoding.learn(learned_rows(source, plan), plan.target, **options)
     means = {entry.name: entry.mean for entry in ours.inputs}
     return replace(whole, inputs=tuple(replace(e, mean=means[e.name]) for e in whole.inputs))
 
@@ -81,8 +85,10 @@ def fits_in_memory(source: Source, encoding: Encoding) -> None:
         )
 
 
-def gathered(source: Source, encoding: Encoding, target: str, classes: bool) -> Any:
-    """X, y and the number of rows left out, all rows in memory."""
+def gathered(
+    source: Source, encoding: Encoding, target: str, classes: bool, counts: bool = False
+) -> Any:
+    """X, y and the number of rows left out, all rows in memory; counts must not be negative."""
     X: list[Any] = []
     y: list[Any] = []
     left_out = 0
@@ -94,6 +100,12 @@ def gathered(source: Source, encoding: Encoding, target: str, classes: bool) -> 
             raise ValueError(
                 f"the target {target!r} is missing at {at} ({int(gone.sum())} in this block); "
                 "--missing drop leaves those rows out."
+            )
+        if counts and values.dtype.kind != "O" and np.any(values[~gone] < 0):
+            i = int(np.argmax(np.where(gone, 0, values) < 0))
+            raise ValueError(
+                f"{source.name}: the target {target!r} is {values[i]:g} at {block.place(i)}; "
+                "counts are not negative; correct it or leave that row out."
             )
         left_out += 0 if keep is None else int((~keep).sum())
         X.append(encoding.encode(block, keep))
@@ -155,7 +167,7 @@ def _at_once(
     estimator: Any, source: Source, encoding: Encoding, plan: Plan, out: Out, about: int | None
 ) -> Learned:
     rows, classes = learned_rows(source, plan), plan.choice.classes
-    X, y, left_out = gathered(rows, encoding, plan.target, classes)
+    X, y, left_out = gathered(rows, encoding, plan.target, classes, plan.choice.counts)
     if classes and len(np.unique(y)) < 2:
         raise ValueError(f"the target {plan.target!r} has one class among the rows to learn from.")
     try:
@@ -190,6 +202,7 @@ def _by_blocks(
             progress=progress,
             passes=plan.passes,
             seed=plan.seed % 2**64,
+            exposure=plan.exposure,
         )
     return Learned(model, encoding, progress.rows or None, 0, [], True)
 

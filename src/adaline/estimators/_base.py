@@ -19,7 +19,7 @@ from adaline.certificates.delivery import delivered
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing
-from adaline.estimators.declarations import Declared, demand
+from adaline.estimators.declarations import Declared, Target, demand
 from adaline.parameters import Expected, ParameterError
 from adaline.results import Array, Certificate, Fit
 from adaline.tiles import as_csr, check_finite, is_sparse
@@ -135,7 +135,7 @@ class Learner(Declared, AllOrNothing, BaseEstimator):
 class Regressor(RegressorMixin, Learner):
     """One or many real targets."""
 
-    _learns = "numbers"
+    _learns: Target | None = "numbers"
     _one_target: bool
 
     def __sklearn_tags__(self) -> Any:

@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from adaline._lazy import public_homes
 
+Target = Literal["numbers", "counts", "classes"]
+
 _ROOM = "adaline.estimators"
 
 SEEN = {"n_features_in_": "count =p", "feature_names_in_?": "names p"}  # what every fit stores
@@ -24,7 +26,7 @@ class Declared:
 
     Attributes
     ----------
-    _learns : "numbers", "classes" or None
+    _learns : "numbers", "counts", "classes" or None
         What the target holds.
     _command : str or None
         The name after `adaline fit --model`.
@@ -54,7 +56,7 @@ class Declared:
         The error that learning makes smaller step by step, which `_row_errors` gives.
     """
 
-    _learns: Literal["numbers", "classes"] | None = None
+    _learns: Target | None = None
     _command: str | None = None
     _streams: Literal["moments", "machine", "class_moments", "newton", "order"] | None = None
     _exports: str | None = None

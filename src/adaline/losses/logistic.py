@@ -16,7 +16,7 @@ from adaline._threads import over_pieces
 from adaline.kernels.losses import losses
 from adaline.kernels.losses.links import LOGISTIC
 from adaline.linalg import UNIT
-from adaline.objective import NEAR, Objective, Part
+from adaline.objective import Extent, Objective, Part, reach
 from adaline.results import Array
 from adaline.tiles import tile_rows, tiles
 
@@ -37,18 +37,17 @@ class Logistic:
             return _classes(rows, theta, probability)
         return [_sparse_classes(rows, theta, probability)]
 
-    def size(self, rows: Objective, theta: Array, f: float, slopes: float) -> float:
+    def size(self, rows: Extent, theta: Array, f: float, slopes: float) -> float:
         """All terms are positive."""
         return f
 
-    def rounding(self, rows: Objective, theta: Array, slopes: float) -> Array:
+    def rounding(self, rows: Extent, theta: Array, slopes: float) -> Array:
         """Slopes are at most 1, and values v are off by less than (p + 4) u |theta|'|z|.
 
         A sum of n terms in tiles: |error| <= (rows in a tile + tiles) u sum |terms|.
         """
-        each = rows.depth() + 0.25 * (len(rows.top) + 3) * rows.reach(theta) + 8.0
-        if rows.K > 1 and rows.plain:  # sums of x, not of z
-            each *= 2.0 * (1.0 + NEAR)
+        each = rows.depth() + 0.25 * (len(rows.top) + 3) * reach(rows, theta) + 8.0
+        each *= rows.uncentred
         return np.asarray(1.01 * UNIT * each * np.sqrt(rows.weight) * rows.length)
 
     def start(self, rows: Objective) -> Array:

@@ -14,10 +14,10 @@ from scipy.special import gammaln, xlogy
 
 from adaline.kernels.losses.links import POISSON
 from adaline.linalg import UNIT
-from adaline.objective import Objective, Part
+from adaline.objective import Extent, Objective, Part, reach
 from adaline.results import Array
 
-_NONE = np.empty(0)
+LARGEST_OFFSET = 600.0  # exp of it still leaves room for products in float64
 
 
 class Poisson:
@@ -29,22 +29,19 @@ class Poisson:
         """Sums over pieces of the rows."""
         return rows.neuron(POISSON, theta, slopes)
 
-    def size(self, rows: Objective, theta: Array, f: float, slopes: float) -> float:
+    def size(self, rows: Extent, theta: Array, f: float, slopes: float) -> float:
         """Sum of mu + y |v|."""
-        total = _weighted(rows, rows.target)
-        return slopes + total + total * (1.0 + self._reach(rows, theta))
+        return slopes + rows.total + rows.total * (1.0 + reach(rows, theta))
 
-    def rounding(self, rows: Objective, theta: Array, slopes: float) -> Array:
+    def rounding(self, rows: Extent, theta: Array, slopes: float) -> Array:
         """Terms are at most (mu + y) |z|, and v is off by (p + 4) u (|theta|'|z| + |offset|).
 
         An error of v is a relative error of mu; the sum of all mu is that of the slopes and of y.
         """
-        total = _weighted(rows, rows.target)
-        means = abs(slopes) + total
-        values = (len(rows.top) + 4) * self._reach(rows, theta)
-        return np.asarray(
-            1.01 * UNIT * ((rows.depth() + 8.0) * (means + total) + values * means) * rows.top
-        )
+        means = abs(slopes) + rows.total
+        values = (len(rows.top) + 4) * reach(rows, theta)
+        sums = (rows.depth() + 8.0) * (means + rows.total)
+        return np.asarray(1.01 * UNIT * (sums + values * means) * rows.top)
 
     def start(self, rows: Objective) -> Array:
         """The bias at which all means together are right, where there is a bias."""
@@ -68,9 +65,6 @@ class Poisson:
         """log y!, which does not depend on the mean."""
         return _weighted(rows, gammaln(rows.target + 1.0))
 
-    def _reach(self, rows: Objective, theta: Array) -> float:
-        return rows.reach(theta) + float(np.max(np.abs(rows.offset), initial=0.0))
-
 
 def poisson_loss(
     X: Any, y: Array, omega: Array, offset: Array, alpha: float, intercept: bool
@@ -85,6 +79,6 @@ def _weighted(rows: Objective, values: Array) -> float:
 
 
 def _rate(rows: Objective) -> float:
-    """Counts by exposure, exp(offset)."""
+    """Counts by exposure, exp(offset); as if there were one count where there is none."""
     exposure = np.exp(rows.offset) if len(rows.offset) else np.ones(rows.X.shape[0])
-    return _weighted(rows, rows.target) / _weighted(rows, exposure)
+    return (rows.total or 1.0) / _weighted(rows, exposure)

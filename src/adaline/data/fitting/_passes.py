@@ -14,6 +14,7 @@ from adaline.data.reading.encoding import Encoding
 from adaline.data.reading.source import Block, Piece, Source
 from adaline.data.storing.checkpoint import Checkpoint, storable
 from adaline.errors import DataError
+from adaline.losses.poisson import LARGEST_OFFSET
 from adaline.mapreduce import Reduction, mapreduce
 from adaline.results import Array
 
@@ -120,10 +121,12 @@ class Passes:
 
 @dataclass(frozen=True)
 class Rows:
-    """Blocks to X and the target column; encoding and target are those of the fit."""
+    """Blocks to X and the target column; encoding, target and exposure are those of the fit."""
 
     encoding: Encoding
     target: str
+    exposure: str | None = None
+    source: str = "the data"  # for messages
 
     def numbers(self, block: Block, order: Any, check: bool = True) -> tuple[Any, Array]:
         """X and a target of numbers; without `check`, X may hold infinities and NaN."""
@@ -133,15 +136,33 @@ class Rows:
                 f"the target {self.target!r} holds {column.kind}; a regressor needs numbers. Use "
                 "a classifier, or another target."
             )
-        values = column.values if keep is None else column.values[keep]
-        y = np.asarray(values, dtype=np.float64)
-        if not np.isfinite(y).all():
-            i = int(np.argmax(~np.isfinite(column.values)))
-            raise DataError(
-                f"the target {self.target!r} is {column.values[i]} at {block.place(i)}; leave "
-                "that row out."
-            )
+        y = _numbers(column, keep)
+        self._refuse(
+            ~np.isfinite(y), y, f"target {self.target!r}", block, keep, "leave that row out."
+        )
         return self.encoding.encode(block, keep, order, check=check), y
+
+    def counts(self, block: Block, order: Any) -> tuple[Any, Array, Array]:
+        """X, a target that is not negative, and the logarithm of the exposure, empty without."""
+        X, y = self.numbers(block, order)
+        keep, _ = self._chosen(block)
+        said = "counts are not negative; correct it or leave that row out."
+        self._refuse(~(y >= 0) | (y > 1e300), y, f"target {self.target!r}", block, keep, said)
+        if self.exposure is None:
+            return X, y, np.empty(0)
+        column = column_of(block, self.exposure)
+        if column.kind != "number":
+            raise DataError(
+                f"the exposure {self.exposure!r} holds {column.kind}; exposures are positive "
+                "numbers."
+            )
+        exposure = _numbers(column, keep)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            offset = np.log(exposure)
+        said = "exposures are positive numbers; correct it or leave that row out."
+        bad = ~(np.abs(offset) <= LARGEST_OFFSET)
+        self._refuse(bad, exposure, f"exposure {self.exposure!r}", block, keep, said)
+        return X, y, offset
 
     def labels(self, block: Block, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
         """X, the labels in the block (sorted), and which of them each row has."""
@@ -163,15 +184,34 @@ class Rows:
 
     def _chosen(self, block: Block) -> tuple[Any, Any]:
         keep, column = self.encoding.kept(block, self.target), column_of(block, self.target)
-        gone = missing_in(column)
-        if keep is None and gone is not None:
-            raise DataError(
-                f"the target {self.target!r} is missing at {block.place(int(np.argmax(gone)))} "
-                f"({int(gone.sum())} in this block); missing='drop' leaves those rows out."
-            )
-        if keep is None and self.encoding.missing == "drop":
-            keep = None
+        drop = self.encoding.missing == "drop"
+        for what, name in (("target", self.target), ("exposure", self.exposure)):
+            gone = None if name is None else missing_in(column_of(block, name))
+            if gone is None:
+                continue
+            if not drop:
+                raise DataError(
+                    f"{self.source}: the {what} {name!r} is missing at "
+                    f"{block.place(int(np.argmax(gone)))} ({int(gone.sum())} in this block); "
+                    "missing='drop' leaves those rows out."
+                )
+            keep = ~gone if keep is None else keep & ~gone
         return keep, column
+
+    def _refuse(
+        self, bad: Any, values: Array, what: str, block: Block, keep: Any, said: str
+    ) -> None:
+        """Say where the first bad value is, if there is one; bad and values are of rows kept."""
+        if not bad.any():
+            return
+        i = int(np.argmax(bad))
+        row = i if keep is None else int(np.flatnonzero(keep)[i])
+        at = f"{values[i]:g} at {block.place(row)}"
+        raise DataError(f"{self.source}: the {what} is {at}; {said}")
+
+
+def _numbers(column: Any, keep: Any) -> Array:
+    return np.asarray(column.values if keep is None else column.values[keep], dtype=np.float64)
 
 
 def _coded(values: NDArray[Any], target: str) -> tuple[tuple[Any, ...], NDArray[np.int64]]:

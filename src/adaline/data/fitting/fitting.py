@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
-from adaline.data.fitting._newton_stream import logistic
+from adaline.data.fitting._newton_stream import logistic, poisson
 from adaline.data.fitting._passes import Passes, Progress, Rows
 from adaline.data.fitting._sequential_stream import in_passes
 from adaline.data.reading.blocks import blocks
@@ -32,7 +32,7 @@ from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
 from adaline.estimators.declarations import is_public, names_with
 
-_FORMAT = 1  # of what checkpoints hold; another number refuses those of older versions
+_FORMAT = 2  # of what checkpoints hold; another number refuses those of older versions
 _CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
 
 
@@ -52,13 +52,14 @@ def fit(
     online: bool = False,
     classes: Any = None,
     seed: int = 0,
+    exposure: str | None = None,
 ) -> Any:
     """Learn from a file, table or stream, block by block; the rows never have to fit in memory.
 
     `LeastSquares`, `Ridge`, `LeastSquaresClassifier` and `GaussianClassifier` take one pass of
-    mergeable sums, `LogisticRegression` a few passes of Newton's steps (until the loss is proven
-    to be within 1e-3 tol of the least), and `Perceptron`, `Adaline`, `SigmoidPerceptron` and
-    `WidrowHoff` learn the rows in their order.
+    mergeable sums, `LogisticRegression` and `PoissonRegression` a few passes of Newton's steps
+    (until the loss is proven to be within 1e-3 tol of the least), and `Perceptron`, `Adaline`,
+    `SigmoidPerceptron` and `WidrowHoff` learn the rows in their order.
 
     Parameters
     ----------
@@ -96,6 +97,9 @@ def fit(
         For learners with shuffle=True: every pass takes the blocks in a random order, and the
         rows of a block too. That is less than an order of all rows, which a stream cannot have:
         of a file sorted by label most blocks hold one class. Mix the rows of such a file first.
+    exposure : str, optional
+        Of `PoissonRegression`: the column of times, areas or people that the counts are
+        proportional to. It is no input.
 
     Returns
     -------
@@ -120,18 +124,20 @@ def fit(
     check_whole("seed", seed, 0)
     source = blocks(source)
     place_of(target, source.names, source.name, "target column")
+    if exposure is not None:
+        columns = _beside(exposure, source, target, encoding, columns, estimator)
     if encoding is None:
         encoding = _learned(source, target, columns, missing, jobs)
     elif target in {entry.name for entry in encoding.inputs}:
         raise ValueError(f"the encoding has the target {target!r} among its inputs.")
-    rows = Rows(encoding, target)
+    rows = Rows(encoding, target, exposure, source.name)
     store = None
     if checkpoint is not None:
         learning = estimator.get_params(), passes, online, classes, seed
         facts = {
             "the data": source.fingerprint,
             "the learner": [_FORMAT, name, *learning],
-            "the columns": [encoding.to_dict(), target],
+            "the columns": [encoding.to_dict(), target, exposure],
         }
         store = Checkpoint(checkpoint, facts, every)
     run = Passes(source, jobs, progress, store)
@@ -140,8 +146,10 @@ def fit(
         estimator.feature_names_in_ = names = np.array(encoding.names, dtype=object)
         if way == "order":
             in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
-        elif way == "newton":
+        elif way == "newton" and estimator._learns == "classes":
             logistic(estimator, run, rows, classes)
+        elif way == "newton":
+            poisson(estimator, run, rows)
         else:
             _CLOSED[way](estimator, run, rows)
     # Named again: blocks are arrays, and a learner forgets the names of the table before it.
@@ -169,6 +177,31 @@ def _way(estimator: Any, online: Any) -> str:
             )
         return "order"
     return str(way)
+
+
+def _beside(
+    exposure: Any,
+    source: Source,
+    target: str,
+    encoding: Encoding | None,
+    columns: Any,
+    estimator: Any,
+) -> Any:
+    """The input columns, where one column is the exposure; None where an encoding has them."""
+    check_text("exposure", exposure, "the name of a column")
+    if estimator._learns != "counts":
+        raise ValueError(
+            f"exposure={exposure!r} is of PoissonRegression; {type(estimator).__name__} has none."
+        )
+    place_of(exposure, source.names, source.name, "exposure column")
+    if exposure == target:
+        raise ValueError(f"the target {target!r} is named as the exposure, too.")
+    inputs = columns if encoding is None else [entry.name for entry in encoding.inputs]
+    if inputs is not None and exposure in inputs:
+        raise ValueError(f"the exposure {exposure!r} is among the inputs; it has no weight.")
+    if encoding is None and columns is None:
+        return [column for column in source.names if column not in (target, exposure)]
+    return columns
 
 
 def _learned(source: Source, target: str, columns: Any, missing: Missing, jobs: int) -> Encoding:

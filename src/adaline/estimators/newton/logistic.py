@@ -249,6 +249,15 @@ class LogisticRegression(SummarisedLogistic):
             return replace(fit, stopped=f"{said} ({fit.steps} steps).")
         return fit
 
+    def _take_newton(self, fit: NewtonFit, p: int, classes: NDArray[Any]) -> None:
+        """Accept weights that `data.fit` found in passes over a source of p columns."""
+        self._begin_stream()
+        self.n_features_in_, self.alpha_, self._information = p, float(self.alpha), None
+        self._know(classes)
+        self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
+        self._accept(fit, np.dtype(np.float64))
+        self._speak_up()
+
     def _speak_up(self) -> None:
         """Warn of weights that are not proven, and of columns that depend on others."""
         fit = self.fit_

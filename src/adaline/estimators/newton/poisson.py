@@ -15,7 +15,7 @@ from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import Regressor, check_finite
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN
-from adaline.losses.poisson import poisson_loss
+from adaline.losses.poisson import LARGEST_OFFSET, poisson_loss
 from adaline.objective import Objective
 from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
 from adaline.procedures.inference.wald import (
@@ -29,8 +29,6 @@ from adaline.procedures.newton.newton_fit import NewtonFit
 from adaline.results import Array
 from adaline.summaries import Summary
 from adaline.tiles import as_rows, is_sparse
-
-_LARGEST = 600.0  # of |offset|: exp of it still leaves room for products in float64
 
 
 class PoissonRegression(Regressor):
@@ -70,7 +68,9 @@ class PoissonRegression(Regressor):
     'optimal'
     """
 
+    _learns = "counts"
     _command = "poisson"
+    _streams = "newton"
     _exports = "exponential"
     _stored = SEEN | {
         "_one_target": "truth",
@@ -227,6 +227,13 @@ class PoissonRegression(Regressor):
             )
         return poisson_loss(X, counts, omega, more, float(self.alpha), bool(self.fit_intercept))
 
+    def _take_newton(self, fit: NewtonFit, p: int) -> None:
+        """Accept weights that `data.fit` found in passes over a source of p columns."""
+        self.n_features_in_, self._one_target, self._information = p, True, None
+        self.n_iter_ = max(fit.steps, 1)
+        self._accept(fit, np.dtype(np.float64))
+        self._speak_up()
+
     def _speak_up(self) -> None:
         fit = self.fit_
         assert isinstance(fit, NewtonFit)
@@ -286,9 +293,9 @@ def _offset(offset: Any, exposure: Any, n: int) -> Array:
     if name == "exposure":
         with np.errstate(invalid="ignore", divide="ignore"):
             values = np.where(values > 0, np.log(values), np.nan)
-    bad = np.flatnonzero(~(np.abs(values) <= _LARGEST))
+    bad = np.flatnonzero(~(np.abs(values) <= LARGEST_OFFSET))
     if len(bad):
-        wanted = "positive numbers" if name == "exposure" else f"numbers up to {_LARGEST:g}"
+        wanted = "positive numbers" if name == "exposure" else f"numbers up to {LARGEST_OFFSET:g}"
         raise ParameterError(
             f"{name} is {np.asarray(given)[bad[0]]} in row {bad[0]}; expected {wanted}."
         )

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adaline.certificates.optimality import Metric, radius
-from adaline.linalg import UNIT
 from adaline.objective import MANY, Evaluation, Objective
 from adaline.procedures.newton._curvature_bound import metric
 from adaline.procedures.newton._stride import proof_rows
 from adaline.procedures.newton._transported_hessian import Carried, Sample, sample_step
 from adaline.procedures.newton.curvature import Curvature, curvature
+from adaline.procedures.newton.stopping import lowers
 from adaline.results import Array
 
 Watch = Callable[[Array, Array, float, float], None]  # gets W, b, f and |g| after each step
@@ -144,12 +144,12 @@ class Walk:
         """One step that lowers f, or False where none is found; the root is of the new theta."""
         d = self.direction()
         slope = float(np.sum(self.here.g * d))
-        noise = 64 * UNIT * (self.here.size + self.loss.weight * UNIT)
+        noise = self.here.size, self.loss.weight
         size = first = self._first_length(d) if self.steps == 0 else 1.0
         for _ in range(40):
             theta = self.theta + size * d
             there = self.loss.at(theta, self.root)
-            if there.f <= self.here.f + 1e-4 * size * slope + noise:
+            if lowers(there.f, self.here.f, size * slope, *noise):
                 change = there.g - self.here.g
                 sy = size * float(np.sum(d * change))
                 if sy > 0 and size <= 1.0:  # what lies behind a long step tells little of here

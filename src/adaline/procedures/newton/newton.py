@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline.certificates.optimality import optimality
 from adaline.linalg import UNIT
 from adaline.objective import FEW, MANY, Objective
 from adaline.procedures.newton import _stride
@@ -20,19 +19,13 @@ from adaline.procedures.newton._newton_state import Walk, Watch, begin
 from adaline.procedures.newton.curvature import EXACT
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
 from adaline.procedures.newton.rows import row_space, scatters
-from adaline.results import Array, Certificate
+from adaline.procedures.newton.stopping import concluded, is_noise, proof
+from adaline.results import Array
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
 _ROWS = 1000  # rows up to which their n x n side is the way to very many features
 _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to nothing
 _DEAR = 100.0  # times tol: the part of a weight that is worth a step, however many rows there are
-_SAID = {
-    "converged": "the gradient is within the tolerance",
-    "max_iter": "max_iter steps were made",
-    "rounding": "rounding allows no further step",
-    "separated": "a hyperplane separates the classes, and without a penalty no minimum exists",
-    "interrupted": "interrupted; these are the weights after the last complete step",
-}
 
 
 def newton(
@@ -140,7 +133,12 @@ def _descend(
             if proven and not walk.lost and walk.proven():  # but for a mean slope
                 return "converged"
             return "rounding" if not bare else "quasi"
-        if stuck > 12 and since > 1 and walk.known.exact and _noisy(walk, nu):
+        if (
+            stuck > 12
+            and since > 1
+            and walk.known.exact
+            and is_noise(nu, walk.here.size, loss.weight)
+        ):
             return "rounding"
         left = np.log(max(nu / goal, 1.0))
         more = left / -np.log(max(ratio, UNIT)) if ratio < 1.0 else np.inf
@@ -179,33 +177,9 @@ def _anew(loss: Objective, left: float) -> float:
     return _stride.price(loss, every, K) + _stride.passes(loss, every, left)
 
 
-def _noisy(walk: Walk, nu: float) -> bool:
-    """Whether the decrease still possible, nu^2 / 2, drowns in the rounding of f."""
-    return nu * nu < 1e3 * UNIT * (walk.here.size + walk.loss.weight * UNIT)
-
-
 def _finished(walk: Walk, outcome: Outcome) -> NewtonFit:
-    loss, theta = walk.loss, walk.theta
-    W, b = loss.original(theta)
+    loss, theta, here = walk.loss, walk.theta, walk.here
     rank = walk.known.roots[0].rank if walk.known.exact else theta.size
-    near = walk.metric()
-    certificate = optimality(
-        near,
-        walk.here.g,
-        loss.rounding(theta, walk.here),
-        loss.top,
-        loss.scale,
-        loss.shift,
-        theta,
-        walk.here.f,
-    )
-    if rank < theta.size and certificate.kind == "optimal":
-        certificate = Certificate(
-            "unproven",
-            "columns depend on others, so many weights give the same least loss; these are one "
-            "choice.",
-            certificate.evidence,
-        )
-    why = loss.loss.endless if outcome == "quasi" else _SAID[outcome]
-    stopped = f"{why} ({walk.steps} steps)."
-    return NewtonFit(W, b, stopped, certificate, theta, outcome, walk.steps, walk.here.f, rank)
+    error = loss.rounding(theta, here)
+    certificate = proof(loss, walk.metric(), theta, here.f, here.g, error, loss.top, rank)
+    return concluded(loss, theta, here.f, certificate, rank, outcome, walk.steps)

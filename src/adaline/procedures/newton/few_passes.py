@@ -1,0 +1,291 @@
+"""Newton's procedure where every evaluation is a pass over rows that are not in memory.
+
+A pass is dear, so that each one sums value, gradient g and curvature H at theta. A step
+d = -H^-1 g that moves no value v by more than s leaves a gradient
+
+    |g(theta + d)| <= |d|_H (e^s - 1 - s) / s    in the metric H^-1,
+
+because H(theta + t d) stays within e^(±ts) H (see `objective.Loss`); so the last step needs no pass
+to be proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adaline.certificates.optimality import Metric, optimality
+from adaline.linalg import UNIT
+from adaline.objective import NEAR, Objective, gradient_rounding
+from adaline.procedures.newton.curvature import Root, depth, root_of, whole
+from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
+from adaline.procedures.newton.stopping import concluded, is_noise, lowers, proof
+from adaline.results import Array, Certificate
+
+_TRIES = 3  # passes to prove a minimum that seems reached
+_MANY_STEPS = 20  # after which weights without a penalty that still grow have no end
+_FLAT = 1e-6  # times the rows: 2 f can fall by no more than this where weights grow for ever
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Loss, gradient and curvature of rows at theta, without the penalty; they add up.
+
+    Attributes
+    ----------
+    f, g, H : float, ndarray of shape (K, q), and (q, q) or (K q, K q)
+    M : ndarray of shape (q, q)
+        Bound from below on the curvature of each of K classes (see `certificates.optimality`);
+        empty for one output, where H is one.
+    least, slopes : float
+        As in `objective.Evaluation`.
+    saturated : float
+        The least that f could be.
+    top, total, farthest : ndarray of shape (q,), and float
+        As in `objective.Extent`.
+    deepest, blocks, n : float and int
+        Rounded additions behind a sum over one block, at most; blocks; rows.
+    """
+
+    f: float
+    g: Array
+    H: Array
+    M: Array
+    least: float
+    slopes: float
+    saturated: float
+    top: Array
+    total: float
+    farthest: float
+    deepest: float
+    blocks: int
+    n: int
+
+    @classmethod
+    def of(cls, rows: Objective, theta: Array, top: Array) -> Sums:
+        """Sums over a block at theta; top bounds |z_j|, and the penalty of rows is zero."""
+        root = rows.room()
+        here = rows.at(theta, root)
+        with np.errstate(over="ignore", invalid="ignore"):  # a trial may go too far
+            H = rows.gram(root) if rows.K == 1 else whole(rows, root)
+            M = H[:0] if rows.K == 1 else rows.gram(np.sqrt(root.min(axis=1)))
+        values = here.f, here.g, H, M, here.least, here.slopes, rows.loss.saturated(rows)
+        deepest = max(rows.depth(), depth(rows))
+        return cls(*values, top, rows.total, rows.farthest, deepest, 1, rows.n)
+
+    @classmethod
+    def nothing(cls, K: int, q: int) -> Sums:
+        """Sums over no rows."""
+        H, M = np.zeros((K * q, K * q)), np.zeros((0 if K == 1 else q, q))
+        none = np.inf, 0.0, 0.0, np.zeros(q), 0.0, 0.0, 0.0
+        return cls(0.0, np.zeros((K, q)), H, M, *none, 1, 0)
+
+    def __add__(self, other: Sums) -> Sums:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Sums(
+                self.f + other.f,
+                self.g + other.g,
+                self.H + other.H,
+                self.M + other.M,
+                min(self.least, other.least),
+                self.slopes + other.slopes,
+                self.saturated + other.saturated,
+                np.maximum(self.top, other.top),
+                self.total + other.total,
+                max(self.farthest, other.farthest),
+                max(self.deepest, other.deepest),
+                self.blocks + other.blocks,
+                self.n + other.n,
+            )
+
+    @property
+    def weight(self) -> float:
+        """Rows; they have no weights."""
+        return float(self.n)
+
+    @property
+    def length(self) -> Array:
+        """Every |z_j| may be the largest."""
+        return np.asarray(np.sqrt(self.n) * self.top)
+
+    @property
+    def uncentred(self) -> float:
+        """Rows of K classes whose means are near zero are not centred."""
+        return 2.0 * (1.0 + NEAR) if len(self.g) > 1 else 1.0
+
+    def depth(self) -> float:
+        """Rounded additions behind a sum: in the block where they are most, and over blocks."""
+        return self.deepest + self.blocks
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all sums stayed in the range of float64."""
+        return bool(np.isfinite(self.f) and np.isfinite(self.g).all() and np.isfinite(self.H).all())
+
+
+Pass = Callable[[Array], Sums]  # sums over all rows at theta
+
+
+def newton_in_passes(
+    rows: Objective, sums: Pass, starts: Sequence[Array], max_iter: int, tol: float
+) -> NewtonFit:
+    """theta that minimises f, with a bound on its distance from the minimum.
+
+    rows holds the loss, the penalty and the units; its own rows are not looked at. The first of the
+    starts is taken whose sums stay in the range of float64. Stops where the
+    gradient is as small as `newton` wants it, or f is within 1e-3 tol of the least, measured by
+    half the deviance, and the minimum is proven to be near.
+    """
+    return _Descent(rows, sums, max_iter, tol).descend(starts)
+
+
+class _Descent:
+    """theta, the sums there, and how many passes and steps were made."""
+
+    theta: Array
+
+    def __init__(self, rows: Objective, sums: Pass, max_iter: int, tol: float):
+        self.rows, self.sums, self.max_iter, self.tol = rows, sums, max_iter, tol
+        self.passes, self.steps = 0, 0
+        self.near = 0  # passes made near the minimum, to prove it
+
+    def at(self, theta: Array) -> Sums:
+        """A pass; sums with the penalty."""
+        self.passes += 1
+        s, penalty, (K, q) = self.sums(theta), self.rows.penalty, theta.shape
+        D = np.diag(penalty)
+        H, M = s.H + (D if K == 1 else np.kron(np.eye(K), D)), s.M + D if K > 1 else s.M
+        if not self.rows.intercept:
+            for k in range(q - 1, K * q, q):
+                H[k], H[:, k], H[k, k] = 0.0, 0.0, 1.0
+            if K > 1:
+                M[-1, -1] = 1.0
+        f = s.f + 0.5 * float(np.sum(penalty * theta**2))
+        return replace(s, f=f, g=s.g + penalty * theta, H=H, M=M)
+
+    def descend(self, starts: Sequence[Array]) -> NewtonFit:
+        """Steps that lower f, until one of the reasons of `_end`."""
+        for self.theta in starts:
+            here = self.at(self.theta)
+            if here.is_finite:
+                break
+        else:
+            raise OverflowError("sums over the rows leave the range of float64")
+        while True:
+            root = root_of(here.H, here.depth())
+            step = -(root.A @ (root.A.T @ here.g.ravel())).reshape(self.theta.shape)
+            fit = self._end(here, root, step)
+            if fit is not None:
+                return fit
+            slope, size = float(np.sum(here.g * step)), 1.0
+            noise = self.rows.loss.size(here, self.theta, here.f, here.slopes), here.weight
+            there = self.at(self.theta + step)
+            while not (there.is_finite and lowers(there.f, here.f, size * slope, *noise)):
+                size *= 0.5 if there.is_finite else 0.1
+                if size < 1e-6:
+                    return self._finished(here, "rounding")
+                there = self.at(self.theta + size * step)
+            self.theta, here, self.steps = self.theta + size * step, there, self.steps + 1
+
+    def _end(self, here: Sums, root: Root, step: Array) -> NewtonFit | None:
+        """The fit, where the minimum is near and proven so, or no step brings it nearer."""
+        theta, nu = self.theta, float(np.sqrt(max(-float(np.sum(here.g * step)), 0.0)))
+        if not np.any(self.rows.penalty):
+            if here.least > 0:
+                return self._finished(here, "separated")
+            grows = float(np.max(np.abs(step) @ here.top)) > 0.5 and nu * nu < _FLAT * here.n
+            if self.steps > _MANY_STEPS and grows:
+                return self._finished(here, "quasi")
+        if self.steps >= self.max_iter:
+            return self._finished(here, "max_iter")
+        goal, ahead = self._goal(here), self._ahead(here, root, step)
+        if ahead is not None and ahead[0] <= goal:
+            fit = self._predicted(here, root, step, *ahead)
+            if fit.certificate.kind == "optimal":
+                return fit
+        size = self.rows.loss.size(here, theta, here.f, here.slopes)
+        if nu <= 0.01 * goal or is_noise(nu, size, here.weight):
+            self.near += 1
+            fit = self._finished(here, "converged" if nu <= goal else "rounding")
+            if fit.certificate.kind == "optimal" or self.near > _TRIES or fit.rank < theta.size:
+                return fit
+        return None
+
+    def _goal(self, here: Sums) -> float:
+        """How small |g| is to be in the metric H^-1."""
+        above = max(here.f - here.saturated, 0.0)
+        close = self.tol * np.sqrt(here.n * self.theta.size)
+        return float(max(close, np.sqrt(2e-3 * self.tol * above)))
+
+    def _rounding(self, here: Sums) -> Array:
+        """Bound on what rounding may have done to each component of the gradient, (q,)."""
+        rows = self.rows
+        return gradient_rounding(rows.loss, here, rows.penalty, self.theta, here.slopes)
+
+    def _ahead(self, here: Sums, root: Root, step: Array) -> tuple[float, float] | None:
+        """Bounds on |g| after the step, in the metric at theta, and on how values move."""
+        if root.eps >= 0.5 or root.rank < step.size:
+            return None
+        moves = np.abs(step) @ here.top
+        s = float(moves[0]) if len(moves) == 1 else 2.0 * float(moves.max())
+        if not s <= 1.0:
+            return None
+        # e^s - 1 - s cancels for a small s; s^2/2 (1 + s) is above it for s <= 1.
+        curved = s / 2.0 * (1.0 + s)
+        length = float(np.sqrt(max(float(step.ravel() @ (here.H @ step.ravel())), 0.0)))
+        rest = np.abs(here.H @ step.ravel() + here.g.ravel())
+        # theta + step is rounded, and so is H step.
+        rounded = np.abs(self.theta + step) + step.size * np.abs(step)
+        rest += UNIT * (np.abs(here.H) @ rounded.ravel())
+        error = np.tile(self._rounding(here), len(step))
+        doubt = float(np.linalg.norm(root.A, axis=1) @ (error + rest))
+        bound = length * (curved + 2 * root.eps) + doubt
+        return 1.02 * bound / float(np.sqrt(1.0 - root.eps)), s
+
+    def _predicted(self, here: Sums, root: Root, step: Array, bound: float, s: float) -> NewtonFit:
+        """The fit after a last step whose outcome is proven without a pass."""
+        rows, theta, steps = self.rows, self.theta + step, self.steps + 1
+        metric = _metric(here)
+        metric = replace(metric, loss=metric.loss * float(np.exp(s)))
+        # |g| in the metric M^-1 is at most that in H^-1, of whatever direction it is.
+        each, share = np.zeros(theta.shape[1]), metric.deviations()
+        place = -1 if rows.intercept else 0
+        each[place] = bound * float(np.exp(s / 2)) * _wider(here) / share[place]
+        value = here.f + 0.5 * float(np.sum(here.g * step))
+        rest = here.top, rows.scale, rows.shift, theta, value
+        certificate = optimality(metric, np.zeros_like(theta), each / np.sqrt(len(theta)), *rest)
+        evidence = {k: v for k, v in certificate.evidence.items() if k != "gradient_norm"}
+        evidence["passes"] = self.passes
+        distance, bias = evidence["distance_bound"], evidence["intercept_bound"]
+        said = (
+            f"the minimum of the loss, with any penalty, is within {distance:.1e} of these "
+            f"weights, |w - w*|, and the bias within {bias:.1e} of its own; the last of {steps} "
+            f"steps is bounded by the sums of {self.passes} passes."
+        )
+        certificate = Certificate(certificate.kind, said, evidence)
+        rank, made = root.rank, self.passes
+        return concluded(rows, theta, value, certificate, rank, "converged", steps, made)
+
+    def _finished(self, here: Sums, outcome: Outcome) -> NewtonFit:
+        rows, theta = self.rows, self.theta
+        rank = root_of(here.H, here.depth()).rank
+        error, metric = self._rounding(here), _metric(here)
+        certificate = proof(rows, metric, theta, here.f, here.g, error, here.top, rank)
+        return concluded(rows, theta, here.f, certificate, rank, outcome, self.steps, self.passes)
+
+
+def _metric(here: Sums) -> Metric:
+    """M <= H(theta), in which distances are measured."""
+    found = root_of(here.M if len(here.M) else here.H, here.depth())
+    return Metric(found.A, 1.0 / (1.0 - found.eps) if found.eps < 0.5 else np.inf)
+
+
+def _wider(here: Sums) -> float:
+    """How much longer a gradient can be in the metric M^-1 than in H^-1."""
+    if not len(here.M):
+        return 1.0
+    found = root_of(here.M, here.depth())
+    A = np.kron(np.eye(len(here.g)), found.A)
+    return float(np.sqrt(max(float(np.linalg.norm(A.T @ here.H @ A, 2)), 1.0))) * 1.01
