@@ -95,3 +95,14 @@ def test_no_room_above_the_estimators_has_a_list_of_their_names():
         if isinstance(node, ast.Constant) and node.value in NAMES
     ]
     assert not found, "declare it in the estimator's own file; see estimators/declarations.py"
+
+
+def test_data_ask_a_learner_by_methods_and_leave_its_memory_alone():
+    private = {"_state", "_known", "_shown", "_accept"}
+    found = [
+        f"{path.relative_to(SOURCE)}:{node.lineno} {node.attr}"
+        for path in sorted((SOURCE / "data").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in private
+    ]
+    assert not found
