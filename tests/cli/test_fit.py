@@ -10,6 +10,7 @@ import pytest
 
 import adaline
 from adaline.cli import _learn
+from adaline.cli._choose import learners
 from adaline.cli._source import held_out
 from adaline.data import Encoding, blocks
 
@@ -88,21 +89,9 @@ def test_sparse_rows_are_learned_too(command, tmp_path, rng):
     assert command("evaluate", "m.adaline", "s.libsvm").code == 0
 
 
-MODELS = {
-    "least-squares": "rent",
-    "ridge": "rent",
-    "widrow-hoff": "rent",
-    "Ridge": "rent",
-    "logistic": "failed",
-    "gaussian": "failed",
-    "perceptron": "failed",
-    "adaline": "failed",
-    "sigmoid": "failed",
-    "least-squares-classifier": "failed",
-    "ho-kashyap": "failed",
-    "kernel-perceptron": "failed",
-    "LeastSquaresClassifier": "failed",
-}
+TARGETS = {"numbers": "rent", "counts": "rent", "classes": "failed"}
+MODELS = {kind._command: TARGETS[kind._learns] for kind in learners()}
+MODELS |= {"Ridge": "rent", "LeastSquaresClassifier": "failed"}
 
 
 @pytest.mark.parametrize(("model", "target"), MODELS.items())
@@ -115,6 +104,13 @@ def test_every_learner_fits_is_kept_and_predicts(command, pumps, rents, model, t
     assert told.code == 0, told.err
     assert len(told.out.splitlines()) == 401
     assert command("info", "m.adaline").code == 0
+
+
+def test_a_learner_that_is_none_is_answered_with_all_there_are(command, rents):
+    found = command("fit", rents, "-t", "rent", "-m", "?")
+    assert found.code == 2
+    for kind in learners():
+        assert repr(kind._command) in found.err
 
 
 @pytest.mark.parametrize(("model", "target"), [("logistic", "failed"), ("ridge", "rent")])

@@ -19,6 +19,7 @@ from adaline import (
     LeastSquaresClassifier,
     LogisticRegression,
     Perceptron,
+    PoissonRegression,
     Ridge,
     SigmoidPerceptron,
     WidrowHoff,
@@ -289,6 +290,22 @@ def test_progress_tells_rows_done_and_all_rows(table, tmp_path):
     heard.clear()
     fit(Ridge(), tmp_path / "t.csv", "y", columns=INPUTS, progress=tell)
     assert heard == [(2000, None)]
+
+
+def test_a_learner_without_partial_fit_does_not_learn_online(table):
+    model = PoissonRegression()
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="PoissonRegression has no such procedure"):
+        fit(model, table, "two", columns=INPUTS, online=True)
+    assert vars(model) == before
+
+
+def test_a_class_derived_from_a_learner_is_refused(table):
+    class Mine(Ridge):
+        pass
+
+    with pytest.raises(TypeError, match="Mine cannot learn from blocks of rows; these can: Adal"):
+        fit(Mine(), table, "y", columns=INPUTS)
 
 
 def test_what_cannot_be_done_is_refused_in_a_sentence(table):

@@ -19,10 +19,11 @@ import adaline.filters
 from adaline import load, save
 from adaline.data import Encoding, blocks, fit
 from adaline.data.storing._nodes import same
-from adaline.data.storing._schema import ALONE, ESTIMATORS, FILTERS, PROOFS, RECORDS
+from adaline.data.storing._schema import ALONE, FILTERS, PROOFS, RECORDS
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import Prepared, describe, packed, unpacked
 from adaline.errors import ModelFileError
+from adaline.estimators.declarations import estimator_named
 from adaline.filters._base import Filter
 from model_zoo import MODELS, X, made, three, two, y
 
@@ -35,9 +36,9 @@ def public_classes() -> dict[str, type]:
 def test_every_public_estimator_can_be_stored():
     for name, cls in public_classes().items():
         if hasattr(cls, "fit") and hasattr(cls, "get_params"):
-            assert ESTIMATORS.get(name, [""])[0] == cls.__module__, (
-                f"{name} has no model file: say what it learns in ESTIMATORS of "
-                "adaline/data/storing/_schema.py, and put one into tests/model_zoo.py."
+            assert estimator_named(name) is cls, (
+                f"{name} has no model file: say what it learns in `_stored` of the class (see "
+                "adaline/estimators/declarations.py), and put one into tests/model_zoo.py."
             )
             assert any(key.split(",")[0] == name for key in MODELS), (
                 f"tests/model_zoo.py has no {name}."
@@ -57,7 +58,7 @@ def test_every_filter_can_be_stored():
 
 
 def test_every_name_of_the_tables_is_where_they_say():
-    homes = {name: home for name, (home, _) in (RECORDS | ESTIMATORS).items()} | FILTERS | PROOFS
+    homes = {name: home for name, (home, _) in RECORDS.items()} | FILTERS | PROOFS
     for name, home in homes.items():
         assert hasattr(importlib.import_module(home), name), f"{home} has no {name}."
     assert set(ALONE) <= set(RECORDS)

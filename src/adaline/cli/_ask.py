@@ -34,8 +34,19 @@ class Loaded:
         found = self.metadata.get("target")
         return found if isinstance(found, str) else None
 
+    @property
+    def exposure(self) -> str | None:
+        """The column that the predictions are proportional to, where the file names one."""
+        found = self.metadata.get("exposure")
+        return found if isinstance(found, str) else None
+
     def prepared(self, source: Source) -> Encoding:
         """The encoding of the file, or one of the model's columns for a model without."""
+        if self.exposure is not None and self.exposure not in source.names:
+            raise ValueError(
+                f"{source.name}: the model predicts counts for the exposure {self.exposure!r}, and "
+                "there is no such column; add it, with 1 in every row for rates."
+            )
         if self.encoding is not None:
             for entry in self.encoding.inputs:
                 if entry.name not in source.names:
@@ -91,17 +102,41 @@ class Answers:
     log_p: Any
 
 
-def answers(model: Any, encoding: Encoding, source: Source) -> Iterator[Answers]:
-    """What the model says, block by block."""
+def answers(
+    model: Any, encoding: Encoding, source: Source, exposure: str | None = None
+) -> Iterator[Answers]:
+    """What the model says, block by block; times the exposure where a column has one."""
     for block in source:
-        keep = encoding.kept(block)
+        keep, times = encoding.kept(block), None
+        if exposure is not None:
+            times, gone = _exposures(block, exposure, source.name)
+            keep = ~gone if keep is None else keep & ~gone
         kept = np.ones(block.rows, dtype=bool) if keep is None else keep
         if not kept.any():
             yield Answers(block, kept, None, np.empty(0), None)
             continue
         X = encoding.encode(block, keep)
         predicted = np.asarray(asked(model, "predict", X))
+        if times is not None:
+            predicted = predicted * times[kept]
         yield Answers(block, kept, X, predicted, log_probabilities(model, X))
+
+
+def _exposures(block: Block, exposure: str, where: str) -> Any:
+    """Positive numbers, and which are missing."""
+    values, gone = column(block, exposure)
+    bad = np.ones(len(gone), bool)
+    if values.dtype.kind != "O":
+        values = values.astype(np.float64)
+        bad = ~(np.isfinite(values) & (values > 0))
+    bad &= ~gone
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ValueError(
+            f"{where}: the exposure {exposure!r} is {values[i]} at {block.place(i)}; exposures are "
+            "positive numbers."
+        )
+    return values, gone
 
 
 @dataclass(eq=False)
@@ -122,13 +157,14 @@ def measured(
     *,
     every: int = 0,
     progress: Any = None,
+    exposure: str | None = None,
 ) -> Measured:
     """Predictions against the target; every so many-th row is kept for a report, none with 0."""
     found = Measured(quality_for(model))
     kept_X: list[Any] = []
     kept_y: list[Any] = []
     done = 0
-    for a in answers(model, encoding, source):
+    for a in answers(model, encoding, source, exposure):
         values, gone = column(a.block, target)
         there = ~gone[a.kept]
         found.left_out += a.block.rows - int(there.sum())

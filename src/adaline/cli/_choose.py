@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,27 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adaline
+from adaline._lazy import public_homes
 from adaline.cli._errors import Usage
 from adaline.cli._source import column, labels
 from adaline.cli._words import did_you_mean
 from adaline.data import Source
 from adaline.verdicts.words import name, number, plural
-
-# Names for the command line, the class, and whether blocks of rows are enough to learn from.
-REGRESSORS = {"ridge": "Ridge", "least-squares": "LeastSquares", "widrow-hoff": "WidrowHoff"}
-CLASSIFIERS = {
-    "logistic": "LogisticRegression",
-    "gaussian": "GaussianClassifier",
-    "perceptron": "Perceptron",
-    "adaline": "Adaline",
-    "sigmoid": "SigmoidPerceptron",
-    "least-squares-classifier": "LeastSquaresClassifier",
-    "ho-kashyap": "HoKashyap",
-    "kernel-perceptron": "KernelPerceptron",
-}
-MODELS = REGRESSORS | CLASSIFIERS
-STREAMS = set(MODELS) - {"ho-kashyap", "kernel-perceptron"}
-IN_ORDER = {"perceptron", "adaline", "sigmoid", "widrow-hoff"}
 
 _FEW = 10  # whole numbers with so few different values are taken for classes
 _MANY = 30  # classes, from which on a Gaussian is less work than a softmax
@@ -39,28 +24,64 @@ _MANY = 30  # classes, from which on a Gaussian is less work than a softmax
 
 @dataclass(frozen=True)
 class Choice:
-    """A learner by name, whether it tells classes apart, and the reason."""
+    """A learner's class, and the reason to take it."""
 
-    model: str
-    classes: bool
+    kind: Any
     why: str
 
+    @property
+    def model(self) -> str:
+        """The learner's name on the command line."""
+        return str(self.kind._command)
 
-def spelled(model: str) -> str:
-    """The name of a learner as in the table: also LogisticRegression or least_squares."""
+    @property
+    def classes(self) -> bool:
+        """Whether the learner tells classes apart."""
+        return bool(self.kind._learns == "classes")
+
+    @property
+    def counts(self) -> bool:
+        """Whether the target holds counts, which an exposure may go with."""
+        return bool(self.kind._learns == "counts")
+
+    @property
+    def streams(self) -> bool:
+        """Whether blocks of rows are enough to learn from."""
+        return self.kind._streams is not None
+
+    @property
+    def in_order(self) -> bool:
+        """Whether blocks of rows must come in their order."""
+        return bool(self.kind._streams == "order")
+
+
+def learners(alike: str = "") -> Iterator[Any]:
+    """Classes that declare a name for the command; first those whose own name contains `alike`.
+
+    Each class is loaded when its turn comes, which takes a while for all of them.
+    """
+    for found in sorted(public_homes("adaline.estimators"), key=lambda n: alike not in n.lower()):
+        kind = getattr(adaline, found)
+        if getattr(kind, "_command", None) is not None:
+            yield kind
+
+
+def spelled(model: str) -> Any:
+    """The class of a learner, by its name on the command line, or by that of the class."""
     plain = model.strip().lower().replace("_", "-")
-    by_class = {kind.lower(): key for key, kind in MODELS.items()}
-    found = plain if plain in MODELS else by_class.get(plain.replace("-", ""))
-    if found is None:
-        raise Usage(f"--model {model!r}: there is no such learner; {did_you_mean(plain, MODELS)}")
-    return found
+    bare = plain.replace("-", "")
+    for kind in learners(bare):
+        if plain == kind._command or bare == kind.__name__.lower():
+            return kind
+    names = sorted(kind._command for kind in learners())
+    words = did_you_mean(plain, names, len(names))
+    raise Usage(f"--model {model!r}: there is no such learner; {words}")
 
 
 def chosen(model: str | None, source: Source, target: str) -> Choice:
     """What was asked for, or what the first rows of the target suggest."""
     if model is not None:
-        key = spelled(model)
-        return Choice(key, key in CLASSIFIERS, "as you asked")
+        return Choice(spelled(model), "as you asked")
     values = _first(source, target)
     return _suggested(values, target)
 
@@ -91,26 +112,25 @@ def _suggested(values: NDArray[Any], target: str) -> Choice:
         whole = different.dtype.kind in "iub"
         if K > 2 and (not whole or K > _FEW or len(values) / 3 < K):
             what = f"{who} holds numbers, {number(K)} different ones in the first rows"
-            return Choice("ridge", False, f"{what}: ridge regression finds its penalty by itself")
+            return Choice(adaline.Ridge, f"{what}: ridge regression finds its penalty by itself")
         kind = "whole numbers, " if K > 2 else "numbers, "
     else:
         kind = ""
     shown = ", ".join(name(label) for label in different[:4].tolist()) + ", ..." * (K > 4)
     if K == 2:
         why = f"{who} has two values ({shown}): logistic regression tells probabilities, too"
-        return Choice("logistic", True, why)
+        return Choice(adaline.LogisticRegression, why)
     if K > _MANY:
         why = f"{who} has {plural(K, 'class')[:-1]}es, many: Gaussian classes need one pass"
-        return Choice("gaussian", True, why)
+        return Choice(adaline.GaussianClassifier, why)
     why = f"{who} has {kind}{K} classes ({shown}): logistic regression with softmax"
     if kind:
         why += "; for a quantity rather than classes, say --model ridge"
-    return Choice("logistic", True, why)
+    return Choice(adaline.LogisticRegression, why)
 
 
-def made(key: str, settings: Sequence[str], seed: int) -> Any:
+def made(kind: Any, settings: Sequence[str], seed: int) -> Any:
     """The learner, with `name=value` settings."""
-    kind = getattr(adaline, MODELS[key])
     known = kind().get_params()
     given: dict[str, Any] = {}
     for setting in settings:
@@ -120,7 +140,7 @@ def made(key: str, settings: Sequence[str], seed: int) -> Any:
             raise Usage(f"--set {setting!r}: expected name=value, such as --set alpha=1.")
         if parameter not in known:
             raise Usage(
-                f"--set {setting!r}: {key} has no setting {parameter!r}; "
+                f"--set {setting!r}: {kind._command} has no setting {parameter!r}; "
                 f"{did_you_mean(parameter, known)}"
             )
         given[parameter] = _value(text.strip())

@@ -40,6 +40,7 @@ class Asked:
     passes: int = 1
     jobs: int = 1
     checkpoint: str | None = None
+    exposure: str | None = None
 
 
 def run(asked: Asked, printer: Out) -> int:
@@ -51,9 +52,16 @@ def run(asked: Asked, printer: Out) -> int:
 
 
 def _run(asked: Asked, printer: Out) -> None:
-    source = opened(asked.data, asked.ignore, keep=[asked.target])
+    beside = [] if asked.exposure is None else [asked.exposure]
+    source = opened(asked.data, asked.ignore, keep=[asked.target, *beside])
     known_column(source, asked.target)
-    choice = _choose.chosen(asked.model, source, asked.target)
+    for column in beside:
+        known_column(source, column, "--exposure")
+    choice = _choose.chosen(asked.model or ("poisson" if beside else None), source, asked.target)
+    if beside and not choice.counts:
+        raise Usage(
+            f"--exposure {asked.exposure!r} is of --model poisson; {choice.model} has none."
+        )
     about = about_rows(source)
     plan = Plan(
         asked.target,
@@ -64,12 +72,14 @@ def _run(asked: Asked, printer: Out) -> None:
         asked.jobs,
         asked.checkpoint,
         asked.passes,
+        exposure=asked.exposure,
     )
     encoding = _learn.encoding_of(source, plan)
     numbers = (about or _learn.MEMORY) * (len(encoding.names) + 1)
     small = about is not None and numbers <= _learn.MEMORY
-    plan = replace(plan, in_memory=small and asked.jobs == 1 and asked.checkpoint is None)
-    estimator = _choose.made(choice.model, asked.settings, plan.seed)
+    by_blocks = asked.jobs > 1 or asked.checkpoint is not None or asked.exposure is not None
+    plan = replace(plan, in_memory=small and not by_blocks)
+    estimator = _choose.made(choice.kind, asked.settings, plan.seed)
     estimator = _learn.penalised(estimator, plan, asked.settings, numbers)
     found = _learn.learned(estimator, source, encoding, plan, printer, about)
     every = 0 if asked.report is None else max(1, round(numbers * (plan.share or 1) / _REPORTED))
@@ -98,6 +108,8 @@ def _able(asked: Asked) -> None:
         not_the_data(path, asked.data)
     if asked.report is None:
         return
+    if asked.exposure is not None:
+        raise Usage("--report: its pictures know of no exposure; leave out one of the two.")
     for needed in ("jinja2", "matplotlib"):
         if importlib.util.find_spec(needed) is None:
             raise adaline.MissingExtra(
@@ -113,7 +125,13 @@ def _tested(
     rows: Source = Share(source, plan.seed, plan.share, out=True) if plan.share else source
     with Progress(printer) as progress:
         tested = measured(
-            found.model, found.encoding, rows, plan.target, every=every, progress=progress
+            found.model,
+            found.encoding,
+            rows,
+            plan.target,
+            every=every,
+            progress=progress,
+            exposure=plan.exposure,
         )
     if tested.quality.n == 0:
         return _tested(found, source, replace(plan, share=0.0), printer, every)
@@ -131,6 +149,8 @@ def _written(story: Story, out: str | None, report: str | None) -> dict[str, str
             "seed": story.plan.seed,
             "quality": story.printable_quality(),
         }
+        if story.plan.exposure is not None:
+            metadata["exposure"] = story.plan.exposure
         adaline.save(story.found.model, out, story.found.encoding, metadata)
         files["model"] = out
     if report is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import adaline
-from adaline.cli._choose import IN_ORDER, STREAMS, Choice
+from adaline.cli._choose import Choice, learners
 from adaline.cli._errors import Usage
 from adaline.cli._output import Out
 from adaline.cli._progress import Progress
@@ -39,6 +39,7 @@ class Plan:
     checkpoint: str | None = None
     passes: int = 1
     in_memory: bool = True
+    exposure: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +59,13 @@ class Learned:
 
 def encoding_of(source: Source, plan: Plan) -> Encoding:
     """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
-    whole = Encoding.learn(source, plan.target, missing=plan.missing, jobs=plan.jobs)
+    options: dict[str, Any] = {"missing": plan.missing, "jobs": plan.jobs}
+    if plan.exposure is not None:
+        options["columns"] = [n for n in source.names if n not in (plan.target, plan.exposure)]
+    whole = Encoding.learn(source, plan.target, **options)
     if plan.missing != "mean" or not plan.share:
         return whole
-    ours = Encoding.learn(learned_rows(source, plan), plan.target, missing="mean", jobs=plan.jobs)
+    ours = Encoding.learn(learned_rows(source, plan), plan.target, **options)
     means = {entry.name: entry.mean for entry in ours.inputs}
     return replace(whole, inputs=tuple(replace(e, mean=means[e.name]) for e in whole.inputs))
 
@@ -81,8 +85,10 @@ def fits_in_memory(source: Source, encoding: Encoding) -> None:
         )
 
 
-def gathered(source: Source, encoding: Encoding, target: str, classes: bool) -> Any:
-    """X, y and the number of rows left out, all rows in memory."""
+def gathered(
+    source: Source, encoding: Encoding, target: str, classes: bool, counts: bool = False
+) -> Any:
+    """X, y and the number of rows left out, all rows in memory; counts must not be negative."""
     X: list[Any] = []
     y: list[Any] = []
     left_out = 0
@@ -94,6 +100,12 @@ def gathered(source: Source, encoding: Encoding, target: str, classes: bool) -> 
             raise ValueError(
                 f"the target {target!r} is missing at {at} ({int(gone.sum())} in this block); "
                 "--missing drop leaves those rows out."
+            )
+        if counts and values.dtype.kind != "O" and np.any(values[~gone] < 0):
+            i = int(np.argmax(np.where(gone, 0, values) < 0))
+            raise ValueError(
+                f"{source.name}: the target {target!r} is {values[i]:g} at {block.place(i)}; "
+                "counts are not negative; correct it or leave that row out."
             )
         left_out += 0 if keep is None else int((~keep).sum())
         X.append(encoding.encode(block, keep))
@@ -140,7 +152,7 @@ def learned(
     names = encoding.names if plan.in_memory else ()
     said = list(dict.fromkeys(with_names(str(w.message), names) for w in ours))
     converged: bool | None = "ConvergenceWarning" not in kinds
-    in_order = not plan.in_memory and plan.choice.model in IN_ORDER
+    in_order = not plan.in_memory and plan.choice.in_order
     if in_order and not is_proven(getattr(found.model, "certificate_", None)):
         converged = None  # the passes were done as asked: nobody has looked whether more would help
     return replace(found, said=said, converged=converged)
@@ -155,7 +167,7 @@ def _at_once(
     estimator: Any, source: Source, encoding: Encoding, plan: Plan, out: Out, about: int | None
 ) -> Learned:
     rows, classes = learned_rows(source, plan), plan.choice.classes
-    X, y, left_out = gathered(rows, encoding, plan.target, classes)
+    X, y, left_out = gathered(rows, encoding, plan.target, classes, plan.choice.counts)
     if classes and len(np.unique(y)) < 2:
         raise ValueError(f"the target {plan.target!r} has one class among the rows to learn from.")
     try:
@@ -172,11 +184,11 @@ def _at_once(
 def _by_blocks(
     estimator: Any, source: Source, encoding: Encoding, plan: Plan, out: Out, about: int | None
 ) -> Learned:
-    key = plan.choice.model
-    if key not in STREAMS:
+    if not plan.choice.streams:
+        others = sorted(kind._command for kind in learners() if kind._streams)
         raise Usage(
-            f"{key} needs all rows in memory; use a smaller file, no --checkpoint and --jobs 1, or "
-            f"one of {', '.join(sorted(STREAMS))}."
+            f"{plan.choice.model} needs all rows in memory; use a smaller file, no --checkpoint "
+            f"and --jobs 1, or one of {', '.join(others)}."
         )
     progress = Progress(out, None if about is None else int(about * (1 - plan.share)))
     with progress:
@@ -185,11 +197,12 @@ def _by_blocks(
             learned_rows(source, plan),
             plan.target,
             encoding=encoding,
-            jobs=1 if key in IN_ORDER else plan.jobs,
+            jobs=1 if plan.choice.in_order else plan.jobs,
             checkpoint=plan.checkpoint,
             progress=progress,
             passes=plan.passes,
             seed=plan.seed % 2**64,
+            exposure=plan.exposure,
         )
     return Learned(model, encoding, progress.rows or None, 0, [], True)
 
@@ -197,6 +210,7 @@ def _by_blocks(
 def penalised(estimator: Any, plan: Plan, settings: Any, numbers: int) -> Any:
     """Logistic regression looks for its penalty where the rows are few enough to try."""
     free = not any(str(setting).partition("=")[0].strip() == "alpha" for setting in settings)
-    if plan.choice.model == "logistic" and free and plan.in_memory and numbers <= _AUTO:
+    tries = isinstance(estimator, adaline.LogisticRegression)
+    if tries and free and plan.in_memory and numbers <= _AUTO:
         estimator.set_params(alpha="auto")
     return estimator

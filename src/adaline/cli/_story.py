@@ -54,13 +54,14 @@ class Story:
 
     def code(self) -> str:
         """Python that does it again."""
-        model = self.found.model
+        model, exposure = self.found.model, self.plan.exposure
+        exposed = "" if exposure is None else f", exposure={exposure!r}"
         return (
             f"from adaline import {type(model).__name__}\n"
             "from adaline.data import fit\n\n"
             f"model = {model!r}\n"
             f"fit(model, {title(self.source)!r}, {self.plan.target!r}, "
-            f"missing={self.plan.missing!r})\n"
+            f"missing={self.plan.missing!r}{exposed})\n"
         )
 
     def tell(self, kept: str | None) -> None:
@@ -83,9 +84,11 @@ class Story:
         out.json(self._facts(warnings))
 
     def _left_side(self) -> str:
-        """What the weighted sum tells: the target, or for two classes that it is the second."""
+        """What the weighted sum tells: the target, that two classes are the second, or a log."""
         classes: Any = getattr(self.found.model, "classes_", ())
         target = name(self.plan.target)
+        if self.plan.choice.counts:
+            return f"log {target}"
         return f"{target}={name(classes[1])}" if len(classes) == 2 else target
 
     def _read(self) -> str:

@@ -36,12 +36,12 @@ def with_names(text: str, names: Sequence[str]) -> str:
     return re.sub(r"(?<![\w=])x(\d+)\b", called, text)
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], most: int = 12) -> str:
     """A question where something looks alike, else the list of what there is."""
     there = list(known)
     folded = {k.lower(): k for k in there}
     alike = difflib.get_close_matches(word.lower(), folded, 3, 0.5)
     if alike:
         return f"did you mean {' or '.join(repr(folded[a]) for a in alike)}?"
-    more = ", ..." if len(there) > 12 else ""
-    return f"there are {', '.join(repr(k) for k in there[:12])}{more}."
+    more = ", ..." if len(there) > most else ""
+    return f"there are {', '.join(repr(k) for k in there[:most])}{more}."

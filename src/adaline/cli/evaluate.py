@@ -46,7 +46,9 @@ def evaluate(
     known_column(source, wanted)
     encoding = found.prepared(source)
     with Progress(printer, about_rows(source)) as progress:
-        tested = measured(found.model, encoding, source, wanted, progress=progress)
+        tested = measured(
+            found.model, encoding, source, wanted, progress=progress, exposure=found.exposure
+        )
     quality = tested.quality
     if quality.n == 0:
         raise ValueError(f"{source.name}: no row has all that is needed to compare.")

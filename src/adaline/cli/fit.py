@@ -24,6 +24,7 @@ def fit(
     passes: Whole = 1,
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
     checkpoint: str | None = None,
+    exposure: str | None = None,
     common: Common | None = None,
 ) -> int:
     """Learn a column of a table from the others, and say what the result is worth.
@@ -39,9 +40,9 @@ def fit(
     target
         The column to learn.
     model
-        The learner: ridge, least-squares or widrow-hoff for numbers; logistic, gaussian,
-        perceptron, adaline, sigmoid, least-squares-classifier, ho-kashyap or kernel-perceptron
-        for classes. Without it the target decides.
+        The learner: ridge, least-squares or widrow-hoff for numbers, poisson for counts; logistic,
+        gaussian, perceptron, adaline, sigmoid, least-squares-classifier, ho-kashyap or
+        kernel-perceptron for classes; --model ? lists them all. Without it the target decides.
     out
         Where to keep the model, such as model.adaline.
     report
@@ -61,6 +62,8 @@ def fit(
     checkpoint
         A directory that keeps what was learned so far: after Ctrl-C or a crash the same command
         goes on from there.
+    exposure
+        Of poisson: the column of times, areas or people that the counts are proportional to.
     """
     from adaline.cli._fitting import Asked, run  # with all that learns: not for a help text
 
@@ -77,5 +80,6 @@ def fit(
         passes,
         jobs,
         checkpoint,
+        exposure,
     )
     return run(asked, Out(common))

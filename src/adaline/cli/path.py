@@ -58,7 +58,7 @@ def path(
     encoding = Encoding.learn(source, target, missing=missing, jobs=jobs)
     about = about_rows(source)
     small = about is not None and about * len(encoding.names) <= _learn.MEMORY and jobs == 1
-    choice = Choice("ridge", False, "the path is ridge's")
+    choice = Choice(adaline.Ridge, "the path is ridge's")
     plan = _learn.Plan(target, choice, 0, 0.0, missing, jobs, in_memory=small)
     found = _learn.learned(adaline.Ridge(), source, encoding, plan, out, about)
     model = found.model

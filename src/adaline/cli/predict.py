@@ -66,7 +66,7 @@ def predict(
         writer_for(out, format, names, disarm) as writer,
         Progress(printer, about_rows(source)) as progress,
     ):
-        for part in answers(found.model, encoding, source):
+        for part in answers(found.model, encoding, source, found.exposure):
             _write(writer, part, keep or [], len(_heads(found.model)) - 1)
             rows, blank = rows + part.block.rows, blank + int((~part.kept).sum())
             progress(rows)

@@ -18,15 +18,6 @@ from adaline.data import Encoding
 from adaline.verdicts.words import name, number
 
 _STEPS = 200_000  # rows of the table that are kept at most
-TRACED = (
-    "perceptron",
-    "widrow-hoff",
-    "adaline",
-    "sigmoid",
-    "kernel-perceptron",
-    "ho-kashyap",
-    "logistic",
-)
 
 
 def trace(
@@ -64,27 +55,29 @@ def trace(
         What to do with missing values.
     """
     out = Out(common)
-    key = _choose.spelled(model)
-    if key not in TRACED:
-        raise Usage(f"--model {model!r} does not learn in steps; {did_you_mean(key, TRACED)}")
+    kind = _choose.spelled(model)
+    if kind._traces is None:
+        others = [other._command for other in _choose.learners() if other._traces]
+        words = did_you_mean(kind._command, others)
+        raise Usage(f"--model {model!r} does not learn in steps; {words}")
     if passes < 1 or rows < 0:
         raise Usage("--passes is 1 or more, and --rows 0 or more.")
     source = opened(data, ignore or (), keep=[target])
     known_column(source, target)
     encoding = Encoding.learn(source, target, missing=missing)
-    _check_size(about_rows(source) or 0, passes, key)
-    X, y, _ = gathered(source, encoding, target, key in _choose.CLASSIFIERS)
+    _check_size(about_rows(source) or 0, passes, kind._traces in ("samples", "duals"))
+    X, y, _ = gathered(source, encoding, target, kind._learns == "classes")
     given = [*(set_ or ())]
     if not any(s.startswith("max_iter=") for s in given):
         given.append(f"max_iter={passes}")
-    found = _traced(_choose.made(key, given, out.common.seed), X, y)
+    found = _traced(_choose.made(kind, given, out.common.seed), X, y)
     out.say(f"w1, w2, ... are the weights of {', '.join(name(n) for n in encoding.names[:8])}.")
     _tell(out, found, rows)
     columns = found.columns()
     out.json(
         {
             "command": "trace",
-            "model": key,
+            "model": kind._command,
             "names": list(encoding.names),
             "steps": len(found),
             "stopped": found.fit.stopped,
@@ -96,8 +89,8 @@ def trace(
     return 0
 
 
-def _check_size(rows: int, passes: int, key: str) -> None:
-    lines = rows if key in ("logistic", "ho-kashyap") else rows * passes
+def _check_size(rows: int, passes: int, by_sample: bool) -> None:
+    lines = rows * passes if by_sample else rows
     if lines > _STEPS:
         most = _STEPS // max(rows, 1)
         advice = f"take fewer rows, or --passes {most}" if most else "take fewer rows"

@@ -19,14 +19,17 @@ from adaline.certificates.delivery import delivered
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing
+from adaline.estimators.declarations import Declared, Target, demand
 from adaline.parameters import Expected, ParameterError
 from adaline.results import Array, Certificate, Fit
 from adaline.tiles import as_csr, check_finite, is_sparse
 
-__all__ = ["Classifier", "Learner", "Regressor", "check_finite", "checked_rows"]
+__all__ = ["COEF", "Classifier", "Learner", "Regressor", "check_finite", "checked_rows"]
+
+COEF = ("coef_", "intercept_", "_dtype")  # what `_deliver` makes of fit_
 
 
-class Learner(AllOrNothing, BaseEstimator):
+class Learner(Declared, AllOrNothing, BaseEstimator):
     """What every learner does with its rows, and with what it has learned."""
 
     fit_: Fit
@@ -34,9 +37,9 @@ class Learner(AllOrNothing, BaseEstimator):
     intercept_: Any
     n_features_in_: int
     _parameters: Mapping[str, Expected] = {}  # what each parameter may be
-    _steps_are: str = ""  # which table `trace` makes of the steps of a fit, if any
     _look: Any = None  # set by `trace`: is called with each step
     _dtype: Any  # of coef_ and intercept_ as they were learned
+    _derived: tuple[str, ...] = COEF
 
     def __copy__(self) -> Self:
         """A copy that learns, and is written to, on its own."""
@@ -116,6 +119,13 @@ class Learner(AllOrNothing, BaseEstimator):
         self.fit_, self._dtype = fit, np.dtype(dtype)
         self.coef_, self.intercept_ = (np.array(rounded_to(part, dtype)) for part in (fit.W, fit.b))
 
+    def _restored(self, dtype: Any) -> None:
+        self._deliver(self.fit_, dtype)
+
+    def _exported_weights(self) -> tuple[Any, Any] | None:
+        W, b = self._weights_shown()
+        return W.astype(np.float64), b.astype(np.float64)
+
     @property
     def certificate_(self) -> Certificate:
         """Evidence for the last fit: it speaks of coef_ and intercept_ as they are."""
@@ -126,6 +136,7 @@ class Learner(AllOrNothing, BaseEstimator):
 class Regressor(RegressorMixin, Learner):
     """One or many real targets."""
 
+    _learns: Target | None = "numbers"
     _one_target: bool
 
     def __sklearn_tags__(self) -> Any:
@@ -152,6 +163,10 @@ class Regressor(RegressorMixin, Learner):
         if self._one_target:
             self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
 
+    def _restored(self, dtype: Any) -> None:
+        demand(not self._one_target or len(self.fit_.b) == 1, "several targets and one.")
+        super()._restored(dtype)
+
     def predict(self, X: Any) -> Array:
         """v = W x + b for each row."""
         V = self._values(X)
@@ -172,6 +187,7 @@ class Regressor(RegressorMixin, Learner):
 class Classifier(ClassifierMixin, Learner):
     """Two classes or many, any labels: one neuron for two, one a class for more."""
 
+    _learns = "classes"
     classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> Array:

@@ -137,6 +137,32 @@ class StreamWeights:
             check_sample(x)
         return v
 
+    def _begin_stream(self) -> None:
+        """Forget what was learned: `data.fit` is about to give the rows in their order."""
+        self._state = self._known = self._shown = None
+
+    def _stream_memory(self) -> tuple[Array, Array]:
+        """All that a checkpoint keeps of this learner: counters, and weights."""
+        state: Any = self._state
+        return state.head.copy(), state.theta.copy()
+
+    def _resume_stream(self, memory: tuple[Array, Array]) -> None:
+        """Go on from such a memory; one row must have been learned, which makes the rest."""
+        state: Any = self._state
+        state.restore(memory)
+        self._known = self._shown = None
+        self._made_fit()
+
+    @property
+    def _stream_corrections(self) -> int:
+        """Corrections so far; learners that correct at every row have made one for each."""
+        state: Any = self._state
+        return 0 if state is None else int(getattr(self.fit_, "corrections", state.seen))
+
+    def _settled(self) -> None:
+        self._heeded_fit()
+        self._show()
+
     def __sklearn_is_fitted__(self) -> bool:
         return self._state is not None or self._known is not None
 

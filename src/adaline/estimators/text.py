@@ -11,10 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import check_finite, checked_rows
 from adaline.estimators._refusals import AllOrNothing
+from adaline.estimators.declarations import SEEN, Declared, demand
 from adaline.tiles import is_sparse
 
+_OUTPUTS = ("default", "pandas", "polars")
 
-class TfDf(AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+
+class TfDf(Declared, AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """W(i, d) = tf(i, d) / df(i): how often word i is in document d, over how many have it.
 
     It comes after scikit-learn's CountVectorizer or HashingVectorizer, whose rows are documents
@@ -42,6 +45,12 @@ class TfDf(AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [0.   , 1.333, 0.   ]])
     """
 
+    _exports = "frequencies"
+    _stored = SEEN | {
+        "df_": "int+ p",
+        "n_documents_": "count",
+        "_sklearn_output_config?": "facts",
+    }
     df_: NDArray[np.int64]
     n_documents_: int
 
@@ -76,6 +85,12 @@ class TfDf(AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weighted = X.copy()
         weighted.data /= df[X.indices]
         return weighted
+
+    def _restored(self, dtype: Any) -> None:
+        demand(bool((self.df_ <= self.n_documents_).all()), "words in more documents than seen.")
+        config = getattr(self, "_sklearn_output_config", {})
+        known = set(config) <= {"transform"} and all(v in _OUTPUTS for v in config.values())
+        demand(known, "an output that is none.")
 
     def _documents(self, X: Any, *, reset: bool) -> Any:
         X = checked_rows(self, X, reset=reset)

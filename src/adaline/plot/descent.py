@@ -14,14 +14,6 @@ from adaline.plot._canvas import Array, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ERRORS = {
-    "Perceptron": "perceptron criterion",
-    "WidrowHoff": "mean squared error",
-    "Adaline": "mean squared error",
-    "SigmoidPerceptron": "mean squared error through the sigmoid",
-    "LogisticRegression": "mean logistic loss",
-}
-
 
 @dataclass(eq=False)
 class WeightPathDisplay(Display):
@@ -88,10 +80,11 @@ class WeightPathDisplay(Display):
         **start
             What else `fit` takes, such as coef_init.
         """
-        kind = type(estimator).__name__
-        if kind not in _ERRORS:
+        kind, error = type(estimator).__name__, getattr(estimator, "_error", None)
+        if error is None:
             raise TypeError(
-                f"{kind} has no error surface to show here; expected one of {', '.join(_ERRORS)}."
+                f"{kind} has no error surface to show here; expected a learner that makes an error "
+                "smaller step by step, such as WidrowHoff, Perceptron or LogisticRegression."
             )
         R = _given.rows(X)
         steps: Any = adaline.trace(estimator, X, y, **start)
@@ -104,7 +97,7 @@ class WeightPathDisplay(Display):
             full = np.tile(theta[-1], (len(both), 1))
             full[:, pair] = both
             V = R @ full[:, :-1].T + full[:, -1]
-            mean = _loss(estimator, targets[:, None], V).mean(axis=0)
+            mean = estimator._row_errors(targets[:, None], V).mean(axis=0)
             return np.asarray(mean + 0.5 * alpha * np.sum(full[:, :-1] ** 2, axis=1))
 
         path = theta[:, pair]
@@ -113,11 +106,11 @@ class WeightPathDisplay(Display):
         held = R.shape[1] - 2 + bool(estimator.fit_intercept)
         chosen = (names[pair[0]], names[pair[1]])
         wrong = None
-        if kind == "Perceptron":  # zero weights have zero criterion, and no row right
+        if error == "perceptron criterion":  # zero weights have zero criterion, and no row right
             ends = R @ theta[[0, -1], :-1].T + theta[[0, -1], -1]
             first, last = np.sum(targets[:, None] * ends <= 0, axis=0).tolist()
             wrong = first, last
-        return cls(kind, _ERRORS[kind], path, loss(path), a, b, surface, chosen, held, wrong)
+        return cls(kind, error, path, loss(path), a, b, surface, chosen, held, wrong)
 
     @property
     def claim(self) -> str:
@@ -209,15 +202,3 @@ def _pair(weights: Any, names: list[str], bias: bool) -> list[int]:
     if isinstance(weights, str) or len(weights) != 2:
         raise ValueError(f'weights is {weights!r}; expected two columns, or a column and "b".')
     return list(_given.two_of(weights, names))
-
-
-def _loss(estimator: Any, t: Array, V: Array) -> Array:
-    """The error of each sample (rows) for each weight vector (columns)."""
-    kind = type(estimator).__name__
-    if kind == "Perceptron":
-        return np.maximum(0.0, -t * V)
-    if kind == "LogisticRegression":
-        return np.asarray(np.logaddexp(0.0, (1.0 - 2.0 * t) * V))
-    if kind == "SigmoidPerceptron":
-        V = np.tanh(V) if estimator.phi == "tanh" else 0.5 * (1.0 + np.tanh(0.5 * V))
-    return np.asarray((t - V) ** 2)

@@ -67,7 +67,8 @@ class LearningCurveDisplay(Display):
             Samples to average over; by default all of X, one pass.
         """
         kind = type(estimator).__name__
-        if kind not in ("WidrowHoff", "Adaline") or estimator.mode == "batch":
+        error = getattr(estimator, "_error", None)
+        if error != "mean squared error" or estimator.mode == "batch":
             raise TypeError(
                 f"{kind} does not learn squared errors sample by sample; expected WidrowHoff or "
                 "Adaline with mode='online'. For batch learning see WeightPathDisplay."

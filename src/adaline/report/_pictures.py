@@ -74,7 +74,7 @@ def _wanted(model: Any, rows: Rows | None, names: list[str], held_out: bool) -> 
         )
     if hasattr(model, "path"):
         yield "ridge", "Penalty", lambda: plot.RidgePathDisplay.from_estimator(model, names=names)
-    if rows is not None and type(model).__name__ in ("WidrowHoff", "Adaline"):
+    if rows is not None and getattr(model, "_error", None) == "mean squared error":
         bias = bool(model.fit_intercept)
         yield (
             "eigenvalues",

@@ -146,14 +146,15 @@ def regress(model: Any, passes: Passes, rows: Rows) -> Any:
         raise ValueError(str(error)) from None
     m = passes.sums("moments", MomentsOf(rows), _plus)
     learn(m)
-    ridge, stopped = float(getattr(model, "alpha_", 0.0)), model.fit_.stopped
+    criterion, stopped = model._refinement(), model.fit_.stopped
     short = model.fit_.certificate.evidence.get("digits", 0.0) < ENOUGH
-    if short and passes.source.again and getattr(model, "refine", True):
-        better = refined(m, passes, rows, ridge, bool(model.fit_intercept))
+    if criterion is not None and short and passes.source.again:
+        better = refined(m, passes, rows, *criterion)
         if better is not None:
             rule = stopped.partition(". ")[0] + ". " if ". " in stopped else ""
             how = better.stopped[0].upper() + better.stopped[1:] if rule else better.stopped
-            model._accept(replace(better, stopped=rule + how), np.dtype(np.float64))
+            model._take_refined(replace(better, stopped=rule + how))
+    model._speak_up()
     return model
 
 
@@ -163,7 +164,9 @@ def linear_machine(model: Any, passes: Passes, rows: Rows) -> Any:
     m = found.value
     if len(found.labels) == 2:
         m = _signed(m)
-    return model.fit_moments(m, class_array(found.labels, rows.target))
+    model.fit_moments(m, class_array(found.labels, rows.target))
+    model._speak_up()
+    return model
 
 
 def _signed(m: Moments) -> Moments:

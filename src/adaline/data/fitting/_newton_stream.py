@@ -52,25 +52,14 @@ def logistic(model: Any, passes: Passes, rows: Rows, classes: Any) -> Any:
             f"after {fit.steps} steps the weights still grow: the classes seem separable but for "
             "ties, and then maximum likelihood has no finite weights; give alpha > 0."
         )
-    model._state = model._known = model._shown = None
-    model.n_features_in_, model.alpha_ = len(rows.encoding.names), float(model.alpha)
-    model._know(class_array(labels, rows.target))
-    model.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
-    return _accepted(model, fit)
+    model._take_newton(fit, len(rows.encoding.names), class_array(labels, rows.target))
+    return model
 
 
 def poisson(model: Any, passes: Passes, rows: Rows) -> Any:
     """PoissonRegression on a source that can be read again."""
     fit, _ = _minimum(model, passes, rows, Counts(), ())
-    model.n_features_in_, model._one_target = len(rows.encoding.names), True
-    model.n_iter_ = max(fit.steps, 1)
-    return _accepted(model, fit)
-
-
-def _accepted(model: Any, fit: NewtonFit) -> Any:
-    model._information = None
-    model._accept(fit, np.dtype(np.float64))
-    model._speak_up()
+    model._take_newton(fit, len(rows.encoding.names))
     return model
 
 

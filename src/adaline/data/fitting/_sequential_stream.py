@@ -37,7 +37,8 @@ def in_passes(
     shuffle = bool(getattr(model, "shuffle", False))
     if not source.again and (count > 1 or shuffle):
         raise DataError(f"{source.name} can be read once only; give passes=1 and shuffle=False.")
-    learner = _Learner(model, rows, _known(passes, rows, classes) if _labelled(model) else None)
+    known = _known(passes, rows, classes) if model._learns == "classes" else None
+    learner = _Learner(model, rows, known)
     at = 0, 0
     if passes.present is not None and passes.present["pass"] == "learning":
         at = passes.present["at"]
@@ -59,10 +60,6 @@ def in_passes(
         if calm:
             break
     return model
-
-
-def _labelled(model: Any) -> bool:
-    return any(kind.__name__ == "ClassifierMixin" for kind in type(model).__mro__)
 
 
 def _known(passes: Passes, rows: Rows, classes: Any) -> Any:
@@ -97,16 +94,12 @@ class _Learner:
     def __init__(self, model: Any, rows: Rows, classes: Any):
         self.model, self.to_rows, self.classes = model, rows, classes
         self.rows, self.begun = 0, False
-        model._state = model._known = model._shown = (
-            None  # what an earlier fit has learned is not gone on from
-        )
+        model._begin_stream()
 
     @property
     def corrections(self) -> int:
-        """Corrections made so far; on-line logistic regression corrects at every row."""
-        if not self.begun:
-            return 0
-        return int(getattr(self.model.fit_, "corrections", self.model._state.seen))
+        """Corrections made so far."""
+        return int(self.model._stream_corrections)
 
     def learn(self, block: Block, order: np.random.Generator | None) -> None:
         """Every row of a block, once."""
@@ -133,15 +126,9 @@ class _Learner:
 
     def state(self, at: tuple[int, int], made: int) -> Any:
         """What a checkpoint keeps: weights, counters and where we are."""
-        state = self.model._state
-        return {
-            "pass": "learning",
-            "at": at,
-            "rows": self.rows,
-            "made": made,
-            "head": state.head.copy(),
-            "theta": state.theta.copy(),
-        }
+        head, theta = self.model._stream_memory()
+        where = {"pass": "learning", "at": at, "rows": self.rows, "made": made}
+        return where | {"head": head, "theta": theta}
 
     def restore(self, saved: Any, source: Any) -> None:
         """A learner in this state: one row makes everything but the numbers, which are put back."""
@@ -152,7 +139,5 @@ class _Learner:
                     warnings.simplefilter("ignore")  # of a rate that one row cannot judge
                     self._partial_fit(X[:1], y[:1])
                 break
-        self.model._state.restore((saved["head"], saved["theta"]))
+        self.model._resume_stream((saved["head"], saved["theta"]))
         self.rows = saved["rows"]
-        self.model._known = self.model._shown = None  # what was known was of one row
-        assert self.model.fit_ is not None

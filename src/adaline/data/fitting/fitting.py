@@ -30,16 +30,10 @@ from adaline.data.reading.encoding import MISSING, Encoding, Missing
 from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
+from adaline.estimators.declarations import is_public, names_with
 
 _FORMAT = 2  # of what checkpoints hold; another number refuses those of older versions
-_CLOSED: dict[str, Any] = {
-    "LeastSquares": regress,
-    "Ridge": regress,
-    "LeastSquaresClassifier": linear_machine,
-    "GaussianClassifier": gaussian,
-}
-_STREAMED = ("Adaline", "Perceptron", "SigmoidPerceptron", "WidrowHoff")
-CAN = (*_CLOSED, "LogisticRegression", "PoissonRegression", *_STREAMED)
+_CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
 
 
 def fit(
@@ -124,23 +118,14 @@ def fit(
     >>> model.coef_.round(6), float(model.intercept_.round(6))
     (array([ 2., -1.]), 3.0)
     """
-    name = type(estimator).__name__
-    if isinstance(estimator, type):
-        made = f"{estimator.__name__}()"
-        raise TypeError(f"estimator is the class {estimator.__name__}; give an object, {made}.")
-    if name not in CAN or not type(estimator).__module__.startswith("adaline.estimators."):
-        raise TypeError(
-            f"{name} cannot learn from blocks of rows; these can: {', '.join(CAN)}. Read the file "
-            "and use fit where it is small enough."
-        )
+    name, way = type(estimator).__name__, _way(estimator, online)
     _check(target, encoding, columns, missing, jobs, checkpoint, every, progress, passes)
-    check_truth("online", online)
     check_labels("classes", classes)
     check_whole("seed", seed, 0)
     source = blocks(source)
     place_of(target, source.names, source.name, "target column")
     if exposure is not None:
-        columns = _beside(exposure, source, target, encoding, columns, name)
+        columns = _beside(exposure, source, target, encoding, columns, estimator)
     if encoding is None:
         encoding = _learned(source, target, columns, missing, jobs)
     elif target in {entry.name for entry in encoding.inputs}:
@@ -158,25 +143,56 @@ def fit(
     run = Passes(source, jobs, progress, store)
     with _all_or_nothing(estimator):
         # Named before it learns, so that whatever is said on the way names the right columns.
-        estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
-        if name in _CLOSED:
-            model = _CLOSED[name](estimator, run, rows)
-        elif name == "LogisticRegression" and not online:
-            model = logistic(estimator, run, rows, classes)
-        elif name == "PoissonRegression":
-            model = poisson(estimator, run, rows)
+        estimator.feature_names_in_ = names = np.array(encoding.names, dtype=object)
+        if way == "order":
+            in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
+        elif way == "newton" and estimator._learns == "classes":
+            logistic(estimator, run, rows, classes)
+        elif way == "newton":
+            poisson(estimator, run, rows)
         else:
-            model = in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
-    return _named(model, encoding)
+            _CLOSED[way](estimator, run, rows)
+    # Named again: blocks are arrays, and a learner forgets the names of the table before it.
+    estimator.feature_names_in_, estimator.encoding_ = names, encoding
+    return estimator
+
+
+def _way(estimator: Any, online: Any) -> str:
+    """How the estimator declares to learn from blocks of rows; TypeError where it cannot."""
+    if isinstance(estimator, type):
+        made = f"{estimator.__name__}()"
+        raise TypeError(f"estimator is the class {estimator.__name__}; give an object, {made}.")
+    check_truth("online", online)
+    way = estimator._streams if is_public(estimator) else None
+    if way is None:
+        raise TypeError(
+            f"{type(estimator).__name__} cannot learn from blocks of rows; these can: "
+            f"{names_with('_streams')}. Read the file and use fit where it is small enough."
+        )
+    if way == "newton" and online:
+        if not hasattr(estimator, "partial_fit"):
+            raise ValueError(
+                f"online=True learns the rows in their order, and {type(estimator).__name__} has "
+                "no such procedure; leave online=False."
+            )
+        return "order"
+    return str(way)
 
 
 def _beside(
-    exposure: Any, source: Source, target: str, encoding: Encoding | None, columns: Any, name: str
+    exposure: Any,
+    source: Source,
+    target: str,
+    encoding: Encoding | None,
+    columns: Any,
+    estimator: Any,
 ) -> Any:
     """The input columns, where one column is the exposure; None where an encoding has them."""
     check_text("exposure", exposure, "the name of a column")
-    if name != "PoissonRegression":
-        raise ValueError(f"exposure={exposure!r} is of PoissonRegression; {name} has none.")
+    if estimator._learns != "counts":
+        raise ValueError(
+            f"exposure={exposure!r} is of PoissonRegression; {type(estimator).__name__} has none."
+        )
     place_of(exposure, source.names, source.name, "exposure column")
     if exposure == target:
         raise ValueError(f"the target {target!r} is named as the exposure, too.")
@@ -238,11 +254,3 @@ def _all_or_nothing(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
-
-
-def _named(model: Any, encoding: Encoding) -> Any:
-    model.feature_names_in_ = np.array(encoding.names, dtype=object)
-    model.encoding_ = encoding
-    if type(model).__name__ in ("LeastSquares", "LeastSquaresClassifier", "Ridge"):
-        model._speak_up()
-    return model

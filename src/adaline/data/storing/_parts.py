@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from adaline.data.storing._derived import FOLLOWS, restored, written
+import numpy as np
+
+from adaline import decisions
 from adaline.data.storing._filter_states import resumed
 from adaline.data.storing._nodes import resolved, same
 from adaline.data.storing._reader import Reader
-from adaline.data.storing._schema import ALONE, ESTIMATORS, FILTERS, PROOFS, RECORDS, WRITTEN
+from adaline.data.storing._schema import ALONE, FILTERS, PROOFS, RECORDS, WRITTEN
 from adaline.data.storing._shapes import Shapes
 from adaline.data.storing._writer import Writer
 from adaline.errors import ModelFileError
+from adaline.estimators.declarations import (
+    demand,
+    estimator_named,
+    is_public,
+    public_estimators,
+)
 
 # Held for the length of a fit, or for people who look on.
 _PASSING = ("_skl_callbacks", "_look")
@@ -21,18 +29,16 @@ _PASSING = ("_skl_callbacks", "_look")
 def kind_of(model: Any) -> tuple[str, str]:
     """ "estimator", "record", "filter" or "proof", and the name; or ModelFileError."""
     name = type(model).__name__
-    homes = {
-        "estimator": {key: home for key, (home, _) in ESTIMATORS.items()},
-        "record": {key: RECORDS[key][0] for key in ALONE},
-        "filter": FILTERS,
-        "proof": PROOFS,
-    }
-    for kind, table in homes.items():
-        if table.get(name) == type(model).__module__:
+    if is_public(model):
+        return "estimator", name
+    records = {key: RECORDS[key][0] for key in ALONE}
+    for kind, homes in (("record", records), ("filter", FILTERS), ("proof", PROOFS)):
+        if homes.get(name) == type(model).__module__:
             return kind, name
+    estimators = [kind.__name__ for kind in public_estimators()]
     raise ModelFileError(
         f"A {type(model).__module__}.{name} cannot be stored; model files hold "
-        f"{', '.join(sorted(key for table in homes.values() for key in table))}."
+        f"{', '.join(sorted([*estimators, *ALONE, *FILTERS, *PROOFS]))}."
     )
 
 
@@ -47,9 +53,7 @@ def taken_apart(model: Any, writer: Writer) -> dict[str, Any]:
         return {"kind": kind, "name": name, "content": json.loads(model.to_json())}
     _check_fitted(model, name)
     params = model.get_params(deep=False)
-    if hasattr(model, "_shown"):  # streams make these when they are asked, and keep them
-        assert model.fit_ is not None
-        assert model.coef_ is not None
+    model._settled()
     learned = _learned(model, name, params)
     content = {
         "params": {key: writer.node(value, f"{name}.{key}") for key, value in params.items()},
@@ -65,8 +69,8 @@ def put_together(node: Any, reader: Reader) -> Any:
     kind, name, content = node["kind"], node["name"], node["content"]
     if not isinstance(name, str) or not isinstance(kind, str):
         raise ModelFileError("The file does not name what it holds.")
-    if kind == "estimator" and name in ESTIMATORS:
-        return _estimator(name, content, reader)
+    if kind == "estimator" and (make := estimator_named(name)) is not None:
+        return _estimator(make, content, reader)
     if kind == "record" and name in ALONE:
         record = reader.node(content, name)
         Shapes().check(record, name, name)
@@ -115,8 +119,7 @@ def _check_fitted(model: Any, name: str) -> None:
 
 def _learned(model: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
     """What the model knows besides its parameters, without what follows from the rest."""
-    described = _described(name)
-    follows = FOLLOWS.get(name, ())
+    described, follows = _described(type(model)), model._derived
     learned: dict[str, Any] = {}
     for key, value in vars(model).items():
         if key in params or key in follows or key in _PASSING:
@@ -124,8 +127,7 @@ def _learned(model: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
         if key not in described:
             raise ModelFileError(
                 f"This {name} has an attribute {key!r} that model files do not know; delete it, "
-                "or keep it elsewhere. (For adaline's own: add it to ESTIMATORS in "
-                "adaline/data/storing/_schema.py.)"
+                "or keep it elsewhere. (For adaline's own: add it to `_stored` of the class.)"
             )
         learned[key] = value
     if "coef_" in follows:
@@ -135,25 +137,25 @@ def _learned(model: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
     return learned
 
 
-def _described(name: str) -> dict[str, str]:
+def _described(kind: Any) -> dict[str, str]:
     """Descriptions of an estimator's learned parts; the dtype of coef_ where coef_ follows."""
-    described = {key.rstrip("?"): text for key, text in ESTIMATORS[name][1].items()}
-    return described | ({"dtype": "dtype"} | WRITTEN if "coef_" in FOLLOWS.get(name, ()) else {})
+    described = {key.rstrip("?"): text for key, text in kind._stored.items()}
+    return described | ({"dtype": "dtype"} | WRITTEN if "coef_" in kind._derived else {})
 
 
-def _estimator(name: str, content: Any, reader: Reader) -> Any:
+def _estimator(make: Any, content: Any, reader: Reader) -> Any:
+    name = make.__name__
     if not isinstance(content, dict) or set(content) != {"params", "learned"}:
         raise ModelFileError(f"The file has no parameters and learned parts of a {name}.")
     if not all(isinstance(part, dict) for part in content.values()):
         raise ModelFileError(f"The file has no parameters and learned parts of a {name}.")
-    make = resolved(ESTIMATORS[name][0], name)
     if set(content["params"]) != set(make().get_params(deep=False)):
         raise ModelFileError(
             f"The file has the parameters {str(sorted(content['params']))[:200]}; {name} has "
             f"{sorted(make().get_params(deep=False))}."
         )
-    described = _described(name)
-    optional = {k[:-1] for k in ESTIMATORS[name][1] if k[-1] == "?"}
+    described = _described(make)
+    optional = {k[:-1] for k in make._stored if k[-1] == "?"}
     optional |= set(WRITTEN) if "dtype" in described else set()
     missing = set(described) - optional - set(content["learned"])
     strange = set(content["learned"]) - set(described)
@@ -172,9 +174,29 @@ def _estimator(name: str, content: Any, reader: Reader) -> Any:
     weights = {key: parts.pop(key) for key in WRITTEN if key in parts and dtype is not None}
     vars(model).update(parts)
     try:
-        restored(name, model, dtype)
+        _complete(model, dtype)
         if weights:
-            written(model, weights)
+            _write(model, weights)
     except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
         raise ModelFileError(f"The parts of this {name} contradict each other: {error}") from None
     return model
+
+
+def _complete(model: Any, dtype: Any) -> None:
+    """Make what follows from the stored parts; ValueError where they contradict each other."""
+    if hasattr(model, "_check_parameters"):
+        model._check_parameters()
+    model._restored(dtype)
+    classes: Any = getattr(model, "classes_", None)
+    if classes is not None and hasattr(model, "costs"):
+        decisions.checked_costs(model.costs, len(classes))
+        decisions.checked_reject_cost(model.reject_cost)
+    if "classes_" in model._stored:  # else their order is that of the densities given
+        demand(same(np.unique(classes), classes), "its labels are not sorted.")
+
+
+def _write(model: Any, weights: dict[str, Any]) -> None:
+    """Put back coef_ and intercept_ that were written after the fit."""
+    demand(set(weights) == set(WRITTEN), "one of coef_ and intercept_.")
+    vars(model).update(weights)
+    demand(model._is_written(), "weights that were written, and are those learned.")

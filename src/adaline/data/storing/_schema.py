@@ -1,7 +1,8 @@
-"""What a model file may hold: every estimator and record by name, field by field.
+"""What a model file may hold: records and filters by name, and the language that describes fields.
 
-The tables are all that a file can choose from. A name in a file is looked up here and nowhere
-else; a field that is not listed is refused, on the way in and on the way out.
+A file can choose from these tables, and from the public estimators, which declare their fields in
+`_stored` (see `estimators.declarations`). A name in a file is looked up there and nowhere else; a
+field that is not listed is refused, on the way in and on the way out.
 
 A description is one or several of these, with " | " between them:
 
@@ -24,8 +25,6 @@ Letters stand for one number each throughout a model. `?` after a field: it may 
 from __future__ import annotations
 
 _FIT = {"W": "float K p", "b": "float K", "stopped": "text", "certificate": "Certificate"}
-_SEEN = {"n_features_in_": "count =p", "feature_names_in_?": "names p"}
-_MOMENTS = "Moments | None"
 
 # Where each frozen record lives, and its fields.
 RECORDS: dict[str, tuple[str, dict[str, str]]] = {
@@ -153,81 +152,6 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
 
 # Records that are models of their own; the others are parts.
 ALONE = ("ClassMoments", "MaxMargin", "Moments", "Triangle")
-
-_CLOSED = _SEEN | {"_one_target": "truth", "moments_": _MOMENTS, "fit_": "ClosedFit"}
-_STREAM = {"_state": "State", "_dtype": "dtype", "_outcome": "Outcome"} | {
-    "_certificate": "Certificate"
-}
-_SEQUENTIAL = _SEEN | {"classes_": "labels"} | _STREAM
-
-# Where each estimator lives, and what it has learned; its parameters come from its constructor.
-ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
-    "Adaline": ("adaline.estimators.sequential.adaline", _SEQUENTIAL),
-    "BayesClassifier": (
-        "adaline.estimators.bayes.bayes",
-        {"n_features_in_?": "count =p", "feature_names_in_?": "names p", "model_?": "_Model"},
-    ),
-    "GaussianClassifier": (
-        "adaline.estimators.bayes.gaussian",
-        _SEEN
-        | {"classes_": "labels", "model_": "Gaussians", "moments_": "ClassMoments"}
-        | {"priors_": "float+ C", "means_": "float~ C p", "coef_?": "real K p", "_dtype?": "dtype"}
-        | {"intercept_?": "real~ K", "shrinkage_": "number | float+ C"}
-        | {"covariance_": "float p p | float C p p | float C p", "ridge_": "number | float+ C"},
-    ),
-    "HoKashyap": (
-        "adaline.estimators.separation.ho_kashyap",
-        _SEEN | {"classes_": "labels", "fit_": "HoKashyapFit"},
-    ),
-    "KernelPerceptron": (
-        "adaline.estimators.sequential.kernel_perceptron",
-        _SEEN
-        | {"classes_": "labels", "_rows_seen": "count", "_kernel": "Kernel", "_duals": "Duals"}
-        | {"support_": "int+ m", "support_vectors_": "rows m p", "n_iter_": "count"}
-        | {"fit_": "Fit p:m"},
-    ),
-    "LeastSquares": (
-        "adaline.estimators.closed_forms.least_squares",
-        _CLOSED | {"moments_": "Moments | Triangle | None"},
-    ),
-    "LeastSquaresClassifier": (
-        "adaline.estimators.closed_forms.least_squares_classifier",
-        _SEEN
-        | {"classes_": "labels", "moments_": _MOMENTS, "fit_": "ClosedFit"}
-        | {"_certificate": "Certificate"},
-    ),
-    "LogisticRegression": (
-        "adaline.estimators.newton.logistic",
-        _SEEN
-        | {"classes_": "labels", "alpha_": "number", "_information": "Information | None"}
-        | {"n_iter_": "int32 1", "_dtype": "dtype", "_state?": "State | None"}
-        | {"_known": "Fit | NewtonFit | DualFit | None"},
-    ),
-    "Perceptron": ("adaline.estimators.sequential.perceptron", _SEQUENTIAL),
-    "PoissonRegression": (
-        "adaline.estimators.newton.poisson",
-        _SEEN
-        | {"_one_target": "truth", "_information": "Information | None", "n_iter_": "count"}
-        | {"fit_": "NewtonFit"},
-    ),
-    "PolynomialLeastSquares": (
-        "adaline.estimators.closed_forms.polynomial",
-        _CLOSED | {"n_features_in_": "count =d", "feature_names_in_?": "names d"},
-    ),
-    "Ridge": (
-        "adaline.estimators.closed_forms.ridge",
-        _CLOSED | {"_spectrum": "Spectrum | None", "alpha_": "number | float+ K"},
-    ),
-    "SigmoidPerceptron": ("adaline.estimators.sequential.sigmoid_perceptron", _SEQUENTIAL),
-    "TfDf": (
-        "adaline.estimators.text",
-        _SEEN | {"df_": "int+ p", "n_documents_": "count", "_sklearn_output_config?": "facts"},
-    ),
-    "WidrowHoff": (
-        "adaline.estimators.sequential.widrow_hoff",
-        _SEEN | {"_one_target": "truth"} | _STREAM,
-    ),
-}
 
 # Weights that someone wrote after the fit, where they follow from it otherwise.
 WRITTEN = {"coef_": "real~ K p | real~ p", "intercept_": "real~ K | number~"}

@@ -15,13 +15,12 @@ from adaline.data.storing import _onnx_graphs
 from adaline.data.storing._parts import kind_of
 from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import write_atomically
+from adaline.data.storing.model_files import Prepared
 from adaline.errors import ModelFileError
 
-_REGRESSORS = ("LeastSquares", "PoissonRegression", "Ridge", "WidrowHoff")
-_SIDES = ("Adaline", "HoKashyap", "LeastSquaresClassifier", "Perceptron", "SigmoidPerceptron")
-_LINEAR = (*_REGRESSORS, *_SIDES, "LogisticRegression")
-_EITHER = (*_LINEAR, "GaussianClassifier", "KernelPerceptron")
-_KNOWN = {"onnx": (*_EITHER, "TfDf"), "json": (*_EITHER, "PolynomialLeastSquares")}
+# Forms that estimators declare in `_exports`; see `estimators.declarations`.
+_EITHER = ("values", "exponential", "sides", "posterior", "gaussians")
+_KNOWN = {"onnx": (*_EITHER, "frequencies"), "json": (*_EITHER, "monomials")}
 
 
 def export(
@@ -72,13 +71,13 @@ def export(
     if path is not None:
         check_path("path", path)
         refuse_unwritable(path)
-    if type(model).__name__ == "Prepared":
+    if isinstance(model, Prepared):
         raise ModelFileError(
             f"The preparation of columns is not exported to {to} here; export its .model, and give "
             "that the columns prepared."
         )
     kind, name = kind_of(model)
-    if kind != "estimator" or name not in _KNOWN[to]:
+    if kind != "estimator" or model._exports not in _KNOWN[to]:
         raise _cannot(name, to)
     Writer().node(model.get_params(deep=False), name)  # functions are told in a sentence
     if not hasattr(model, "n_features_in_"):
@@ -109,17 +108,10 @@ def _names(model: Any) -> list[str]:
 
 def _neurons(model: Any, name: str, to: str) -> tuple[Any, Any]:
     """W (K, p) and b (K,) of a linear model in float64."""
-    if name == "KernelPerceptron":
-        if model._kernel.name != "linear":
-            raise _cannot(name, to)
-        support = model.support_vectors_.astype(np.float64)
-        A = np.asarray(model.dual_coef_, dtype=np.float64)
-        model._refuse_written("weights follow from the dual variables that were learned")
-        return np.asarray((support.T @ A.T).T), A.sum(axis=1)
-    if name == "GaussianClassifier" and not hasattr(model, "coef_"):
+    found: tuple[Any, Any] | None = model._exported_weights()
+    if found is None:
         raise _cannot(name, to)
-    W, b = model._weights_shown()
-    return W.astype(np.float64), b.astype(np.float64)
+    return found
 
 
 def _facts(model: Any, name: str) -> dict[str, Any]:
@@ -131,16 +123,16 @@ def _facts(model: Any, name: str) -> dict[str, Any]:
 
 def _as_onnx(model: Any, name: str) -> bytes:
     graph = _onnx_graphs.Graph()
-    facts = _facts(model, name)
-    if name == "TfDf":
+    facts, form = _facts(model, name), model._exports
+    if form == "frequencies":
         df = graph.constant(np.maximum(model.df_, 1).astype(np.float64))
         graph.output(graph.add("Div", "X", df), "weights", np.float64, ["rows", len(model.df_)])
         return graph.bytes(name, model.n_features_in_, facts)
-    if name in _REGRESSORS:
+    if form in ("values", "exponential"):
         v, k = _onnx_graphs.linear(graph, *_neurons(model, name, "onnx")), len(model.fit_.b)
         one = model._one_target
         value = _onnx_graphs.column(graph, v) if one else v
-        value = graph.add("Exp", value) if name == "PoissonRegression" else value
+        value = graph.add("Exp", value) if form == "exponential" else value
         graph.output(value, "prediction", np.float64, ["rows"] if one else ["rows", k])
         return graph.bytes(name, model.n_features_in_, facts)
     _classifier(graph, model, name)
@@ -157,7 +149,7 @@ def _classifier(graph: _onnx_graphs.Graph, model: Any, name: str) -> None:
     if labels.dtype.kind == "O" and not all(type(label) is str for label in labels):
         raise ModelFileError("ONNX labels have one type; these are mixed Python objects.")
     probabilities = None
-    if name == "GaussianClassifier":
+    if model._exports == "gaussians":
         scores = _gaussian_scores(graph, model)
         probabilities = graph.add("Softmax", scores, axis=1)
         ends = (_onnx_graphs.column(graph, scores, k) for k in (1, 0))
@@ -165,7 +157,7 @@ def _classifier(graph: _onnx_graphs.Graph, model: Any, name: str) -> None:
         best = graph.add("ArgMax", scores, axis=1, keepdims=0)
     else:
         scores = _onnx_graphs.linear(graph, *_neurons(model, name, "onnx"))
-        if name == "LogisticRegression":
+        if model._exports == "posterior":
             probabilities = _onnx_graphs.posterior(graph, scores, two)
         v = _onnx_graphs.column(graph, scores) if two else scores
         best = _onnx_graphs.largest(graph, v, two)
@@ -183,7 +175,7 @@ def _gaussian_scores(graph: _onnx_graphs.Graph, model: Any) -> str:
     """Discriminants of each class: those learned, or those that someone wrote into coef_."""
     if not model._is_written():
         return _onnx_graphs.gaussian_scores(graph, model.model_)
-    W, b = (part.astype(np.float64) for part in model._weights_shown())
+    W, b = model._exported_weights()
     if len(b) == 1:
         W, b = np.vstack([np.zeros_like(W), W]), np.append(0.0, b)
     return _onnx_graphs.linear(graph, W, b)

@@ -30,6 +30,7 @@ from adaline.estimators.bayes.densities import (
     priors_of,
 )
 from adaline.estimators.bayes.learned_densities import learned
+from adaline.estimators.declarations import Declared, demand
 from adaline.parameters import COUNT, count, named, refuse
 from adaline.results import Array
 
@@ -47,7 +48,7 @@ class _Model:
     priors: Array
 
 
-class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
+class BayesClassifier(Declared, AllOrNothing, ClassifierMixin, BaseEstimator):
     """Decide the class of least expected cost: posterior p(j | x) from densities and priors.
 
     p(j | x) = f_j(x) p_j / p(x), and the decision is argmin_i sum_j costs[i, j] p(j | x). For two
@@ -104,6 +105,13 @@ class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
     >>> BayesClassifier([norm(-1, 1), norm(1, 1)], priors=[0.5, 0.5]).error_probability().value
     0.158655...
     """
+
+    _learns = "classes"
+    _stored = {
+        "n_features_in_?": "count =p",
+        "feature_names_in_?": "names p",
+        "model_?": "_Model",
+    }
 
     def __init__(
         self,
@@ -238,6 +246,22 @@ class BayesClassifier(AllOrNothing, ClassifierMixin, BaseEstimator):
             return np.array([density.ridge for density in self.densities_.values()])
         except AttributeError:
             raise AttributeError("ridge_ exists with densities='gaussian' only.") from None
+
+    def _restored(self, dtype: Any) -> None:
+        if not hasattr(self, "model_"):
+            self.classes_  # noqa: B018  makes the model of fixed tables, or says what is wrong
+            return
+        found, names = self.model_, self.model_.classes.tolist()
+        decisions.checked_priors(found.priors, len(names))
+        if isinstance(found.family, tuple):
+            demand([f.label for f in found.family] == names, "densities are not one a class.")
+            demand(not any(f.discrete for f in found.family), "discrete densities.")
+            demand(isinstance(self.densities, str), "densities learned and given.")
+        else:
+            sums = found.family.probabilities.sum(axis=1)
+            demand(bool(np.abs(sums - 1.0).max() < 1e-9), "probabilities that do not sum to one.")
+            symbols, columns = found.family.symbols, found.family.probabilities.shape[1]
+            demand(len(set(symbols)) == len(symbols) == columns, "symbols are not one a column.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_") or (is_fixed(self.densities) and self.priors is not None)

@@ -18,6 +18,7 @@ from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
 from adaline.estimators._refusals import GUARD
+from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.parameters import NONE, number, words
 from adaline.procedures.gaussian.gaussian import gaussians, over_blocks, troubles
 from adaline.procedures.gaussian.shrinkage import ledoit_wolf
@@ -90,6 +91,23 @@ class GaussianClassifier(Classifier):
     'optimal'
     """
 
+    _command = "gaussian"
+    _streams = "class_moments"
+    _exports = "gaussians"
+    _stored = SEEN | {
+        "classes_": "labels",
+        "model_": "Gaussians",
+        "moments_": "ClassMoments",
+        "priors_": "float+ C",
+        "means_": "float~ C p",
+        "coef_?": "real K p",
+        "_dtype?": "dtype",
+        "intercept_?": "real~ K",
+        "shrinkage_": "number | float+ C",
+        "covariance_": "float p p | float C p p | float C p",
+        "ridge_": "number | float+ C",
+    }
+    _derived = ()
     _parameters = {
         "covariance": COVARIANCE,
         "shrinkage": replace(
@@ -211,6 +229,24 @@ class GaussianClassifier(Classifier):
         """Evidence for the last fit."""
         check_is_fitted(self, "model_")
         return WRITTEN if self._is_written() else self.model_.certificate
+
+    def _restored(self, dtype: Any) -> None:
+        g, m = self.model_, self.moments_
+        decisions.checked_priors(g.priors, m.K)
+        known = same_bits(g.priors, self.priors_) and same_bits(g.exponent, m.exponent)
+        demand(known and m.covariance == self.covariance, "densities are not of these moments.")
+        shared = m.covariance == "shared"
+        demand(len(g.metrics) == (1 if shared else m.K), "metrics are not one a density.")
+        axes = 1 if m.covariance == "diagonal" else 2
+        demand(all(metric.A.ndim == axes for metric in g.metrics), "metrics of another covariance.")
+        demand(len(g.W) == (m.K if shared else 0), "weights of no linear classifier.")
+        demand(hasattr(self, "coef_") == hasattr(self, "intercept_") == shared, "weights missing.")
+        if not hasattr(self, "_dtype") and shared:
+            self._dtype = self.coef_.dtype  # older files do not tell
+        demand(hasattr(self, "_dtype") == shared, "a dtype of no weights.")
+
+    def _exported_weights(self) -> tuple[Any, Any] | None:
+        return super()._exported_weights() if hasattr(self, "coef_") else None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
 from adaline.estimators._base import Learner, Regressor, check_finite
 from adaline.estimators._refusals import GUARD
+from adaline.estimators.declarations import SEEN
 from adaline.moments import Moments
 from adaline.results import ClosedFit
 from adaline.tiles import Rows, as_rows
@@ -106,6 +107,8 @@ class ClosedFormRegressor(Regressor, ClosedForm):
     A subclass says how in `_solve(m, rows)`; rows is None when only moments are known.
     """
 
+    _stored = SEEN | {"_one_target": "truth", "moments_": "Moments | None", "fit_": "ClosedFit"}
+
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         raise NotImplementedError  # pragma: no cover
 
@@ -171,6 +174,16 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         if "drowned" in self.fit_.certificate.evidence:  # streams correct what is ill-conditioned
             self._speak_of_rounding()
         return self
+
+    def _refinement(self) -> tuple[float, bool] | None:
+        """The penalty on |w|^2 and whether there is a bias: with them `data.fit` reads a stream
+        again where moments leave few digits. None where it should not.
+        """
+        return None
+
+    def _take_refined(self, fit: ClosedFit) -> None:
+        """Accept weights that more passes over a stream made of those of `fit_moments`."""
+        self._accept(fit, np.dtype(np.float64))
 
     def _check_size(self, p: int, targets: int, rows: int) -> None:
         if targets == 0:

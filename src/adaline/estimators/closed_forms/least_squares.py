@@ -60,6 +60,10 @@ class LeastSquares(LeastSquaresRegressor):
     'exact'
     """
 
+    _command = "least-squares"
+    _streams = "moments"
+    _exports = "values"
+    _stored = LeastSquaresRegressor._stored | {"moments_": "Moments | Triangle | None"}
     _parameters = {"fit_intercept": FLAG, "refine": FLAG}
 
     def __init__(self, fit_intercept: bool = True, refine: bool = True):
@@ -68,6 +72,9 @@ class LeastSquares(LeastSquaresRegressor):
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         return least_squares(m, rows, intercept=self.fit_intercept, refined=self.refine)
+
+    def _refinement(self) -> tuple[float, bool] | None:
+        return (0.0, bool(self.fit_intercept)) if self.refine else None
 
     def fit_moments(self, m: Moments | Triangle) -> Self:
         """Learn from Moments, or from a Triangle, which keeps more digits of hard data."""

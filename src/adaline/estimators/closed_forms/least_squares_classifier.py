@@ -15,6 +15,7 @@ from adaline.estimators._delivered import WRITTEN, as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
 from adaline.estimators.closed_forms._closed import ClosedForm
 from adaline.estimators.closed_forms.margins import checked_margins
+from adaline.estimators.declarations import SEEN
 from adaline.moments import Moments
 from adaline.parameters import FLAG
 from adaline.procedures.least_squares.closed_form import least_squares
@@ -61,6 +62,15 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     'separable'
     """
 
+    _command = "least-squares-classifier"
+    _streams = "machine"
+    _exports = "sides"
+    _stored = SEEN | {
+        "classes_": "labels",
+        "moments_": "Moments | None",
+        "fit_": "ClosedFit",
+        "_certificate": "Certificate",
+    }
     _parameters = {"fit_intercept": FLAG}
 
     def __init__(self, fit_intercept: bool = True):

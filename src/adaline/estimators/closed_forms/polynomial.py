@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations_with_replacement
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import refuse_beyond_memory
-from adaline.estimators._base import check_finite
+from adaline.estimators._base import COEF, check_finite
 from adaline.estimators.closed_forms._regressor import LeastSquaresRegressor
+from adaline.estimators.declarations import demand
 from adaline.kernels.double_double import double_double
 from adaline.moments import Moments
 from adaline.parameters import COUNT, FLAG
@@ -21,6 +23,7 @@ from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
 _MOST = 2**20  # monomials: each is a tuple, a column of two numbers, and a coefficient
+_MOST_FACTORS = 2**24  # of all monomials that a model file may name: some hundred megabytes
 
 
 class PolynomialLeastSquares(LeastSquaresRegressor):
@@ -55,6 +58,12 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
     array([ 2.,  0., -1.])
     """
 
+    _exports = "monomials"
+    _stored = LeastSquaresRegressor._stored | {
+        "n_features_in_": "count =d",
+        "feature_names_in_?": "names d",
+    }
+    _derived = (*COEF, "monomials_")
     _parameters = {"degree": COUNT, "fit_intercept": FLAG}
 
     def __init__(self, degree: int = 2, fit_intercept: bool = True):
@@ -103,6 +112,14 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         ]
         return np.column_stack(columns).astype(X.dtype)
 
+    def _restored(self, dtype: Any) -> None:
+        p, degree, count = self.n_features_in_, self.degree, self.fit_.W.shape[1]
+        # Degrees and columns are bounded by their monomials, which are in the file.
+        small = 1 <= p <= count and 1 <= degree <= count and degree * count <= _MOST_FACTORS
+        demand(small and comb(p + degree, degree) - 1 == count, "weights are not one a monomial.")
+        self.monomials_ = _monomials(p, degree)
+        super()._restored(dtype)
+
     def _names(self) -> list[str]:
         names = super()._names()
         if not hasattr(self, "monomials_"):
@@ -130,13 +147,16 @@ def _check_size(n: int, p: int, degree: int) -> None:
     )
 
 
+def _monomials(p: int, degree: int) -> list[tuple[int, ...]]:
+    """The columns that each monomial multiplies, by degree."""
+    return [m for d in range(1, degree + 1) for m in combinations_with_replacement(range(p), d)]
+
+
 def _recipe(
     p: int, degree: int
 ) -> tuple[list[tuple[int, ...]], NDArray[np.int64], NDArray[np.int64]]:
     """Monomials by degree, each as an earlier one times one more column."""
-    all_of_them = [
-        m for d in range(1, degree + 1) for m in combinations_with_replacement(range(p), d)
-    ]
+    all_of_them = _monomials(p, degree)
     place = {m: j for j, m in enumerate(all_of_them)}
     parent = np.array([place.get(m[:-1], -1) for m in all_of_them], dtype=np.int64)
     factor = np.array([m[-1] for m in all_of_them], dtype=np.int64)

@@ -22,7 +22,7 @@ from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
 
 
-def _streams(model: Any) -> None:
+def _sums_suffice(model: Any) -> None:
     """AttributeError where there is no partial_fit, forget and fit_moments: for leave-one-out."""
     if isinstance(model.alpha, str) and model.alpha == "loo":
         raise AttributeError(
@@ -95,6 +95,13 @@ class Ridge(ClosedFormRegressor):
     alpha_: Any
     _spectrum: Spectrum | None
 
+    _command = "ridge"
+    _streams = "moments"
+    _exports = "values"
+    _stored = ClosedFormRegressor._stored | {
+        "_spectrum": "Spectrum | None",
+        "alpha_": "number | float+ K",
+    }
     _parameters = {"fit_intercept": FLAG}
 
     def __init__(self, alpha: Any = "auto", fit_intercept: bool = True):
@@ -102,13 +109,16 @@ class Ridge(ClosedFormRegressor):
         self.fit_intercept = fit_intercept
 
     partial_fit, forget, fit_moments = (
-        available_unless(_streams)(method)
+        available_unless(_sums_suffice)(method)
         for method in (
             ClosedFormRegressor.partial_fit,
             ClosedFormRegressor.forget,
             ClosedFormRegressor.fit_moments,
         )
     )
+
+    def _refinement(self) -> tuple[float, bool] | None:
+        return float(self.alpha_), bool(self.fit_intercept)
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""

@@ -20,12 +20,14 @@ from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators._samples import one_row, one_sample
+from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.newton._procedure import check_weights, is_wide, learned, warn_of
 from adaline.parameters import COUNT, FLAG, NONE, NOT_NEGATIVE, NUMBER, POSITIVE, words
 from adaline.results import Array, Certificate, Fit
 from adaline.tiles import as_rows
 
 if TYPE_CHECKING:
+    from adaline.procedures.newton.newton_fit import NewtonFit
     from adaline.summaries import Summary
 
 _STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
@@ -93,6 +95,20 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     array([[0.5, 0.5]])
     """
 
+    _command = "logistic"
+    _streams = "newton"
+    _exports = "posterior"
+    _traces = "steps"
+    _error = "mean logistic loss"
+    _stored = SEEN | {
+        "classes_": "labels",
+        "alpha_": "number",
+        "_information": "Information | None",
+        "n_iter_": "int32 1",
+        "_dtype": "dtype",
+        "_state?": "State | None",
+        "_known": "Fit | NewtonFit | DualFit | None",
+    }
     _parameters = {
         "alpha": NOT_NEGATIVE | words("auto", "firth"),
         "fit_intercept": FLAG,
@@ -100,7 +116,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         "tol": POSITIVE,
         "reject_cost": NONE | NUMBER,
     }
-    _steps_are = "newton"
+    _derived = ("_codes", "_labels", "_shape", "_shown")
     _information: Any = None  # what `summary` needs of the rows, where the fit could afford it
     _codes: dict[Any, float]
     _labels: list[Any]
@@ -229,6 +245,9 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
             return np.asarray(log_expit(np.column_stack([-V[:, 0], V[:, 0]])))
         return np.asarray(log_softmax(V, axis=1))
 
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        return np.asarray(np.logaddexp(0.0, (1.0 - 2.0 * t) * V))
+
     def summary(
         self,
         level: float = 0.95,
@@ -258,6 +277,23 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
 
         check_is_fitted(self)
         return summarised(self, level, X, y, sample_weight, intervals)
+
+    def _take_newton(self, fit: NewtonFit, p: int, classes: NDArray[Any]) -> None:
+        """Accept weights that `data.fit` found in passes over a source of p columns."""
+        self._begin_stream()
+        self.n_features_in_, self.alpha_, self._information = p, float(self.alpha), None
+        self._know(classes)
+        self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
+        self._accept(fit, np.dtype(np.float64))
+        self._speak_up()
+
+    def _restored(self, dtype: Any) -> None:
+        demand(self._known is not None or self._state is not None, "nothing is learned.")
+        if self._state is not None and self._known is not None:
+            parts = zip((self._known.W, self._known.b), self._state.kept(), strict=True)
+            demand(all(same_bits(a, b) for a, b in parts), "two versions of the weights.")
+        self._know(self.classes_)
+        self._show()
 
     def _class_values(self, X: Any) -> Array:
         """w'x + b (n,) of two classes, or (n, K) of more."""

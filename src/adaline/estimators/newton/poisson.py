@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import Regressor, check_finite
 from adaline.estimators._refusals import GUARD
+from adaline.estimators.declarations import SEEN
 from adaline.losses.poisson import LARGEST_OFFSET, poisson_loss
 from adaline.objective import Objective
 from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
@@ -67,6 +68,16 @@ class PoissonRegression(Regressor):
     'optimal'
     """
 
+    _learns = "counts"
+    _command = "poisson"
+    _streams = "newton"
+    _exports = "exponential"
+    _stored = SEEN | {
+        "_one_target": "truth",
+        "_information": "Information | None",
+        "n_iter_": "count",
+        "fit_": "NewtonFit",
+    }
     _information: Information | None
     _parameters = {
         "alpha": NOT_NEGATIVE,
@@ -215,6 +226,13 @@ class PoissonRegression(Regressor):
                 "Give rows with counts."
             )
         return poisson_loss(X, counts, omega, more, float(self.alpha), bool(self.fit_intercept))
+
+    def _take_newton(self, fit: NewtonFit, p: int) -> None:
+        """Accept weights that `data.fit` found in passes over a source of p columns."""
+        self.n_features_in_, self._one_target, self._information = p, True, None
+        self.n_iter_ = max(fit.steps, 1)
+        self._accept(fit, np.dtype(np.float64))
+        self._speak_up()
 
     def _speak_up(self) -> None:
         fit = self.fit_

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline.certificates.sides import separation
-from adaline.estimators._base import Classifier
+from adaline.estimators._base import COEF, Classifier
 from adaline.estimators._delivered import as_delivered
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.closed_forms.margins import checked_margins
+from adaline.estimators.declarations import SEEN, demand
 from adaline.estimators.separation._balance import Balance
 from adaline.parameters import COUNT, FLAG, LEVEL, ParameterError, number, numbers
 from adaline.procedures.ho_kashyap.column_space import column_space
@@ -89,7 +90,11 @@ class HoKashyap(Classifier):
         "tol": number(0.0, 1.0, below=True),
         "fit_intercept": FLAG,
     }
-    _steps_are = "margins"
+    _command = "ho-kashyap"
+    _exports = "sides"
+    _traces = "margins"
+    _stored = SEEN | {"classes_": "labels", "fit_": "HoKashyapFit"}
+    _derived = (*COEF, "margins_", "n_iter_")
 
     def __init__(
         self,
@@ -183,8 +188,6 @@ class HoKashyap(Classifier):
         ks, ends = tuple(run.k for run in runs), tuple(run.end for run in runs)
         fit = HoKashyapFit(W, bias, stopped, certificate, margins, errors, ks, ends)
         self._deliver(fit, rows.X.dtype)
-        self.margins_ = margins[0] if len(runs) == 1 else margins.T
-        self.n_iter_ = max(ks)
         if "iterations" in ends:
             warnings.warn(
                 f"HoKashyap did not converge: {stopped} Give a larger max_iter, or ask "
@@ -192,6 +195,17 @@ class HoKashyap(Classifier):
                 ConvergenceWarning,
                 stacklevel=3 + GUARD,
             )
+
+    def _deliver(self, fit: Any, dtype: Any) -> None:
+        super()._deliver(fit, dtype)
+        self.margins_ = fit.margins[0] if len(fit.b) == 1 else fit.margins.T
+        self.n_iter_ = max(fit.iterations)
+
+    def _restored(self, dtype: Any) -> None:
+        ks: Any = self.fit_.iterations  # type: ignore[attr-defined]
+        whole = isinstance(ks, tuple) and all(type(k) is int for k in ks)
+        demand(whole and len(ks) == len(self.fit_.b), "iterations are not one a neuron.")
+        super()._restored(dtype)
 
     def _evidence(
         self, sides: Certificate, proofs: list[Balance], kept: NDArray[np.bool_]

@@ -23,6 +23,9 @@ from adaline.tiles import as_rows
 class SequentialClassifier(Classifier, SequentialLearner):
     """Two classes by one neuron, K classes by K."""
 
+    _exports = "sides"
+    _stored = {**SequentialLearner._stored, "classes_": "labels"}
+    _derived = ("_codes", *SequentialLearner._derived)
     _codes: dict[Any, float]
 
     def _observe(
@@ -36,9 +39,16 @@ class SequentialClassifier(Classifier, SequentialLearner):
         if reset:
             K = 1 if len(found) == 2 else len(found)
             self._begin(K, X.shape[1], X.dtype)
-            self.classes_ = found
-            self._codes = {label: float(k) for k, label in enumerate(found.tolist())}
+            self._know(found)
         return X, codes, Y, omega
+
+    def _know(self, classes: NDArray[Any]) -> None:
+        self.classes_ = classes
+        self._codes = {label: float(k) for k, label in enumerate(classes.tolist())}
+
+    def _restored(self, dtype: Any) -> None:
+        self._know(self.classes_)
+        super()._restored(dtype)
 
     @with_callbacks
     def fit(

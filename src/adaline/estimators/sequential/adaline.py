@@ -53,6 +53,9 @@ class Adaline(SequentialClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    _command = "adaline"
+    _error = "mean squared error"
+
     def __init__(
         self,
         eta: float | str | Schedule = "auto",
@@ -73,3 +76,6 @@ class Adaline(SequentialClassifier):
 
     def _recipe(self, K: int, p: int) -> Recipe:
         return self._squared(neurons.SQUARED, neurons.SIGNS, K, p)
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        return (t - V) ** 2

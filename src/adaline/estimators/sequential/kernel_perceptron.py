@@ -14,6 +14,7 @@ from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, rounded_to
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes, with_callbacks
+from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.sequential._dual_rows import Patterns, signs, stacked, variance
 from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, words
 from adaline.procedures.sequential.kernel_perceptron import (
@@ -112,7 +113,20 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         "budget": COUNT | NONE,
         "cache_size": POSITIVE,
     }
-    _steps_are = "patterns"
+    _command = "kernel-perceptron"
+    _exports = "sides"
+    _traces = "duals"
+    _stored = SEEN | {
+        "classes_": "labels",
+        "_rows_seen": "count",
+        "_kernel": "Kernel",
+        "_duals": "Duals",
+        "support_": "int+ m",
+        "support_vectors_": "rows m p",
+        "n_iter_": "count",
+        "fit_": "Fit p:m",
+    }
+    _derived = ("dual_coef_", "lambda_", "intercept_", "gamma_")
     _order_matters = True  # of the rows; see expected_failed_checks
 
     def __init__(
@@ -257,11 +271,8 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         kept = np.flatnonzero(duals.born >= 0)
         A = np.ascontiguousarray(duals.A[:, kept])
         self._duals = Duals(A, duals.born[kept], duals.clock)
-        self.support_, self.support_vectors_ = at[kept], pool[kept]
-        self.dual_coef_ = A.astype(pool.dtype)
-        self.lambda_ = np.abs(self.dual_coef_[0] if len(A) == 1 else self.dual_coef_)
-        self.intercept_ = A.sum(axis=1).astype(pool.dtype)
-        self.gamma_, self.n_iter_ = self._kernel.gamma, passes
+        self.support_, self.support_vectors_, self.n_iter_ = at[kept], pool[kept], passes
+        self._show_duals()
         certificate = Certificate(
             "undecided",
             "not all rows are at hand to see on which side they lie; separability is undecided.",
@@ -271,6 +282,26 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
             rows = self._kernel, pool, T, self.support_vectors_, self._dual()
             certificate = certified(*rows, self._numbers())
         self.fit_ = Fit(A, A.sum(axis=1), stopped, certificate)
+
+    def _show_duals(self) -> None:
+        """The attributes that follow from the dual variables and the kernel."""
+        A, dtype = self._duals.A, self.support_vectors_.dtype
+        self.dual_coef_ = A.astype(dtype)
+        self.lambda_ = np.abs(self.dual_coef_[0] if len(A) == 1 else self.dual_coef_)
+        self.intercept_ = A.sum(axis=1).astype(dtype)
+        self.gamma_ = self._kernel.gamma
+
+    def _restored(self, dtype: Any) -> None:
+        demand(self._kernel.name in _NAMES, "no kernel has this name.")
+        demand(same_bits(self.fit_.W, self._duals.A), "two versions of the dual variables.")
+        self._show_duals()
+
+    def _exported_weights(self) -> tuple[Any, Any] | None:
+        if self._kernel.name != "linear":
+            return None
+        self._refuse_written("weights follow from the dual variables that were learned")
+        A = self._dual()
+        return np.asarray((self.support_vectors_.astype(np.float64).T @ A.T).T), A.sum(axis=1)
 
     def _numbers(self) -> int:
         return max(1, int(min(float(self.cache_size), 2.0**40) * 2**20 / 8))

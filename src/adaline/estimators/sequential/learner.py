@@ -16,6 +16,7 @@ from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
 from adaline.estimators._refusals import GUARD
 from adaline.estimators._samples import one_sample
+from adaline.estimators.declarations import SEEN
 from adaline.kernels.sequential import neurons
 from adaline.parameters import (
     COUNT,
@@ -72,6 +73,15 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
     fit_intercept: bool
     shuffle: bool
     random_state: Any
+    _streams = "order"
+    _traces = "samples"
+    _stored = SEEN | {
+        "_state": "State",
+        "_dtype": "dtype",
+        "_outcome": "Outcome",
+        "_certificate": "Certificate",
+    }
+    _derived: tuple[str, ...] = ("_known", "_shape", "_shown")
     _state: Any = None  # a State, once learning has begun
     _MODES = ("online", "batch")
     _parameters = {
@@ -82,7 +92,6 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         "shuffle": FLAG,
         "random_state": SEED,
     }
-    _steps_are = "samples"
 
     @property
     def _order_matters(self) -> bool:
@@ -187,6 +196,13 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         self._known = self._shown = None
         self._show()
         return self
+
+    def _restored(self, dtype: Any) -> None:
+        """The weights to predict with, if a stream may begin with these parameters at all."""
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh._begin(self._state.recipe.K, self.n_features_in_, self._dtype)
+        self._shape = (self.n_features_in_,)
+        self._settle()
 
     def _rewrite(self, W: Array, b: Array) -> None:
         self._state.go_on_from(W, b)

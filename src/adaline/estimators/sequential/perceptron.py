@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from adaline.estimators.sequential._classifier import SequentialClassifier
 from adaline.kernels.sequential import neurons
 from adaline.parameters import words
@@ -69,6 +71,8 @@ class Perceptron(SequentialClassifier):
     ('separable', 'pass 2 made no correction.')
     """
 
+    _command = "perceptron"
+    _error = "perceptron criterion"
     _MODES = ("incremental", "batch")
     _parameters = {
         **{k: v for k, v in SequentialClassifier._parameters.items() if k != "tol"},
@@ -109,3 +113,6 @@ class Perceptron(SequentialClassifier):
         criterion = neurons.PERCEPTRON if K == 1 else _MULTICLASS[self.multiclass]
         keep, bias = _KEEP[self.keep], bool(self.fit_intercept)
         return Recipe(criterion, neurons.SIGNS, schedule, keep, bias, K, p)
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        return np.maximum(0.0, -t * V)

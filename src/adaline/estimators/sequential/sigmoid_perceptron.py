@@ -62,6 +62,8 @@ class SigmoidPerceptron(SequentialClassifier):
     (array(['a', 'b'], dtype='<U1'), array([-0.81,  0.81]))
     """
 
+    _command = "sigmoid"
+    _error = "mean squared error through the sigmoid"
     _parameters = {"phi": words(*_PHI), **SequentialClassifier._parameters}
 
     def __init__(
@@ -86,6 +88,9 @@ class SigmoidPerceptron(SequentialClassifier):
 
     def _recipe(self, K: int, p: int) -> Recipe:
         return self._squared(*_PHI[self.phi], K, p)
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        return (t - criteria.phi(_PHI[self.phi][0], V)) ** 2
 
     def output(self, X: Any) -> Array:
         """phi(w'x + b): between -1 and 1 for tanh, 0 and 1 for logistic."""

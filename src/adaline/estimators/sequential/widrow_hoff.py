@@ -12,6 +12,7 @@ from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
 from adaline.estimators._samples import check_sample, one_row
+from adaline.estimators.declarations import demand
 from adaline.estimators.sequential.learner import SequentialLearner, start, streams
 from adaline.kernels.sequential import neurons
 from adaline.parameters import NUMBER, numbers
@@ -70,6 +71,11 @@ class WidrowHoff(SequentialLearner, Regressor):
     (array([2., 3.]), 1.0)
     """
 
+    _command = "widrow-hoff"
+    _exports = "values"
+    _error = "mean squared error"
+    _stored = {**SequentialLearner._stored, "_one_target": "truth"}
+
     def __init__(
         self,
         eta: float | str | Schedule = "auto",
@@ -90,6 +96,13 @@ class WidrowHoff(SequentialLearner, Regressor):
 
     def _recipe(self, K: int, p: int) -> Recipe:
         return self._squared(neurons.SQUARED, neurons.NUMBERS, K, p)
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        return (t - V) ** 2
+
+    def _restored(self, dtype: Any) -> None:
+        demand(not self._one_target or self._state.recipe.K == 1, "several targets and one.")
+        super()._restored(dtype)
 
     def _bent(self, W: Any, b: Any) -> tuple[Any, Any]:
         return (W[0], b[0]) if self._one_target else (W, b)

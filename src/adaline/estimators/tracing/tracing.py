@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from adaline import criteria
+from adaline.estimators.declarations import names_with
 from adaline.estimators.sequential.learner import SequentialFit
 from adaline.estimators.tracing._dual_trace import DualTrace, DualTracer
 from adaline.estimators.tracing._margin_trace import MarginTrace, MarginTracer
@@ -20,10 +21,6 @@ from adaline.procedures.sequential.state import Learning
 from adaline.results import Array, Fit
 
 Ints = NDArray[np.int64]
-_TAKES = (
-    "trace takes Perceptron, WidrowHoff, Adaline, SigmoidPerceptron, KernelPerceptron, HoKashyap "
-    "and LogisticRegression."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,19 +165,23 @@ def trace(
     pass 2 found no error to correct.
     """
     if not isinstance(estimator, BaseEstimator):
-        raise TypeError(f"estimator is {shown(estimator)}; {_TAKES}")
-    model = clone(estimator)
-    kind = getattr(estimator, "_steps_are", "")
-    if not kind:
+        raise TypeError(f"estimator is {shown(estimator)}; {_takes()}")
+    lines = getattr(estimator, "_traces", None)
+    if lines is None:
         raise TypeError(
             f"estimator: {type(estimator).__name__} does not learn in steps that can be shown; "
-            f"{_TAKES}"
+            f"{_takes()}"
         )
-    if kind == "patterns" and start:
+    model = clone(estimator)
+    if lines == "duals" and start:
         raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
-    model._look = table = _TABLES[kind]()
+    model._look = table = _TABLES[lines]()
     model.fit(X, y, sample_weight=sample_weight, **start)
     return table.result(model)
+
+
+def _takes() -> str:
+    return f"trace takes {names_with('_traces')}."
 
 
 class _Descents:
@@ -270,7 +271,7 @@ def _fields(X: Any, theta: Array) -> Array:
 
 _TABLES: dict[str, type[_Samples | DualTracer | MarginTracer | _Descents]] = {
     "samples": _Samples,
-    "patterns": DualTracer,
+    "duals": DualTracer,
     "margins": MarginTracer,
-    "newton": _Descents,
+    "steps": _Descents,
 }

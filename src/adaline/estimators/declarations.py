@@ -1,0 +1,121 @@
+"""What an estimator declares of itself, so that no other room has to know its name.
+
+A new learner is a class in a file of its own, and a line in `_HOME` of `adaline/__init__.py`. The
+attributes of `Declared` say the rest: `adaline.data.fit` reads how the learner streams, model files
+read what it stores, exports read what its outputs mean, the command reads its name, and `trace` and
+the pictures read what they can show. CONTRIBUTING.md has an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, Literal
+
+from adaline._lazy import public_homes
+
+Target = Literal["numbers", "counts", "classes"]
+
+_ROOM = "adaline.estimators"
+
+SEEN = {"n_features_in_": "count =p", "feature_names_in_?": "names p"}  # what every fit stores
+
+
+class Declared:
+    """Attributes that a learner's own file sets, and methods that it overrides.
+
+    Attributes
+    ----------
+    _learns : "numbers", "counts", "classes" or None
+        What the target holds.
+    _command : str or None
+        The name after `adaline fit --model`.
+    _streams : str or None
+        How `adaline.data.fit` learns from blocks of rows; None where all rows are needed at once.
+
+        - "moments", "machine": `fit_moments` takes the Moments of all blocks, of numbers or of an
+          indicator a class.
+        - "class_moments": `fit_moments` takes ClassMoments.
+        - "newton": a few passes of Newton's steps.
+        - "order": `partial_fit` takes the rows in their order; see `StreamWeights`.
+    _exports : str or None
+        What ONNX and JSON make of v = W x + b, which `_exported_weights` gives.
+
+        - "values": a regressor predicts v; "exponential": exp(v).
+        - "sides": a classifier decides by the sign of v, or by the largest.
+        - "posterior": it has probabilities too, the logistic function or softmax of v.
+        - "gaussians", "frequencies", "monomials": forms of one estimator each.
+    _stored : dict
+        Attributes that a model file keeps besides the parameters, each with a description in the
+        language of `adaline/data/storing/_schema.py`. Empty where there are no model files.
+    _derived : tuple of str
+        Attributes that follow from those in `_stored`; `_restored` makes them again.
+    _traces : "samples", "duals", "margins", "steps" or None
+        What a line of `adaline.trace` is.
+    _error : str or None
+        The error that learning makes smaller step by step, which `_row_errors` gives.
+    """
+
+    _learns: Target | None = None
+    _command: str | None = None
+    _streams: Literal["moments", "machine", "class_moments", "newton", "order"] | None = None
+    _exports: str | None = None
+    _stored: dict[str, str] = {}
+    _derived: tuple[str, ...] = ()
+    _traces: Literal["samples", "duals", "margins", "steps"] | None = None
+    _error: str | None = None
+
+    def _settled(self) -> None:
+        """Make what is otherwise made when someone asks, before a model file is written."""
+
+    def _restored(self, dtype: Any) -> None:
+        """Make what is in `_derived`, after a model file gave what is in `_stored`.
+
+        ValueError where the stored parts contradict each other: a file may come from anywhere.
+        The dtype is that of coef_ where coef_ is derived, else None.
+        """
+
+    def _exported_weights(self) -> tuple[Any, Any] | None:
+        """W (K, p) and b (K,) in float64 for exports; None where no such weights predict."""
+        return None
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        """The error of each row for outputs V, given its target t."""
+        raise NotImplementedError  # pragma: no cover
+
+
+def demand(condition: bool, complaint: str) -> None:
+    """Refuse stored parts that contradict each other; `load` says of which model."""
+    if not condition:
+        raise ValueError(complaint)
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays are equal to the last bit."""
+    return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+
+
+def estimator_named(name: str) -> type[Declared] | None:
+    """The public estimator of this name, which may come from a file; None for any other name."""
+    home = public_homes(_ROOM).get(name)
+    found: Any = None if home is None else getattr(import_module(home), name)
+    declared = isinstance(found, type) and issubclass(found, Declared)
+    return found if declared and found._stored else None
+
+
+def is_public(model: Any) -> bool:
+    """Whether a model is of a public estimator itself, and not of a class derived from one."""
+    return estimator_named(type(model).__name__) is type(model)
+
+
+def public_estimators() -> Iterator[type[Declared]]:
+    """All public estimators, by name; each is loaded."""
+    for name in sorted(public_homes(_ROOM)):
+        found = estimator_named(name)
+        if found is not None:
+            yield found
+
+
+def names_with(declaration: str) -> str:
+    """Names of the public estimators that declare this, for a sentence."""
+    return ", ".join(kind.__name__ for kind in public_estimators() if getattr(kind, declaration))
