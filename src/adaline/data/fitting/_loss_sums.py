@@ -19,8 +19,8 @@ from adaline.errors import DataError
 from adaline.losses.logistic import Logistic
 from adaline.losses.poisson import Poisson
 from adaline.objective import Loss, Objective
-from adaline.procedures.newton.few_passes import Sums
 from adaline.procedures.newton.newton import newton
+from adaline.procedures.newton.pass_sums import Sums
 from adaline.results import Array
 from adaline.tiles import is_sparse
 

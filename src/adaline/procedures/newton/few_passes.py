@@ -12,117 +12,22 @@ to be proven.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from adaline.certificates.optimality import CurvatureBound, optimality
 from adaline.linalg import UNIT
-from adaline.objective import NEAR, Objective, gradient_rounding
-from adaline.procedures.newton.curvature import Root, depth, full_hessian, root_of
+from adaline.objective import Objective, gradient_rounding
+from adaline.procedures.newton.curvature import Root, root_of
 from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
+from adaline.procedures.newton.pass_sums import Sums
 from adaline.procedures.newton.stopping import concluded, is_noise, lowers, proof
 from adaline.results import Array, Certificate
 
 _TRIES = 3  # passes to prove a minimum that seems reached
 _MANY_STEPS = 20  # after which weights without a penalty that still grow have no end
 _FLAT = 1e-6  # times the rows: 2 f can fall by no more than this where weights grow for ever
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Loss, gradient and curvature of rows at theta, without the penalty; they add up.
-
-    Attributes
-    ----------
-    f, g, H : float, ndarray of shape (K, q), and (q, q) or (K q, K q)
-    M : ndarray of shape (q, q)
-        Bound from below on the curvature of each of K classes (see `certificates.optimality`);
-        empty for one output, where H is one.
-    least, slopes : float
-        As in `objective.Evaluation`.
-    saturated : float
-        The least that f could be.
-    top, total, farthest : ndarray of shape (q,), and float
-        As in `objective.Extent`.
-    deepest, blocks, n : float and int
-        Rounded additions behind a sum over one block, at most; blocks; rows.
-    """
-
-    f: float
-    g: Array
-    H: Array
-    M: Array
-    least: float
-    slopes: float
-    saturated: float
-    top: Array
-    total: float
-    farthest: float
-    deepest: float
-    blocks: int
-    n: int
-
-    @classmethod
-    def of(cls, rows: Objective, theta: Array, top: Array) -> Sums:
-        """Sums over a block at theta; top bounds |z_j|, and the penalty of rows is zero."""
-        root = rows.room()
-        here = rows.at(theta, root)
-        with np.errstate(over="ignore", invalid="ignore"):  # a trial may go too far
-            H = rows.gram(root) if rows.K == 1 else full_hessian(rows, root)
-            M = H[:0] if rows.K == 1 else rows.gram(np.sqrt(root.min(axis=1)))
-        values = here.f, here.g, H, M, here.least, here.slopes, rows.loss.saturated(rows)
-        deepest = max(rows.depth(), depth(rows))
-        return cls(*values, top, rows.total, rows.farthest, deepest, 1, rows.n)
-
-    @classmethod
-    def nothing(cls, K: int, q: int) -> Sums:
-        """Sums over no rows."""
-        H, M = np.zeros((K * q, K * q)), np.zeros((0 if K == 1 else q, q))
-        none = np.inf, 0.0, 0.0, np.zeros(q), 0.0, 0.0, 0.0
-        return cls(0.0, np.zeros((K, q)), H, M, *none, 1, 0)
-
-    def __add__(self, other: Sums) -> Sums:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return Sums(
-                self.f + other.f,
-                self.g + other.g,
-                self.H + other.H,
-                self.M + other.M,
-                min(self.least, other.least),
-                self.slopes + other.slopes,
-                self.saturated + other.saturated,
-                np.maximum(self.top, other.top),
-                self.total + other.total,
-                max(self.farthest, other.farthest),
-                max(self.deepest, other.deepest),
-                self.blocks + other.blocks,
-                self.n + other.n,
-            )
-
-    @property
-    def weight(self) -> float:
-        """Rows; they have no weights."""
-        return float(self.n)
-
-    @property
-    def length(self) -> Array:
-        """Every |z_j| may be the largest."""
-        return np.asarray(np.sqrt(self.n) * self.top)
-
-    @property
-    def uncentred(self) -> float:
-        """Rows of K classes whose means are near zero are not centred."""
-        return 2.0 * (1.0 + NEAR) if len(self.g) > 1 else 1.0
-
-    def depth(self) -> float:
-        """Rounded additions behind a sum: in the block where they are most, and over blocks."""
-        return self.deepest + self.blocks
-
-    @property
-    def is_finite(self) -> bool:
-        """Whether all sums stayed in the range of float64."""
-        return bool(np.isfinite(self.f) and np.isfinite(self.g).all() and np.isfinite(self.H).all())
 
 
 Pass = Callable[[Array], Sums]  # sums over all rows at theta
