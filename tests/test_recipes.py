@@ -114,33 +114,36 @@ It is minus the log likelihood of noise with a logistic distribution of scale 1,
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
 
 from adaline.kernels.losses.links import LOG_COSH
 from adaline.linalg import UNIT
-from adaline.objective import Objective, Part
+from adaline.objective import Extent, Objective, Part, reach
 from adaline.results import Array
 
 
+@dataclass(frozen=True)
 class LogCosh:
-    """The criterion; see `objective.Loss`."""
+    """The criterion; see `objective.Loss`. Its rounding depends on the largest |y|."""
 
-    endless = "weights grow without bound"
+    largest: float
+    endless: ClassVar[str] = "weights grow without bound"
 
     def parts(self, rows: Objective, theta: Array, slopes: Array) -> list[Part]:
         """Sums over pieces of the rows."""
         return rows.neuron(LOG_COSH, theta, slopes)
 
-    def size(self, rows: Objective, theta: Array, f: float, slopes: float) -> float:
+    def size(self, rows: Extent, theta: Array, f: float, slopes: float) -> float:
         """All terms are positive; each is a difference of two that are at most |v| + |y| + 2."""
-        return f + rows.weight * (self._reach(rows, theta) + 2.0)
+        return f + rows.weight * (reach(rows, theta) + self.largest + 2.0)
 
-    def rounding(self, rows: Objective, theta: Array, slopes: float) -> Array:
+    def rounding(self, rows: Extent, theta: Array, slopes: float) -> Array:
         """Slopes are at most 1 and change by half of what v changes by."""
-        values = 0.5 * (len(rows.top) + 4) * self._reach(rows, theta)
+        values = 0.5 * (len(rows.top) + 4) * (reach(rows, theta) + self.largest)
         each = rows.depth() + values + 8.0
         return np.asarray(1.01 * UNIT * each * np.sqrt(rows.weight) * rows.length)
 
@@ -170,15 +173,12 @@ class LogCosh:
         """log 4, from the density of the logistic distribution."""
         return rows.weight * float(np.log(4.0))
 
-    def _reach(self, rows: Objective, theta: Array) -> float:
-        return rows.reach(theta) + float(np.max(np.abs(rows.target), initial=0.0))
-
 
 def log_cosh_loss(
     X: Any, y: Array, omega: Array, alpha: float, intercept: bool
 ) -> Objective:
     """The penalised loss of rows with targets y, in units that fit the columns."""
-    return Objective.of(LogCosh(), X, y, omega, alpha, intercept)
+    return Objective.of(LogCosh(float(np.abs(y).max())), X, y, omega, alpha, intercept)
 '''
 
 # ... and an estimator.
