@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.filters._checks import one_of
+from adaline.filters._settings import one_of
 
 Method = Literal["prewindowed", "covariance", "autocorrelation"]
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adaline.filters._base import Filter
-from adaline.filters._signals import Signal
-from adaline.filters._whole import ratio_db, squares
+from adaline.filters._signals import Signal, ratio_db, squares
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, fits, positive_or_auto, shown, whole
+from adaline.filters._base import Filter
+from adaline.filters._missing import Frozen
 from adaline.filters._partitions import Partitions
+from adaline.filters._settings import (
+    Setting,
+    absolute_and_relative,
+    as_eps,
+    below_two,
+    fits,
+    shown,
+    whole,
+)
+from adaline.filters._signals import Signal
 from adaline.kernels.filters import frequency
-
-BLOWN = 1e8  # an output so far above the signals is divergence
-RELATIVE = 0.01  # eps="auto", as a share of the level
+from adaline.kernels.filters.guards import BLOWN, DIVERGED, FINE, not_finite
 
 
 class BlockLMS(Filter):
@@ -97,7 +105,7 @@ class BlockLMS(Filter):
         if block is None and latency is not None:
             fits("latency", latency, 16 * self.block)
         self.eta = below_two(eta, "BlockLMS")
-        self.eps = positive_or_auto("eps", eps, zero=True)
+        self.eps = as_eps(eps)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     @property
@@ -118,7 +126,7 @@ class BlockLMS(Filter):
         # Loudest x and d so far, and the gain of weights that were set.
         self._scale = np.zeros(3)
 
-    def _memory(self) -> dict[str, Block]:
+    def _memory(self) -> dict[str, Signal]:
         self._parts.forget_begun()  # the caller may write
         memory = {name: getattr(self._parts, name) for name in Partitions.KEPT}
         return memory | {"scale": self._scale}
@@ -131,19 +139,18 @@ class BlockLMS(Filter):
         if not (0 <= filled < self.block and 0 <= place < -(-self.taps // self.block)):
             raise ValueError("state has a memory that points outside of itself.")
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         return self._parts.h.conj()
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         self._parts.h = W.conj()
         self._scale[2] = float(np.abs(W).sum())
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         loud_x, loud_d = frequency.peak(x), frequency.peak(d)
         channels = self._parts.channels
-        for loud, signal, every, what in ((loud_x, x, channels, BAD_X), (loud_d, d, 1, BAD_D)):
-            if not np.isfinite(loud):
-                return 8 * int(np.argmax(~np.isfinite(signal)) // every) + what
+        if not np.isfinite(max(loud_x, loud_d)):
+            return not_finite(x, d) or DIVERGED  # finite parts of a complex number may overflow
         before, scale = self._parts.snapshot(len(d)), self._scale.copy()
         self._scale[0], self._scale[1] = max(scale[0], loud_x), max(scale[1], loud_d)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -154,12 +161,12 @@ class BlockLMS(Filter):
             self._scale[:] = scale
         return found
 
-    def _through(self, x: Block, d: Block, frozen: Frozen, y: Block) -> int:
+    def _through(self, x: Signal, d: Signal, frozen: Frozen, y: Signal) -> int:
         """Piece by piece: whole blocks by spectra, the parts of a block as they come."""
         parts, at = self._parts, 0
         loud_x, loud_d, gain = self._scale.tolist()
         most = BLOWN * (loud_d + gain * loud_x)
-        eps, relative = (0.0, RELATIVE) if self.eps == "auto" else (self.eps, 0.0)
+        eps, relative = absolute_and_relative(self.eps)
         while at < len(d):
             m = min(self.block - int(parts.filled[0]), len(d) - at)
             piece = slice(at, at + m)

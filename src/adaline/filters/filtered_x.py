@@ -7,15 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, filled, positive_or_auto
-from adaline.filters._signals import Signal, as_channels, as_numbers, converted
-from adaline.filters._whole import line
+from adaline.filters._base import Filter
+from adaline.filters._missing import Frozen
+from adaline.filters._settings import (
+    Setting,
+    absolute_and_relative,
+    as_eps,
+    below_two,
+    positive_or_auto,
+)
+from adaline.filters._signals import Signal, as_channels, as_numbers, converted, line
+from adaline.filters._state import filled
 from adaline.kernels.filters import filtered_x as kernels
 from adaline.kernels.filters.frequency import peak
-
-BLOWN = 1e8  # an error so far above the noise is divergence
-RELATIVE = 0.01  # eps="auto", as a share of the mean level
+from adaline.kernels.filters.guards import BLOWN, DIVERGED, FINE, not_finite
 
 
 class FilteredXLMS(Filter):
@@ -99,7 +104,7 @@ class FilteredXLMS(Filter):
         self._eta = below_two(
             safe_step(model) / 4 if self.eta == "auto" else self.eta, "FilteredXLMS"
         )
-        self.eps = positive_or_auto("eps", eps, zero=True)
+        self.eps = as_eps(eps)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     def drive(self, x: Any) -> Any:
@@ -131,14 +136,11 @@ class FilteredXLMS(Filter):
         self._pending = None
         power = float(np.vdot(f, f).real)
         kernels.follow(self._level, power)
-        eps, relative = self._floor()
+        eps, relative = absolute_and_relative(self.eps)
         by = power + eps + relative * float(self._level[0])
         if self._adapting and by > 0:
             self._h += error * (self._eta / by) * f.conj()
         self._count += 1
-
-    def _floor(self) -> tuple[float, float]:
-        return (0.0, RELATIVE) if isinstance(self.eps, str) else (float(self.eps), 0.0)
 
     def _allocate(self) -> None:
         assert self._dtype is not None
@@ -156,7 +158,7 @@ class FilteredXLMS(Filter):
         self._scale = np.zeros(3)  # loudest x and d, and the gain of weights that were set
         self._pending = None
 
-    def _memory(self) -> dict[str, Block]:
+    def _memory(self) -> dict[str, Signal]:
         names = ("h", "x", "f", "raw", "u", "level", "scale")
         return {name: getattr(self, f"_{name}") for name in names}
 
@@ -172,15 +174,13 @@ class FilteredXLMS(Filter):
             self._pending = np.empty((len(self._h), self.taps), self._dtype)
             filled(self._pending, waiting, "memory.pending")
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         return np.ascontiguousarray(self._h[:, ::-1].conj())
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         self._h[:] = W[:, ::-1].conj()
         self._scale[2] = float(np.abs(W).sum() * np.abs(self._s).sum())
-        if (
-            W.any()
-        ):  # nothing is far louder than this: weights that somebody set are not thrown away
+        if W.any():  # no |f|^2 jumps above this level, so weights that the user set are kept
             self._level[2] = np.finfo(np.float64).max
 
     def _lines(self, x: Signal) -> tuple[Signal, Signal]:
@@ -196,19 +196,18 @@ class FilteredXLMS(Filter):
         self._raw[:] = raw[:, n:]
         self._x[:], self._f[:], self._u[:] = X[:, n:], f[:, n:], u[n:]
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         loud_x, loud_d = peak(x), peak(d)
         channels = len(self._h)
-        for loud, signal, every, what in ((loud_x, x, channels, BAD_X), (loud_d, d, 1, BAD_D)):
-            if not np.isfinite(loud):
-                return 8 * int(np.argmax(~np.isfinite(signal)) // every) + what
+        if not np.isfinite(max(loud_x, loud_d)):
+            return not_finite(x, d) or DIVERGED  # finite parts of a complex number may overflow
         h, level = self._h.copy(), self._level.copy()
         top_x, top_d = max(loud_x, self._scale[0]), max(loud_d, self._scale[1])
         X, f = self._lines(x.reshape(len(d), channels).T)
         u = np.concatenate([self._u, np.zeros(len(d), self._u.dtype)])
         learns = frozen == 0 if len(frozen) else np.ones(len(d), np.bool_)
         most = BLOWN * (top_d + self._scale[2] * top_x)
-        rule = (float(self._eta), *self._floor(), float(most))
+        rule = (float(self._eta), *absolute_and_relative(self.eps), float(most))
         went = kernels.control(
             self._h, X, f, d, self._s, u, out[0], out[1], *rule, self._level, learns
         )

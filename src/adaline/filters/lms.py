@@ -5,9 +5,8 @@ from __future__ import annotations
 from numbers import Rational
 from typing import Any, ClassVar
 
-from adaline.filters._base import Setting
-from adaline.filters._checks import flag, one_of, positive
 from adaline.filters._delay_line import LookAhead
+from adaline.filters._settings import Setting, flag, one_of, positive
 from adaline.kernels.filters import lms_steps as places
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, as_schedule
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from adaline.filters._checks import fits, flag, positive, shown, whole
 from adaline.filters._correlations import correlate
-from adaline.filters._signals import Signal, as_numbers
-from adaline.filters._whole import (
+from adaline.filters._settings import fits, flag, positive, shown, whole
+from adaline.filters._signals import (
+    Signal,
+    as_numbers,
     decibels,
     line,
     lines,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from adaline.filters._base import Setting
-from adaline.filters._checks import below_two, positive_or_auto
 from adaline.filters._delay_line import LookAhead
+from adaline.filters._settings import Setting, absolute_and_relative, as_eps, below_two
 from adaline.kernels.filters import lms_steps as places
 
 
@@ -60,14 +59,14 @@ class NLMS(LookAhead):
         history: int | None = None,
     ) -> None:
         self.eta = below_two(eta, "NLMS")
-        self.eps = positive_or_auto("eps", eps, zero=True)
+        self.eps = as_eps(eps)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     def _rule(self) -> dict[int, float]:
-        automatic = self.eps == "auto"
+        eps, relative = absolute_and_relative(self.eps)
         return {
             places.RULE: places.NORMALISED,
             places.RATE_A: self.eta,
-            places.RATE_B: 0.0 if automatic else self.eps,
-            places.RELATIVE: 0.01 if automatic else 0.0,
+            places.RATE_B: eps,
+            places.RELATIVE: relative,
         }

@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._base import Block, Filter, Frozen, Setting
-from adaline.filters._checks import positive, positive_or_auto, shown
+from adaline.filters._base import Filter
+from adaline.filters._missing import Frozen
+from adaline.filters._settings import Setting, positive, positive_or_auto, shown
+from adaline.filters._signals import Signal, aligned
 from adaline.kernels.filters import rls_factored as factor
 from adaline.kernels.filters import rls_head as places
 from adaline.kernels.filters import rls_memory as memory
 from adaline.kernels.filters import rls_panels as layout
+from adaline.kernels.filters.guards import CALM_AGAIN, FINE, TOO_LOUD
 from adaline.kernels.filters.rls import rls_block
 
 
@@ -78,7 +81,7 @@ class RLS(Filter):
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     @property
-    def inverse(self) -> Block:
+    def inverse(self) -> Signal:
         """P now, a copy: the inverse of the forgetting sum of x x^H, (m, m) with m all weights."""
         if self._dtype is None:
             raise ValueError("P is known after the first block.")
@@ -115,7 +118,7 @@ class RLS(Filter):
         self._head[places.GROWTH] = 1.0
 
     @property
-    def _store(self) -> Block:
+    def _store(self) -> Signal:
         """P, w, G and the past, written down: the kernel has its own copy, and may be ahead."""
         if self._ahead:
             memory.closed(self._written, self._P, self._V, self._m)
@@ -137,7 +140,7 @@ class RLS(Filter):
             memory.opened(self._written, self._P, self._V, self._m)
             self._behind = False
 
-    def _memory(self) -> dict[str, Block]:
+    def _memory(self) -> dict[str, Signal]:
         store = self._store
         self._behind = True  # the caller may write
         return {"store": store, "head": self._head[: places.HEAD]}
@@ -145,16 +148,16 @@ class RLS(Filter):
     def _adapt(self, on: bool) -> None:
         self._head[places.ADAPT] = on
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         return self._run(x, d, frozen, out, False)
 
-    def _advance_rows(self, U: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance_rows(self, U: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         return self._run(U.reshape(-1), d, frozen, out, True)
 
-    def _run(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+    def _run(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
         if not self._factored:
             found = self._fast(x, d, frozen, out, rows)
-            if found % 8 != places.TOO_LOUD:
+            if found % 8 != TOO_LOUD:
                 return found
         before = {name: a.copy() for name, a in self._memory().items()}
         found = self._in_turns(x, d, frozen, out, rows)
@@ -163,7 +166,7 @@ class RLS(Filter):
                 a[...] = before[name]
         return found
 
-    def _fast(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+    def _fast(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
         """By P, four samples a pass."""
         self._catch_up()
         room = self._written, self._head, self._P, self._V, self._A, self._B
@@ -171,7 +174,7 @@ class RLS(Filter):
         self._ahead = True
         return found
 
-    def _careful(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+    def _careful(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
         """By the factor of P, which lives in the memory as written down, until P is calm again."""
         found: int = factor.factored_block(
             x, d, frozen, self._store, self._head, out, self.taps, self._channels, rows
@@ -179,7 +182,7 @@ class RLS(Filter):
         self._behind = True
         return found
 
-    def _in_turns(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+    def _in_turns(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
         """By P or by its factor, as the samples need it; the memory is of no use after an error."""
         n, at, many = len(d), 0, len(x) // len(d)
         while at < n:
@@ -188,13 +191,13 @@ class RLS(Filter):
             run = self._careful if self._factored else self._fast
             found = run(*rest, part, rows)
             went, what = divmod(found, 8)
-            if what == places.TOO_LOUD:
+            if what == TOO_LOUD:
                 if went:  # again, up to the loud sample
                     first = rest[0][: went * many], rest[1][:went], rest[2][:went]
                     part = np.empty((2, went), out.dtype)
                     self._fast(*first, part, rows)
                 self._to_factor()
-            elif what == places.CALM_AGAIN:
+            elif what == CALM_AGAIN:
                 self._from_factor()
             elif what:
                 return found + 8 * at
@@ -202,7 +205,7 @@ class RLS(Filter):
                 went = n - at
             out[:, at : at + went] = part[:, :went]
             at += went
-        return places.FINE
+        return FINE
 
     @property
     def _factored(self) -> bool:
@@ -226,18 +229,18 @@ class RLS(Filter):
         self._head[places.HOLD] = places.FORGETS
         self._behind = True
 
-    def _w(self) -> Block:
+    def _w(self) -> Signal:
         """w where the kernel has it, a row a panel."""
         self._catch_up()
         panels = self._V.reshape(-1, layout.PANEL)
         return panels[: len(panels) // 2, : layout.COLUMNS]
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         assert self._channels is not None
         w = self._w().reshape(-1)[: self._channels * self.taps]
         return w.reshape(-1, self.taps).astype(self._dtype)
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         if self._factored:
             self._written[self._m**2 :][: W.size] = W.ravel()
             factor.follow_weights(self._written, self._m, W.size)
@@ -248,14 +251,3 @@ class RLS(Filter):
             self._w()[...] = w
             self._ahead = True
         self._head[places.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
-
-
-def aligned(n: int, kind: np.dtype[Any]) -> Block:
-    """n zeros from a multiple of 64 bytes on, where cache lines and vector registers begin.
-
-    >>> aligned(5, np.dtype(float)).ctypes.data % 64
-    0
-    """
-    raw = np.zeros(n * kind.itemsize + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + n * kind.itemsize].view(kind)

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.filters._base import Filter
-from adaline.filters._checks import fits, shown, whole
+from adaline.filters._settings import fits, shown, whole
+from adaline.filters._signals import Signal, line, lines, same_length
 from adaline.filters._task_results import (
     TaskResult,
     by_decisions,
@@ -28,12 +28,9 @@ from adaline.filters._task_results import (
     power,
     ratio,
 )
-from adaline.filters._whole import line, lines, same_length
 from adaline.filters.block_lms import BlockLMS
 from adaline.filters.nlms import NLMS
 from adaline.filters.rls import RLS
-
-Signal = NDArray[Any]
 
 SMALL = 64  # up to so many weights RLS is affordable, and learns fastest
 LARGE = 2048  # from here on spectra, in blocks of taps/4, are cheaper than delay lines
@@ -107,7 +104,7 @@ def cancel(
     True
     """
     noise, desired = _pair(reference, "reference", primary, "primary")
-    # The signal is no noise to RLS: a bolder start would chase it for as long as the filter is.
+    # With a smaller delta RLS would fit the wanted signal during the first `taps` samples.
     with np.errstate(over="ignore", invalid="ignore"):
         power = float(np.mean(np.abs(noise) ** 2)) if noise.size else 0.0
     delta = power if 0.0 < power < np.inf else "auto"

@@ -24,18 +24,19 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import inlined, kernel, sums_kernel
-from adaline.kernels.filters._finite import first_bad
-from adaline.kernels.filters.rls_head import (
-    ADAPT,
-    BAD_D,
-    BAD_X,
+from adaline.kernels.filters.guards import (
     BLOWN,
-    CLOCK,
-    DELTA,
     DIVERGED,
     EVERY,
+    TINY,
+    TOO_LOUD,
+    not_finite,
+)
+from adaline.kernels.filters.rls_head import (
+    ADAPT,
+    CLOCK,
+    DELTA,
     EXTRA,
-    FINE,
     FORGETS,
     FORGETTING,
     GROWN,
@@ -47,8 +48,6 @@ from adaline.kernels.filters.rls_head import (
     POWER,
     START,
     STARTED,
-    TINY,
-    TOO_LOUD,
     UNEVEN,
     blown,
     keep,
@@ -265,10 +264,7 @@ def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
     sample that is too loud for P is found like one that is wrong: the memory is as before.
     """
     n, real, m, i, until = d.shape[0], channels * taps, padded(channels * taps), 0, 4
-    past, bad, phase = m * m + 5 * m, first_bad(x), np.int64(head[CLOCK].real) % 4
-    found = FINE if bad == x.shape[0] else 8 * (bad // (x.shape[0] // n)) + BAD_X
-    bad = first_bad(d)
-    found = found if found or bad == n else 8 * bad + BAD_D
+    past, found, phase = m * m + 5 * m, not_finite(x, d), np.int64(head[CLOCK].real) % 4
     changes = phase == 0 or phase + n > 4 or head[STARTED].real == 0.0
     _copied(P, head, m, changes, False)
     _rows(V, m, W, X, False)

@@ -19,23 +19,16 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
-from adaline.kernels.filters._finite import first_bad
+from adaline.kernels.filters.guards import CALM_AGAIN, DIVERGED, EVERY, TINY, not_finite
 from adaline.kernels.filters.rls_head import (
     ADAPT,
-    BAD_D,
-    BAD_X,
-    CALM_AGAIN,
     CLOCK,
     DELTA,
-    DIVERGED,
-    EVERY,
     EXTRA,
-    FINE,
     FORGETTING,
     GROWTH,
     START,
     STARTED,
-    TINY,
     blown,
     keep,
     largest,
@@ -224,13 +217,9 @@ def factored_block(x, d, frozen, store, head, out, taps, channels, rows):
     m = (real + 7) // 8 * 8
     past, w = m * m + 5 * m, m * m
     u = np.zeros(real, store.dtype)
-    bad = first_bad(x)
-    if bad < x.shape[0]:
-        return 8 * (bad // (x.shape[0] // n)) + BAD_X
-    bad = first_bad(d)
-    if bad < n:
-        return 8 * bad + BAD_D
-    i, found = 0, FINE
+    i, found = 0, not_finite(x, d)
+    if found:
+        return found
     while i < n and not found:
         _sample(x, i, store, past, taps, channels, rows, u)
         r, y = 0.0, u[0] * 0
