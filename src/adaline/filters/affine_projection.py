@@ -18,8 +18,9 @@ from adaline.kernels.filters.guards import FINE
 class AffineProjection(Filter):
     """Affine projection: w(n+1) = w(n) + eta X (X^H X + eps I)^-1 conj(e), X the last `order` x(n).
 
-    NLMS that brings the errors at the last `order` samples to zero together, and so learns
-    much faster on coloured references such as speech. Order 1 is NLMS. Stable for 0 < eta < 2.
+    NLMS reduces the error at the current sample; affine projection reduces those at the last
+    `order` samples together, and learns much faster on coloured references such as speech. Order 1
+    is NLMS. Stable for 0 < eta < 2.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ class AffineProjection(Filter):
     eta : float, default=0.5
         Between 0 and 2.
     eps : float or "auto", default="auto"
-        As in NLMS: "auto" is about a hundredth of the mean of x(n)^H x(n), and starts over.
+        As in NLMS: "auto" is about a hundredth of the mean of x(n)^H x(n), and allows restarts.
     weights, dtype, on_nan, history
         As in LMS.
 
@@ -127,6 +128,6 @@ class AffineProjection(Filter):
         self._store[: W.size] = W[:, ::-1].ravel()
         self._rows[0] = W.ravel()
         moving = kernels.NUMBERS + self.order
-        # Errors at past samples belonged to the old weights: learning starts with the next sample.
+        # The errors at past samples are those of the old weights: forget them.
         self._head[moving : moving + 2 * self.order] = 0.0
         self._head[kernels.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())

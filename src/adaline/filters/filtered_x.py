@@ -32,10 +32,10 @@ class FilteredXLMS(Filter):
           |                                                    ( ) ----> e = d - y
           '--> x --> [ w ] --> u --> secondary path s --> y  -
 
-    The controller's output u reaches the ear through the secondary path s (loudspeaker, air,
-    microphone), so the gradient belongs to the reference as heard through s. y is what arrives,
-    and it is **subtracted**: e = d - y, as in every filter here. Where the sound adds up, as at a
-    real microphone, e = d + s' * u, give the path with its sign turned: secondary_path = -s'.
+    The controller's output u reaches the microphone through the secondary path s (loudspeaker and
+    air), so the gradient needs the reference filtered by s. y is the sound that arrives, and it is
+    **subtracted**: e = d - y, as in every filter here. At a real microphone sounds add up,
+    e = d + s' * u: give the path with the opposite sign, secondary_path = -s'.
 
     `process(x, d)` simulates the whole loop. With a loudspeaker in the loop use `drive` and
     `hear`, sample by sample.
@@ -46,8 +46,8 @@ class FilteredXLMS(Filter):
     secondary_path : array-like of shape (J,)
         Impulse response of s.
     estimate : array-like, optional
-        The model of s that x is filtered by, if it is not s itself. A phase wrong by more
-        than 90 degrees at a frequency of the noise makes the loop diverge.
+        The model of s that filters x; s itself if not given. The loop diverges if the phase of the
+        model is wrong by more than 90 degrees at a frequency of the noise.
     eta : float or "auto", default="auto"
         Above 0 and below 2. A path that delays by D samples allows less, about
         2 sin(pi/(4 D + 2)): a rule of thumb, from one weight with a constant input. Sinusoids
@@ -163,7 +163,7 @@ class FilteredXLMS(Filter):
         return {name: getattr(self, f"_{name}") for name in names}
 
     def state(self) -> dict[str, Any]:
-        """As of every filter, and between `drive` and `hear` the reference that waits for e."""
+        """As of every filter; between `drive` and `hear` also the reference that e belongs to."""
         state = super().state()
         return state if self._pending is None else state | {"memory.pending": self._pending.copy()}
 
@@ -190,7 +190,7 @@ class FilteredXLMS(Filter):
         return np.concatenate([self._x, x], axis=1), np.concatenate([self._f, heard], axis=1)
 
     def _keep(self, X: Signal, f: Signal, u: Signal) -> None:
-        """Keep the ends of the lines for the next samples."""
+        """Keep the last samples of each line for the next block."""
         n = X.shape[1] - self._x.shape[1]
         raw = np.concatenate([self._raw, X[:, X.shape[1] - n :]], axis=1)
         self._raw[:] = raw[:, n:]
@@ -221,16 +221,16 @@ class FilteredXLMS(Filter):
 
 
 def _path(values: Any, name: str) -> Signal:
-    """An impulse response of our own, which nobody can write to."""
+    """A read-only copy of an impulse response."""
     path = line(values, name).copy()
     path.setflags(write=False)
     return path
 
 
 def safe_step(path: Signal) -> float:
-    """2 sin(pi/(4 D + 2)): up to where v(n+1) = v(n) - eta v(n - D) is stable.
+    """2 sin(pi/(4 D + 2)), the largest eta for which v(n+1) = v(n) - eta v(n - D) is stable.
 
-    It stands for a loop behind a path of D samples, D where 90 % of its energy has passed.
+    This recursion models a loop with a path of D samples, D where 90 % of its energy has passed.
 
     >>> round(safe_step(np.array([1.0])), 6), round(safe_step(np.array([0.0, 0.0, 1.0])), 3)
     (2.0, 0.618)

@@ -1,4 +1,4 @@
-"""What filters are used for, by name: each task says which signal goes in where.
+"""Uses of filters by name: each task says which signal is x, which is d, and which the result.
 
 x is what is filtered, d what is wanted, y = w^H x the output and e = d - y the error:
 
@@ -46,7 +46,8 @@ def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = No
     taps : int, optional
         Length of the response; needed where no filter is given.
     filter : Filter, optional
-        Any filter, which learns on; RLS without forgetting up to 64 weights, else NLMS.
+        Any filter; it continues from its weights. If not given, RLS without forgetting up to 64
+        weights, else NLMS.
 
     Returns
     -------
@@ -159,10 +160,10 @@ def predict(
 def enhance_line(
     x: Any, delay: int = 1, taps: int | None = None, filter: Filter | None = None
 ) -> TaskResult:
-    """Adaptive line enhancer: keep of x what its past of `delay` samples ago still tells.
+    """Adaptive line enhancer: keep the part of x that samples `delay` or more ago predict.
 
-    Periodic parts stay correlated with themselves, noise does not, once the delay is longer than
-    its correlation. For white noise a delay of 1 is enough.
+    Periodic parts stay correlated with their past. Noise does not, if the delay is longer than its
+    correlation; for white noise a delay of 1 is enough.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ def equalise(
     alphabet: Any = None,
     filter: Filter | None = None,
 ) -> TaskResult:
-    """Undo a channel: learn from symbols that are known, then follow by the filter's own decisions.
+    """Equalise a channel: learn from known symbols, then from the filter's own decisions.
 
     Parameters
     ----------

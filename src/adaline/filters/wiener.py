@@ -95,7 +95,7 @@ class WienerFilter(Filter):
     def from_signals(
         cls, x: Any, d: Any, taps: int, method: Method = "prewindowed", **settings: Any
     ) -> Self:
-        """The Wiener filter of signals: correlations are means over the samples.
+        """The Wiener filter of given signals; means over the samples estimate the correlations.
 
         Parameters
         ----------
