@@ -7,7 +7,17 @@ import json
 import numpy as np
 import pytest
 
-from adaline import LMS, NLMS, RLS, AffineProjection, DivergenceError, OverK, SearchThenConverge
+from adaline import (
+    LMS,
+    NLMS,
+    RLS,
+    AffineProjection,
+    BlockLMS,
+    DivergenceError,
+    FilteredXLMS,
+    OverK,
+    SearchThenConverge,
+)
 
 FILTERS = [
     LMS(5),
@@ -498,3 +508,18 @@ def test_a_state_whose_memory_contradicts_its_settings_is_refused(rng, make):
     state["memory.head"][: make._repeated] += 1e6
     with pytest.raises(ValueError, match="contradicts its settings"):
         make.from_state(state)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [*(new(like) for like in PLAIN), BlockLMS(5, 4), FilteredXLMS(5, [1.0])],
+    ids=lambda f: type(f).__name__,
+)
+def test_complex_samples_whose_size_overflows_are_refused_and_change_nothing(f, rng):
+    x = rng.standard_normal(32) + 1j * rng.standard_normal(32)
+    f.process(x, x)
+    before, loud = f.state(), np.full(32, 1.5e308 * (1 + 1j))
+    with pytest.raises(DivergenceError, match="diverged at sample"):
+        f.process(loud, loud)
+    after = f.state()
+    assert all(np.array_equal(after[name], part) for name, part in before.items())

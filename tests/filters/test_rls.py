@@ -121,11 +121,14 @@ def test_a_block_that_fails_leaves_every_bit(taps, start, length, rng):
 
 
 @pytest.mark.parametrize("forgetting", [0.01, 1e-6])
-def test_what_forgets_at_once_stays_finite(forgetting, rng):
+def test_what_forgets_at_once_still_learns_and_stays_finite(forgetting, rng):
+    x, d = rng.standard_normal((2, 3000))
     f = RLS(3, forgetting)
-    f.process(*rng.standard_normal((2, 3000)))
-    assert np.isfinite(f.weights).all()
+    _, e = f.process(x, d)
+    # An update by x multiplies the error at x by lambda/(lambda + x^H P x).
+    assert abs(d[-1] - f.weights @ x[:-4:-1]) < abs(e[-1])
     assert np.isfinite(f.inverse).all()
+    assert np.linalg.eigvalsh(f.inverse).min() > 0
 
 
 def decibels(error, oracle):

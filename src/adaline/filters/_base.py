@@ -1,59 +1,159 @@
-"""What users see of every filter: blocks of any size, weights, and state."""
+"""The base class of all filters: blocks of any size, weights, state, and the hooks of a filter."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
-from adaline.filters._checks import Setting, every_so_many, flag
-from adaline.filters._core import Core
-from adaline.filters._guards import (
-    BAD_D,
-    BAD_X,
-    DIVERGED,
-    FINE,
-    NOT_FROZEN,
-    RATE_TOO_LARGE,
-    Block,
-    Frozen,
-    not_finite,
-)
+from adaline.errors import DivergenceError
+from adaline.filters._missing import NOT_FROZEN, Frozen, cleaned, not_finite
+from adaline.filters._settings import Setting, every_so_many, fits, flag, one_of, whole
 from adaline.filters._signals import (
     Signal,
     as_channels,
     as_desired,
+    as_kind,
     as_numbers,
+    as_rows,
+    as_sample,
+    as_weights,
     converted,
     kind_of,
 )
-from adaline.filters._state import pack, unpack
-
-__all__ = [
-    "BAD_D",
-    "BAD_X",
-    "DIVERGED",
-    "FINE",
-    "RATE_TOO_LARGE",
-    "Block",
-    "Filter",
-    "Frozen",
-    "Setting",
-]
+from adaline.filters._state import check_parts, pack, restore, started, unpack
+from adaline.kernels.filters.guards import BAD_D, BAD_X, RATE_TOO_LARGE
 
 
-class Filter(Core):
+class Filter:
     """A transversal filter y(n) = w^H x(n) that may adapt to e(n) = d(n) - y(n).
 
-    x(n) = (x[n], x[n-1], ..., x[n-taps+1]), zeros before the first sample; several reference
-    channels lie side by side. The error is a priori: y(n) is made before w sees d(n).
+    x(n) = (x[n], x[n-1], ..., x[n-taps+1]), with zeros before the first sample. The weights of
+    several reference channels follow one another. The error is a priori: the filter computes y(n)
+    before d(n) changes w.
+
+    A subclass writes five hooks: `_allocate`, `_memory`, `_advance`, `_get_weights` and
+    `_set_weights`; where it can, also `_advance_rows`. `_settings` names the parameters of its
+    constructor. In return it takes blocks of any size, any kind of numbers, missing samples,
+    several channels, a history of weights, and a state.
+
+    Examples
+    --------
+    LMS in plain numpy, the smallest filter of one's own:
+
+    >>> import numpy as np
+    >>> from adaline.filters._base import Filter
+    >>> from adaline.kernels.filters.guards import FINE, not_finite
+    >>> class PlainLMS(Filter):
+    ...     def _allocate(self):
+    ...         self._w = np.zeros((self._channels, self.taps), self._dtype)
+    ...         self._x = np.zeros_like(self._w)  # the delay line, newest sample first
+    ...
+    ...     def _memory(self):
+    ...         return {"w": self._w, "x": self._x}
+    ...
+    ...     def _get_weights(self):
+    ...         return self._w.copy()
+    ...
+    ...     def _set_weights(self, W):
+    ...         self._w[:] = W
+    ...
+    ...     def _advance(self, x, d, frozen, out):
+    ...         if found := not_finite(x, d):
+    ...             return found
+    ...         for n, sample in enumerate(x.reshape(len(d), -1)):
+    ...             self._x[:] = np.column_stack([sample, self._x[:, :-1]])
+    ...             y = np.vdot(self._w, self._x)
+    ...             e = d[n] - y
+    ...             out[:, n] = y, e
+    ...             if not (len(frozen) and frozen[n]):
+    ...                 self._w += 0.05 * np.conj(e) * self._x
+    ...         return FINE
+    >>> x = np.random.default_rng(0).standard_normal(2000)
+    >>> f = PlainLMS(taps=3)
+    >>> y, e = f.process(x, np.convolve(x, [1.0, -0.5])[:2000])
+    >>> f.weights.round(3) + 0.0
+    array([ 1. , -0.5,  0. ])
     """
+
+    _settings: ClassVar[tuple[str, ...]] = ("taps", "weights", "dtype", "on_nan", "history")
+    _repeated: ClassVar[int] = 0  # numbers at the beginning of `head` that repeat the settings
+
+    taps = Setting()
+    on_nan = Setting()
+
+    def __init__(
+        self,
+        taps: int,
+        *,
+        weights: Any = None,
+        dtype: Any = None,
+        on_nan: str = "raise",
+        history: int | None = None,
+    ) -> None:
+        self.taps = whole(taps, "taps", 1)
+        self.on_nan = one_of("on_nan", on_nan, ("raise", "hold", "skip"))
+        self._check_room(1)
+        self._every = every_so_many(history)
+        self._wanted = None if dtype is None else as_kind(dtype)
+        self._initial = None if weights is None else as_weights(weights, self.taps)
+        self._adapting = True
+        self._dtype: np.dtype[Any] | None = None
+        self._channels: int | None = None
+        self._initial_now: Signal | None = None
+        self._fast_dtype: np.dtype[Any] | None = None
+        self._restart()
+
+    # Hooks: what a subclass writes.
+
+    def _allocate(self) -> None:
+        """Make the memory for `_dtype` and `_channels`, with zero weights."""
+        raise NotImplementedError
+
+    def _memory(self) -> dict[str, Signal]:
+        """Every array that the next block depends on: the arrays themselves, not copies."""
+        raise NotImplementedError
+
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
+        """Filter n samples of x, channel by channel in each, and adapt; out (2, n) gets y and e.
+
+        Answers FINE, or 8 * sample + what is wrong at that sample (see `kernels.filters.guards`),
+        with the memory as before the block. frozen is empty, or (n,): no update where it is 1.
+        """
+        raise NotImplementedError
+
+    def _advance_rows(self, U: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
+        """As `_advance`, with the rows of U (n, channels * taps) in place of the delay line."""
+        raise TypeError(f"{type(self).__name__} lives on a delay line and takes no rows.")
+
+    def _get_weights(self) -> Signal:
+        """The weights now, (channels, taps)."""
+        raise NotImplementedError
+
+    def _set_weights(self, W: Signal) -> None:
+        """Make W (channels, taps) the weights."""
+        raise NotImplementedError
+
+    def _adapt(self, on: bool) -> None:
+        """Called when `adapting` changes; `_advance` then gets frozen samples as well."""
+
+    def _numbers_of(self, channels: int) -> dict[str, int]:
+        """About how many numbers the memory holds, for each parameter that decides it."""
+        return {"taps": 8 * channels * self.taps}
+
+    def _rate_error(self, x: Signal) -> ValueError:
+        """The error where `_advance` found RATE_TOO_LARGE."""
+        return ValueError("The step is too large for this signal.")
+
+    # What users see.
 
     @property
     def channels(self) -> int | None:
-        """How many reference channels; None before the first block decides."""
+        """The number of reference channels; None before the first block decides."""
         return self._channels
 
     @property
@@ -63,18 +163,18 @@ class Filter(Core):
 
     @property
     def samples(self) -> int:
-        """How many samples have gone through."""
+        """How many samples the filter has processed."""
         return self._count
 
     @property
-    def weights(self) -> Block:
+    def weights(self) -> Signal:
         """w now, a copy: (taps,), or (channels, taps) for several channels. May be set."""
         W = self._first_weights() if self._dtype is None else self._get_weights()
         return W[0] if len(W) == 1 else W
 
     @weights.setter
     def weights(self, value: Any) -> None:
-        W = self._as_weights(value)
+        W = as_weights(value, self.taps)
         if self._dtype is None:
             self._initial_now = W
             self._channels = len(W)
@@ -83,7 +183,7 @@ class Filter(Core):
 
     @property
     def adapting(self) -> bool:
-        """Whether the weights follow the error; false filters with the weights as they are."""
+        """Whether the filter adapts its weights; if False, it filters with fixed weights."""
         return self._adapting
 
     @adapting.setter
@@ -91,11 +191,11 @@ class Filter(Core):
         self._adapting = flag("adapting", on)
         if self._dtype is not None:
             self._adapt(self._adapting)
-        self._look()
+        self._choose_path()
 
     @property
-    def history(self) -> Block:
-        """Weights recorded every `history` samples, (records, taps) or with channels between."""
+    def history(self) -> Signal:
+        """Recorded weights, (records, taps), or (records, channels, taps) for several channels."""
         return np.array(self._records) if self._records else np.empty((0, *self.weights.shape))
 
     @property
@@ -109,25 +209,27 @@ class Filter(Core):
         self._restart()
         return self
 
-    def process(self, x: Any, d: Any = None, *, history: int | None = None) -> tuple[Block, Block]:
+    def process(
+        self, x: Any, d: Any = None, *, history: int | None = None
+    ) -> tuple[Signal, Signal]:
         """Filter the next block, of any length, and adapt to the desired signal.
 
         Parameters
         ----------
         x : array-like of shape (n,) or (n, channels)
-            The reference, what is filtered.
+            The reference signal, which is filtered.
         d : array-like of shape (n,), optional
-            The desired signal; may be left out while `adapting` is false.
+            The desired signal; may be left out while `adapting` is False.
         history : int, optional
-            Record the weights every so many samples, in `history`.
+            Record the weights every `history` samples, in the attribute `history`.
 
         Returns
         -------
         y, e : ndarray of shape (n,)
             Output and error before the update, e = d - y; without d, e is empty.
         """
-        # The short way: a small block should not spend its time in questions.
-        kind = self._quick
+        # The fast path: checks of any input would take longer than filtering a small block.
+        kind = self._fast_dtype
         if (
             kind is not None
             and history is None
@@ -149,11 +251,11 @@ class Filter(Core):
                 return out[0], out[1]
         return self._process(x, d, every_so_many(history) or self._every)
 
-    def process_rows(self, U: Any, d: Any) -> tuple[Block, Block]:
-        """The same where x(n) are the rows of U (n, taps), and no delay line is kept.
+    def process_rows(self, U: Any, d: Any) -> tuple[Signal, Signal]:
+        """As `process`, where the rows of U (n, taps) are the x(n), and there is no delay line.
 
-        Several channels lie one after the other: U (n, channels * taps). Rows that are not finite
-        are refused; a filter with `history` or with another `on_nan` than "raise" takes no rows.
+        Several channels follow one another in a row: U (n, channels * taps). Rows must be finite. A
+        filter with `history`, or with `on_nan` other than "raise", takes no rows.
         """
         if self._every is not None or self.on_nan != "raise":
             given = f"history={self._every}" if self._every else f"on_nan={self.on_nan!r}"
@@ -161,41 +263,22 @@ class Filter(Core):
                 f"this filter has {given}, which rows do not know: they have no delay line to fill "
                 "gaps in, and nothing is recorded. Make the filter without history and on_nan."
             )
-        if type(self)._advance_rows is Core._advance_rows:
+        if type(self)._advance_rows is Filter._advance_rows:
             self._advance_rows(U, d, NOT_FROZEN, U)
-        U = as_numbers(U, "U")
-        if U.ndim != 2 or U.shape[1] % self.taps or U.shape[1] == 0:
-            raise ValueError(
-                f"U has shape {U.shape}; expected rows of {self.taps} taps (times the channels)."
-            )
-        channels = U.shape[1] // self.taps
-        if self._channels not in (None, channels):
-            raise ValueError(
-                f"U has rows of {U.shape[1]}; this filter has {self._channels} channels of "
-                f"{self.taps} taps."
-            )
+        U = as_rows(U, self.taps, self._channels)
         d = as_desired(d, len(U), "U")
         if len(U) == 0:
             return np.empty(0, kind_of(U, d)), np.empty(0, kind_of(U, d))
         with self._undecided_if_refused():
-            return self._rows_through(U, d, channels)
+            return self._rows_through(U, d)
 
     def step(self, x: Any, d: Any) -> tuple[Any, Any]:
-        """One sample: x a number (one a channel), d a number; answers (y, e)."""
-        sample = as_numbers(x, "x")
-        # One channel as a vector: the short way of `process`.
-        sample = sample.reshape(1) if sample.size == 1 else np.atleast_1d(sample)[None, :]
-        desired = as_numbers(d, "d")
-        if sample.size == 0 or desired.size != 1 or sample.ndim > 2:
-            raise ValueError(
-                f"x has shape {np.shape(x)} and d has shape {desired.shape}; step() takes one "
-                "sample: a number for each channel of x, and a number d."
-            )
-        y, e = self.process(sample, desired.reshape(1))
+        """Filter one sample: x a number (or one for each channel), d a number; returns (y, e)."""
+        y, e = self.process(*as_sample(x, d))
         return y[0], e[0]
 
     def state(self) -> dict[str, Any]:
-        """All that the future depends on: arrays, numbers and strings, safe to write to a file."""
+        """All that the next outputs depend on: arrays, numbers and strings, safe in any file."""
         state = {"filter": type(self).__name__, "format": 1, "adapting": self._adapting}
         state |= pack({name: self._setting(name) for name in self._settings})
         if self._dtype is not None:
@@ -208,7 +291,7 @@ class Filter(Core):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The filter that `state()` told of; it goes on bit for bit. Records are not kept."""
+        """The filter that gave this `state()`; it continues bit for bit, without the history."""
         settings, rest = unpack(state, cls.__name__, cls._settings)
         try:
             filter = cls(**settings)
@@ -218,9 +301,9 @@ class Filter(Core):
         return filter
 
     def __getstate__(self) -> dict[str, Any]:
-        """What `copy` and `pickle` keep: the state, the records, and what users have added.
+        """What `copy` and `pickle` keep: the state, the history, and attributes of the user.
 
-        The memory holds views of itself, which would come back as arrays of their own.
+        Not the memory itself: it holds views of its own arrays, which would become copies.
         """
         kept = {"_state": self.state(), "_records": [w.copy() for w in self._records]}
         kept["_recorded_at"] = list(self._recorded_at)
@@ -236,8 +319,101 @@ class Filter(Core):
         told = [f"{name}={value!r}" for name, value in shown if value is not None]
         return f"{type(self).__name__}({', '.join(told)})"
 
-    def _process(self, x: Any, d: Any, every: int | None) -> tuple[Block, Block]:
-        """The long way: any input, any setting."""
+    # The settings, the first block, and a state.
+
+    def _setting(self, name: str) -> Any:
+        own: dict[str, Any] = {"weights": self._initial, "history": self._every}
+        own["dtype"] = None if self._wanted is None else str(self._wanted)
+        return own[name] if name in own else getattr(self, name)
+
+    def _restart(self) -> None:
+        self._initial_now = self._initial
+        self._channels = None if self._initial is None else len(self._initial)
+        self._count = 0
+        self._records: list[Signal] = []
+        self._recorded_at: list[int] = []
+        self._choose_path()
+
+    def _choose_path(self) -> None:
+        """Decide whether blocks may take the fast path of `process`."""
+        plain = self._adapting and self.on_nan == "raise" and self._every is None
+        self._fast_dtype = self._dtype if plain and self._channels == 1 else None
+
+    def _first_weights(self) -> Signal:
+        if self._initial_now is not None:
+            return self._initial_now.copy()
+        return np.zeros((1, self.taps), self._wanted or np.float64)
+
+    def _fitting(self, W: Signal) -> Signal:
+        """W in the kind of numbers of this filter, if it has the right channels."""
+        assert self._dtype is not None
+        if len(W) != self._channels:
+            raise ValueError(
+                f"weights are for {len(W)} channels; this filter has {self._channels}."
+            )
+        return converted(W, self._dtype, "weights")
+
+    def _check_room(self, channels: int) -> None:
+        for name, numbers in self._numbers_of(channels).items():
+            fits(name, getattr(self, name), numbers)
+
+    def _start(self, x: Signal, d: Signal, channels: int) -> None:
+        """The first block decides the kind of numbers and the channels."""
+        if self._dtype is not None:
+            return
+        initial = self._initial_now
+        others = [] if initial is None or initial.dtype.kind != "c" else [initial]
+        kind = self._wanted or kind_of(x, d, *others)
+        for signal, name in ((x, "x"), (d, "d")):
+            converted(signal[:0], kind, name)
+        if initial is not None and len(initial) != channels:
+            raise ValueError(f"weights are for {len(initial)} channels; x has {channels}.")
+        self._begin(kind, channels)
+        if initial is not None:
+            self._set_weights(self._fitting(initial))
+
+    def _begin(self, kind: np.dtype[Any], channels: int) -> None:
+        self._check_room(channels)
+        self._dtype, self._channels = kind, channels
+        # For on_nan: the last good sample of each channel and of d, and how long to stay frozen.
+        self._held = np.zeros(channels + 2, kind)
+        self._allocate()
+        self._adapt(self._adapting)
+        self._choose_path()
+
+    @contextmanager
+    def _undecided_if_refused(self) -> Iterator[None]:
+        """A first block that is refused decides neither the kind of numbers nor the channels."""
+        fresh, channels = self._dtype is None, self._channels
+        try:
+            yield
+        except Exception:
+            if fresh:
+                self._dtype, self._channels = None, channels
+                self._choose_path()
+            raise
+
+    def _resume(self, rest: dict[str, Any]) -> None:
+        """Take over the memory of a state, which may come from anywhere."""
+        owner = type(self).__name__
+        self._adapting = flag("adapting", rest["adapting"])
+        if "kind" not in rest:
+            check_parts(rest, owner, {"adapting"}, {"memory.weights"})
+            if "memory.weights" in rest:
+                self.weights = rest["memory.weights"]
+        else:
+            kind, channels, self._count = started(rest)
+            self._begin(kind, channels)
+            memory = self._memory() | {"held": self._held}
+            parts = {f"memory.{name}" for name in memory}
+            check_parts(rest, owner, {"adapting", "kind", "channels", "count"} | parts, set())
+            restore(memory, rest, self._repeated)
+        self._choose_path()
+
+    # Blocks.
+
+    def _process(self, x: Any, d: Any, every: int | None) -> tuple[Signal, Signal]:
+        """`process` for any input and any setting."""
         x = as_channels(as_numbers(x, "x"), self._channels)
         n = len(x)
         if d is None and self._adapting:
@@ -250,9 +426,46 @@ class Filter(Core):
             y, e = self._checked(x, desired, every)
         return y, e[:0] if d is None else e
 
-    def _rows_through(self, U: Signal, d: Signal, channels: int) -> tuple[Block, Block]:
-        """The same for rows."""
-        self._start(U, d, channels)
+    def _checked(self, x: Signal, d: Signal, every: int | None) -> tuple[Signal, Signal]:
+        """Outputs and errors of a block whose shapes are right."""
+        self._start(x, d, x.shape[1])
+        assert self._dtype is not None
+        x, d = converted(x, self._dtype, "x"), converted(d, self._dtype, "d")
+        block = cleaned(x, d, self.on_nan, self.taps, self._held)
+        frozen = block.frozen if self._adapting else np.ones(len(d), np.uint8)
+        out = np.empty((2, len(d)), self._dtype)
+        self._in_pieces(block.x, block.d, frozen, out, every)
+        self._held[:] = block.held
+        out[1, block.unknown] = np.nan
+        return out[0], out[1]
+
+    def _in_pieces(
+        self, x: Signal, d: Signal, frozen: Frozen, out: Signal, every: int | None
+    ) -> None:
+        """One piece, or pieces that end where the weights are recorded; all of them or none."""
+        n, count = len(d), self._count
+        before = {} if every is None else {k: a.copy() for k, a in self._memory().items()}
+        ends = [n] if every is None else [*range(every - count % every, n, every), n]
+        records, start = [], 0
+        for end in ends:
+            piece = slice(start, end)
+            part = out if len(ends) == 1 else np.empty((2, end - start), out.dtype)
+            found = self._advance(x[piece].reshape(-1), d[piece], frozen[piece], part)
+            out[:, piece] = part
+            if found:
+                for name, a in self._memory().items():
+                    a[...] = before.get(name, a)
+                raise self._complaint(found + 8 * start, x, d)
+            if every is not None and (count + end) % every == 0:
+                records.append((count + end, self.weights))
+            start = end
+        self._count += n
+        self._recorded_at += [at for at, _ in records]
+        self._records += [w for _, w in records]
+
+    def _rows_through(self, U: Signal, d: Signal) -> tuple[Signal, Signal]:
+        """Outputs and errors of rows whose shapes are right."""
+        self._start(U, d, U.shape[1] // self.taps)
         assert self._dtype is not None
         U, d = converted(U, self._dtype, "U"), converted(d, self._dtype, "d")
         for name, signal in (("U", U), ("d", d)):
@@ -265,3 +478,19 @@ class Filter(Core):
             raise self._complaint(found, U, d)
         self._count += len(d)
         return out[0], out[1]
+
+    def _complaint(self, found: int, x: Signal, d: Signal) -> Exception:
+        """The error for an answer of `_advance` that is not FINE."""
+        at, what = divmod(found, 8)
+        if what == BAD_X:
+            return ValueError(not_finite("x", x))
+        if what == BAD_D:
+            return ValueError(not_finite("d", d))
+        if what == RATE_TOO_LARGE:
+            return self._rate_error(x)
+        return DivergenceError(
+            f"{type(self).__name__} diverged at sample {at} of this block (sample "
+            f"{self._count + at} of the signal): its output left all proportion to the signals. "
+            "The filter is as it was before the block. Take a smaller step, or check the levels of "
+            "x and d."
+        )

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.filters._checks import one_of
+from adaline.filters._settings import one_of
 
 Method = Literal["prewindowed", "covariance", "autocorrelation"]
 
@@ -100,8 +100,8 @@ def _gram(z: NDArray[Any], taps: int, rows: int) -> NDArray[Any]:
 def _sliding(p: NDArray[Any], q: NDArray[Any], lag: int, taps: int, rows: int) -> NDArray[Any]:
     """Sums of p(n - lag - j) conj q(n - j) over the rows n, for j = 0 .. taps-1-lag.
 
-    From one j to the next a product comes in and one goes out. Only additions are made: taking
-    away what went out would leave its rounding error behind, for good after a loud sample.
+    From one j to the next one product enters the sum and one leaves. The sums are made by additions
+    only: a subtraction would keep the rounding error of a loud sample for good.
     """
     m = taps - lag
     # Products start at n - j = lag, the earliest, for j = m - 1; n - j = taps - 1 + rows ends them.

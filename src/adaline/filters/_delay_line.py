@@ -1,38 +1,28 @@
-"""The memory that LMS and NLMS share: weights, last samples and numbers, for one kernel."""
+"""What LMS and NLMS share: the memory of their kernel (weights, last samples, numbers)."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from adaline.filters._base import Block, Filter, Frozen
+from adaline.filters._base import Filter
+from adaline.filters._missing import Frozen
+from adaline.filters._signals import Signal, aligned
 from adaline.kernels.filters import lms_steps as places
+from adaline.kernels.filters.guards import FINE
 from adaline.kernels.filters.lms import BEYOND, EXTRA, SEGMENT, lms_block, weights_now
 from adaline.kernels.filters.lms_rows import lms_rows
 
-LINE = 64  # bytes of a line of the cache
-
-
-def in_line(count: int, kind: np.dtype[Any]) -> Block:
-    """Zeros that begin where a line of the cache does: no vector of weights lies in two.
-
-    >>> in_line(3, np.dtype("f4")).__array_interface__["data"][0] % 64
-    0
-    """
-    room = np.zeros(count + LINE // kind.itemsize, kind)
-    start = -room.__array_interface__["data"][0] % LINE // kind.itemsize
-    return room[start : start + count]
-
 
 class LookAhead(Filter):
-    """A filter of the kernel that looks four samples ahead; `_rule` tells its steps."""
+    """A filter of the kernel that looks four samples ahead; `_rule` gives its step sizes."""
 
     _repeated: ClassVar[int] = 10
 
     def _rule(self) -> dict[int, float]:
-        """Places of head and what to write there."""
+        """The settings of the kernel: place in head -> number."""
         raise NotImplementedError
 
     def _allocate(self) -> None:
@@ -41,7 +31,7 @@ class LookAhead(Filter):
         kept = self.taps + EXTRA
         self._size = self._channels * (self.taps + kept)
         room = self._channels * (kept + SEGMENT + BEYOND)
-        self._store = in_line(2 * self._size + room, self._dtype)
+        self._store = aligned(2 * self._size + room, self._dtype)
         self._head = np.zeros(places.ROOM, np.result_type(self._dtype, np.float64))
         self._head[places.SCALE] = 1.0
         self._head[places.TAPS] = self.taps
@@ -49,39 +39,39 @@ class LookAhead(Filter):
         for place, number in self._rule().items():
             self._head[place] = number
 
-    def _memory(self) -> dict[str, Block]:
+    def _memory(self) -> dict[str, Signal]:
         return {"store": self._store[: self._size], "head": self._head[: places.HEAD]}
 
     def _adapt(self, on: bool) -> None:
         self._head[places.ADAPT] = on
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         found: int = lms_block(x, d, frozen, self._store, self._head, out)
         return found
 
-    def _advance_rows(self, U: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance_rows(self, U: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         W = self._get_weights().reshape(-1)
         found: int = lms_rows(U, d, frozen, W, self._head, out)
-        if found == places.FINE:
+        if found == FINE:
             self._write(W.reshape(-1, self.taps))
         return found
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         assert self._channels is not None
         w = np.empty(self._channels * self.taps, self._dtype)
         weights_now(self._store, self._head, w)
         return np.ascontiguousarray(w.reshape(-1, self.taps)[:, ::-1])
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         self._write(W)
         self._head[places.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
 
-    def _write(self, W: Block) -> None:
+    def _write(self, W: Signal) -> None:
         self._store[: W.size] = W[:, ::-1].ravel()
         self._head[places.STEPS : places.STEPS + 4] = 0.0
         self._head[places.SCALE] = 1.0
 
-    def _rate_error(self, x: Block) -> ValueError:
+    def _rate_error(self, x: Signal) -> ValueError:
         trace, eta = float(self._head[places.HEAD].real), float(self._head[places.RATE_A].real)
         return ValueError(
             f"eta is {eta:.4g}, and LMS is stable for 0 < eta < 2/(taps * power) = {2 / trace:.4g} "

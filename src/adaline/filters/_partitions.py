@@ -3,7 +3,8 @@
 h (C, taps) impulse responses: y(n) = sum_c sum_k h_c(k) x_c(n - k)    B block    P partitions
 W (P, C, F) their spectra, 2 B points each    ring (2 P, C, F) spectra of the last P blocks of x
 
-The ring is written twice, P rows apart, so that the last P blocks always lie in one piece.
+Each spectrum is written to the ring twice, P rows apart, so that the last P blocks are always
+contiguous.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from adaline.kernels.filters import frequency
 
 Signal = NDArray[Any]
 
-SMOOTHING = 0.9  # of a bin's power, from block to block
-HALF_LIFE = 2.0**14  # samples in which the level that a passage is called quiet by halves
-JUMP = 4.0  # how much that level may grow in a block: one click does not stop learning
-WORSE = 100.0  # an output of so many times the energy of d is worse than none
+SMOOTHING = 0.9  # factor of the running average of a bin's power, from block to block
+HALF_LIFE = 2.0**14  # of the level below which x counts as quiet, in samples
+JUMP = 4.0  # most growth of that level in a block, so that one click does not stop learning
+WORSE = 100.0  # the filter restarts if y has so many times the energy of d,
+QUIET = 0.1  # unless d is below this share of its usual energy: d may pause while x does not
 EVERYWHERE = 0.01  # the part of eps="auto" that is the same in every bin
-QUIET = 0.1  # unless d is below this share of its usual energy: then x may belong to a pause of d
 
 
 class Partitions:
     """Overlap-save filtering and the constrained, power-normalised block gradient.
 
-    Weights change at the end of a block only, so that y depends on no sample to come: samples of
-    a block that is not complete are filtered at once, the first partition in the time domain
-    and the others by spectra that are known when the block begins.
+    Weights change at the end of a block only. Samples of an incomplete block are filtered as they
+    come: by the first partition in the time domain, and by the others with spectra of earlier
+    blocks.
     """
 
     KEPT = ("W", "ring", "place", "smoothed", "level", "usual", "x", "d", "learns", "filled")
@@ -51,7 +52,7 @@ class Partitions:
         self.smoothed = np.zeros(bins, power)
         self.level = np.zeros(1)
         self.usual = np.zeros(1)  # energy of a block of d
-        self.x = np.zeros((C, 2 * B), dtype)  # the block before, and this one as far as it came
+        self.x = np.zeros((C, 2 * B), dtype)  # the previous block, and this one so far
         self.d = np.zeros(B, dtype)
         self.learns = np.zeros(B, power)  # 1 where a sample of this block may change the weights
         self.filled = np.zeros(1, np.int64)
@@ -87,11 +88,11 @@ class Partitions:
         self.forget_begun()
 
     def forget_begun(self) -> None:
-        """To be called where the memory was written to from outside."""
+        """Drop what `_begin` has computed; call it after writing to the memory from outside."""
         self._begun = None
 
     def take(self, x: Signal, d: Signal, learns: Signal | float) -> bool:
-        """The next samples, x (m, C), of this block; whether it is complete."""
+        """Store the next samples of this block, x (m, C); whether the block is complete."""
         start = int(self.filled[0])
         stop = start + len(d)
         self.x[:, self.block + start : self.block + stop] = x.T
@@ -110,8 +111,8 @@ class Partitions:
         return y
 
     def _begin(self) -> tuple[Signal, Signal]:
-        """h of the first partition (C, B), and what the others give to this block's samples (B,):
-        they see blocks that are over."""
+        """h of the first partition (C, B), and the outputs of the others in this block (B,), which
+        depend on earlier blocks only."""
         if self._begun is None:
             head = self._lines(self.W[0])[:, : self.block]
             i = int(self.place[0])
@@ -120,9 +121,9 @@ class Partitions:
         return self._begun
 
     def finish(self, eta: float, eps: float, relative: float, most: float) -> Signal | None:
-        """y of the complete block by spectra alone, then the block and the weights move on.
+        """y of the complete block, by spectra; then update the weights and begin the next block.
 
-        None, and the weights as they were, where y is above `most` or the change is not finite.
+        None, with the weights unchanged, where y is above `most` or the update is not finite.
         """
         B, C = self.block, self.channels
         i = (int(self.place[0]) - 1) % self.count
@@ -138,8 +139,8 @@ class Partitions:
         if fine and self._worse_than_none(loud, now) and teaching == B:
             self.W[:] = 0.0
         elif fine and teaching:
-            # A share of the level in each bin, spread over the bins as x has been of late; and a
-            # little everywhere, for bins in which x has nothing to tell.
+            # eps in proportion to the recent power of each bin, and a little in every bin, for
+            # those in which x has no power.
             share = relative * level / usual if usual > 0.0 else 0.0
             fine = self._learn(i * C, lines, eta, 2.0 * eps + EVERYWHERE * relative * level, share)
         self.x[:, :B] = self.x[:, B:]
@@ -148,17 +149,16 @@ class Partitions:
         return lines[0, B:] if fine else None
 
     def _worse_than_none(self, loud: float, now: float) -> bool:
-        """Whether weights whose y has the energy `loud`, where d has `now`, should start over:
-        what they learned from a reference that was next to silent fits noise, and is far too loud
-        once the reference comes."""
+        """Whether to restart: y has the energy `loud`, d the energy `now`. Weights learned from a
+        nearly silent reference fit noise, and make y far too loud once the reference is louder."""
         usual = float(self.usual[0])
         self.usual[0] = usual + (min(now, JUMP * usual) - usual) / 16.0 if usual else now
         return loud > WORSE * now and now >= QUIET * usual
 
     def _learn(self, at: int, lines: Signal, eta: float, floor: float, share: float) -> bool:
-        """W + eta conj(X) E / power, held to impulse responses of the length of a partition."""
-        # The error is known for half of the 2 B points, and cutting it off spreads each bin over
-        # its neighbours: beside a strong bin, a weak one must be divided by what leaks into it.
+        """W + eta conj(X) E / power, constrained to responses of the length of a partition."""
+        # The error is zero for half of the 2 B points. This window leaks each bin into its
+        # neighbours, so the power that divides a weak bin includes the leakage of strong ones.
         frequency.errors(lines, self.d, self.learns, self._taper, self._two)
         E = self._spectrum(self._two)
         by = self._power, self.smoothed, eta, floor, share
@@ -172,17 +172,17 @@ class Partitions:
         return True
 
     def snapshot(self, n: int) -> dict[str, Signal]:
-        """Copies of what the next n samples will change, up to where they may fail."""
+        """Copies of all that the next n samples may change before an error."""
         beyond = int(self.filled[0]) + n - self.block
         if beyond >= self.block:
             return {name: getattr(self, name).copy() for name in self.KEPT}
-        # One end of a block at most: it writes one row of the ring, and W once nothing can fail.
+        # At most one block ends: it writes one row of the ring, and W after the last check.
         names = self.KEPT[2:] if beyond <= 0 else ("W", *self.KEPT[2:])
         copies = {name: getattr(self, name).copy() for name in names}
         return copies | {"row": self.ring[(int(self.place[0]) - 1) % self.count].copy()}
 
     def restore(self, copies: dict[str, Signal]) -> None:
-        """The memory of a snapshot."""
+        """Undo all changes since a snapshot."""
         for name in self.KEPT:
             if name in copies:
                 getattr(self, name)[...] = copies[name]

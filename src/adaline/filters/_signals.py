@@ -1,4 +1,8 @@
-"""Signals as they come from users, made ready for a filter: arrays, shapes and kinds of numbers."""
+"""Signals as users give them, made ready for a filter: numbers, kinds and shapes.
+
+First blocks of a signal, as `Filter.process` takes them; then whole signals, finite and not empty,
+as the tasks, the measures and the Wiener filter take them.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.filters._checks import shown
+from adaline.filters._settings import shown
+from adaline.results import Array
 
 Signal = NDArray[Any]
-
 KINDS = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 
 
@@ -126,13 +130,119 @@ def converted(x: Signal, kind: np.dtype[Any], name: str) -> Signal:
     return ready
 
 
-def held(x: Signal, bad: NDArray[np.bool_], last: Signal) -> Signal:
-    """x (n, c) with bad entries replaced by the last good one of their channel.
+def as_weights(weights: Any, taps: int) -> Signal:
+    """Finite weights (channels, taps), a copy."""
+    W = np.atleast_2d(as_numbers(weights, "weights"))
+    if W.ndim != 2 or not len(W) or W.shape[1] != taps or not np.isfinite(W).all():
+        raise ValueError(
+            f"weights have shape {np.shape(weights)}; expected finite numbers of shape "
+            f"({taps},) or (channels, {taps})."
+        )
+    return np.array(W, dtype=kind_of(W))
 
-    >>> held(np.array([[1.0], [np.nan]]), np.array([[False], [True]]), np.array([0.0])).T
-    array([[1., 1.]])
+
+def as_sample(x: Any, d: Any) -> tuple[Signal, Signal]:
+    """One sample of x, a number for each channel, and a number d, as blocks of one."""
+    sample, desired = as_numbers(x, "x"), as_numbers(d, "d")
+    # A vector for one channel: `process` takes it without further checks.
+    sample = sample.reshape(1) if sample.size == 1 else np.atleast_1d(sample)[None, :]
+    if sample.size == 0 or desired.size != 1 or sample.ndim > 2:
+        raise ValueError(
+            f"x has shape {np.shape(x)} and d has shape {desired.shape}; step() takes one "
+            "sample: a number for each channel of x, and a number d."
+        )
+    return sample, desired.reshape(1)
+
+
+def as_rows(U: Any, taps: int, channels: int | None) -> Signal:
+    """Rows (n, channels * taps); channels is the number that the filter has, if it has one."""
+    rows = as_numbers(U, "U")
+    if rows.ndim != 2 or rows.shape[1] % taps or rows.shape[1] == 0:
+        raise ValueError(
+            f"U has shape {rows.shape}; expected rows of {taps} taps (times the channels)."
+        )
+    if channels not in (None, rows.shape[1] // taps):
+        raise ValueError(
+            f"U has rows of {rows.shape[1]}; this filter has {channels} channels of {taps} taps."
+        )
+    return rows
+
+
+def aligned(n: int, kind: np.dtype[Any]) -> Signal:
+    """n zeros from a multiple of 64 bytes on, where cache lines and vector registers begin.
+
+    >>> aligned(5, np.dtype(float)).__array_interface__["data"][0] % 64
+    0
     """
-    place = np.where(bad, -1, np.arange(len(x))[:, None])
-    place = np.maximum.accumulate(place, axis=0)
-    filled = np.take_along_axis(x, np.maximum(place, 0), axis=0)
-    return np.where(place < 0, last, filled)
+    raw = np.zeros(n * kind.itemsize + 64, np.uint8)
+    start = -raw.__array_interface__["data"][0] % 64
+    return raw[start : start + n * kind.itemsize].view(kind)
+
+
+def numbers(values: Any, name: str) -> Signal:
+    """An array of float32, float64, complex64 or complex128; integers become float64."""
+    array = as_numbers(values, name)
+    return array.astype(kind_of(array), copy=False)
+
+
+def line(values: Any, name: str) -> Signal:
+    """A signal (N,) of finite numbers, N > 0; one column (N, 1) is taken as (N,)."""
+    array = numbers(values, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; expected one signal of shape (N,).")
+    return _finite(array, name)
+
+
+def lines(values: Any, name: str) -> Signal:
+    """One or many signals (N, C) of finite numbers, N > 0."""
+    array = numbers(values, name)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or not array.shape[1]:
+        raise ValueError(
+            f"{name} has shape {array.shape}; expected (N,), or (N, channels) for many."
+        )
+    return _finite(array, name)
+
+
+def _finite(array: Signal, name: str) -> Signal:
+    if not len(array):
+        raise ValueError(f"{name} has no samples; expected at least one.")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = np.unravel_index(int(np.argmax(bad)), array.shape)
+        raise ValueError(
+            f"{name} is {array[where]} at sample {int(where[0])} ({int(bad.sum())} such in all). "
+            "Repair or cut out these samples first."
+        )
+    return array
+
+
+def same_length(a: Signal, a_name: str, b: Signal, b_name: str) -> None:
+    """Refuse two signals of different lengths."""
+    if len(a) != len(b):
+        raise ValueError(
+            f"{a_name} has {len(a)} samples and {b_name} has {len(b)}; they run side by side "
+            "and need equal lengths. Cut the longer one."
+        )
+
+
+def squares(signal: Signal) -> Array:
+    """|value|^2 in double precision; what does not fit is infinite or zero."""
+    with np.errstate(over="ignore", under="ignore"):
+        real, imaginary = signal.real.astype(np.float64), signal.imag.astype(np.float64)
+        return np.asarray(real**2 + imaginary**2)
+
+
+def decibels(power: Any) -> Array:
+    """10 log10(power), -inf for 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(10.0 * np.log10(power))
+
+
+def ratio_db(before: Any, after: Any) -> Array:
+    """10 log10(before/after): inf where nothing is left, NaN where nothing was."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return decibels(np.divide(before, after))

@@ -1,4 +1,7 @@
-"""Settings of a filter as plain numbers and strings, and back, with nothing executed."""
+"""A filter as plain numbers, strings and arrays, and back, with nothing executed.
+
+A state may come from anywhere: whatever is missing, unknown or of the wrong size is refused.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adaline.filters._checks import shown
+from adaline.filters._settings import shown, whole
+from adaline.filters._signals import as_kind
 from adaline.schedules import Constant, OverK, SearchThenConverge
 
 SCHEDULES = {schedule.__name__: schedule for schedule in (Constant, OverK, SearchThenConverge)}
@@ -65,3 +70,57 @@ def _schedule(name: str, value: Any, arguments: dict[str, Any]) -> Any:
         return SCHEDULES[value](**arguments)
     except (TypeError, KeyError, ValueError) as wrong:
         raise ValueError(f"state has {name} {value!r} with {arguments}: {wrong}.") from None
+
+
+def check_parts(rest: dict[str, Any], owner: str, needed: set[str], allowed: set[str]) -> None:
+    """Refuse a state with parts missing, or with parts that this filter does not have."""
+    if missing := sorted(needed - rest.keys()):
+        raise ValueError(f"state has no {missing[0]!r}, which {owner} needs.")
+    if strange := sorted(rest.keys() - needed - allowed):
+        raise ValueError(f"state has {strange[0]!r}, which {owner} has not.")
+
+
+def started(rest: dict[str, Any]) -> tuple[np.dtype[Any], int, int]:
+    """Kind of numbers, channels and sample count of a filter that has seen its first block."""
+    for name in ("channels", "count"):
+        if name not in rest:
+            raise ValueError(f"state has no {name!r}, which goes with its memory.")
+    if not isinstance(rest["kind"], str):
+        raise ValueError(f"state has kind {shown(rest['kind'])}; expected a word.")
+    kept = sum(part.size for part in rest.values() if isinstance(part, np.ndarray))
+    channels = whole(rest["channels"], "channels", 1, max(1, kept))
+    count = whole(rest["count"], "count", 0, 2**62)
+    return as_kind(rest["kind"], "kind"), channels, count
+
+
+def restore(memory: dict[str, NDArray[Any]], rest: dict[str, Any], repeated: int) -> None:
+    """Copy the arrays of a state into the memory; head begins with numbers of the settings.
+
+    Kernels read sizes from head without checking them, so a state must not change these.
+    """
+    head = memory.get("head", np.empty(0))[:repeated]
+    expected = head.copy()
+    for name, array in memory.items():
+        filled(array, rest[f"memory.{name}"], f"memory.{name}")
+    if not np.array_equal(head, expected):
+        raise ValueError("state has a memory that contradicts its settings.")
+
+
+def filled(into: NDArray[Any], given: Any, name: str) -> None:
+    """Copy an array of a state into the memory, whose shape and dtype it must have.
+
+    >>> memory = np.zeros(2)
+    >>> filled(memory, np.array([1.0, 2.0]), "memory.w")
+    >>> memory
+    array([1., 2.])
+    """
+    if not isinstance(given, np.ndarray):
+        raise ValueError(f"state has {shown(given)} as {name!r}; expected an array.")
+    if given.shape != into.shape or given.dtype != into.dtype:
+        raise ValueError(
+            f"state has {name!r} of shape {given.shape} and dtype {given.dtype}; "
+            f"expected {into.shape} and {into.dtype}."
+        )
+    if not np.isfinite(given).all():
+        raise ValueError(f"state has numbers in {name!r} that are not finite.")
+    into[...] = given

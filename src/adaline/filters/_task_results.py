@@ -1,4 +1,4 @@
-"""What a task answers, and the numbers that tell how well it went."""
+"""The result of a task, and the numbers that measure it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adaline.filters._base import Filter
-from adaline.filters._signals import Signal
-from adaline.filters._whole import ratio_db, squares
+from adaline.filters._signals import Signal, ratio_db, squares
 
 
 @dataclass(frozen=True, eq=False)
 class TaskResult:
-    """What a task found, and the filter to go on with.
+    """The result of a task, and the filter to continue with.
 
     Attributes
     ----------
     signal : ndarray
-        The result: which of the signals it is, the task says.
+        The result; the docstring of the task says which signal it is.
     filter : Filter
         As the last sample left it: `filter.process(x, d)` continues in real time.
     y, e : ndarray
         Output and error, e = d - y.
     measures : mapping of str to float
-        Numbers over the second half of the samples, when the filter has settled.
+        Numbers over the second half of the samples, when the filter has converged.
     """
 
     signal: Signal

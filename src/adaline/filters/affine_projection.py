@@ -7,16 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._base import Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, positive_or_auto, whole
+from adaline.filters._base import Filter
+from adaline.filters._missing import Frozen
+from adaline.filters._settings import Setting, absolute_and_relative, as_eps, below_two, whole
+from adaline.filters._signals import Signal
 from adaline.kernels.filters import affine as kernels
+from adaline.kernels.filters.guards import FINE
 
 
 class AffineProjection(Filter):
     """Affine projection: w(n+1) = w(n) + eta X (X^H X + eps I)^-1 conj(e), X the last `order` x(n).
 
-    NLMS that brings the errors at the last `order` samples to zero together, and so learns
-    much faster on coloured references such as speech. Order 1 is NLMS. Stable for 0 < eta < 2.
+    NLMS reduces the error at the current sample; affine projection reduces those at the last
+    `order` samples together, and learns much faster on coloured references such as speech. Order 1
+    is NLMS. Stable for 0 < eta < 2.
 
     Parameters
     ----------
@@ -25,7 +29,7 @@ class AffineProjection(Filter):
     eta : float, default=0.5
         Between 0 and 2.
     eps : float or "auto", default="auto"
-        As in NLMS: "auto" is about a hundredth of the mean of x(n)^H x(n), and starts over.
+        As in NLMS: "auto" is about a hundredth of the mean of x(n)^H x(n), and allows restarts.
     weights, dtype, on_nan, history
         As in LMS.
 
@@ -63,7 +67,7 @@ class AffineProjection(Filter):
     ) -> None:
         self.order = whole(order, "order", 1)
         self.eta = below_two(eta, "affine projection")
-        self.eps = positive_or_auto("eps", eps, zero=True)
+        self.eps = as_eps(eps)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     def _numbers_of(self, channels: int) -> dict[str, int]:
@@ -79,51 +83,51 @@ class AffineProjection(Filter):
         self._store = np.zeros(2 * self._size + room, self._dtype)
         self._numbers = kernels.head_size(self.order)
         self._head = np.zeros(2 * self._numbers, np.result_type(self._dtype, np.float64))
-        automatic = self.eps == "auto"
-        # Weights and last rows, for who has rows and no signal; a filter is for one or the other.
+        eps, relative = absolute_and_relative(self.eps)
+        # Weights and last rows for `process_rows`; a filter takes either rows or a signal.
         self._rows = np.zeros((self.order + 1, self._channels * self.taps), self._dtype)
         self._head[kernels.ORDER] = self.order
         self._head[kernels.RATE] = self.eta
         self._head[kernels.ROUNDING] = 100 * np.finfo(self._dtype).eps
-        self._head[kernels.EPS] = 0.0 if automatic else self.eps
-        self._head[kernels.RELATIVE] = 0.01 if automatic else 0.0
+        self._head[kernels.EPS] = eps
+        self._head[kernels.RELATIVE] = relative
 
-    def _memory(self) -> dict[str, Block]:
+    def _memory(self) -> dict[str, Signal]:
         memory = {"store": self._store[: self._size], "head": self._head[: self._numbers]}
         return memory | {"rows": self._rows}
 
     def _adapt(self, on: bool) -> None:
         self._head[kernels.ADAPT] = on
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         if self._head[kernels.ROWS] == 1.0:
             raise ValueError("This filter has learned from rows; make a new one for a signal.")
         found: int = kernels.affine_block(x, d, frozen, self._store, self._head, out, self.taps)
-        if found == kernels.FINE:
+        if found == FINE:
             self._head[kernels.ROWS] = -1.0
         return found
 
-    def _advance_rows(self, U: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance_rows(self, U: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         if self._head[kernels.ROWS] == -1.0:
             raise ValueError("This filter has learned from a signal; make a new one for rows.")
         found: int = kernels.affine_rows(U, d, frozen, self._rows, self._head, out)
-        if found == kernels.FINE:
+        if found == FINE:
             self._head[kernels.ROWS] = 1.0
         return found
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         assert self._channels is not None
         if self._head[kernels.ROWS] == 1.0:
-            own: Block = self._rows[0].reshape(-1, self.taps)
+            own: Signal = self._rows[0].reshape(-1, self.taps)
             return own.copy()
         W = np.empty((self._channels, self.taps), self._dtype)
         kernels.weights_now(self._store, self._head, W)
         return np.ascontiguousarray(W[:, ::-1])
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         self._store[: W.size] = W[:, ::-1].ravel()
         self._rows[0] = W.ravel()
         moving = kernels.NUMBERS + self.order
-        # Errors at past samples belonged to the old weights: learning starts with the next sample.
+        # The errors at past samples are those of the old weights: forget them.
         self._head[moving : moving + 2 * self.order] = 0.0
         self._head[kernels.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())

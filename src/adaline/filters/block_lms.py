@@ -6,32 +6,40 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, fits, positive_or_auto, shown, whole
+from adaline.filters._base import Filter
+from adaline.filters._missing import Frozen
 from adaline.filters._partitions import Partitions
+from adaline.filters._settings import (
+    Setting,
+    absolute_and_relative,
+    as_eps,
+    below_two,
+    fits,
+    shown,
+    whole,
+)
+from adaline.filters._signals import Signal
 from adaline.kernels.filters import frequency
-
-BLOWN = 1e8  # an output so far above the signals is divergence
-RELATIVE = 0.01  # eps="auto", as a share of the level
+from adaline.kernels.filters.guards import BLOWN, DIVERGED, FINE, not_finite
 
 
 class BlockLMS(Filter):
     """Partitioned block LMS by FFT: W + eta conj(X) E / power, bin by bin, once a block.
 
-    The long filter is cut into partitions of `block` taps; filtering and the gradient are
-    products of spectra (overlap-save), and each gradient is held to its partition. A bin is
-    divided by its own power, so coloured signals are learned about as fast as white ones.
-    With the block it chooses itself it takes less time than NLMS from about 2048 taps on. Shorter
-    blocks pay later: with a block of 256 it has 0.74 of the speed of NLMS at 2048 taps and 1.33 at
-    8192 (docs/benchmarks.md).
+    The filter is cut into partitions of `block` taps. Filtering and the gradient are products of
+    spectra (overlap-save), and the gradient is constrained to the length of a partition. Each bin
+    is divided by its own power, so the filter learns coloured signals about as fast as white ones.
+    With the default block it takes less time than NLMS from about 2048 taps on. Shorter blocks cost
+    more: with a block of 256 it has 0.74 of the speed of NLMS at 2048 taps and 1.33 at 8192
+    (docs/benchmarks.md).
 
-    `process` takes blocks of any length and answers at once, y and e beside x and d, with no
-    delay: within a block the first partition is filtered in the time domain. The weights change
-    when a block is complete. They are the same bits however the signal is cut; y and e agree to
-    rounding (relative 1e-12 in double precision). Cheapest are multiples of `block`.
+    `process` takes any number of samples and returns y and e of these samples, without delay:
+    within a block it filters the first partition in the time domain. The weights change when a
+    block is complete. However the signal is cut, the weights have the same bits, and y and e agree
+    to rounding (relative 1e-12 in double precision). Multiples of `block` are the fastest.
 
-    Weights that make y a hundred times the energy of d over a block are worse than none, and start
-    over from zero: they fit noise, from a time when x was next to silent.
+    The filter restarts from zero weights after a block in which y has a hundred times the energy of
+    d: weights learned from a nearly silent x fit noise.
 
     Parameters
     ----------
@@ -40,17 +48,17 @@ class BlockLMS(Filter):
         Samples between two changes of the weights, best a power of two. If not given, `latency`
         decides, or else the power of two next to taps/4, within 64 and 4096.
     latency : int, optional
-        How many samples come at a time, as in an audio callback: block is the largest power of
-        two that is not above it. Give block or latency.
+        How many samples `process` gets in a call, as in an audio callback: block is the largest
+        power of two that is not above it. Give block or latency, not both.
     eta : float, default=0.5
-        Between 0 and 2. A block that is filtered again, with the weights it taught, has about
-        1 - eta/2 of its error left, where x fills all bins: of the 2 block points of a spectrum
-        half carry no error. In decibels white x is learned about half as fast as by NLMS with the
-        same eta.
+        Between 0 and 2. An update reduces the error of its own block to about 1 - eta/2, if x
+        excites all bins: half of the 2 block points of a spectrum carry no error. For white x the
+        error falls, in decibels, about half as fast as with NLMS and the same eta.
     eps : float or "auto", default="auto"
-        As in NLMS, added to x(n)^H x(n): "auto" is a hundredth of its level, which falls to
-        half in some 16,000 samples, so that weights stay in a quiet passage. It is spread over the
-        bins as x was over the last blocks, so that weak bins of a coloured x learn as fast.
+        As in NLMS, added to x(n)^H x(n). "auto" is a hundredth of the level of x(n)^H x(n). This
+        level has a half-life of some 16,000 samples, so that the weights hardly change while x is
+        quiet. eps is distributed over the bins in proportion to the power of x in recent blocks, so
+        that the weak bins of a coloured x learn as fast as the strong ones.
     weights, dtype, on_nan, history
         As in LMS.
 
@@ -97,15 +105,12 @@ class BlockLMS(Filter):
         if block is None and latency is not None:
             fits("latency", latency, 16 * self.block)
         self.eta = below_two(eta, "BlockLMS")
-        self.eps = positive_or_auto("eps", eps, zero=True)
+        self.eps = as_eps(eps)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     @property
     def latency(self) -> int:
-        """Samples by which the output lags behind the input: 0, whatever `latency` was given.
-
-        The parameter of the same name only chooses `block`.
-        """
+        """Delay of the output in samples: always 0. The parameter of this name chooses `block`."""
         return 0
 
     def _numbers_of(self, channels: int) -> dict[str, int]:
@@ -118,8 +123,8 @@ class BlockLMS(Filter):
         # Loudest x and d so far, and the gain of weights that were set.
         self._scale = np.zeros(3)
 
-    def _memory(self) -> dict[str, Block]:
-        self._parts.forget_begun()  # the caller may write
+    def _memory(self) -> dict[str, Signal]:
+        self._parts.forget_begun()  # the caller may write to these arrays
         memory = {name: getattr(self._parts, name) for name in Partitions.KEPT}
         return memory | {"scale": self._scale}
 
@@ -131,19 +136,18 @@ class BlockLMS(Filter):
         if not (0 <= filled < self.block and 0 <= place < -(-self.taps // self.block)):
             raise ValueError("state has a memory that points outside of itself.")
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         return self._parts.h.conj()
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         self._parts.h = W.conj()
         self._scale[2] = float(np.abs(W).sum())
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         loud_x, loud_d = frequency.peak(x), frequency.peak(d)
         channels = self._parts.channels
-        for loud, signal, every, what in ((loud_x, x, channels, BAD_X), (loud_d, d, 1, BAD_D)):
-            if not np.isfinite(loud):
-                return 8 * int(np.argmax(~np.isfinite(signal)) // every) + what
+        if not np.isfinite(max(loud_x, loud_d)):
+            return not_finite(x, d) or DIVERGED  # finite parts of a complex number may overflow
         before, scale = self._parts.snapshot(len(d)), self._scale.copy()
         self._scale[0], self._scale[1] = max(scale[0], loud_x), max(scale[1], loud_d)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -154,12 +158,12 @@ class BlockLMS(Filter):
             self._scale[:] = scale
         return found
 
-    def _through(self, x: Block, d: Block, frozen: Frozen, y: Block) -> int:
-        """Piece by piece: whole blocks by spectra, the parts of a block as they come."""
+    def _through(self, x: Signal, d: Signal, frozen: Frozen, y: Signal) -> int:
+        """Filter and adapt piece by piece; a piece ends with the samples or with a block."""
         parts, at = self._parts, 0
         loud_x, loud_d, gain = self._scale.tolist()
         most = BLOWN * (loud_d + gain * loud_x)
-        eps, relative = (0.0, RELATIVE) if self.eps == "auto" else (self.eps, 0.0)
+        eps, relative = absolute_and_relative(self.eps)
         while at < len(d):
             m = min(self.block - int(parts.filled[0]), len(d) - at)
             piece = slice(at, at + m)

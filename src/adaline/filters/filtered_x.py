@@ -7,15 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._base import BAD_D, BAD_X, DIVERGED, FINE, Block, Filter, Frozen, Setting
-from adaline.filters._checks import below_two, filled, positive_or_auto
-from adaline.filters._signals import Signal, as_channels, as_numbers, converted
-from adaline.filters._whole import line
+from adaline.filters._base import Filter
+from adaline.filters._missing import Frozen
+from adaline.filters._settings import (
+    Setting,
+    absolute_and_relative,
+    as_eps,
+    below_two,
+    positive_or_auto,
+)
+from adaline.filters._signals import Signal, as_channels, as_numbers, converted, line
+from adaline.filters._state import filled
 from adaline.kernels.filters import filtered_x as kernels
 from adaline.kernels.filters.frequency import peak
-
-BLOWN = 1e8  # an error so far above the noise is divergence
-RELATIVE = 0.01  # eps="auto", as a share of the mean level
+from adaline.kernels.filters.guards import BLOWN, DIVERGED, FINE, not_finite
 
 
 class FilteredXLMS(Filter):
@@ -27,10 +32,10 @@ class FilteredXLMS(Filter):
           |                                                    ( ) ----> e = d - y
           '--> x --> [ w ] --> u --> secondary path s --> y  -
 
-    The controller's output u reaches the ear through the secondary path s (loudspeaker, air,
-    microphone), so the gradient belongs to the reference as heard through s. y is what arrives,
-    and it is **subtracted**: e = d - y, as in every filter here. Where the sound adds up, as at a
-    real microphone, e = d + s' * u, give the path with its sign turned: secondary_path = -s'.
+    The controller's output u reaches the microphone through the secondary path s (loudspeaker and
+    air), so the gradient needs the reference filtered by s. y is the sound that arrives, and it is
+    **subtracted**: e = d - y, as in every filter here. At a real microphone sounds add up,
+    e = d + s' * u: give the path with the opposite sign, secondary_path = -s'.
 
     `process(x, d)` simulates the whole loop. With a loudspeaker in the loop use `drive` and
     `hear`, sample by sample.
@@ -41,8 +46,8 @@ class FilteredXLMS(Filter):
     secondary_path : array-like of shape (J,)
         Impulse response of s.
     estimate : array-like, optional
-        The model of s that x is filtered by, if it is not s itself. A phase wrong by more
-        than 90 degrees at a frequency of the noise makes the loop diverge.
+        The model of s that filters x; s itself if not given. The loop diverges if the phase of the
+        model is wrong by more than 90 degrees at a frequency of the noise.
     eta : float or "auto", default="auto"
         Above 0 and below 2. A path that delays by D samples allows less, about
         2 sin(pi/(4 D + 2)): a rule of thumb, from one weight with a constant input. Sinusoids
@@ -99,7 +104,7 @@ class FilteredXLMS(Filter):
         self._eta = below_two(
             safe_step(model) / 4 if self.eta == "auto" else self.eta, "FilteredXLMS"
         )
-        self.eps = positive_or_auto("eps", eps, zero=True)
+        self.eps = as_eps(eps)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     def drive(self, x: Any) -> Any:
@@ -131,14 +136,11 @@ class FilteredXLMS(Filter):
         self._pending = None
         power = float(np.vdot(f, f).real)
         kernels.follow(self._level, power)
-        eps, relative = self._floor()
+        eps, relative = absolute_and_relative(self.eps)
         by = power + eps + relative * float(self._level[0])
         if self._adapting and by > 0:
             self._h += error * (self._eta / by) * f.conj()
         self._count += 1
-
-    def _floor(self) -> tuple[float, float]:
-        return (0.0, RELATIVE) if isinstance(self.eps, str) else (float(self.eps), 0.0)
 
     def _allocate(self) -> None:
         assert self._dtype is not None
@@ -156,12 +158,12 @@ class FilteredXLMS(Filter):
         self._scale = np.zeros(3)  # loudest x and d, and the gain of weights that were set
         self._pending = None
 
-    def _memory(self) -> dict[str, Block]:
+    def _memory(self) -> dict[str, Signal]:
         names = ("h", "x", "f", "raw", "u", "level", "scale")
         return {name: getattr(self, f"_{name}") for name in names}
 
     def state(self) -> dict[str, Any]:
-        """As of every filter, and between `drive` and `hear` the reference that waits for e."""
+        """As of every filter; between `drive` and `hear` also the reference that e belongs to."""
         state = super().state()
         return state if self._pending is None else state | {"memory.pending": self._pending.copy()}
 
@@ -172,15 +174,13 @@ class FilteredXLMS(Filter):
             self._pending = np.empty((len(self._h), self.taps), self._dtype)
             filled(self._pending, waiting, "memory.pending")
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         return np.ascontiguousarray(self._h[:, ::-1].conj())
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         self._h[:] = W[:, ::-1].conj()
         self._scale[2] = float(np.abs(W).sum() * np.abs(self._s).sum())
-        if (
-            W.any()
-        ):  # nothing is far louder than this: weights that somebody set are not thrown away
+        if W.any():  # no |f|^2 jumps above this level, so weights that the user set are kept
             self._level[2] = np.finfo(np.float64).max
 
     def _lines(self, x: Signal) -> tuple[Signal, Signal]:
@@ -190,25 +190,24 @@ class FilteredXLMS(Filter):
         return np.concatenate([self._x, x], axis=1), np.concatenate([self._f, heard], axis=1)
 
     def _keep(self, X: Signal, f: Signal, u: Signal) -> None:
-        """Keep the ends of the lines for the next samples."""
+        """Keep the last samples of each line for the next block."""
         n = X.shape[1] - self._x.shape[1]
         raw = np.concatenate([self._raw, X[:, X.shape[1] - n :]], axis=1)
         self._raw[:] = raw[:, n:]
         self._x[:], self._f[:], self._u[:] = X[:, n:], f[:, n:], u[n:]
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         loud_x, loud_d = peak(x), peak(d)
         channels = len(self._h)
-        for loud, signal, every, what in ((loud_x, x, channels, BAD_X), (loud_d, d, 1, BAD_D)):
-            if not np.isfinite(loud):
-                return 8 * int(np.argmax(~np.isfinite(signal)) // every) + what
+        if not np.isfinite(max(loud_x, loud_d)):
+            return not_finite(x, d) or DIVERGED  # finite parts of a complex number may overflow
         h, level = self._h.copy(), self._level.copy()
         top_x, top_d = max(loud_x, self._scale[0]), max(loud_d, self._scale[1])
         X, f = self._lines(x.reshape(len(d), channels).T)
         u = np.concatenate([self._u, np.zeros(len(d), self._u.dtype)])
         learns = frozen == 0 if len(frozen) else np.ones(len(d), np.bool_)
         most = BLOWN * (top_d + self._scale[2] * top_x)
-        rule = (float(self._eta), *self._floor(), float(most))
+        rule = (float(self._eta), *absolute_and_relative(self.eps), float(most))
         went = kernels.control(
             self._h, X, f, d, self._s, u, out[0], out[1], *rule, self._level, learns
         )
@@ -222,16 +221,16 @@ class FilteredXLMS(Filter):
 
 
 def _path(values: Any, name: str) -> Signal:
-    """An impulse response of our own, which nobody can write to."""
+    """A read-only copy of an impulse response."""
     path = line(values, name).copy()
     path.setflags(write=False)
     return path
 
 
 def safe_step(path: Signal) -> float:
-    """2 sin(pi/(4 D + 2)): up to where v(n+1) = v(n) - eta v(n - D) is stable.
+    """2 sin(pi/(4 D + 2)), the largest eta for which v(n+1) = v(n) - eta v(n - D) is stable.
 
-    It stands for a loop behind a path of D samples, D where 90 % of its energy has passed.
+    This recursion models a loop with a path of D samples, D where 90 % of its energy has passed.
 
     >>> round(safe_step(np.array([1.0])), 6), round(safe_step(np.array([0.0, 0.0, 1.0])), 3)
     (2.0, 0.618)

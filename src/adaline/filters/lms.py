@@ -5,9 +5,8 @@ from __future__ import annotations
 from numbers import Rational
 from typing import Any, ClassVar
 
-from adaline.filters._base import Setting
-from adaline.filters._checks import flag, one_of, positive
 from adaline.filters._delay_line import LookAhead
+from adaline.filters._settings import Setting, flag, one_of, positive
 from adaline.kernels.filters import lms_steps as places
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, as_schedule
 
@@ -25,11 +24,11 @@ class LMS(LookAhead):
     taps : int
         Length of the delay line: y(n) is made of the last `taps` samples of each channel of x.
     eta : float, schedule or "auto", default="auto"
-        "auto" is a tenth of the bound, with the power measured as the signal runs, and never above
-        0.2/x(n)^H x(n), so that no step overshoots; it starts over as NLMS does. Constant, OverK
-        and SearchThenConverge count the samples learned from.
+        "auto" is a tenth of the bound, with the power measured sample by sample, and never above
+        0.2/x(n)^H x(n), so that no step overshoots; the filter restarts as NLMS does. The schedules
+        Constant, OverK and SearchThenConverge count the samples that made an update.
     leak : float, default=0.0
-        w(n+1) = (1 - eta leak) w(n) + ...: unused weights go to zero.
+        w(n+1) = (1 - eta leak) w(n) + ...: weights that x does not excite go to zero.
     sign : {None, "error", "data", "both"}, default=None
         Put e/|e| for e, x/|x| for x (tap by tap), or both. Needs a number or a schedule as eta.
     weights : array-like of shape (taps,) or (channels, taps), optional
@@ -37,13 +36,14 @@ class LMS(LookAhead):
     dtype : optional
         float32, float64, complex64 or complex128; if not given the first block decides.
     on_nan : {"raise", "hold", "skip"}, default="raise"
-        A sample that is no number: refuse the block; repeat the last good sample (of x and of d)
-        and make no update at that instant; or put 0 into the delay line, make no update
-        while it is there, and let e be NaN where d is unknown.
+        What to do with a missing sample (NaN or infinite). "raise": refuse the block. "hold":
+        repeat the last good sample (of x and of d), and make no update at that instant. "skip": put
+        0 into the delay line, make no update while it is there, and let e be NaN where d is
+        missing.
     history : int, optional
         Record the weights every so many samples.
     allow_unstable : bool, default=False
-        Run a number eta above the bound; divergence is still found and told.
+        Accept a number eta above the bound; divergence still raises DivergenceError.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class LMS(LookAhead):
         history: int | None = None,
         allow_unstable: bool = False,
     ) -> None:
-        # Numbers as all filters take them; what is none, such as a schedule, says so itself.
+        # A number is checked as in all filters; as_schedule checks anything else.
         self._schedule = as_schedule(positive("eta", eta) if _is_number(eta) else eta)
         if not isinstance(self._schedule, Auto | Constant | OverK | SearchThenConverge):
             raise ValueError(f"eta is {eta!r}; filters have no absolute correction.")

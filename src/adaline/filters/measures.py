@@ -1,4 +1,4 @@
-"""How well a filter does: learning curves, misalignment, echo loss, and what theory promises."""
+"""Measures of a filter: learning curve, misalignment, echo loss, step bounds and theory of LMS."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from adaline.filters._checks import fits, flag, positive, shown, whole
 from adaline.filters._correlations import correlate
-from adaline.filters._signals import Signal, as_numbers
-from adaline.filters._whole import (
+from adaline.filters._settings import fits, flag, positive, shown, whole
+from adaline.filters._signals import (
+    Signal,
+    as_numbers,
     decibels,
     line,
     lines,
@@ -160,7 +161,7 @@ class StepBounds:
 
 
 def max_step(x: Any, taps: int) -> StepBounds:
-    """Up to which step LMS is stable on this input.
+    """The largest steps for which LMS is stable on this input.
 
     Lecture: the LMS algorithm, 0 < eta < 2/tr[R]. The input is taken as stationary.
 
@@ -185,7 +186,7 @@ def max_step(x: Any, taps: int) -> StepBounds:
 
 @dataclass(frozen=True, eq=False)
 class Theory:
-    """What the theory of small steps says of LMS, w + eta e x, on a stationary input.
+    """Predictions of small-step theory for LMS, w + eta e x, on a stationary input.
 
     With the convention w + 2 mu e x of some books, eta = 2 mu.
 
@@ -225,7 +226,7 @@ class Theory:
 
 
 def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
-    """What LMS with step eta will do on this input: stability, speed, and the error it ends at.
+    """Predict LMS with step eta on this input: stability, speed, and final error.
 
     Lecture: the LMS algorithm, its bound and its sensitivity to the eigenvalue spread.
 
@@ -283,7 +284,7 @@ def _bounds(values: Array) -> StepBounds:
 def _sums(powers: Array, window: int) -> Array:
     """Sums over the last `window` numbers, by additions only, log2(window) of them.
 
-    A running sum that takes away what leaves the window would keep a loud sample's rounding.
+    A running sum with subtractions would keep the rounding error of a loud sample for good.
     """
     total = np.zeros_like(powers)
     doubled, length, done = powers.copy(), 1, 0

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from adaline.filters._base import Setting
-from adaline.filters._checks import below_two, positive_or_auto
 from adaline.filters._delay_line import LookAhead
+from adaline.filters._settings import Setting, absolute_and_relative, as_eps, below_two
 from adaline.kernels.filters import lms_steps as places
 
 
 class NLMS(LookAhead):
     """Normalised LMS: w(n+1) = w(n) + eta conj(e(n)) x(n) / (eps + x(n)^H x(n)).
 
-    LMS whose step knows the level of the reference: stable for 0 < eta < 2, at any level.
+    LMS with a step divided by the energy of the delay line: stable for 0 < eta < 2, whatever the
+    level of the reference.
 
     Parameters
     ----------
     taps : int
     eta : float, default=0.5
-        Between 0 and 2. At 1 the sample's own error goes to zero.
+        Between 0 and 2. With 1 the new weights have no error at the current sample.
     eps : float or "auto", default="auto"
-        "auto" is a (1 + a/x(n)^H x(n)), where a is a hundredth of the mean of x(n)^H x(n) over some
-        32,000 samples, one of which counts at most four times the mean: where the reference goes
-        quiet the weights stay, and units do not matter. And the filter starts over, from zero,
-        where x(n)^H x(n) is four times above all before it and the errors so far have kept 0.9 of
-        the energy of d, unless weights were given: what next to silence taught fits noise. A
-        number is used as it is.
+        A number is used as it is. "auto" is a (1 + a/x(n)^H x(n)), where a is a hundredth of the
+        mean of x(n)^H x(n) over some 32,000 samples; in this mean a sample counts at most four
+        times the mean. So the weights hardly change while the reference is quiet, and the units of
+        x do not matter. With "auto" the filter also restarts from zero weights where x(n)^H x(n) is
+        four times above all values before it and the errors so far have more than 0.9 of the energy
+        of d: weights learned from a nearly silent reference fit noise. Weights that the user gave
+        are kept.
     weights, dtype, on_nan, history
         As in LMS.
 
@@ -60,14 +61,14 @@ class NLMS(LookAhead):
         history: int | None = None,
     ) -> None:
         self.eta = below_two(eta, "NLMS")
-        self.eps = positive_or_auto("eps", eps, zero=True)
+        self.eps = as_eps(eps)
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     def _rule(self) -> dict[int, float]:
-        automatic = self.eps == "auto"
+        eps, relative = absolute_and_relative(self.eps)
         return {
             places.RULE: places.NORMALISED,
             places.RATE_A: self.eta,
-            places.RATE_B: 0.0 if automatic else self.eps,
-            places.RELATIVE: 0.01 if automatic else 0.0,
+            places.RATE_B: eps,
+            places.RELATIVE: relative,
         }

@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._base import Block, Filter, Frozen, Setting
-from adaline.filters._checks import positive, positive_or_auto, shown
+from adaline.filters._base import Filter
+from adaline.filters._missing import Frozen
+from adaline.filters._settings import Setting, positive, positive_or_auto, shown
+from adaline.filters._signals import Signal, aligned
 from adaline.kernels.filters import rls_factored as factor
 from adaline.kernels.filters import rls_head as places
 from adaline.kernels.filters import rls_memory as memory
 from adaline.kernels.filters import rls_panels as layout
+from adaline.kernels.filters.guards import CALM_AGAIN, FINE, TOO_LOUD
 from adaline.kernels.filters.rls import rls_block
 
 
@@ -21,25 +24,25 @@ class RLS(Filter):
 
         sum_i forgetting^(n-i) |d(i) - w^H x(i)|^2 + delta forgetting^(n+1) |w|^2.
 
-    Learns in about two times `taps` samples on any reference, coloured or not, at the price of
-    taps^2 operations a sample. The inverse P of the sum of x x^H stays symmetric to the last bit,
-    is bounded where the reference is silent, and is kept in double precision for float32 signals.
-    Where a sample is so much louder than those before it that P would lose its digits (x^H P x
-    above 1e6), the filter turns to rotations of a factor of P's inverse, which loses none, for some
-    32 samples or until P is well conditioned; they take some ten times as long.
+    It learns in about 2 `taps` samples, whether the reference is coloured or not, and needs taps^2
+    operations a sample. P, the inverse of the sum of x x^H, stays symmetric to the last bit, stays
+    bounded while the reference is silent, and is in double precision for float32 signals too. A
+    sample much louder than those before it (x^H P x above 1e6) would cost P its digits. From there
+    the filter updates a triangular factor of P's inverse by Givens rotations, which lose no digits
+    and take some ten times as long, until P is well conditioned (checked every 32 samples).
 
     Parameters
     ----------
     taps : int
     forgetting : float, default=0.999
-        The factor lambda, 0 < lambda <= 1; samples count for about 1/(1 - lambda) samples. 1
-        forgets nothing. In silence nothing is forgotten either.
+        The factor lambda, 0 < lambda <= 1: the filter remembers about 1/(1 - lambda) samples, and
+        all of them with 1. During silence it forgets nothing.
     delta : float or "auto", default="auto"
         The regularisation at the start, P = I/delta. "auto" is a hundredth of the power of the
         first sample that is not silent.
     weights, dtype, on_nan, history
-        As in LMS. Weights w0 that are given stand in the last term, delta forgetting^(n+1)
-        |w - w0|^2: what no sample tells of stays as it was given.
+        As in LMS. With initial weights w0 the last term is delta forgetting^(n+1) |w - w0|^2:
+        directions that x does not excite stay as given.
 
     Examples
     --------
@@ -78,8 +81,8 @@ class RLS(Filter):
         super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
 
     @property
-    def inverse(self) -> Block:
-        """P now, a copy: the inverse of the forgetting sum of x x^H, (m, m) with m all weights."""
+    def inverse(self) -> Signal:
+        """P now, a copy (m, m), m = channels * taps: the inverse of the weighted sum of x x^H."""
         if self._dtype is None:
             raise ValueError("P is known after the first block.")
         real = self.taps * (self._channels or 1)
@@ -104,7 +107,7 @@ class RLS(Filter):
         panels = layout.panels(m)
         self._P = aligned(2 * panels * m * layout.APART, double)
         self._V = aligned(2 * panels * layout.PANEL, double)
-        # Loops over real numbers are compiled for complex signals too, and then left out.
+        # The kernel also takes real P and V; for complex signals these are empty and not used.
         self._A, self._B = self._P, self._V
         if double.kind == "c":
             self._A = self._B = np.empty(0)
@@ -115,8 +118,8 @@ class RLS(Filter):
         self._head[places.GROWTH] = 1.0
 
     @property
-    def _store(self) -> Block:
-        """P, w, G and the past, written down: the kernel has its own copy, and may be ahead."""
+    def _store(self) -> Signal:
+        """P, w, G and the last samples in one array, updated from the kernel's P and V."""
         if self._ahead:
             memory.closed(self._written, self._P, self._V, self._m)
             self._ahead = False
@@ -132,29 +135,29 @@ class RLS(Filter):
                 raise ValueError("state has a memory whose factor has no inverse.")
 
     def _catch_up(self) -> None:
-        """The kernel's copy, where the memory was written to from outside."""
+        """Update the kernel's P and V, if the memory was written to from outside."""
         if self._behind:
             memory.opened(self._written, self._P, self._V, self._m)
             self._behind = False
 
-    def _memory(self) -> dict[str, Block]:
+    def _memory(self) -> dict[str, Signal]:
         store = self._store
-        self._behind = True  # the caller may write
+        self._behind = True  # the caller may write to these arrays
         return {"store": store, "head": self._head[: places.HEAD]}
 
     def _adapt(self, on: bool) -> None:
         self._head[places.ADAPT] = on
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         return self._run(x, d, frozen, out, False)
 
-    def _advance_rows(self, U: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance_rows(self, U: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         return self._run(U.reshape(-1), d, frozen, out, True)
 
-    def _run(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
+    def _run(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
         if not self._factored:
-            found = self._fast(x, d, frozen, out, rows)
-            if found % 8 != places.TOO_LOUD:
+            found = self._by_inverse(x, d, frozen, out, rows)
+            if found % 8 != TOO_LOUD:
                 return found
         before = {name: a.copy() for name, a in self._memory().items()}
         found = self._in_turns(x, d, frozen, out, rows)
@@ -163,38 +166,38 @@ class RLS(Filter):
                 a[...] = before[name]
         return found
 
-    def _fast(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
-        """By P, four samples a pass."""
+    def _by_inverse(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
+        """A block by the recursion of P, four samples a pass."""
         self._catch_up()
         room = self._written, self._head, self._P, self._V, self._A, self._B
         found: int = rls_block(x, d, frozen, *room, out, self.taps, self._channels, rows)
         self._ahead = True
         return found
 
-    def _careful(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
-        """By the factor of P, which lives in the memory as written down, until P is calm again."""
+    def _by_factor(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
+        """A block by the factor in the store, until P is well conditioned again."""
         found: int = factor.factored_block(
             x, d, frozen, self._store, self._head, out, self.taps, self._channels, rows
         )
         self._behind = True
         return found
 
-    def _in_turns(self, x: Block, d: Block, frozen: Frozen, out: Block, rows: bool) -> int:
-        """By P or by its factor, as the samples need it; the memory is of no use after an error."""
+    def _in_turns(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
+        """A block by P or by its factor, as samples need; invalidates the memory on error."""
         n, at, many = len(d), 0, len(x) // len(d)
         while at < n:
             rest = x[at * many :], d[at:], frozen[at:]
             part = np.empty((2, n - at), out.dtype)
-            run = self._careful if self._factored else self._fast
+            run = self._by_factor if self._factored else self._by_inverse
             found = run(*rest, part, rows)
             went, what = divmod(found, 8)
-            if what == places.TOO_LOUD:
-                if went:  # again, up to the loud sample
+            if what == TOO_LOUD:
+                if went:  # repeat the block up to the loud sample
                     first = rest[0][: went * many], rest[1][:went], rest[2][:went]
                     part = np.empty((2, went), out.dtype)
-                    self._fast(*first, part, rows)
+                    self._by_inverse(*first, part, rows)
                 self._to_factor()
-            elif what == places.CALM_AGAIN:
+            elif what == CALM_AGAIN:
                 self._from_factor()
             elif what:
                 return found + 8 * at
@@ -202,7 +205,7 @@ class RLS(Filter):
                 went = n - at
             out[:, at : at + went] = part[:, :went]
             at += went
-        return places.FINE
+        return FINE
 
     @property
     def _factored(self) -> bool:
@@ -226,18 +229,18 @@ class RLS(Filter):
         self._head[places.HOLD] = places.FORGETS
         self._behind = True
 
-    def _w(self) -> Block:
-        """w where the kernel has it, a row a panel."""
+    def _w(self) -> Signal:
+        """w in the kernel's V, one row for each panel."""
         self._catch_up()
         panels = self._V.reshape(-1, layout.PANEL)
         return panels[: len(panels) // 2, : layout.COLUMNS]
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         assert self._channels is not None
         w = self._w().reshape(-1)[: self._channels * self.taps]
         return w.reshape(-1, self.taps).astype(self._dtype)
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         if self._factored:
             self._written[self._m**2 :][: W.size] = W.ravel()
             factor.follow_weights(self._written, self._m, W.size)
@@ -248,14 +251,3 @@ class RLS(Filter):
             self._w()[...] = w
             self._ahead = True
         self._head[places.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
-
-
-def aligned(n: int, kind: np.dtype[Any]) -> Block:
-    """n zeros from a multiple of 64 bytes on, where cache lines and vector registers begin.
-
-    >>> aligned(5, np.dtype(float)).ctypes.data % 64
-    0
-    """
-    raw = np.zeros(n * kind.itemsize + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + n * kind.itemsize].view(kind)

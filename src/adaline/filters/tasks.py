@@ -1,4 +1,4 @@
-"""What filters are used for, by name: each task says which signal goes in where.
+"""Uses of filters by name: each task says which signal is x, which is d, and which the result.
 
 x is what is filtered, d what is wanted, y = w^H x the output and e = d - y the error:
 
@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.filters._base import Filter
-from adaline.filters._checks import fits, shown, whole
+from adaline.filters._settings import fits, shown, whole
+from adaline.filters._signals import Signal, line, lines, same_length
 from adaline.filters._task_results import (
     TaskResult,
     by_decisions,
@@ -28,12 +28,9 @@ from adaline.filters._task_results import (
     power,
     ratio,
 )
-from adaline.filters._whole import line, lines, same_length
 from adaline.filters.block_lms import BlockLMS
 from adaline.filters.nlms import NLMS
 from adaline.filters.rls import RLS
-
-Signal = NDArray[Any]
 
 SMALL = 64  # up to so many weights RLS is affordable, and learns fastest
 LARGE = 2048  # from here on spectra, in blocks of taps/4, are cheaper than delay lines
@@ -49,7 +46,8 @@ def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = No
     taps : int, optional
         Length of the response; needed where no filter is given.
     filter : Filter, optional
-        Any filter, which learns on; RLS without forgetting up to 64 weights, else NLMS.
+        Any filter; it continues from its weights. If not given, RLS without forgetting up to 64
+        weights, else NLMS.
 
     Returns
     -------
@@ -107,7 +105,7 @@ def cancel(
     True
     """
     noise, desired = _pair(reference, "reference", primary, "primary")
-    # The signal is no noise to RLS: a bolder start would chase it for as long as the filter is.
+    # With a smaller delta RLS would fit the wanted signal during the first `taps` samples.
     with np.errstate(over="ignore", invalid="ignore"):
         power = float(np.mean(np.abs(noise) ** 2)) if noise.size else 0.0
     delta = power if 0.0 < power < np.inf else "auto"
@@ -162,10 +160,10 @@ def predict(
 def enhance_line(
     x: Any, delay: int = 1, taps: int | None = None, filter: Filter | None = None
 ) -> TaskResult:
-    """Adaptive line enhancer: keep of x what its past of `delay` samples ago still tells.
+    """Adaptive line enhancer: keep the part of x that samples `delay` or more ago predict.
 
-    Periodic parts stay correlated with themselves, noise does not, once the delay is longer than
-    its correlation. For white noise a delay of 1 is enough.
+    Periodic parts stay correlated with their past. Noise does not, if the delay is longer than its
+    correlation; for white noise a delay of 1 is enough.
 
     Parameters
     ----------
@@ -210,7 +208,7 @@ def equalise(
     alphabet: Any = None,
     filter: Filter | None = None,
 ) -> TaskResult:
-    """Undo a channel: learn from symbols that are known, then follow by the filter's own decisions.
+    """Equalise a channel: learn from known symbols, then from the filter's own decisions.
 
     Parameters
     ----------

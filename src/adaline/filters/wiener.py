@@ -8,11 +8,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
-from adaline.filters._base import FINE, Block, Filter, Frozen, Setting
-from adaline.filters._checks import fits, flag, positive, whole
+from adaline.filters._base import Filter
 from adaline.filters._correlations import Method, correlate, toeplitz
-from adaline.filters._signals import Signal, as_numbers, kind_of
-from adaline.filters._whole import line, lines, numbers, same_length
+from adaline.filters._missing import Frozen
+from adaline.filters._settings import Setting, fits, flag, positive, whole
+from adaline.filters._signals import (
+    Signal,
+    as_numbers,
+    kind_of,
+    line,
+    lines,
+    numbers,
+    same_length,
+)
+from adaline.kernels.filters.guards import FINE
 from adaline.linalg import eigenvalues, levinson, solve_hermitian
 
 ILL = 1e12  # beyond this condition number fewer than four digits of the weights are sure
@@ -80,13 +89,13 @@ class WienerFilter(Filter):
         self.rank = size if rank is None else whole(rank, "rank", 0, size)
         super().__init__(shape[-1], weights=weights, dtype=dtype, on_nan=on_nan)
         self._adapting = False
-        self._look()
+        self._choose_path()
 
     @classmethod
     def from_signals(
         cls, x: Any, d: Any, taps: int, method: Method = "prewindowed", **settings: Any
     ) -> Self:
-        """The Wiener filter of signals: correlations are means over the samples.
+        """The Wiener filter of given signals; means over the samples estimate the correlations.
 
         Parameters
         ----------
@@ -186,16 +195,16 @@ class WienerFilter(Filter):
         self._w = np.zeros((self._channels, self.taps), self._dtype)
         self._past = np.zeros((self._channels, self.taps - 1), self._dtype)
 
-    def _memory(self) -> dict[str, Block]:
+    def _memory(self) -> dict[str, Signal]:
         return {"w": self._w, "past": self._past}
 
-    def _get_weights(self) -> Block:
+    def _get_weights(self) -> Signal:
         return self._w.copy()
 
-    def _set_weights(self, W: Block) -> None:
+    def _set_weights(self, W: Signal) -> None:
         self._w[:] = W
 
-    def _advance(self, x: Block, d: Block, frozen: Frozen, out: Block) -> int:
+    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
         segment = np.concatenate([self._past, x.reshape(len(d), -1).T], axis=1)
         with np.errstate(over="ignore", invalid="ignore"):
             out[0] = _filtered(segment, self._w)

@@ -1,4 +1,4 @@
-"""Four samples of LMS a pass over the weights: the updates of four, the dot products of four more.
+"""LMS in groups of four samples: a pass over the weights adds four updates and filters four more.
 
 Legend: x input, d desired, y = w^H x(n) output, e = d - y, mu the step. M taps, C channels. w
 holds the taps backwards, channel after channel, so that x(n) lies in memory the way w does; line
@@ -9,8 +9,9 @@ w(n+j) = a w(n) + sum_i c_i conj(u_i) x(n+i), where u is e or its sign and c the
 
     y(n+j) = a w(n)^H x(n+j) + sum_{i<j} c_i r_{j-i}(n+j) u_i,   r_l(n) = x(n-l)^H x(n),
 
-and the four dot products wait for no error. A group belongs to the sample counter, not to the
-block: what a block leaves open stays in head, so any cutting of the signal gives the same bits.
+and the four dot products need no error of their own group. Groups are counted from the beginning
+of the signal, not of the block: head keeps an unfinished group, so that blocks of any length give
+the same bits.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ import numpy as np
 
 from adaline._jit import inlined, kernel
 from adaline._jit.lanes import conj, load, multiply_add, spread, store, sums, width
+from adaline.kernels.filters.guards import counted
 from adaline.kernels.filters.lms_steps import (
     CLOCK,
     ERRORS,
+    EXCESS,
     LEAK,
     MU,
     NO_SIGN,
@@ -34,11 +37,9 @@ from adaline.kernels.filters.lms_steps import (
     U2,
     U3,
     U4,
-    USELESS,
     S,
     U,
-    left_over,
-    looked_at,
+    excess_of,
     moved,
     sign,
 )
@@ -57,15 +58,15 @@ def fused(w, row, taps, line, at, g0, g1, g2, g3):
     s0 = s1 = s2 = s3 = spread(w, 0.0)
     for k in range(U(0), whole, n):
         q = at + k
-        if n > U4:  # see below: where a vector is longer than a group, there is nothing to keep
+        if n > U4:  # a vector longer than a group leaves nothing to reuse, see below
             x0, x1 = load(line, q), load(line, q + U1)
             x2, x3 = load(line, q + U2), load(line, q + U3)
         u = multiply_add(k1, x1, multiply_add(k0, x0, load(w, row + k)))
         u = multiply_add(k3, x3, multiply_add(k2, x2, u))  # g3 is known last, and added last
         store(w, row + k, u)
         u, q = conj(u), q + U4
-        # The dot products here and the update of the next four weights need the same numbers: as
-        # loads are what the loop would wait for, they are kept.
+        # The dot products here and the update of the next weights need the same samples. Loads
+        # limit the speed of this loop, so the samples stay in registers.
         x0, x1, x2, x3 = load(line, q), load(line, q + U1), load(line, q + U2), load(line, q + U3)
         s0, s1 = multiply_add(u, x0, s0), multiply_add(u, x1, s1)
         s2, s3 = multiply_add(u, x2, s2), multiply_add(u, x3, s3)
@@ -83,7 +84,7 @@ def fused(w, row, taps, line, at, g0, g1, g2, g3):
 
 @inlined
 def _open_group(head, i, j, until, d, out, n):
-    """Samples j, ..., until - 1 of a group, whose first errors are in head."""
+    """Samples j, ..., until - 1 of an unfinished group, whose first errors are in head."""
     signed, leak = head[SIGN].real == SIGN_ERROR, head[LEAK].real
     for k in range(j, until):
         y = head[SCALE] * head[U(S) + k]
@@ -104,21 +105,21 @@ def _open_group(head, i, j, until, d, out, n):
 
 @kernel
 def _start_over(head, i, k, d, out, n):
-    """At a sample whose step is marked: without the weights, if they were of no use so far."""
+    """At a sample whose step is marked: zero weights, if they have not reduced the error so far."""
     head[MU + i] = -head[MU + i].real
-    use = head[USELESS].real
-    if looked_at(head):
-        use += left_over(d, out, n - i, i)
-    if use > 0.0:
+    now, counts = head[EXCESS].real, counted(np.int64(head[CLOCK].real))
+    if counts:
+        now += excess_of(d, out, n - i, i)
+    if now > 0.0:
         head[SCALE] = 0.0
         for q in range(k):
             head[U(STEPS) + q] = 0.0
-        head[USELESS] = -left_over(d, out, n - i, i) if looked_at(head) else 0.0
+        head[EXCESS] = -excess_of(d, out, n - i, i) if counts else 0.0
 
 
 @kernel
 def _marked_group(head, i, j, until, d, out, n):
-    """As _open_group, where steps may be marked."""
+    """As _open_group, where the sign of a step may mark a jump of x^H x."""
     for k in range(j, until):
         if head[MU + i].real < 0.0:
             _start_over(head, i, k, d, out, n)
@@ -128,7 +129,7 @@ def _marked_group(head, i, j, until, d, out, n):
 
 @inlined
 def _whole_group(s0, s1, s2, s3, head, i, d, out, n):
-    """The same for four samples of plain LMS, spelled out; the same bits."""
+    """As _open_group for four samples of plain LMS, without loops; the same bits."""
     a, b, c = n + U1, n + U2, n + U3
     m0, m1, m2 = head[MU + i].real, head[MU + i + U1].real, head[MU + i + U2].real
     second = ROWS + U4 * i + U4  # where r_3 to r_0 of the second sample are
@@ -136,7 +137,7 @@ def _whole_group(s0, s1, s2, s3, head, i, d, out, n):
     k01, k02, k12 = m0 * head[second + U2], m0 * head[third + U1], m1 * head[third + U2]
     k03, k13, k23 = m0 * head[fourth], m1 * head[fourth + U1], m2 * head[fourth + U2]
     t0 = d[n] - s0
-    # The errors wait for each other: one instruction each, and nothing else.
+    # Each error needs those before it, so only one instruction stands between two of them.
     t1 = multiply_add(-k01, t0, d[a] - s1)
     t2 = multiply_add(-k12, t1, multiply_add(-k02, t0, d[b] - s2))
     t3 = multiply_add(-k13, t1, multiply_add(-k03, t0, d[c] - s3))
@@ -151,7 +152,7 @@ def _whole_group(s0, s1, s2, s3, head, i, d, out, n):
 
 @inlined
 def _updates(head, at, t0, t1, t2, t3):
-    """What the four samples of a group add to the weights, in multiples of their x(n)."""
+    """The coefficients of x(n), ..., x(n+3) in the update by a group."""
     g0, g1 = head[at].real * np.conj(t0), head[at + U1].real * np.conj(t1)
     g2, g3 = head[at + U2].real * np.conj(t2), head[at + U3].real * np.conj(t3)
     return g0, g1, g2, g3
@@ -159,15 +160,17 @@ def _updates(head, at, t0, t1, t2, t3):
 
 @inlined
 def kept_updates(head):
-    """The same for the errors in head."""
+    """The coefficients for the errors in head."""
     e = U(ERRORS)
     return _updates(head, U(STEPS), head[e], head[e + U1], head[e + U2], head[e + U3])
 
 
 @inlined
 def look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one, marked):
-    """A piece of the signal, samples first, ... of the line, in groups of four; `marked` tells
-    whether some steps are."""
+    """A piece of the signal, samples first, ... of the line, in groups of four.
+
+    marked: whether the sign of some step marks a jump of x^H x.
+    """
     kind, wide, zero = w.dtype.type, head.dtype.type, one * 0
     plain = head[LEAK].real == 0.0 and head[SIGN].real == NO_SIGN and not marked
     phase, i, before = U(np.int64(head[CLOCK].real) % 4), U(0), first - U3 - taps
@@ -177,7 +180,7 @@ def look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one
             for k in range(channels * taps):
                 w[k] *= kind(head[SCALE])
             head[SCALE] = one
-        if phase > 0:  # an open group: its weights have the updates of the group before
+        if phase > 0:  # unfinished: the weights already have the updates of the group before
             g0 = g1 = g2 = g3 = zero
         k0, k1, k2, k3, at = kind(g0), kind(g1), kind(g2), kind(g3), before + i - phase
         a0, a1, a2, a3 = fused(w, U(0), taps, line, at, k0, k1, k2, k3)

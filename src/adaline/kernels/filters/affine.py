@@ -4,11 +4,11 @@ Legend: as in LMS; K order, X = [x(n), ..., x(n-K+1)], R = X^H X, r_l(n) = x(n-l
 
     (R + eps I) g = conj(e),   w(n+1) = w(n) + eta X g,
 
-where e holds the errors of w(n) at the last K samples. An update reaches only K vectors, each of
-which the next updates reach again; so the weights in memory leave out what is still in
-motion, w(n) = w + sum_i E_i x(n-1-i), and a vector is added once, when it leaves X. Outputs make
-up for it with the sums r_l, and the errors at past samples follow from R, so that a sample costs
-one dot product and one addition of length M.
+where e holds the errors of w(n) at the last K samples. An update is a sum of K vectors, K-1 of
+which are in the next update too. So the weights in memory, w, leave out the updates along vectors
+that are still in X: w(n) = w + sum_i E_i x(n-1-i). A vector is added once, when it leaves X. The
+sums r_l correct the outputs for the missing part, and the errors at past samples follow from R, so
+that a sample costs one dot product and one addition of length M.
 """
 
 from __future__ import annotations
@@ -16,22 +16,30 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
-from adaline.kernels.filters._finite import first_bad
+from adaline.kernels.filters.guards import (
+    BLOWN,
+    DIVERGED,
+    EVERY,
+    FADES,
+    FINE,
+    MEMORY,
+    PIECE,
+    TINY,
+    counted,
+    diverged,
+    excess,
+    jumps,
+    louder,
+    mean_power,
+    not_finite,
+)
 
 # Places in head; then come r (K), E (K), e (K), g (K), R (K, K), a factor (K, K), and a copy.
 ORDER, RATE, EPS, RELATIVE, ADAPT, SET_NORM, ROWS, ROUNDING = range(8)
-CLOCK, POWER, POWER_COUNT, TOP, LOUDEST, LOUDEST_X, USELESS, NUMBERS = range(8, 16)
-
-FINE, BAD_X, BAD_D, DIVERGED = range(4)
+CLOCK, POWER, POWER_COUNT, TOP, LOUDEST, LOUDEST_X, EXCESS, NUMBERS = range(8, 16)
 
 SEGMENT = 2048  # samples copied to the line at a time
-EVERY = 32  # the mean power takes in every so many samples,
-MEMORY = 1024.0  # and looks back over so many of them
-RESYNC = 128  # the sliding sums are added up anew this often
-BLOWN = 1e8  # a gain so far above |d|/|x| is divergence
-# As in LMS: when to start over, and which pieces of the signal tell of it.
-JUMP, USEFUL, PIECE, SHARE, FADES = 4.0, 0.9, 128, 4, 1.0 - 1.0 / 64.0
-SUDDEN = 0.25  # where x^H x is four times above its mean, a share of this counts as the mean
+SUDDEN = 0.25  # a mean power below this share of x^H x is replaced by the share, in a relative eps
 
 U = np.uintp
 
@@ -66,25 +74,23 @@ def _fused(w, row, taps, line, at, leaving, g):
 
 @kernel
 def _power(head, now):
-    """Let x^H x into its mean: every so many samples, and the first that is not silent."""
-    first = head[POWER_COUNT].real == 0.0
-    if (np.int64(head[CLOCK].real) % EVERY == 0 or first) and now > 0.0:
-        power, count = head[POWER].real, min(head[POWER_COUNT].real + 1.0, MEMORY)
-        # One sample counts at most four times the mean, so that a spike is soon forgotten.
-        head[POWER] = now if first else power + (min(now, 4.0 * power) - power) / count
-        head[POWER_COUNT] = count
+    """Update the mean power by x^H x: every 32 samples, and at the first that is not silent."""
+    power, count = head[POWER].real, head[POWER_COUNT].real
+    if (np.int64(head[CLOCK].real) % EVERY == 0 or count == 0.0) and now > 0.0:
+        power, count = mean_power(power, count, now, MEMORY)
+        head[POWER], head[POWER_COUNT] = power, count
 
 
 @kernel
 def _sums(line, at, taps, head, r, one):
-    """r_l(n) from r_l(n-1), or anew; and the mean power."""
+    """r_l(n) from r_l(n-1), or computed afresh; and the mean power."""
     clock, order = np.int64(head[CLOCK].real), r.shape[0]
     for c in range(line.shape[0]):
         a, b = one * line[c, at], one * line[c, at - taps]
         for lag in range(order):
             r[lag] += np.conj(line[c, at - lag]) * a - np.conj(line[c, at - taps - lag]) * b
-    # What was far louder than now has left its rounding errors in the sums.
-    if clock % RESYNC == 0 or r[0].real * 256.0 < head[TOP].real:
+    # A much louder x in the past has left its rounding errors in the sums.
+    if clock % PIECE == 0 or r[0].real * 256.0 < head[TOP].real:
         for lag in range(order):
             r[lag] = _correlation(line, at, lag, taps, one)
         head[TOP] = r[0]
@@ -94,9 +100,9 @@ def _sums(line, at, taps, head, r, one):
 
 @kernel
 def _solve(R, eps, e, rounding, L, g):
-    """(R + eps I) g = conj(e) by L D L^H; what depends on earlier vectors gets nothing.
+    """(R + eps I) g = conj(e) by L D L^H; a vector that depends on earlier ones gets g = 0.
 
-    A pivot below `rounding` times its diagonal is what rounding the weights leaves of a zero.
+    A pivot below `rounding` times its diagonal counts as zero: it is rounding error.
     """
     order = R.shape[0]
     for i in range(order):
@@ -111,7 +117,7 @@ def _solve(R, eps, e, rounding, L, g):
         whole = pivot
         for k in range(i):
             pivot -= (L[i, k] * np.conj(L[i, k]) * L[k, k]).real
-        L[i, i] = pivot if pivot > rounding * whole + 1e-290 else 0.0
+        L[i, i] = pivot if pivot > rounding * whole + TINY else 0.0
     for i in range(order):
         g[i] = g[i] / L[i, i] if L[i, i] != 0 else g[i] * 0
     for i in range(order - 1, -1, -1):
@@ -136,15 +142,15 @@ def _shift(R, r, E, e):
 
 @kernel
 def _updated(head, r, E, e, g, R, L):
-    """Solve for the update, and bring E and the errors to the new weights."""
+    """Solve for the update, and compute E and the errors of the new weights."""
     order, eta = r.shape[0], head[RATE].real
     low = head[RELATIVE].real * head[POWER].real
     if order > 1 and low > 0.0:
-        # Of vectors that a jump of x has made nearly parallel, noise would be made much.
+        # A jump of x makes the vectors nearly parallel; without a larger eps, noise is amplified.
         low = max(low, head[RELATIVE].real * SUDDEN * r[0].real)
     # A relative eps grows where x is much quieter than it used to be.
     _solve(
-        R, head[EPS].real + low * (1.0 + low / max(r[0].real, 1e-290)), e, head[ROUNDING].real, L, g
+        R, head[EPS].real + low * (1.0 + low / max(r[0].real, TINY)), e, head[ROUNDING].real, L, g
     )
     for i in range(order):
         g[i] *= eta
@@ -156,42 +162,37 @@ def _updated(head, r, E, e, g, R, L):
 
 @kernel
 def _starts_over(head, r):
-    """Whether x^H x = r is far above all before it, and the weights were of no use so far."""
+    """Whether x^H x = r is far above all before it, and the weights have not reduced the error."""
     loudest = head[LOUDEST_X].real
-    if np.isfinite(r):
-        head[LOUDEST_X] = max(loudest, r)
-    jumped = head[RELATIVE].real > 0.0 and 0.0 < JUMP * loudest < r
-    # Weights that somebody set are not thrown away.
-    if not (jumped and head[USELESS].real > 0.0) or head[SET_NORM].real > 0.0:
+    head[LOUDEST_X] = louder(r, loudest)
+    jumped = head[RELATIVE].real > 0.0 and jumps(r, loudest)
+    # Weights that the user set are kept.
+    if not (jumped and head[EXCESS].real > 0.0) or head[SET_NORM].real > 0.0:
         return False
-    head[USELESS] = 0.0
+    head[EXCESS] = 0.0
     return True
 
 
 @kernel
 def _judged(head, rows, e, d):
-    """Let an error tell of the use of the weights."""
+    """Add the error of a sample to EXCESS, if its piece counts; rows all count, unfaded."""
     clock = 0 if rows else np.int64(head[CLOCK].real)
-    piece = clock // PIECE
-    if piece < 8 or piece % SHARE == 0:
-        faded = FADES if clock % PIECE == 0 and not rows else 1.0
-        use = head[USELESS].real * faded + abs(e) ** 2 - USEFUL * abs(d) ** 2
-        if np.isfinite(use):
-            head[USELESS] = use
+    if counted(clock):
+        fades = FADES if clock % PIECE == 0 and not rows else 1.0
+        head[EXCESS] = excess(head[EXCESS].real, fades, e, d)
 
 
 @kernel
 def _blown(head, y, r, loud):
-    """Whether |y|/|x| is out of all proportion to the |d|/|x| seen so far, or no number."""
+    """Whether the output has diverged; loud is |d|."""
     head[LOUDEST] = max(head[LOUDEST].real, loud)
-    level = np.sqrt(head[POWER].real)
-    most = head[LOUDEST].real + head[SET_NORM].real * level
-    return not abs(y) * level <= BLOWN * most * np.sqrt(r + 1e-300)
+    power, loudest, set_norm = head[POWER].real, head[LOUDEST].real, head[SET_NORM].real
+    return diverged(y, r, power, loudest, set_norm, BLOWN)
 
 
 @kernel
 def _run(w, line, first, d, frozen, head, y, e_out, one):
-    """Samples from line[:, first] on; answers the one that blew up, or their number."""
+    """Samples from line[:, first] on; answers the one that diverged, or their number."""
     order, m = np.int64(head[ORDER].real), d.shape[0]
     taps, width, kind = w.shape[1], U(line.shape[1]), w.dtype.type
     lists = head[NUMBERS : NUMBERS + 4 * order].reshape((4, order))
@@ -220,7 +221,7 @@ def _run(w, line, first, d, frozen, head, y, e_out, one):
         if _blown(head, s, r[0].real, abs(d[i])):
             return i
         if not learns:
-            e[0] = 0.0  # nor do later updates learn from this sample
+            e[0] = 0.0  # later updates do not learn from this sample either
         else:
             _updated(head, r, E, e, g, R, L)
         head[CLOCK] += 1.0
@@ -236,10 +237,9 @@ def affine_block(x, d, frozen, store, head, out, taps):
     n, order = d.shape[0], np.int64(head[ORDER].real)
     channels, kept = x.shape[0] // n, taps + order
     size, numbers = channels * (taps + kept), head_size(order)
-    if first_bad(x) < x.shape[0]:
-        return 8 * (first_bad(x) // channels) + BAD_X
-    if first_bad(d) < n:
-        return 8 * first_bad(d) + BAD_D
+    found = not_finite(x, d)
+    if found != FINE:
+        return found
     store[size : 2 * size] = store[:size]
     head[numbers:] = head[:numbers]
     w = store[: channels * taps].reshape((channels, taps))
@@ -267,9 +267,9 @@ def affine_block(x, d, frozen, store, head, out, taps):
 
 @sums_kernel
 def weights_now(store, head, w):
-    """The weights after the last sample, those in motion included: w (C, M), ordered as in store.
+    """The weights after the last sample, pending updates included: w (C, M), ordered as in store.
 
-    The oldest vector is added first, as it will be: the same bits.
+    The oldest vector is added first, as `_run` will add it, for the same bits.
     """
     channels, taps = w.shape
     order = np.int64(head[ORDER].real)

@@ -3,8 +3,7 @@
 h (C, M) the controller's responses, the oldest tap first    s (J,) secondary path, likewise
 x (C, M-1+N) references and f (C, M-1+N) the same heard through the model of s, oldest first
 u (J-1+N) drive, filled from J-1 on    learns (N,) whether a sample may change h
-level: mean of |f|^2 so far, of how many samples, the largest, and the energy of errors less USEFUL
-    of that of d
+level: the mean of |f|^2 so far, its count, the largest |f|^2, and the excess of the errors
 """
 
 from __future__ import annotations
@@ -12,45 +11,35 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
+from adaline.kernels.filters.guards import EVERY, MEMORY, excess, jumps, louder, mean_power
 
-MEMORY = 32768.0  # samples the mean level looks back
-JUMP = 4.0  # a sample counts in it as at most so many times the mean
-# As in LMS: a |f|^2 so far above all before it ends what was learned, if it was of no use.
-LOUDER, USEFUL, FADES = 4.0, 0.9, 1.0 - 1.0 / 32768.0
+SAMPLES = EVERY * MEMORY  # that the mean level averages over
+FADES = 1.0 - 1.0 / SAMPLES  # the weight of earlier errors falls by this factor in a sample
 
 
 @kernel
 def follow(level, power):
-    """Let one more |f|^2 join the mean level."""
+    """Update the mean level by |f|^2 of one more sample."""
     if power > 0.0:
-        level[1] = min(level[1] + 1.0, MEMORY)
-        joining = power if level[0] == 0.0 else min(power, JUMP * level[0])
-        level[0] += (joining - level[0]) / level[1]
+        level[0], level[1] = mean_power(level[0], level[1], power, SAMPLES)
 
 
 @kernel
 def starts_over(level, power, relative):
-    """Whether |f|^2 is far above all before it, and the weights were of no use so far."""
-    jumped = relative > 0.0 and 0.0 < LOUDER * level[2] < power
-    level[2] = max(level[2], power) if np.isfinite(power) else level[2]
+    """Whether |f|^2 is far above all before it, and the weights have not reduced the error."""
+    jumped = relative > 0.0 and jumps(power, level[2])
+    level[2] = louder(power, level[2])
     if not (jumped and level[3] > 0.0):
         return False
     level[3] = 0.0
     return True
 
 
-@kernel
-def judged(level, e, d):
-    """Let an error tell of the use of the weights."""
-    use = level[3] * FADES + abs(e) ** 2 - USEFUL * abs(d) ** 2
-    level[3] = use if np.isfinite(use) else level[3]
-
-
 @sums_kernel
 def control(h, x, f, d, s, u, y, e, eta, eps, relative, most, level, learns):
     """y = s * (h * x), e = d - y, h + eta e conj(f) / (|f|^2 + eps + relative level).
 
-    Returns how many samples went well: an error above `most` ends it, before h is touched.
+    Answers how many samples went well; an error above `most` ends the loop before h changes.
     """
     C, M = h.shape
     J, N = s.shape[0], d.shape[0]
@@ -73,7 +62,7 @@ def control(h, x, f, d, s, u, y, e, eta, eps, relative, most, level, learns):
         e[n] = d[n] - heard
         if not abs(e[n]) <= most:
             return n
-        judged(level, e[n], d[n])
+        level[3] = excess(level[3], FADES, e[n], d[n])
         follow(level, power)
         by = power + eps + relative * level[0]
         if not learns[n] or not by > 0.0:

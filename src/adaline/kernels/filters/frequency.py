@@ -24,8 +24,8 @@ def peak(line):
 
 @sums_kernel
 def judged(lines, d, learns):
-    """Of a block whose y is the second half of the first line: the largest |y|, infinite where one
-    is no number; the energies of y and d; and how many samples may teach."""
+    """Of a block whose y is the second half of the first line: the largest |y|, infinite where a y
+    is not finite; the energies of y and d; and how many samples may change the weights."""
     B = d.shape[0]
     top, loud, now, teaching = 0.0, 0.0, 0.0, 0
     for n in range(B):
@@ -54,8 +54,8 @@ def _filtered(W, ring, at, Y):
 def _powers(ring, at, rows, latest, smoothing, smoothed, power):
     """Power of each bin over all rows, or its running average where that is larger.
 
-    The first `latest` rows are new: they join the running average, which stands for all rows.
-    The means over the bins of what they stand for, and of the running average, are returned.
+    The first `latest` rows are new and update the running average, scaled to the power of all rows.
+    Answers the means over the bins of their power, so scaled, and of the running average.
     """
     bins = power.shape[0]
     share = rows / latest
@@ -77,7 +77,7 @@ def _powers(ring, at, rows, latest, smoothing, smoothed, power):
 
 @kernel
 def heard(X, ring, at, W, smoothing, smoothed, power, pair):
-    """The latest X to the ring, twice; then pair = Y and the powers. Answers the latest power
+    """Write the latest X to the ring, twice, and Y and the powers to pair. Answers the latest power
     and the running average, as means over the bins."""
     latest, bins = X.shape
     for p in range(latest):
@@ -93,7 +93,7 @@ def heard(X, ring, at, W, smoothing, smoothed, power, pair):
 @kernel
 def errors(lines, d, learns, taper, two):
     """From y (the second half of the first line) and the power's autocorrelation (the second line)
-    to the lines of E and of the leaked power: errors that may teach after zeros, and the taper."""
+    to the lines of E (zeros, then errors that may change W) and of the leaked power (tapered)."""
     B = d.shape[0]
     for n in range(B):
         two[0, B + n] = (d[n] - lines[0, B + n]) * learns[n]
@@ -104,9 +104,9 @@ def errors(lines, d, learns, taper, two):
 @sums_kernel
 def gradient(ring, at, E, power, smoothed, eta, floor, share, G):
     """G = eta conj(X) E / (the larger power + floor + share of the running average), row by row;
-    E, that and the leaked power, is overwritten.
+    E, which holds the errors and the leaked power, is overwritten.
 
-    A bin without any power teaches nothing.
+    A bin without any power makes no update.
     """
     rows, bins = G.shape
     for f in range(bins):
@@ -121,7 +121,7 @@ def gradient(ring, at, E, power, smoothed, eta, floor, share, G):
 def held(g, B, last, short):
     """Cut lines off behind the length of a partition, and the `last` ones behind `short`.
 
-    Answers their energy, which is no number where one of them is none.
+    Answers their energy, which is not finite where one of them is not.
     """
     total = 0.0
     for p in range(g.shape[0]):

@@ -2,7 +2,8 @@
 
 Legend: x input, d desired, y output, e = d - y. M taps, C channels. w holds the taps backwards,
 channel after channel; line holds the signal in time order, `room` samples a channel. A block goes
-through the line in segments, and a segment in pieces: sums, steps and guards of a piece at once.
+through the line in segments, and a segment in pieces: sums, step sizes and guards are computed for
+a whole piece at a time.
 """
 
 from __future__ import annotations
@@ -10,29 +11,31 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import inlined, kernel, sums_kernel
-from adaline.kernels.filters._finite import first_bad
 from adaline.kernels.filters._look_ahead import fused, kept_updates, look_ahead
-from adaline.kernels.filters._sliding import sliding_sums
+from adaline.kernels.filters._sliding_sums import sliding_sums
+from adaline.kernels.filters.guards import (
+    DIVERGED,
+    FADES,
+    FINE,
+    PIECE,
+    RATE_TOO_LARGE,
+    counted,
+    not_finite,
+)
 from adaline.kernels.filters.lms_steps import (
     ADAPT,
     ANY_RATE,
-    BAD_D,
-    BAD_X,
     CHANNELS,
     CLOCK,
     CONSTANT,
     COUNT,
-    DIVERGED,
     ERRORS,
-    FADES,
-    FINE,
+    EXCESS,
     HEAD,
     LEAK,
     LOUDEST_X,
     MU,
-    PIECE,
     RATE_A,
-    RATE_TOO_LARGE,
     RULE,
     SCALE,
     SIGN,
@@ -44,16 +47,14 @@ from adaline.kernels.filters.lms_steps import (
     U1,
     U2,
     U4,
-    USELESS,
     R,
     U,
+    add_excess,
     automatic,
-    blown,
     energy,
-    judge,
-    jumps,
+    first_diverged,
     levels,
-    looked_at,
+    mark_jumps,
     moved,
     sign,
     steps,
@@ -96,10 +97,10 @@ def _checked(x, d, taps, head):
     """Whether the block may be learned from: finite, and the rate below 2/tr[R]."""
     n = d.shape[0]
     power = energy(x, 0, x.shape[0])
-    if not np.isfinite(power) and first_bad(x) < x.shape[0]:
-        return 8 * (first_bad(x) // (x.shape[0] // n)) + BAD_X
-    if not np.isfinite(energy(d, 0, n)) and first_bad(d) < n:
-        return 8 * first_bad(d) + BAD_D
+    if not (np.isfinite(power) and np.isfinite(energy(d, 0, n))):  # a bad sample, or overflow
+        found = not_finite(x, d)
+        if found != FINE:
+            return found
     if head[RULE].real != CONSTANT or head[ANY_RATE].real or head[ADAPT].real == 0.0:
         return FINE
     squares, count = head[SQUARES].real + power, head[COUNT].real + n
@@ -128,7 +129,7 @@ def _past(store, line, kept, room, channels, to_line):
 
 @inlined
 def _overflows(head, kind):
-    """Whether the updates of the last group, which no output has shown yet, are no numbers."""
+    """Whether the pending updates of the last group overflow: no output has shown that yet."""
     size = 1.0 + np.sqrt(head[R].real)
     for q in range(4):
         g = head[STEPS + q].real * head[ERRORS + q]
@@ -139,22 +140,23 @@ def _overflows(head, kind):
 
 @inlined
 def _piece(w, line, first, m, taps, room, channels, frozen, head, d, out, start, one):
-    """A piece of the signal; answers the sample that blew up, or m."""
+    """A piece of the signal; answers the sample that diverged, or m."""
     peak = sliding_sums(line, first, m, taps, room, channels, head, one)
     levels(m, head)
     steps(head, m, frozen, start)
-    itself = automatic(head)
-    marked = itself and peak > head[LOUDEST_X].real and jumps(head, m)
-    if itself and np.int64(head[CLOCK].real) % PIECE == 0 and looked_at(head):
-        head[USELESS] *= FADES
+    may_restart, clock = automatic(head), np.int64(head[CLOCK].real)
+    marked = may_restart and peak > head[LOUDEST_X].real and mark_jumps(head, m)
+    counts = may_restart and counted(clock)
+    if counts and clock % PIECE == 0:
+        head[EXCESS] *= FADES
     if head[SIGN].real < SIGN_DATA:
         look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one, marked)
     else:
         _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, start, one)
-    if itself and looked_at(head):
-        judge(head, d, out, start, m)
+    if counts:
+        add_excess(head, d, out, start, m)
     head[CLOCK] += np.float64(m)
-    return blown(head, m, d, out, start)
+    return first_diverged(head, m, d, out, start)
 
 
 @kernel
@@ -201,9 +203,9 @@ def lms_block(x, d, frozen, store, head, out):
 
 @kernel
 def weights_now(store, head, w):
-    """The weights after the last sample, open updates included: w (C M,), ordered as in store.
+    """The weights after the last sample, pending updates included: w (C M,), ordered as in store.
 
-    By the very pass that will add these updates to the weights, for the same bits.
+    `fused` adds the updates here, as it will in the next block, for the same bits.
     """
     taps, channels = U(np.int64(head[TAPS].real)), U(np.int64(head[CHANNELS].real))
     kept, kind, clock = taps + U(EXTRA), store.dtype.type, np.int64(head[CLOCK].real)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
+from adaline.kernels.filters.guards import DIVERGED, EVERY, FINE
 from adaline.kernels.filters.lms_steps import (
-    DIVERGED,
-    EVERY,
-    FINE,
+    EXCESS,
     HEAD,
     LEAK,
     LEVEL,
@@ -21,14 +20,13 @@ from adaline.kernels.filters.lms_steps import (
     SIGN_DATA,
     SIGN_ERROR,
     U1,
-    USELESS,
     U,
+    add_excess,
     automatic,
     averaged,
-    blown,
     energy,
-    judge,
-    jumps,
+    first_diverged,
+    mark_jumps,
     moved,
     sign,
     steps,
@@ -56,17 +54,17 @@ def lms_rows(rows, d, frozen, w, head, out):
             averaged(head, r)
         head[R0], head[LEVEL] = r, head[POWER]
         steps(head, U1, frozen, U(i))
-        itself = automatic(head)
-        if itself and jumps(head, U1) and head[USELESS].real > 0.0:
+        may_restart = automatic(head)
+        if may_restart and mark_jumps(head, U1) and head[EXCESS].real > 0.0:
             w[:] = 0.0
-            head[USELESS] = 0.0
+            head[EXCESS] = 0.0
         head[MU] = abs(head[MU].real)
         y, mu = one * _dot(w, u), head[MU].real
         e = d[i] - y
         out[0, i], out[1, i] = y, e
-        if itself:
-            judge(head, d, out, U(i), U1)
-        if blown(head, U1, d, out, U(i)) < 1:
+        if may_restart:
+            add_excess(head, d, out, U(i), U1)
+        if first_diverged(head, U1, d, out, U(i)) < 1:
             moved(head, U(0), U(HEAD), U(HEAD))
             return 8 * i + DIVERGED
         wanted = sign(e) if signs in (SIGN_ERROR, SIGN_BOTH) else e

@@ -1,9 +1,9 @@
-"""What the kernels of LMS share: their memory, the steps of a piece of signal, and the guards.
+"""What the kernels of LMS share: places in head, the step sizes of a piece of signal, and guards.
 
 head holds numbers (real parts, where it is complex), a copy of them from before the block, and a
-table of the piece at work. Places are told by offsets: a view would be counted in and out, and a
-short filter takes less time than that. Offsets are unsigned: a signed one might be negative, wraps
-around, and compiles to gathers.
+table of the current piece. Code reads arrays by offsets rather than slices: slices cost reference
+counting, more than a step of a short filter. Offsets are unsigned, because signed offsets could be
+negative and compile to slow gather instructions.
 """
 
 from __future__ import annotations
@@ -11,31 +11,32 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import inlined, kernel, sums_kernel
+from adaline.kernels.filters.guards import (
+    BLOWN,
+    EVERY,
+    MEMORY,
+    PIECE,
+    TINY,
+    USEFUL,
+    jumps,
+    louder,
+    mean_power,
+)
 
-# Places in head: settings, then what travels with the signal.
+# Places in head: settings, then numbers that change with the signal.
 RULE, RATE_A, RATE_B, RELATIVE, LEAK, SIGN, ANY_RATE, ADAPT, CHANNELS, TAPS = range(10)
 SET_NORM, SEEN, CLOCK, POWER, POWER_COUNT, TOP, LOUDEST, SQUARES, COUNT, SCALE = range(10, 20)
 R, STEPS, ERRORS, S, HEAD = 20, 24, 28, 32, 36
 
-# Where the step is automatic, these two places tell whether to start over.
-LOUDEST_X, USELESS = SQUARES, COUNT
+# The check of a constant eta needs SQUARES and COUNT; a restart, which only a filter with an
+# automatic step makes, keeps its two numbers in the same places.
+LOUDEST_X, EXCESS = SQUARES, COUNT
 
 # Rules; the first four are the codes of adaline.schedules.
 CONSTANT, OVER_K, SEARCH_THEN_CONVERGE, AUTO, NORMALISED = range(5)
 NO_SIGN, SIGN_ERROR, SIGN_DATA, SIGN_BOTH = range(4)
-# Answers: 8 * sample + what was found there.
-FINE, BAD_X, BAD_D, DIVERGED, RATE_TOO_LARGE = range(5)
 
-PIECE = 128  # samples of a table: the sliding sums are added up anew this often
-EVERY = 32  # the mean power takes in every so many samples,
-MEMORY = 1024.0  # and looks back over so many of them
 AUTO_RATE = 0.2  # a tenth of the bound 2/tr[R]
-BLOWN = 1e8  # a gain so far above |d|/|x| is divergence
-TINY = 1e-290
-JUMP = 4.0  # an x^H x so far above all before it ends what was learned from them, if
-USEFUL = 0.9  # the errors have kept more than this share of the energy of d
-SHARE = 4  # one piece of so many is looked at for that, and the first eight
-FADES = 1.0 - 1.0 / 64.0  # what such a look leaves of those before it
 
 U = np.uintp
 U1, U2, U3, U4 = U(1), U(2), U(3), U(4)
@@ -70,31 +71,22 @@ def energy(d, start, m):
 
 @inlined
 def averaged(head, r):
-    """Let r, an x^H x, into the mean power."""
-    power, count = head[POWER].real, min(head[POWER_COUNT].real + 1.0, MEMORY)
-    # One sample counts at most four times the mean, so that a spike is soon forgotten.
-    head[POWER] = r if count == 1.0 else power + (min(r, 4.0 * power) - power) / count
-    head[POWER_COUNT] = count
+    """Update the mean power by r, an x^H x."""
+    power, count = mean_power(head[POWER].real, head[POWER_COUNT].real, r, MEMORY)
+    head[POWER], head[POWER_COUNT] = power, count
 
 
 @inlined
 def automatic(head):
-    """Whether the filter may start over: the step follows x by itself, and nobody set weights."""
+    """Whether the filter may restart: its step is automatic, and the user set no weights."""
     rule = head[RULE].real
     own = rule == AUTO or (rule == NORMALISED and head[RELATIVE].real > 0.0)
     return own and head[SET_NORM].real == 0.0
 
 
-@inlined
-def looked_at(head):
-    """Whether this piece tells of the use of the weights; it depends on the clock alone."""
-    piece = np.int64(head[CLOCK].real) // PIECE
-    return piece < 8 or piece % SHARE == 0
-
-
 @sums_kernel
-def left_over(d, out, start, m):
-    """How much more of the energy of d the errors have than a useful filter leaves."""
+def excess_of(d, out, start, m):
+    """Energy of the errors of m samples above USEFUL times the energy of d."""
     s = 0.0
     for i in range(start, start + m):
         a, b = np.float64(d[i].real), np.float64(d[i].imag)
@@ -104,23 +96,22 @@ def left_over(d, out, start, m):
 
 
 @kernel
-def judge(head, d, out, start, m):
-    """Let the errors of a piece that was looked at tell of the use of the weights."""
-    use = head[USELESS].real + left_over(d, out, start, m)
-    if np.isfinite(use):
-        head[USELESS] = use
+def add_excess(head, d, out, start, m):
+    """Add the excess of m samples to EXCESS."""
+    now = head[EXCESS].real + excess_of(d, out, start, m)
+    if np.isfinite(now):
+        head[EXCESS] = now
 
 
 @kernel
-def jumps(head, m):
-    """Whether x^H x jumps in this piece; where it does, the steps are marked by their sign."""
+def mark_jumps(head, m):
+    """Turn the sign of the step at each sample of a piece where x^H x jumps; whether one does."""
     loudest, found = head[LOUDEST_X].real, False
     for i in range(m):
         r = head[R0 + i].real
-        if 0.0 < JUMP * loudest < r:
+        if jumps(r, loudest):
             head[MU + i], found = -head[MU + i].real, True
-        if np.isfinite(r):
-            loudest = max(loudest, r)
+        loudest = louder(r, loudest)
     head[LOUDEST_X] = loudest
     return found
 
@@ -152,7 +143,7 @@ def _below(r, eps, relative, head, i):
 
 @inlined
 def steps(head, m, frozen, start):
-    """eta(n) for a piece, and 0 where nothing is learned."""
+    """eta(n) for each sample of a piece, and 0 where no update is made."""
     rule, a, b = head[RULE].real, head[RATE_A].real, head[RATE_B].real
     seen, relative = head[SEEN].real, head[RELATIVE].real
     stop = head[ADAPT].real == 0.0
@@ -184,8 +175,8 @@ def steps(head, m, frozen, start):
 
 
 @inlined
-def blown(head, m, d, out, start):
-    """The first sample whose |y|/|x| is out of all proportion to the |d|/|x| seen, or m."""
+def first_diverged(head, m, d, out, start):
+    """The first sample whose |y|/|x| is BLOWN times above the largest |d|/|x| so far, or m."""
     # The root of a piece's energy is between its largest sample and 12 times that.
     loud, worse = np.sqrt(energy(d, start, m)), 0
     loudest = max(head[LOUDEST].real, min(loud, 1e300))

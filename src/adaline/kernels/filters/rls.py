@@ -12,11 +12,11 @@ it cannot lose its symmetry, which is what makes the textbook's recursion explod
 
 Everything is in double precision, whatever the signals are.
 
-P (without L) and V, the vectors, are laid out as `rls_panels` says. Behind P, V and head, in
-their second halves, lies what they were before the block.
+P (without L) and V, the vectors, are laid out as `rls_panels` says. The second halves of P, V and
+head hold copies from before the block.
 
-What is called for each sample calls nothing that takes arrays: an array that is handed on
-is counted in and out, and a short filter takes less time than that.
+Functions that run once a sample pass no arrays on: passing an array costs reference counting, more
+than a sample of a short filter.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import inlined, kernel, sums_kernel
-from adaline.kernels.filters._finite import first_bad
-from adaline.kernels.filters.rls_head import (
-    ADAPT,
-    BAD_D,
-    BAD_X,
+from adaline.kernels.filters.guards import (
     BLOWN,
-    CLOCK,
-    DELTA,
     DIVERGED,
     EVERY,
+    TINY,
+    TOO_LOUD,
+    not_finite,
+)
+from adaline.kernels.filters.rls_head import (
+    ADAPT,
+    CLOCK,
+    DELTA,
     EXTRA,
-    FINE,
     FORGETS,
     FORGETTING,
     GROWN,
@@ -47,8 +48,6 @@ from adaline.kernels.filters.rls_head import (
     POWER,
     START,
     STARTED,
-    TINY,
-    TOO_LOUD,
     UNEVEN,
     blown,
     keep,
@@ -86,7 +85,7 @@ def abs2(v):
 
 @kernel
 def _scaled(P, V, m, growth):
-    """L into P and G, which then have none."""
+    """Multiply L into P and G; the caller then sets L = 1."""
     for k in range(P.shape[0] // 2):
         P[k] *= growth
     for start in range(0, panels(m) * PANEL, PANEL):
@@ -96,7 +95,7 @@ def _scaled(P, V, m, growth):
 
 @kernel
 def _begin(P, V, m, real, j, head):
-    """P = I/delta at the first sample that is not silent; Pi of the group's rest goes with it."""
+    """P = I/delta at the first sample that is not silent, and Pi for the rest of its group."""
     r, heard = 0.0, 0
     for k in range(real):
         a = V[place(k) + X + j * APART]
@@ -112,9 +111,9 @@ def _begin(P, V, m, real, j, head):
 
 @kernel
 def _bounded(P, V, m, head):
-    """Whether the largest entry of P's diagonal is out of bounds; if so, G to halve it.
+    """Whether the largest entry of P's diagonal is out of bounds; if so, G will halve it.
 
-    The same as a sample that tells w_k is what it is: what is never heard stays as it was learned.
+    It acts like a sample that confirms w_k: directions that x does not excite keep their weights.
     """
     k, power, growth = 0, head[POWER].real, head[GROWTH].real
     if power == 0.0 or head[FORGETTING].real == 1.0:
@@ -178,8 +177,8 @@ def _moved(V, m, j, step, scale):
 
 @kernel
 def _gains(head, q, e):
-    """What pi is multiplied by for w and for g, x^H pi = q; zeros where nothing is to be learned,
-    and nothing is forgotten then."""
+    """The factors of pi in w and in g, with x^H pi = q; zeros for a sample without an update, which
+    forgets nothing either."""
     step, scale, growth = 0.0 * e, 0.0, head[GROWTH].real
     q *= growth
     if q > 0.0:
@@ -261,14 +260,11 @@ def _copied(P, head, m, changes, back):
 def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
     """A block through the filter kept in P, V and head: x[n C + c], or rows x[n m + k].
 
-    A and B are P and V where they are real, or else empty. The past is at the end of store. A
-    sample that is too loud for P is found like one that is wrong: the memory is as before.
+    A and B are P and V where they are real, or else empty. The last samples are at the end of
+    store. A sample that is too loud for P is answered like a bad one: the memory is as before.
     """
     n, real, m, i, until = d.shape[0], channels * taps, padded(channels * taps), 0, 4
-    past, bad, phase = m * m + 5 * m, first_bad(x), np.int64(head[CLOCK].real) % 4
-    found = FINE if bad == x.shape[0] else 8 * (bad // (x.shape[0] // n)) + BAD_X
-    bad = first_bad(d)
-    found = found if found or bad == n else 8 * bad + BAD_D
+    past, found, phase = m * m + 5 * m, not_finite(x, d), np.int64(head[CLOCK].real) % 4
     changes = phase == 0 or phase + n > 4 or head[STARTED].real == 0.0
     _copied(P, head, m, changes, False)
     _rows(V, m, W, X, False)
@@ -300,9 +296,9 @@ def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
             if blown(head, r, y, abs(d[i]), BLOWN):
                 found = 8 * i + DIVERGED
                 break
-            # Silence has nothing to teach.
+            # Silence makes no update.
             q = _caught_up(V, m, j, t0, t1, t2) if learns and r > TINY else 0.0
-            # x^H P x with P as the group found it: in P and in what is taken from it digits cancel.
+            # x^H P x with P of the first sample of the group: the subtraction cancels digits of it.
             whole = q + abs2(t0) + abs2(t1) + abs2(t2)
             loud = whole * head[GROWTH].real > LOUD * head[FORGETTING].real
             if loud or ((clock + j - phase) % EVERY == 0 and _uneven(P, V, m, j, head, q)):

@@ -1,14 +1,14 @@
-"""Recursive least squares by rotations of a factor, where P would lose its digits.
+"""Recursive least squares by Givens rotations, for samples that would cost P its digits.
 
 A sample far louder than all before it leaves P with parts of very different sizes: P - c pi pi^H
-may be 1e-12 of P along x, and is computed to 1e-16 of P. The factor of the inverse of P, and what
-the weights follow from, lose nothing:
+may be 1e-12 of P along x, and is computed to 1e-16 of P. The factor R of the inverse of P, and z,
+which gives the weights, lose no digits:
 
     P^-1 = R^H R,   R w = z,   R upper triangular
 
-A sample is one more row, x^H w = conj(d), turned into R and z by Givens rotations. It takes about
+A sample is one more row, x^H w = conj(d), which Givens rotations add to R and z. This takes about
 ten times as long as a sample of `rls`; so it runs from a loud sample on until R is well
-conditioned, and P can be made of it.
+conditioned and gives P again.
 
 Legend: as in `rls`. In store, in place of P: row j of R from j m + j on; then w, and z in place of
 the first vector g.
@@ -19,35 +19,28 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
-from adaline.kernels.filters._finite import first_bad
+from adaline.kernels.filters.guards import CALM_AGAIN, DIVERGED, EVERY, TINY, not_finite
 from adaline.kernels.filters.rls_head import (
     ADAPT,
-    BAD_D,
-    BAD_X,
-    CALM_AGAIN,
     CLOCK,
     DELTA,
-    DIVERGED,
-    EVERY,
     EXTRA,
-    FINE,
     FORGETTING,
     GROWTH,
     START,
     STARTED,
-    TINY,
     blown,
     keep,
     largest,
 )
 
-FAR = 1e64  # a gain so far above |d|/|x| is divergence; least squares themselves may ask for less
-CALM = 1e-7  # what columns before it leave of each column of R, squared, where P is used again
+FAR = 1e64  # as BLOWN in guards, but higher: the least-squares solution itself may be so large
+CALM = 1e-7  # P is used again if each R_jj^2 is above this share of the energy of its column
 
 
 @sums_kernel
 def _turned(store, at, a, n, c, s, stays):
-    """Row of R, which starts at `at`, and the last n numbers of a, turned: by c and s."""
+    """Rotate the row of R that starts at `at` and the last n numbers of a by (c, s)."""
     start = a.shape[0] - n
     for i in range(n):
         r, v = store[at + i] * stays, a[start + i]
@@ -105,7 +98,7 @@ def follow_weights(store, m, real):
 
 @kernel
 def _well_conditioned(store, m, real):
-    """Whether every column of R has a part of its own."""
+    """Whether every column of R is well independent of those before it."""
     for j in range(real):
         own, size = store[j * m + j].real, 0.0
         for i in range(j + 1):
@@ -224,13 +217,9 @@ def factored_block(x, d, frozen, store, head, out, taps, channels, rows):
     m = (real + 7) // 8 * 8
     past, w = m * m + 5 * m, m * m
     u = np.zeros(real, store.dtype)
-    bad = first_bad(x)
-    if bad < x.shape[0]:
-        return 8 * (bad // (x.shape[0] // n)) + BAD_X
-    bad = first_bad(d)
-    if bad < n:
-        return 8 * bad + BAD_D
-    i, found = 0, FINE
+    i, found = 0, not_finite(x, d)
+    if found:
+        return found
     while i < n and not found:
         _sample(x, i, store, past, taps, channels, rows, u)
         r, y = 0.0, u[0] * 0

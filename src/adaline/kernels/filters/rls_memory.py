@@ -1,9 +1,8 @@
-"""The memory of recursive least squares as it is written down, and back.
+"""The memory of recursive least squares: from the kernel's layout to the state's, and back.
 
-store holds P without L (m, m), w (m,), G (4, m) and the past (C, H): all of P at the first sample
-of the group of four that is open, and the vectors g that the group has taken from it so far, so
-that P now is L (P - sum_i g_i g_i^H). P and V, as `rls` works on them, are laid out as
-`rls_panels` says.
+store holds P without L (m, m), w (m,), G (4, m) and the last samples (C, H). This P is that at the
+first sample of the unfinished group of four, and G holds the vectors g of the group so far: P now
+is L (P - sum_i g_i g_i^H). `rls` works on P and V, laid out as `rls_panels` says.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def opened(store, P, V, m):
 
 @kernel
 def closed(store, P, V, m):
-    """The other way round; all of P from its lower half, in squares of 8 that fit in the cache."""
+    """P, w and G to store; all of P from its lower half, in 8 x 8 squares that fit in the cache."""
     for i in range(0, m, 8):
         for j in range(0, i + 8, 8):
             for k in range(i, i + 8):
@@ -47,7 +46,7 @@ def closed(store, P, V, m):
 
 @kernel
 def inverse_now(store, growth, P):
-    """P after the last sample, open updates included; growth is L."""
+    """P after the last sample, pending updates included; growth is L."""
     m = (P.shape[0] + 7) // 8 * 8
     g = m * m + m
     for i in range(P.shape[0]):

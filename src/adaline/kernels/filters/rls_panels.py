@@ -15,7 +15,7 @@ import numpy as np
 
 from adaline._jit import fma, inlined, kernel, sums_kernel
 
-# Rows 4096 bytes apart, or nearly, would wait for each other; 288 numbers keep them away.
+# Rows about 4096 bytes apart would share cache sets and slow each other; 288 numbers avoid that.
 COLUMNS, APART = 256, 288
 W, G, X, PI, PANEL = 0, APART, 5 * APART, 9 * APART, 13 * APART
 
@@ -46,7 +46,7 @@ def high_of(m):
 
 @kernel
 def _eights(n):
-    """n, a multiple of 8; told this way, the compiler makes no loop for a rest."""
+    """n, a multiple of 8, in a form from which the compiler sees that no remainder is left."""
     return (U(n) >> U(3)) << U(3)
 
 
@@ -72,7 +72,7 @@ def entry(i, j, m):
 def _diagonal(P, at, V, v, n):
     """A square on the diagonal, n rows: P - sum_i g_i g_i^H, and Pi + P x.
 
-    Two rows at a time, so that what is read of V serves twice; here and below.
+    Two rows at a time, here and below, so that each number read from V is used twice.
     """
     columns = _eights(n)
     for r in range(U(v), U(v + n), U(2)):

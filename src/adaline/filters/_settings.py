@@ -1,4 +1,4 @@
-"""What a constructor is given, checked once, with the sentence that says what is wrong."""
+"""Checks of constructor arguments, each with an error that says what came and what is expected."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+AUTO_EPS = 0.01  # eps="auto", as a share of the mean of x^H x
 
 
 class Setting:
-    """A parameter of the constructor, readable ever after and never changed."""
+    """A parameter of the constructor that can be read later, and never changed."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -70,6 +71,20 @@ def positive_or_auto(name: str, value: Any, zero: bool = False) -> Any:
     return positive(name, value, zero)
 
 
+def as_eps(eps: Any) -> Any:
+    """The eps of a normalised filter: a number of at least 0, or "auto"."""
+    return positive_or_auto("eps", eps, zero=True)
+
+
+def absolute_and_relative(eps: float | str) -> tuple[float, float]:
+    """eps as a number, and as a share of the mean of x^H x; "auto" is a hundredth of that mean.
+
+    >>> absolute_and_relative(0.1), absolute_and_relative("auto")
+    ((0.1, 0.0), (0.0, 0.01))
+    """
+    return (0.0, AUTO_EPS) if isinstance(eps, str) else (float(eps), 0.0)
+
+
 def whole(value: Any, name: str, least: int, most: int = 2**63) -> int:
     """A whole number between two others.
 
@@ -107,7 +122,7 @@ def one_of(name: str, value: Any, words: tuple[str | None, ...]) -> Any:
 
 
 def fits(name: str, value: int, numbers: int) -> None:
-    """Refuse a size that would need more memory than the machine has, before any is asked for.
+    """Refuse a size that would need more memory than the machine has, before it is allocated.
 
     >>> fits("taps", 10, 10)
     """
@@ -143,23 +158,3 @@ def every_so_many(history: Any) -> int | None:
     if history is None:
         return None
     return whole(history, "history", 1)
-
-
-def filled(into: NDArray[Any], given: Any, name: str) -> None:
-    """Write what a state has under this name into the memory it must fit.
-
-    >>> memory = np.zeros(2)
-    >>> filled(memory, np.array([1.0, 2.0]), "memory.w")
-    >>> memory
-    array([1., 2.])
-    """
-    if not isinstance(given, np.ndarray):
-        raise ValueError(f"state has {shown(given)} as {name!r}; expected an array.")
-    if given.shape != into.shape or given.dtype != into.dtype:
-        raise ValueError(
-            f"state has {name!r} of shape {given.shape} and dtype {given.dtype}; "
-            f"expected {into.shape} and {into.dtype}."
-        )
-    if not np.isfinite(given).all():
-        raise ValueError(f"state has numbers in {name!r} that are not finite.")
-    into[...] = given

@@ -1,4 +1,4 @@
-"""The sums r_l(n) = x(n-l)^H x(n), l = 0, ..., 3, which slide along with the signal.
+"""The sums r_l(n) = x(n-l)^H x(n), l = 0, ..., 3, each computed from the one before.
 
 Legend: line holds the signal in time order, `room` numbers a channel; p is the place of x[n], M the
 taps. A row of the table is r_3, r_2, r_1, r_0: the products of x[n] with the four samples that
@@ -11,7 +11,8 @@ import numpy as np
 
 from adaline._jit import inlined, sums_kernel
 from adaline._jit.lanes import conj, four, last, load, spread, store
-from adaline.kernels.filters.lms_steps import CLOCK, PIECE, R0, ROWS, TOP, U1, U2, U3, U4, R, U
+from adaline.kernels.filters.guards import PIECE
+from adaline.kernels.filters.lms_steps import CLOCK, R0, ROWS, TOP, U1, U2, U3, U4, R, U
 
 
 @sums_kernel
@@ -31,16 +32,16 @@ def _correlations(line, at, taps, room, channels, one):
 
 @inlined
 def _difference(line, p, taps, head):
-    """A row less the row before, for one channel: what has come less what has gone."""
+    """A row less the row before, for one channel: products that enter less those that leave."""
     q = p - taps
-    come = conj(four(line, p - U3)) * spread(head, line[p])
-    gone = conj(four(line, q - U3)) * spread(head, line[q])
-    return come - gone
+    enter = conj(four(line, p - U3)) * spread(head, line[p])
+    leave = conj(four(line, q - U3)) * spread(head, line[q])
+    return enter - leave
 
 
 @inlined
 def _slide(line, first, i, m, taps, room, channels, head):
-    """Rows from sample i of a piece on, until so much has gone that rounding shows."""
+    """Rows from sample i of a piece on, until r_0 has fallen so far that rounding errors show."""
     r, top = load(head, ROWS + U4 * i - U4), head[TOP].real
     while i < m:
         r = r + _difference(line, first + i, taps, head)
@@ -59,9 +60,9 @@ def _slide(line, first, i, m, taps, room, channels, head):
 
 @inlined
 def sliding_sums(line, first, m, taps, room, channels, head, one):
-    """Rows of a piece whose samples start at first, and which ends where sums are made anew.
+    """Rows of a piece whose samples start at first; sums are computed afresh between pieces.
 
-    Answers the largest r_0 of the piece, or of those before it since sums were made anew.
+    Answers the largest r_0 since sums were last computed afresh.
     """
     for lag in range(U4):  # the row before the piece
         head[ROWS - U1 - lag] = head[U(R) + lag]
@@ -69,7 +70,7 @@ def sliding_sums(line, first, m, taps, room, channels, head, one):
     i = U(0) if again else _slide(line, first, U(0), m, taps, room, channels, head)
     peak = 0.0 if again else head[TOP].real
     while i < m:
-        # At the first sample of a piece, and where something far louder has just gone.
+        # Afresh: at the first sample of a piece, and after a much louder sample has left.
         r0, r1, r2, r3 = _correlations(line, first + i + U1 - taps, taps, room, channels, one)
         row = ROWS + U4 * i
         head[row], head[row + U1], head[row + U2], head[row + U3] = r3, r2, r1, r0
