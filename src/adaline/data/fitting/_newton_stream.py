@@ -24,9 +24,8 @@ from adaline.data.fitting._passes import Passes, Rows, class_array, union
 from adaline.errors import DataError, SeparableError
 from adaline.objective import MANY
 from adaline.procedures.newton.few_passes import newton_in_passes
-from adaline.procedures.newton.newton_fit import NewtonFit
 from adaline.procedures.newton.pass_sums import Sums
-from adaline.results import Array
+from adaline.results import Array, NewtonFit
 
 _NONE = np.empty(0)
 

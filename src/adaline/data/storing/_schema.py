@@ -41,7 +41,7 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"dependent": "tuple plain"},
     ),
     "NewtonFit": (
-        "adaline.procedures.newton.newton_fit",
+        "adaline.results",
         _FIT
         | {"theta": "float K p+1", "outcome": "text", "steps": "count"}
         | {"value": "number~", "rank": "count"},

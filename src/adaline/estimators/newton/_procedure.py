@@ -20,9 +20,8 @@ from adaline.losses.logistic import logistic_loss
 from adaline.objective import MANY, Objective
 from adaline.procedures.inference.wald import affordable, information
 from adaline.procedures.newton.newton import newton, newton_auto
-from adaline.procedures.newton.newton_fit import NewtonFit
 from adaline.procedures.steps import finished
-from adaline.results import Array, Fit
+from adaline.results import Array, Fit, NewtonFit
 from adaline.tiles import check_finite, is_sparse
 
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from adaline.certificates.separation.given import Given, as_float64
 from adaline.certificates.separation.separation import Separability
 from adaline.errors import SeparableError
-from adaline.procedures.newton.newton_fit import NewtonFit
 from adaline.procedures.separability.separability import decided
-from adaline.results import Array
+from adaline.results import Array, NewtonFit
 
 _SECONDS = 30.0  # for the verdict
 _ADVICE = (

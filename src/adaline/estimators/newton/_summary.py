@@ -13,8 +13,7 @@ from adaline.objective import MANY, Objective
 from adaline.parameters import LEVEL, words
 from adaline.procedures.inference.profile import profile_intervals
 from adaline.procedures.inference.wald import information, wald_summary
-from adaline.procedures.newton.newton_fit import NewtonFit
-from adaline.results import Array
+from adaline.results import Array, NewtonFit
 from adaline.summaries import Summary
 from adaline.tiles import as_rows
 

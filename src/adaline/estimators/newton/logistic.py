@@ -27,7 +27,7 @@ from adaline.results import Array, Certificate, Fit
 from adaline.tiles import as_rows
 
 if TYPE_CHECKING:
-    from adaline.procedures.newton.newton_fit import NewtonFit
+    from adaline.results import NewtonFit
     from adaline.summaries import Summary
 
 _STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")

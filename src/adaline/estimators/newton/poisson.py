@@ -25,8 +25,7 @@ from adaline.procedures.inference.wald import (
     wald_summary,
 )
 from adaline.procedures.newton.newton import newton
-from adaline.procedures.newton.newton_fit import NewtonFit
-from adaline.results import Array
+from adaline.results import Array, NewtonFit
 from adaline.summaries import Summary
 from adaline.tiles import as_rows, is_sparse
 

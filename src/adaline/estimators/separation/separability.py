@@ -60,8 +60,8 @@ def separability(
     >>> xor = separability(X, ["no", "yes", "yes", "no"])
     >>> print(xor)
     overlapping: rows 0, 1, 2 and 3, each times its label's sign and the positive weights
-    1, 1, 1, 1, sum to zero, so no hyperplane can have them all on its right side. They span all
-    rows, so a hyperplane with no row on its wrong side has every row on itself.
+    1, 1, 1, 1, sum to zero, so no hyperplane can have them all on its right side. Even if rows may
+    lie on the boundary, no boundary works, except one that every row lies on.
     >>> bool(xor.check(X, ["no", "yes", "yes", "no"]))
     True
     """

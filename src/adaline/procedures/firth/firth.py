@@ -14,9 +14,8 @@ import numpy as np
 from adaline.objective import MANY, Objective
 from adaline.procedures.firth.jeffreys import Point, jeffreys
 from adaline.procedures.newton.curvature import Pairs, corrected, remember, solver
-from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
 from adaline.procedures.steps import Steps, Stepwise
-from adaline.results import Array, Certificate
+from adaline.results import Array, Certificate, NewtonFit, Outcome
 
 MOST = 100  # parameters of more than two classes; each step costs n times their square
 

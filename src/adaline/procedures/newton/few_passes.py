@@ -20,10 +20,9 @@ from adaline.certificates.optimality import CurvatureBound, optimality
 from adaline.linalg import UNIT
 from adaline.objective import Objective, gradient_rounding
 from adaline.procedures.newton.curvature import Root, root_of
-from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
 from adaline.procedures.newton.pass_sums import Sums
 from adaline.procedures.newton.stopping import concluded, is_noise, lowers, proof
-from adaline.results import Array, Certificate
+from adaline.results import Array, Certificate, NewtonFit, Outcome
 
 _TRIES = 3  # passes to prove a minimum that seems reached
 _MANY_STEPS = 20  # after which weights without a penalty that still grow have no end

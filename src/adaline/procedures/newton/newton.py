@@ -16,11 +16,10 @@ from adaline.objective import FEW, Objective
 from adaline.procedures.newton import _stride
 from adaline.procedures.newton._newton_state import NewtonState, begin
 from adaline.procedures.newton.curvature import is_one_matrix
-from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
 from adaline.procedures.newton.rows import row_space, scatters
 from adaline.procedures.newton.stopping import concluded, is_noise, proof
 from adaline.procedures.steps import Steps, Stepwise, finished
-from adaline.results import Array
+from adaline.results import Array, NewtonFit, Outcome
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
 _ROWS = 1000  # rows up to which their n x n side is the way to very many features
@@ -48,6 +47,7 @@ def newton(
         few, back = row_space(loss)
         inner = newton(few, max_iter, tol, few.loss.start(few))
         theta = np.column_stack([back(inner.W), inner.b])
+    tol = float(tol)  # it may be a Fraction, which numpy does not know
     goal = tol * np.sqrt(loss.weight * theta.size)
     state = begin(loss, theta, goal)
     try:

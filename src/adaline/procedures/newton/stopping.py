@@ -5,8 +5,7 @@ from __future__ import annotations
 from adaline.certificates.optimality import CurvatureBound, optimality
 from adaline.linalg import UNIT
 from adaline.objective import Objective
-from adaline.procedures.newton.newton_fit import NewtonFit, Outcome
-from adaline.results import Array, Certificate
+from adaline.results import Array, Certificate, NewtonFit, Outcome
 
 _SAID = {
     "converged": "the gradient is within the tolerance",
