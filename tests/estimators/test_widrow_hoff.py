@@ -152,15 +152,15 @@ def test_an_interrupted_batch_fit_keeps_its_last_complete_pass(rng, monkeypatch)
     X, y = line(rng)
     with pytest.warns(ConvergenceWarning):
         want = WidrowHoff(eta=0.1, mode="batch", max_iter=3).fit(X, y)
-    look, calls = gradient.look, []
+    batch_gradient, calls = gradient.batch_gradient, []
 
     def interrupted(*given):
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return look(*given)
+        return batch_gradient(*given)
 
-    monkeypatch.setattr(gradient, "look", interrupted)
+    monkeypatch.setattr(gradient, "batch_gradient", interrupted)
     model = WidrowHoff(eta=0.1, mode="batch")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

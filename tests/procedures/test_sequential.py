@@ -12,7 +12,7 @@ from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.sequential.widrow_hoff import WidrowHoff
 from adaline.kernels.sequential import neurons
 from adaline.procedures.sequential import sequential as procedure
-from adaline.procedures.sequential.gradient import look
+from adaline.procedures.sequential.gradient import batch_gradient
 from adaline.procedures.sequential.sequential import blocks
 from adaline.procedures.sequential.state import Recipe, State
 from adaline.schedules import Constant, OverK, SearchThenConverge
@@ -119,14 +119,14 @@ def test_the_batch_slope_is_the_gradient_by_finite_differences(rng, criterion):
     state.theta[:] = rng.standard_normal(state.theta.shape)
     X, Y = rng.standard_normal((25, 4)), rng.integers(0, 3, (25, 1)).astype(float)
     omega = rng.uniform(0.5, 2, 25)
-    G = look(state, X, Y, omega).G
+    G = batch_gradient(state, X, Y, omega).G
     h = 1e-6
     for at in np.ndindex(state.theta.shape):
         middle = state.theta[at]
         losses = []
         for side in (h, -h):
             state.theta[at] = middle + side
-            losses.append(look(state, X, Y, omega).loss)
+            losses.append(batch_gradient(state, X, Y, omega).loss)
         state.theta[at] = middle
         assert -G[at] == pytest.approx((losses[0] - losses[1]) / (2 * h), rel=1e-5, abs=1e-6)
 

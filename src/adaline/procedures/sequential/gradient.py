@@ -28,7 +28,7 @@ _UNPACKED = 2048  # columns up to which CSR rows are unpacked, block by block
 
 @dataclass(frozen=True)
 class Descent:
-    """One look at all samples: -gradient G (K, p + 1), bias last, loss, and errors to correct."""
+    """Of all samples: -gradient G (K, p + 1), bias last, loss, and errors to correct."""
 
     G: Array
     loss: float
@@ -50,7 +50,7 @@ def _blocks(X: Any) -> Iterator[tuple[int, int, Any]]:
         yield i, min(i + _ROWS, n), np.ascontiguousarray(rows, dtype=np.float64)
 
 
-def look(state: State, X: Any, Y: Array, omega: Array) -> Descent:
+def batch_gradient(state: State, X: Any, Y: Array, omega: Array) -> Descent:
     """Sum of omega g x over all rows, g = -dE/dv, at the weights of the state."""
     recipe = state.recipe
     T = Y if recipe.criterion == neurons.MACHINE else criteria.targets(recipe.targets, Y, recipe.K)
@@ -127,9 +127,9 @@ def batch(
     total = float(omega.sum()) if len(omega) else float(X.shape[0])
     steps = AutomaticSteps(state, X, omega) if isinstance(state.recipe.schedule, Auto) else None
     limit = _EXPLODES * float(np.sum(Y * Y)) * max(1.0, float(omega.max(initial=1.0)))
-    saved, before, calm = state.copy(), np.inf, 0
+    saved, before, stalled = state.copy(), np.inf, 0
     for k in range(1, max_iter + 1):
-        found = look(state, X, Y, omega)
+        found = batch_gradient(state, X, Y, omega)
         exploded = not state.is_perceptron and found.loss > limit > 0 and steps is None
         if exploded or not (np.isfinite(found.G).all() and np.isfinite(found.loss)):
             state.restore(saved)
@@ -142,7 +142,7 @@ def batch(
             change = eta * (found.G if state.is_perceptron else found.G / total)
         rests = found.wrong == 0 if state.is_perceptron else not change.any()
         # A loss that grows is not at rest: it will be caught when it has exploded.
-        calm = calm + 1 if before * (1.0 - tol) <= found.loss <= 2.0 * before else 0
+        stalled = stalled + 1 if before * (1.0 - tol) <= found.loss <= 2.0 * before else 0
         _count(state, change, found)
         if not rests:
             state.last[:] += change
@@ -153,7 +153,7 @@ def batch(
         if state.is_solved(found.loss / total, tol):
             yield from _best(here, steps, k, found.loss)
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
-        if calm == (10 if steps else 2) and tol > 0 and not state.is_perceptron:
+        if stalled == (10 if steps else 2) and tol > 0 and not state.is_perceptron:
             loss = yield from _best(here, steps, k, found.loss / total)
             why = f"the loss stopped falling by more than tol; {loss:.4g} in pass {k}."
             return Outcome(k, why, True)

@@ -89,7 +89,7 @@ def sequential(
     weight = float(omega.sum()) if len(omega) else float(len(Y))
     squares = 0.0 if perceptron else float(np.sum(Y * Y))
     scale = _EXPLODES * squares * max(1.0, float(omega.max(initial=1.0)))
-    best, calm, patience = np.inf, 0, 2 if rng is None else 5
+    best, stalled, patience = np.inf, 0, 2 if rng is None else 5
     for k in range(1, max_iter + 1):
         saved = state.copy()
         try:
@@ -108,10 +108,10 @@ def sequential(
         enough = yield k, here
         if perceptron and made == 0:
             return Outcome(k, f"pass {k} made no correction.", True)
-        calm = calm + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0
+        stalled = stalled + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0
         if state.is_solved(loss / weight, tol):
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
-        if calm == patience and tol > 0 and not perceptron:
+        if stalled == patience and tol > 0 and not perceptron:
             error = loss / weight
             return Outcome(
                 k, f"the loss stopped falling by more than tol; {error:.4g} in pass {k}.", True
