@@ -164,9 +164,9 @@ class _Descent:
         evidence["passes"] = self.passes
         distance, bias = evidence["distance_bound"], evidence["intercept_bound"]
         said = (
-            f"the minimum of the loss, with any penalty, is within {distance:.1e} of these "
-            f"weights, |w - w*|, and the bias within {bias:.1e} of its own; the last of {steps} "
-            f"steps is bounded by the sums of {self.passes} passes."
+            f"the weights are within {distance:.1e} of those that minimise the (penalised) loss, "
+            f"|w - w*|, and the bias is within {bias:.1e}; the last of {steps} steps is bounded by "
+            f"the sums of {self.passes} passes."
         )
         certificate = Certificate(certificate.kind, said, evidence)
         rank, made = root.rank, self.passes
