@@ -93,17 +93,21 @@ def _existing(model: Any, fit: NewtonFit, X: Any, codes: Any, omega: Array) -> N
     return fit
 
 
-def warn_of(model: Any) -> None:
-    """Warn of weights that are not proven, and of columns that depend on others."""
+def warn_of(model: Any, frames: int = FRAMES) -> None:
+    """Warn of weights that are not proven, and of columns that depend on others.
+
+    frames lie between `fit` and whoever called it. Where weights grow without bound, curvature is
+    lost by probabilities of 0 and 1 or means of 0, and columns need not depend on each other.
+    """
     fit = model.fit_
     if isinstance(fit, NewtonFit):
-        if fit.rank < fit.theta.size:
+        if fit.rank < fit.theta.size and fit.outcome != "quasi":
             warnings.warn(
                 f"columns depend on others (rank {fit.rank} of {fit.theta.size}, the intercept "
                 "included) and there is no penalty: many weights have the same likelihood, and "
                 "these are one choice. Drop columns, or give alpha > 0.",
                 RankDeficientWarning,
-                stacklevel=3 + FRAMES,
+                stacklevel=3 + frames,
             )
             return
         if fit.outcome == "converged":
@@ -113,7 +117,7 @@ def warn_of(model: Any) -> None:
             f"{fit.stopped} {fit.certificate.statement} Give more steps (max_iter is "
             f"{model.max_iter}), or a larger alpha.",
             ConvergenceWarning,
-            stacklevel=3 + FRAMES,
+            stacklevel=3 + frames,
         )
 
 

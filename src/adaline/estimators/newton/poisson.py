@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import Regressor, check_finite
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN
+from adaline.estimators.newton._procedure import warn_of
 from adaline.losses.poisson import LARGEST_OFFSET, poisson_loss
 from adaline.objective import Objective
 from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
@@ -234,23 +234,7 @@ class PoissonRegression(Regressor):
         self._speak_up()
 
     def _speak_up(self) -> None:
-        fit = self.fit_
-        assert isinstance(fit, NewtonFit)
-        if fit.rank < fit.theta.size and fit.outcome != "quasi":
-            warnings.warn(
-                f"columns depend on others (rank {fit.rank} of {fit.theta.size}, the intercept "
-                "included) and there is no penalty: many weights have the same likelihood, and "
-                "these are one choice. Drop columns, or give alpha > 0.",
-                RankDeficientWarning,
-                stacklevel=3 + GUARD,
-            )
-        elif fit.outcome != "converged" and fit.certificate.kind != "optimal":
-            warnings.warn(
-                f"{fit.stopped} {fit.certificate.statement} Give more steps (max_iter is "
-                f"{self.max_iter}), or a larger alpha.",
-                ConvergenceWarning,
-                stacklevel=3 + GUARD,
-            )
+        warn_of(self, 1 + GUARD)
 
 
 def _counts(y: Any, n: int) -> Array:
