@@ -22,6 +22,7 @@ _HOME = {
     "Constant": "adaline.schedules",
     "Cover": "adaline.dichotomies",
     "DataError": "adaline.errors",
+    "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
     "FilteredXLMS": "adaline.filters.filtered_x",
     "GaussianClassifier": "adaline.estimators.bayes.gaussian",
@@ -83,6 +84,7 @@ __all__ = [
     "Constant",
     "Cover",
     "DataError",
+    "DataWarning",
     "DivergenceError",
     "FilteredXLMS",
     "GaussianClassifier",
@@ -136,6 +138,7 @@ if TYPE_CHECKING:
     from adaline.dichotomies import Cover, capacity, cover
     from adaline.errors import (
         DataError,
+        DataWarning,
         DivergenceError,
         IllConditionedWarning,
         MissingExtra,
