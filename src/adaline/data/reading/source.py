@@ -99,12 +99,16 @@ class Source:
         Number of rows, where it is known without reading them all.
     name : str
         What to call the source in sentences: a file's path.
+    notes : tuple of str
+        What was found out about how a file is written, where that is not as usual: its separator,
+        its encoding, that it has no line of column names. In a few words each.
     """
 
     name: str = "the table"
     names: Sequence[str] = ()
     kinds: Sequence[Kind] = ()
     rows: int | None = None
+    notes: tuple[str, ...] = ()
     again: bool = True  # whether it can be read more than once
 
     def descriptors(self) -> Iterable[Piece]:
@@ -178,6 +182,11 @@ def chosen(columns: Sequence[str] | None, names: Sequence[str], source: str) -> 
 def _listed(names: Sequence[str]) -> str:
     if not len(names):
         return "it has no columns."
+    if len(names) == 1:
+        return (
+            f"it has one column, {names[0]!r}. If these are several, say what is between them: "
+            "separator=';', for example."
+        )
     first = ", ".join(repr(name) for name in list(names)[:8])
     return f"it has {first}{', ...' if len(names) > 8 else ''}."
 
