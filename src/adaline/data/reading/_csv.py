@@ -33,6 +33,7 @@ from adaline.errors import DataError
 _TASTE = 2**20  # bytes from which the columns' types are told,
 _FIRST = 1000  # and rows
 _NEARLY = 0.9  # of the values that are numbers make a column of numbers
+_DOS_END = b"\x1a\r\n"  # DOS marked the end of a text file by a byte of its own
 _QUOTED = re.compile(rb'"[^"]*"')
 _EMPTY = re.compile(rb"^(?:[ \t]*\r?\n)+", re.MULTILINE)
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|infinity|nan)\s*")
@@ -92,6 +93,8 @@ class CsvSource(Source):
         if b"\n" not in taste and b"\r" in taste:
             self.text.end_lines_with_returns()
             taste = self.text.take(0, _TASTE)
+        if b"\x1a" in taste[-3:]:
+            return taste.rstrip(_DOS_END) + b"\n"
         return taste
 
     def _skipped(self, taste: bytes) -> int:
@@ -172,8 +175,8 @@ class CsvSource(Source):
         """The rows in whole lines of text, which begin at byte `start` of the file."""
         self.text.check(data, start, utf8=not self.dialect.windows)
         data = self.dialect.plain(data)
-        if b"\x1a" in data[-3:]:  # the end of a file of DOS
-            data = data.rstrip(b"\x1a\r\n")
+        if b"\x1a" in data[-3:]:
+            data = data.rstrip(_DOS_END)
         if not data.endswith(b"\n"):
             data += b"\n"
         raw = data
@@ -192,7 +195,7 @@ class CsvSource(Source):
             raise self._complaint(data, start, "its lines have different numbers of fields")
         if self.header.trailing and not self._ends_empty(data, table.shape[0]):
             raise self._complaint(data, start, "something comes after its last separator")
-        block = columns_of(table, self.kinds) if self.engine != "python" else table.columns
+        block = table.columns if isinstance(table, PlainTable) else columns_of(table, self.kinds)
         return Block(self.names, block, None, lambda i: self._line(raw, start, i, raw is data))
 
     def _ends_empty(self, data: bytes, rows: int) -> bool:
@@ -213,12 +216,13 @@ class CsvSource(Source):
         return _count(plain, self.separator) == rows * (len(self.fields) - 1)
 
     def _table(self, data: bytes) -> Any:
-        if self.engine == "python":
+        # Where commas are decimal, 1.234 may be a thousand: polars would take it for a number.
+        strict = self.dialect.decimal == "," and data.find(b".") >= 0
+        if self.engine == "python" or (strict and not has("pyarrow")):
             points = self.dialect.decimal == "."
-            return PlainTable(
-                data, self.separator, len(self.fields), self.places, self.kinds, points
-            )
-        if self.engine == "polars":
+            width = len(self.fields)
+            return PlainTable(data, self.separator, width, self.places, self.kinds, points)
+        if self.engine == "polars" and not strict:
             try:
                 return self._polars(data)
             except Exception:

@@ -195,7 +195,8 @@ def _separated(found: Dialect, text: str, free: bool) -> Dialect:
     """The separator, and where need be the quote, that make the rows even."""
     best = _evenness(found, text)
     if best == 1.0:
-        return found
+        semicolons = replace(found, separator=";")
+        return semicolons if _is_of_comma_numbers(text, found, semicolons) else found
     others = [replace(found, separator=s) for s in _SEPARATORS if s != found.separator]
     for other in (*others, *(replace(d, quote="'") for d in (found, *others))):
         score = _evenness(other, text) if other.quote == '"' or '"' not in text else 0.0
@@ -210,6 +211,15 @@ def _separated(found: Dialect, text: str, free: bool) -> Dialect:
     ):
         return aligned
     return found
+
+
+def _is_of_comma_numbers(text: str, commas: Dialect, semicolons: Dialect) -> bool:
+    """Whether "1;2,5" is two numbers in every row, and no names are there to tell."""
+    if commas.separator != "," or ";" not in text.partition("\n")[0]:
+        return False
+    rows = rows_of(text, semicolons)
+    even = _evenness(semicolons, text) == 1.0
+    return even and _all_numbers([[f.replace(",", ".", 1) for f in row] for row in rows])
 
 
 def _evenness(dialect: Dialect, text: str) -> float:

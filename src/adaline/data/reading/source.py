@@ -167,7 +167,11 @@ def place_of(name: str, names: Sequence[str], source: str, what: str = "column")
         return list(names).index(name)
     except ValueError:
         alike = difflib.get_close_matches(str(name), [str(n) for n in names], 3, 0.5)
-        hint = f"did you mean {' or '.join(map(repr, alike))}?" if alike else _listed(names)
+        hint = (
+            f"did you mean {' or '.join(map(repr, alike))}?"
+            if alike and len(names) > 1
+            else _listed(names)
+        )
         raise DataError(f"{source}: there is no {what} {name!r}; {hint}") from None
 
 
