@@ -233,27 +233,23 @@ class CsvSource(Source):
     def _columns(self, data: bytes) -> tuple[Column, ...]:
         """The columns; those of numbers through text where marks such as "?" stand for gaps."""
         try:
-            return self._cut(self._table(data), self.kinds)
+            return _columns_of(self._table(data), self.kinds)
         except MemoryError:
             raise
         except BaseException as error:
             if "number" not in self.kinds or not is_failure(error):
                 raise
             table = self.reread(self.names)._table(data)
-            columns = list(self._cut(table, ["text" for _ in self.names]))
-            notation = "number .," if self.dialect.decimal == "," else "number"
+            columns = list(_columns_of(table, ["text" for _ in self.names]))
+            reading = "number _," if self.dialect.decimal == "," else "number"
             for j, kind in enumerate(self.kinds):
                 if kind == "number":
                     series = table.to_series(j) if is_polars(table) else None
-                    found = numbers_of_text(series, columns[j], self.na, notation)
+                    found = numbers_of_text(series, columns[j], self.na, reading)
                     if found is None:
                         raise
                     columns[j] = found
             return tuple(columns)
-
-    @staticmethod
-    def _cut(table: Any, kinds: Sequence[Kind]) -> tuple[Column, ...]:
-        return table.columns if isinstance(table, PlainTable) else columns_of(table, kinds)
 
     def _table(self, data: bytes) -> Any:
         # Where commas are decimal, 1.234 may be a thousand: polars would take it for a number.
@@ -378,6 +374,10 @@ def _facts(text: Text, said: Said) -> list[str]:
     if text.returns:
         told.append("lines end with carriage returns")
     return told
+
+
+def _columns_of(table: Any, kinds: Sequence[Kind]) -> tuple[Column, ...]:
+    return table.columns if isinstance(table, PlainTable) else columns_of(table, kinds)
 
 
 def _is_number(value: str) -> bool:
