@@ -36,6 +36,7 @@ def test_every_format_holds_the_same_rows(command, pumps, model, ending, tmp_pat
         "command": "predict",
         "rows": 400,
         "without_prediction": 0,
+        "notes": [],
         "out": f"p.{ending}",
     }
     reader = {
