@@ -172,6 +172,16 @@ def test_a_code_for_a_missing_value_is_doubted_and_can_be_named(command, tmp_pat
     assert not any("-999" in text for text in found["warnings"])
 
 
+def test_a_comma_that_may_be_two_things_is_told_and_can_be_settled(command, tmp_path):
+    texts = [f"1,{200 + k * 7 % 700}" for k in range(N)]
+    path = written(tmp_path / "t.csv", {"a": texts, "y": SIZE})
+    assert "read as a thousand" in command("fit", path, "-t", "y").out
+    settled = command("look", path, "--number", "a=.,", "--json")
+    assert settled.json["recognised"] == {"a": "numbers with decimal comma"}
+    assert settled.json["warnings"] == []
+    assert command("look", path, "--number", "a=,,").code in (2, 3)
+
+
 def test_a_packed_file_gives_the_same_fit(command, tmp_path):
     path = written(tmp_path / "t.csv", {"share": [f"{v}%" for v in SHARE], "y": SIZE > 0})
     packed = tmp_path / "t.csv.gz"

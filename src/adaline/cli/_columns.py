@@ -47,7 +47,13 @@ class Columns:
     text: Annotated[
         _List, Parameter(negative="", help="Columns to take as text, such as codes of digits.")
     ] = None
-    number: Annotated[_List, Parameter(negative="", help="Columns to read as numbers.")] = None
+    number: Annotated[
+        _List,
+        Parameter(
+            negative="",
+            help="Columns to read as numbers; --number 'a=.,' has a decimal comma.",
+        ),
+    ] = None
     date: Annotated[
         _List, Parameter(negative="", help="Columns to read as dates; --date sold=dmy: day first.")
     ] = None
@@ -76,9 +82,12 @@ class Columns:
     def read(self, names: Sequence[str]) -> dict[str, str]:
         """How columns are to be read, by name."""
         found = dict.fromkeys(expanded("--text", self.text, names), "text")
-        for column in expanded("--number", self.number, names):
-            _once(found, column, "--number")
-            found[column] = "number"
+        for text in self.number or ():
+            bare, _, how = text.rpartition("=")
+            noted = bool(bare) and text not in names
+            for column in expanded("--number", [bare if noted else text], names):
+                _once(found, column, "--number")
+                found[column] = f"number {how}" if noted else "number"
         for text in self.date or ():
             bare, _, order = text.rpartition("=")
             dated = bool(bare) and text not in names

@@ -45,12 +45,14 @@ def counts_rows(column: Column, name: str) -> str | None:
     """Why numbers of the first rows are numbers of rows; None where they are not."""
     values = np.asarray(column.values)
     n = len(values)
-    if n < _NAMED or missing_in(column) is not None or not _are_whole(values):
+    if n >= COUNTED and values[0] in (0, 1) and column.missing is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = values[1:] - values[:-1]
+        if bool(np.all(steps == 1)):
+            return "counts the rows"
+    if n < _NAMED or not is_named_like_rows(name) or missing_in(column) is not None:
         return None
-    steps = values[1:] - values[:-1]
-    if n >= COUNTED and values[0] in (0, 1) and bool(np.all(steps == 1)):
-        return "counts the rows"
-    if is_named_like_rows(name) and len(np.unique(values)) == n:
+    if _are_whole(values) and len(np.unique(values)) == n:
         return "has a number of its own in every row"
     return None
 
@@ -94,8 +96,10 @@ def suspicious_code(column: Column) -> float | None:
     if len(values) < COUNTED or values.dtype.kind not in "iuf":
         return None
     for code in (float(values.min()), float(values.max())):
+        if abs(code) not in _CODES:
+            continue
         others = values[values != code]
-        if abs(code) not in _CODES or len(others) < 2 or len(values) - len(others) < 2:
+        if len(others) < 2 or len(values) - len(others) < 2:
             continue
         low, high = float(others.min()), float(others.max())
         if min(abs(code - low), abs(code - high)) > max(high - low, 1.0):
