@@ -27,7 +27,12 @@ _COMMANDS = [
     ("filter", "adaline.cli.filter:filter", _USE, "Take noise out of a sound file."),
     ("export", "adaline.cli.export:export", _USE, "A model as ONNX or JSON."),
     ("info", "adaline.cli.info:info", _USE, "What a model file holds."),
-    ("separable", "adaline.cli.separable:separable", _PROVE, "Does a hyperplane part the classes?"),
+    (
+        "separable",
+        "adaline.cli.separable:separable",
+        _PROVE,
+        "Do linear boundaries part the classes?",
+    ),
     ("check-proof", "adaline.cli.check_proof:check_proof", _PROVE, "Check such a proof."),
     ("cover", "adaline.cli.cover:cover", _PROVE, "How many labellings are separable."),
     ("path", "adaline.cli.path:path", _LOOK, "Ridge over a range of penalties."),

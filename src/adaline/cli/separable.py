@@ -35,7 +35,10 @@ def separable(
     time_limit: float = 60.0,
     common: Common | None = None,
 ) -> int:
-    """Whether a hyperplane separates the classes; the exit code is 0 if so, 1 if not or undecided.
+    """Whether linear boundaries separate the classes; the exit code is 0 if so, else 1.
+
+    Two classes need a hyperplane between them, more a linear machine: a weighted sum for each
+    class, of which the largest wins.
 
     The verdict is about the numbers as they are, without tolerance, and the proof can be checked
     by anyone, in whole numbers: see adaline check-proof.
@@ -53,7 +56,7 @@ def separable(
     missing
         What to do with missing values.
     bias
-        Whether the hyperplane may miss the origin.
+        Whether boundaries may miss the origin.
     time_limit
         Seconds after which to answer "undecided".
     """
