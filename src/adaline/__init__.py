@@ -19,8 +19,10 @@ _HOME = {
     "BlockLMS": "adaline.filters.block_lms",
     "Certificate": "adaline.results",
     "ClassMoments": "adaline.class_moments",
+    "Comparison": "adaline.verdicts.comparison",
     "Constant": "adaline.schedules",
     "Cover": "adaline.dichotomies",
+    "CrossValidated": "adaline.verdicts.cross_validation",
     "DataError": "adaline.errors",
     "DivergenceError": "adaline.errors",
     "FilteredXLMS": "adaline.filters.filtered_x",
@@ -55,7 +57,9 @@ _HOME = {
     "WidrowHoff": "adaline.estimators.sequential.widrow_hoff",
     "WienerFilter": "adaline.filters.wiener",
     "capacity": "adaline.dichotomies",
+    "compare": "adaline.verdicts.compare",
     "cover": "adaline.dichotomies",
+    "cross_validated": "adaline.verdicts.cross_validation",
     "expected_failed_checks": "adaline.estimators.contract",
     "load": "adaline.data.storing.model_files",
     "max_margin": "adaline.estimators.separation.max_margin",
@@ -80,8 +84,10 @@ __all__ = [
     "BlockLMS",
     "Certificate",
     "ClassMoments",
+    "Comparison",
     "Constant",
     "Cover",
+    "CrossValidated",
     "DataError",
     "DivergenceError",
     "FilteredXLMS",
@@ -114,7 +120,9 @@ __all__ = [
     "WienerFilter",
     "__version__",
     "capacity",
+    "compare",
     "cover",
+    "cross_validated",
     "expected_failed_checks",
     "load",
     "max_margin",
@@ -175,4 +183,7 @@ if TYPE_CHECKING:
     from adaline.results import Certificate
     from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, stable_rate
     from adaline.triangle import Triangle
+    from adaline.verdicts.compare import compare
+    from adaline.verdicts.comparison import Comparison
+    from adaline.verdicts.cross_validation import CrossValidated, cross_validated
     from adaline.verdicts.verdict import Verdict, verdict
