@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.estimators.declarations import public_estimators
-from adaline.parameters import POSITIVE, ParameterError, array, numbers, shown, weights_of
+from adaline.parameters import (
+    POSITIVE,
+    ParameterError,
+    array,
+    finite,
+    numbers,
+    refuse,
+    shown,
+    weights_of,
+)
 from adaline.tiles import check_finite
 from adaline.verdicts.comparison import NOTHING, Compared, Comparison
 from adaline.verdicts.cross_validation import (
@@ -74,16 +83,17 @@ def compare(
     Best: gaussian, which is right for 89.0 % of 100 rows in 10-fold ... cannot tell it from ...
     """
     X, truth = _finite_rows(X), array("y", y)
+    refuse("y", truth)
     if truth.ndim != 1 or len(truth) != X.shape[0]:
         raise ParameterError(
             f"X has {X.shape[0]} rows and y has shape {truth.shape}; give one y for each row."
         )
     POSITIVE("time_limit", time_limit)
     omega = weights_of("sample_weight", sample_weight, len(truth))
-    parts = checked_folds(cv, truth, groups, times, seed)
     named = _learners(learners, truth, seed)
     classes = all(getattr(model, "_learns", "classes") == "classes" for model in named.values())
-    truth = truth if classes else truth.astype(np.float64)
+    truth = truth if classes else finite("y", y)
+    parts = checked_folds(cv, truth, groups, times, seed)
     nothing, losses = _nothing(truth, parts, classes)
     found, lost = [], {NOTHING: losses}
     for called, model in named.items():
@@ -103,6 +113,8 @@ def _finite_rows(X: Any) -> Any:
     """X once for all: what no learner takes is no failure of theirs."""
     found = rows_of(X)
     found = found if hasattr(found, "tocsr") else numbers("X", found)
+    if 0 in found.shape:
+        raise ParameterError(f"X has shape {found.shape}; expected rows and columns.")
     check_finite(found)
     return found
 
@@ -149,7 +161,7 @@ def _learners(given: Any, y: NDArray[Any], seed: int) -> dict[str, Any]:
 def _made(kind: Any, seed: int) -> Any:
     model = kind()
     if "random_state" in model.get_params(deep=False):
-        model.set_params(random_state=seed % 2**32)
+        model.set_params(random_state=int(seed) % 2**32)
     return model
 
 

@@ -110,7 +110,7 @@ def folds(
 
 def hashed(places: Any, seed: int) -> NDArray[np.uint64]:
     """A number for each place that looks random, by Vigna's splitmix64; the seed decides which."""
-    start = _mixed(np.uint64(seed % 2**64))
+    start = _mixed(np.uint64(int(seed) % 2**64))
     with np.errstate(over="ignore"):
         return np.asarray(_mixed(start + np.asarray(places).astype(np.uint64)))
 
