@@ -23,6 +23,7 @@ _USE, _PROVE, _LOOK = "Learn and use", "Prove", "Look"
 _COMMANDS = [
     ("fit", "adaline.cli.fit:fit", _USE, "Learn a column of a table from the others."),
     ("predict", "adaline.cli.predict:predict", _USE, "Predict rows with a model."),
+    ("compare", "adaline.cli.compare:compare", _USE, "All learners on a table, side by side."),
     ("evaluate", "adaline.cli.evaluate:evaluate", _USE, "How good a model is on rows."),
     ("filter", "adaline.cli.filter:filter", _USE, "Take noise out of a sound file."),
     ("export", "adaline.cli.export:export", _USE, "A model as ONNX or JSON."),

@@ -8,11 +8,16 @@ from typing import Any
 
 import adaline
 from adaline.cli._ask import Measured
+from adaline.cli._costly import said
 from adaline.cli._errors import sentence
+from adaline.cli._folded import facts_of, read_as
 from adaline.cli._learn import Learned, Plan
 from adaline.cli._output import Out, strict
 from adaline.cli._source import title
 from adaline.data import Source
+from adaline.verdicts.coefficients import spreads_of
+from adaline.verdicts.cross_validation import CrossValidated
+from adaline.verdicts.quality import beside
 from adaline.verdicts.verdict import judged
 from adaline.verdicts.words import name, number, plural
 
@@ -29,9 +34,11 @@ class Story:
         tested: Measured,
         is_held_out: bool,
         out: Out,
+        folded: CrossValidated | None = None,
     ) -> None:
         self.data, self.source, self.plan, self.found = data, source, plan, found
         self.tested, self.is_held_out, self.out = tested, is_held_out, out
+        self.folded = folded
         self.files: dict[str, str] = {}
         self.verdict = judged(
             found.model,
@@ -40,10 +47,12 @@ class Story:
             names=list(found.encoding.names),
             separability=found.separability,
             converged=found.converged,
+            spreads=None if found.X is None else spreads_of(found.X),
+            **facts_of(folded),
         )
 
     def printable_quality(self) -> dict[str, Any]:
-        plain: dict[str, Any] = strict(self.tested.quality.facts())
+        plain: dict[str, Any] = strict(self.verdict.quality)
         return plain
 
     def warnings(self) -> list[str]:
@@ -64,17 +73,21 @@ class Story:
             f"missing={self.plan.missing!r}{exposed})\n"
         )
 
-    def tell(self, kept: str | None) -> None:
-        """Print."""
+    def tell(self, kept: str | None, full: bool = False) -> None:
+        """Print; `full` shows odds ratios and standardised coefficients, too."""
         out, found, plan = self.out, self.found, self.plan
         out.say(self._read())
-        out.say(f"Learner: {plan.choice.model}, {plan.choice.why}.")
+        out.say(f"Learner: {plan.choice.model}, {plan.choice.why}{said(plan, found.model)}.")
         out.say()
         out.verdict(str(self.verdict))
+        more = beside(self.verdict.quality)
+        if more:
+            out.say(more)
         certificate = getattr(found.model, "certificate_", None)
         if certificate is not None:
             out.say(f"Certificate, {sentence(str(certificate))}")
-        out.coefficients(self.verdict.coefficients, self._left_side())
+        shown = self.verdict.coefficients
+        out.coefficients(shown.in_full if full else shown, self._left_side())
         warnings = self.warnings()
         if warnings:
             out.say()
@@ -97,6 +110,8 @@ class Story:
         n = "" if self.found.rows is None else f"; {number(self.found.rows)} rows to learn from"
         held = f", {number(self.tested.quality.n)} held out" if self.is_held_out else ""
         gone = self.found.left_out + self.tested.left_out * self.is_held_out
+        if self.folded is not None:
+            held, gone = read_as(self.folded), self.found.left_out
         left = f", {number(gone)} left out for missing values" if gone else ""
         return f"Read {name(title(self.source))}: {columns}{n}{held}{left}."
 
@@ -121,7 +136,7 @@ class Story:
                 "source": title(self.source),
                 "columns": list(self.source.names),
                 "rows_learned_from": found.rows,
-                "rows_held_out": self.tested.quality.n if self.is_held_out else 0,
+                "rows_held_out": self.tested.quality.n * (self.is_held_out and self.folded is None),
                 "in_memory": plan.in_memory,
             },
             "target": plan.target,

@@ -33,6 +33,7 @@ class Decisions:
     loss: float = 0.0
     told: int = 0  # rows whose label has a probability
     ranks: Ranks = field(default_factory=Ranks)  # of two classes
+    costs: Any = None  # (K, K), of deciding i where j is true; None where all errors cost the same
 
     def add(
         self, truth: NDArray[Any], answer: NDArray[Any], log_p: Any = None, scores: Any = None
@@ -90,6 +91,7 @@ class Decisions:
             "log_loss": self.loss / self.told if self.told else None,
             "log_loss_of_shares": -sum(s * math.log(s) for s in shares) if shares else None,
             **self._area(),
+            **self._priced(counts),
             "per_class": [self._of(label, counts[label], hits[label]) for label in order],
             "labels": order,
             "answers": answers,
@@ -108,6 +110,26 @@ class Decisions:
             "auc_low": max(low - off, 0.0),
             "auc_high": min(high + off, 1.0),
             "auc_error": off,
+        }
+
+    def _priced(self, counts: Counter[Any]) -> dict[str, Any]:
+        """What a decision costs on average, and what the best answer without a model would."""
+        if self.costs is None:
+            return {"mean_cost": None, "cost_of_constant": None, "constant": None}
+        places = {label: k for k, label in enumerate(self.classes)}
+        known = [(t, a, c) for (t, a), c in self.pairs.items() if t in places and a in places]
+        rows = sum(c for _, _, c in known)
+        cost = sum(self.costs[places[a]][places[t]] * c for t, a, c in known)
+        always = {
+            label: sum(self.costs[k][places[t]] * counts[t] for t in places)
+            for label, k in places.items()
+        }
+        best = min(self.classes, key=lambda label: always[label])
+        whole = sum(counts[label] for label in places)
+        return {
+            "mean_cost": cost / rows if rows else None,
+            "cost_of_constant": always[best] / whole if whole else None,
+            "constant": best,
         }
 
     def _of(self, label: Any, rows: int, hits: int) -> dict[str, Any]:
@@ -134,7 +156,14 @@ class Decisions:
     def doubts(self) -> list[str]:
         """What these numbers give reason to doubt, with advice."""
         f, said = self.facts(), []
-        if f["accuracy_low"] <= f["most_common_share"] and self.n >= 10:
+        if f["mean_cost"] is not None and f["mean_cost"] >= f["cost_of_constant"]:
+            said.append(
+                f"always answering {name(f['constant'])!r} would cost no more than these "
+                "predictions; the columns may say too little for such costs."
+            )
+        elif (
+            f["mean_cost"] is None and f["accuracy_low"] <= f["most_common_share"] and self.n >= 10
+        ):
             said.append(
                 "the predictions are not clearly better than always answering "
                 f"{name(f['most_common'])!r}; the columns may say little about the target, or say "

@@ -95,10 +95,12 @@ class Comparison:
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of a table for people."""
         is_r2 = self.measure == "R²"
-        head = ["learner", self.measure, "95 % interval"]
-        head += ["RMSE"] if is_r2 else ["AUC"]
+        head = ["learner", self.measure, "95 % interval", "RMSE" if is_r2 else "AUC"]
         head += ["behind" if is_r2 else "behind, %", "fit, s"]
-        return head, [self._line(row, is_r2) for row in self.rows]
+        rows = [self._line(row, is_r2) for row in self.rows]
+        if not any(row[3] for row in rows):  # no area of three classes
+            head, rows = [*head[:3], *head[4:]], [[*row[:3], *row[4:]] for row in rows]
+        return head, rows
 
     def _line(self, row: Compared, is_r2: bool) -> list[str]:
         if row.measure is None or row.facts is None:

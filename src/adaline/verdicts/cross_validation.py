@@ -14,7 +14,7 @@ import numpy as np
 from adaline.parameters import ParameterError, array, shown, weights_of
 from adaline.verdicts.answers import Answers, answers
 from adaline.verdicts.folds import Folds, folds
-from adaline.verdicts.quality import Decisions, Errors, Quality, words_for
+from adaline.verdicts.quality import Decisions, Quality, quality_for, words_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ def measured(
 ) -> CrossValidated:
     """Predict each fold from the others; `whole` is fitted on all rows, `after` hears of each."""
     classes = getattr(whole, "classes_", None)
-    quality, found, per_fold = _empty(classes), [], []
+    quality, found, per_fold = quality_for(whole), [], []
     for j, (train, test) in enumerate(parts):
         here = None if omega is None else omega[train]
         with warnings.catch_warnings():
@@ -165,7 +165,7 @@ def measured(
                     "folds, or more rows."
                 ) from error
             said = _as_whole(answers(part, X[test]), part, classes)
-        one = _empty(classes)
+        one = quality_for(whole)
         for sums in (quality, one):
             sums.add(y[test], said.predicted, said.log_p, said.scores)
         quality.cut()
@@ -203,10 +203,6 @@ def rows_of(X: Any) -> Any:
     if found.ndim != 2:
         raise ParameterError(f"X has shape {found.shape}; expected rows and columns, (n, p).")
     return found
-
-
-def _empty(classes: Any) -> Quality:
-    return Errors() if classes is None else Decisions(classes.tolist())
 
 
 def _as_whole(said: Answers, part: Any, classes: Any) -> Answers:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from adaline.verdicts._decisions import Decisions
 from adaline.verdicts._errors import Errors
 from adaline.verdicts.intervals import NORMAL_95, wilson
@@ -15,6 +17,7 @@ __all__ = [
     "Decisions",
     "Errors",
     "Quality",
+    "beside",
     "by_class",
     "quality_for",
     "shown",
@@ -28,7 +31,9 @@ Quality = Decisions | Errors
 def quality_for(model: Any) -> Quality:
     """Empty sums for this kind of model."""
     if hasattr(model, "classes_"):
-        return Decisions(model.classes_.tolist())
+        costs = getattr(model, "costs", None)
+        priced = None if costs is None else np.asarray(costs, dtype=np.float64).tolist()
+        return Decisions(model.classes_.tolist(), costs=priced)
     return Errors()
 
 
@@ -103,10 +108,41 @@ def _of_decisions(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         value = f"{facts['auc']:.3f}{off}"
         interval = f"95 % interval {facts['auc_low']:.3f} to {facts['auc_high']:.3f}"
         rows.append(("area under the ROC curve", f"{value} ({interval})"))
+    if facts.get("mean_cost") is not None:
+        rows.append(("mean cost of a decision", number(facts["mean_cost"])))
+        words = f"mean cost of always {name(facts['constant'])!r}"
+        rows.append((words, number(facts["cost_of_constant"])))
     if facts["log_loss"] is not None:
         rows.append(("mean log loss", number(facts["log_loss"])))
         rows.append(("log loss of the shares alone", number(facts["log_loss_of_shares"])))
     return rows
+
+
+def beside(facts: Mapping[str, Any]) -> str:
+    """A line of what the sentence leaves out: the area or the interval of R², and single folds.
+
+    >>> beside({"rmse": 1.0, "r2_low": 0.8, "r2_high": 0.9})
+    'Explained variance: 95 % interval 80.0 to 90.0 %.'
+    """
+    said = []
+    if facts.get("auc") is not None:
+        ends = f"{facts['auc_low']:.3f} to {facts['auc_high']:.3f}"
+        said.append(f"Area under the ROC curve: {facts['auc']:.3f} (95 % interval {ends}).")
+    if facts.get("mean_cost") is not None:
+        alone = f"always answering {name(facts['constant'])!r} would cost"
+        cost = number(facts["mean_cost"], 3)
+        said.append(
+            f"Mean cost of a decision: {cost}; {alone} {number(facts['cost_of_constant'], 3)}."
+        )
+    if facts.get("r2_low") is not None and facts["r2_high"] > 0:
+        low, high = max(facts["r2_low"], 0.0), facts["r2_high"]
+        said.append(f"Explained variance: 95 % interval {100 * low:.1f} to {percent(high)}.")
+    folds = facts.get("folds")
+    if folds and folds["measure"] != "root mean squared error":
+        ends = f"{100 * folds['least']:.1f} to {percent(folds['largest'])}"
+        what = "right" if folds["measure"] == "accuracy" else "explained"
+        said.append(f"Single folds: {ends} {what}.")
+    return " ".join(said)
 
 
 def by_class(facts: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
