@@ -117,6 +117,9 @@ def _run(asked: Asked, printer: Out) -> None:
     numbers = (about or _learn.MEMORY) * (len(encoding.names) + 1)
     small = about is not None and numbers <= _learn.MEMORY
     plan = replace(plan, in_memory=small and not asked.by_blocks)
+    if not plan.in_memory and asked.test is None and not plan.share:
+        plan = replace(plan, share=_held_out(about))  # few rows, but of very many columns
+        encoding = _learn.encoding_of(source, plan)
     if plan.in_memory and _by_folds(asked, about):
         plan = replace(plan, cv=asked.cv or default_folds(about or 2, numbers))
     _needs_rows(asked, plan)
@@ -182,8 +185,10 @@ def _needs_rows(asked: Asked, plan: Plan) -> None:
 def _share(asked: Asked, about: int | None) -> float:
     if asked.test is not None:
         return asked.test
-    if _by_folds(asked, about):
-        return 0.0
+    return 0.0 if _by_folds(asked, about) else _held_out(about)
+
+
+def _held_out(about: int | None) -> float:
     return 0.0 if about is not None and about < _SMALL else 0.2
 
 
