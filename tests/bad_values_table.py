@@ -17,7 +17,7 @@ ELSEWHERE = {  # have tests of their own, make nothing of parameters, or are mad
     *("__version__", "load", "save", "Report", "write_report"),
     *("LMS", "NLMS", "RLS", "AffineProjection", "BlockLMS", "FilteredXLMS", "WienerFilter"),
     *("DataError", "DivergenceError", "MissingExtra", "ModelFileError", "SeparableError"),
-    *("IllConditionedWarning", "RankDeficientWarning"),
+    *("DataWarning", "IllConditionedWarning", "RankDeficientWarning"),
     *("Certificate", "Cover", "MaxMargin"),  # results: read, not made, by users
     *("Comparison", "CrossValidated"),
 }

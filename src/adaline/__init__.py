@@ -24,6 +24,7 @@ _HOME = {
     "Cover": "adaline.dichotomies",
     "CrossValidated": "adaline.verdicts.cross_validation",
     "DataError": "adaline.errors",
+    "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
     "FilteredXLMS": "adaline.filters.filtered_x",
     "GaussianClassifier": "adaline.estimators.bayes.gaussian",
@@ -89,6 +90,7 @@ __all__ = [
     "Cover",
     "CrossValidated",
     "DataError",
+    "DataWarning",
     "DivergenceError",
     "FilteredXLMS",
     "GaussianClassifier",
@@ -144,6 +146,7 @@ if TYPE_CHECKING:
     from adaline.dichotomies import Cover, capacity, cover
     from adaline.errors import (
         DataError,
+        DataWarning,
         DivergenceError,
         IllConditionedWarning,
         MissingExtra,

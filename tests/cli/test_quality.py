@@ -19,7 +19,7 @@ def visits(tmp_path, rng):
     y = np.where(a + 0.6 * rng.standard_normal(n) > 1.0, "ill", "well")
     w = rng.integers(1, 4, n)
     path = tmp_path / "visits.csv"
-    rows = [f"{a[i]},{b[i]},p{who[i]},{i},{w[i]},{y[i]}" for i in range(n)]
+    rows = [f"{a[i]},{b[i]},p{who[i]},{3 * i + i % 2},{w[i]},{y[i]}" for i in range(n)]
     path.write_text("a,b,who,day,w,y\n" + "\n".join(rows) + "\n")
     return path, np.column_stack([a, b]), np.array([f"p{k}" for k in who]), w, y
 

@@ -19,6 +19,7 @@ from adaline.cli._learn import Learned, Plan
 from adaline.cli._marks import mark_of
 from adaline.cli._output import Out
 from adaline.cli._progress import Progress
+from adaline.cli._reading import Reading
 from adaline.cli._source import about_rows, known_column, not_the_data, opened, path_of, title
 from adaline.cli._story import Story
 from adaline.data import Source
@@ -45,6 +46,7 @@ class Asked:
     jobs: int = 1
     checkpoint: str | None = None
     exposure: str | None = None
+    reading: Reading | None = None
     cv: int | None = None
     group: str | None = None
     by_time: str | None = None
@@ -84,7 +86,9 @@ def _run(asked: Asked, printer: Out) -> None:
     beside = {named for option, named in asked.columns.items() if option != "--by-time"}
     beside |= {asked.by_time} & set(asked.ignore) if asked.by_time else set()
     ignore = [c for c in asked.ignore if c != asked.by_time]
-    source = opened(asked.data, ignore, keep=[asked.target, *asked.columns.values()])
+    source = opened(
+        asked.data, ignore, keep=[asked.target, *asked.columns.values()], reading=asked.reading
+    )
     known_column(source, asked.target)
     for option, named in asked.columns.items():
         known_column(source, named, option)
@@ -129,10 +133,12 @@ def _run(asked: Asked, printer: Out) -> None:
     every = 0 if asked.report is None else max(1, round(numbers * (plan.share or 1) / _REPORTED))
     folded = tried(found, plan, printer, _asks_for_folds(asked)) if plan.cv else None
     if folded is not None:
-        story = Story(asked.data, source, plan, found, folded[0], True, printer, folded[1])
+        story = Story(
+            asked.data, source, plan, found, folded[0], True, printer, asked.reading, folded[1]
+        )
     else:
         tested, is_held_out = _tested(found, source, plan, printer, every)
-        story = Story(asked.data, source, plan, found, tested, is_held_out, printer)
+        story = Story(asked.data, source, plan, found, tested, is_held_out, printer, asked.reading)
     story.files = _written(story, asked.out, asked.report)
     story.tell(asked.out, asked.full)
 
@@ -219,10 +225,7 @@ def _able(asked: Asked) -> None:
         raise Usage("--report: its pictures know of no exposure; leave out one of the two.")
     for needed in ("jinja2", "matplotlib"):
         if importlib.util.find_spec(needed) is None:
-            raise adaline.MissingExtra(
-                f'a report needs {needed}, which is not installed; pip install "adaline[report]" '
-                "brings it."
-            )
+            raise adaline.MissingExtra.of("report", "a report", needed)
 
 
 def _tested(

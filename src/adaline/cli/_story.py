@@ -13,6 +13,7 @@ from adaline.cli._errors import sentence
 from adaline.cli._folded import facts_of, read_as
 from adaline.cli._learn import Learned, Plan
 from adaline.cli._output import Out, strict
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import title
 from adaline.data import Source
 from adaline.verdicts.coefficients import spreads_of
@@ -34,10 +35,12 @@ class Story:
         tested: Measured,
         is_held_out: bool,
         out: Out,
+        reading: Reading | None = None,
         folded: CrossValidated | None = None,
     ) -> None:
         self.data, self.source, self.plan, self.found = data, source, plan, found
         self.tested, self.is_held_out, self.out = tested, is_held_out, out
+        self.options = {} if reading is None else reading.options()
         self.folded = folded
         self.files: dict[str, str] = {}
         self.verdict = judged(
@@ -65,11 +68,15 @@ class Story:
         """Python that does it again."""
         model, exposure = self.found.model, self.plan.exposure
         exposed = "" if exposure is None else f", exposure={exposure!r}"
+        options = "".join(f", {option}={value!r}" for option, value in self.options.items())
+        blocks, rows = "", repr(title(self.source))
+        if options:
+            blocks, rows = "blocks, ", f"blocks({rows}{options})"
         return (
             f"from adaline import {type(model).__name__}\n"
-            "from adaline.data import fit\n\n"
+            f"from adaline.data import {blocks}fit\n\n"
             f"model = {model!r}\n"
-            f"fit(model, {title(self.source)!r}, {self.plan.target!r}, "
+            f"fit(model, {rows}, {self.plan.target!r}, "
             f"missing={self.plan.missing!r}{exposed})\n"
         )
 
@@ -77,6 +84,7 @@ class Story:
         """Print; `full` shows odds ratios and standardised coefficients, too."""
         out, found, plan = self.out, self.found, self.plan
         out.say(self._read())
+        tell_notes(self.source, out)
         out.say(f"Learner: {plan.choice.model}, {plan.choice.why}{said(plan, found.model)}.")
         out.say()
         out.verdict(str(self.verdict))
@@ -135,6 +143,7 @@ class Story:
             "data": {
                 "source": title(self.source),
                 "columns": list(self.source.names),
+                "notes": list(self.source.notes),
                 "rows_learned_from": found.rows,
                 "rows_held_out": self.tested.quality.n * (self.is_held_out and self.folded is None),
                 "in_memory": plan.in_memory,

@@ -15,6 +15,7 @@ from adaline.cli._errors import Usage
 from adaline.cli._folded import default_folds
 from adaline.cli._learn import Plan
 from adaline.cli._output import Common, Data, Out, Whole
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import known_column, opened, title
 from adaline.verdicts.words import name, number, plural
 
@@ -32,6 +33,7 @@ def compare(
     weights: str | None = None,
     balanced: Annotated[bool, Parameter(negative="")] = False,
     time_limit: float = 60.0,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Which learner is best for a table, and whether the rows can tell.
@@ -72,7 +74,8 @@ def compare(
         raise Usage(f"--time-limit {time_limit}: expected seconds, more than 0.")
     wanted = {"--group": group, "--by-time": by_time, "--weights": weights}
     named = {option: column for option, column in wanted.items() if column is not None}
-    source = opened(data, [c for c in ignore or () if c != by_time], keep=[target, *named.values()])
+    left_out = [c for c in ignore or () if c != by_time]
+    source = opened(data, left_out, keep=[target, *named.values()], reading=reading)
     known_column(source, target)
     for option, column in named.items():
         known_column(source, column, option)
@@ -81,7 +84,7 @@ def compare(
     plan = Plan(target, choice, out.common.seed, 0.0, missing, beside=tuple(sorted(map(str, left))))
     encoding = _learn.encoding_of(source, plan)
     _learn.fits_in_memory(source, encoding)
-    X, y, left_out = _learn.gathered(source, encoding, target, choice.classes)
+    X, y, gone = _learn.gathered(source, encoding, target, choice.classes)
     if balanced and not choice.classes:
         raise Usage("--balanced is for classes, and the target holds numbers.")
     values = beside(source, encoding, target, named) if named else {}
@@ -101,12 +104,13 @@ def compare(
         f"Read {name(title(source))}: {plural(len(y), 'row')}, "
         f"{plural(X.shape[1], 'column')} of numbers."
     )
+    tell_notes(source, out)
     out.say()
     out.verdict(found.sentence)
     out.say()
     out.table(*found.cells())
-    if left_out:
-        out.warn(f"{number(left_out)} rows have missing values and were left out.")
+    if gone:
+        out.warn(f"{number(gone)} rows have missing values and were left out.")
     out.say()
     words = f"adaline fit {name(data)} --target {name(target)} --model NAME --out model.adaline"
     out.say(f"To keep one: {words}", "dim")
@@ -120,7 +124,7 @@ def compare(
             "measure": found.measure,
             "sentence": found.sentence,
             "learners": [asdict(row) for row in found.rows],
-            "left_out": left_out,
+            "left_out": gone,
         }
     )
     return 0
@@ -128,9 +132,9 @@ def compare(
 
 def _learners(y: Any, plan: Plan, numbers: int) -> dict[str, Any]:
     """All that suit the target, as `adaline fit` would make them."""
-    wanted = ("classes",) if plan.choice.classes else ("numbers",)
+    wanted = {"classes"} if plan.choice.classes else {"numbers"}
     if not plan.choice.classes and np.all(y >= 0) and np.all(y == np.floor(y)):
-        wanted = ("numbers", "counts")
+        wanted.add("counts")
     found = {}
     for kind in sorted(_choose.learners(), key=lambda kind: str(kind._command)):
         if kind._learns in wanted:

@@ -12,6 +12,7 @@ from adaline.cli._errors import Usage
 from adaline.cli._marks import mark_of
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import about_rows, known_column, opened, path_of
 from adaline.verdicts.quality import by_class, shown
 from adaline.verdicts.words import name, number, plural
@@ -25,6 +26,7 @@ def evaluate(
     /,
     *,
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """How good a model is on the rows of a file, which should not be those it has learned from.
@@ -43,7 +45,7 @@ def evaluate(
     wanted = target or found.target
     if wanted is None:
         raise Usage(f"{model} does not say which column it predicts; give --target.")
-    source = opened(data)
+    source = opened(data, reading=reading)
     known_column(source, wanted)
     encoding = found.prepared(source)
     with Progress(printer, about_rows(source)) as progress:
@@ -55,6 +57,7 @@ def evaluate(
         raise ValueError(f"{source.name}: no row has all that is needed to compare.")
     facts = quality.facts()
     printer.verdict(quality.sentence(plural(quality.n, "row")))
+    tell_notes(source, printer)
     printer.say()
     _tell(printer, facts)
     warnings = quality.doubts()
@@ -73,6 +76,7 @@ def evaluate(
             "target": wanted,
             "quality": facts,
             "left_out": tested.left_out,
+            "notes": list(source.notes),
             "warnings": warnings,
         }
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from adaline.cli._output import Common, Data, Out, Whole
+from adaline.cli._reading import Reading
 
 
 def fit(
@@ -25,6 +26,7 @@ def fit(
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
     checkpoint: str | None = None,
     exposure: str | None = None,
+    reading: Reading | None = None,
     cv: Whole | None = None,
     group: str | None = None,
     by_time: str | None = None,
@@ -45,7 +47,8 @@ def fit(
     Parameters
     ----------
     data
-        A file (CSV, TSV, Parquet, Arrow, NDJSON, LIBSVM, npy, npz; .gz where text), or - for stdin.
+        A file (CSV and other text tables, Excel, Parquet, Arrow, JSON, NDJSON, LIBSVM, npy, npz;
+        text also as .gz, .bz2, .xz or .zst), or - for stdin.
     target
         The column to learn.
     model
@@ -111,6 +114,7 @@ def fit(
         jobs,
         checkpoint,
         exposure,
+        reading,
         cv,
         group,
         by_time,

@@ -11,6 +11,7 @@ from adaline.cli._ask import Answers, answers, loaded
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import about_rows, column, known_column, not_the_data, opened
 from adaline.cli._writers import Writer, writer_for
 from adaline.verdicts.words import number
@@ -25,6 +26,7 @@ def predict(
     keep: Annotated[list[str] | None, Parameter(negative="")] = None,
     format: Literal["csv", "tsv", "ndjson", "parquet"] | None = None,
     disarm: Annotated[bool, Parameter(negative="")] = False,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Predict the rows of a file with a model that `adaline fit --out` wrote.
@@ -52,7 +54,7 @@ def predict(
     printer = Out(common)
     not_the_data(out, model, data)
     found = loaded(model)
-    source = opened(data)
+    source = opened(data, reading=reading)
     for wanted in keep or ():
         known_column(source, wanted, "--keep")
     encoding = found.prepared(source)
@@ -72,7 +74,16 @@ def predict(
             progress(rows)
     if out != "-":
         printer.verdict(f"Wrote {number(rows)} predictions: {out}")
-        printer.json({"command": "predict", "rows": rows, "without_prediction": blank, "out": out})
+        tell_notes(source, printer)
+        printer.json(
+            {
+                "command": "predict",
+                "rows": rows,
+                "without_prediction": blank,
+                "notes": list(source.notes),
+                "out": out,
+            }
+        )
         if blank:
             printer.warn(f"{number(blank)} rows have missing values and no prediction.")
         if writer.formulas and not disarm:

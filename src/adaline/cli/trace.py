@@ -12,6 +12,7 @@ from adaline.cli import _choose
 from adaline.cli._errors import Usage
 from adaline.cli._learn import gathered
 from adaline.cli._output import Common, Data, Out, Whole
+from adaline.cli._reading import Reading
 from adaline.cli._source import about_rows, known_column, opened
 from adaline.cli._words import did_you_mean
 from adaline.data import Encoding
@@ -31,6 +32,7 @@ def trace(
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
     missing: Literal["refuse", "drop", "mean"] = "refuse",
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Every step of learning, as the lecture's table; for small files.
@@ -62,7 +64,7 @@ def trace(
         raise Usage(f"--model {model!r} does not learn in steps; {words}")
     if passes < 1 or rows < 0:
         raise Usage("--passes is 1 or more, and --rows 0 or more.")
-    source = opened(data, ignore or (), keep=[target])
+    source = opened(data, ignore or (), keep=[target], reading=reading)
     known_column(source, target)
     encoding = Encoding.learn(source, target, missing=missing)
     _check_size(about_rows(source) or 0, passes, kind._traces in ("samples", "duals"))

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from adaline.data.reading._dialect import Said
 from adaline.data.reading._engine import columns_of, engine, kinds_of
 from adaline.data.reading._numpy_files import MatrixSource
 from adaline.data.reading._pipe import PipedCsv
@@ -20,6 +21,7 @@ from adaline.data.reading.source import (
     by_row,
     checked_names,
     chosen,
+    head_rows,
     ranges,
 )
 from adaline.errors import DataError
@@ -46,6 +48,10 @@ class TableSource(Source):
         assert self.rows is not None
         return ranges(self.rows, self.size)
 
+    def head(self) -> Block:
+        """The first rows."""
+        return self.read(Piece(0, 0, min(self.rows or 0, head_rows(len(self.names)))))
+
     def read(self, piece: Piece) -> Block:
         """The rows of a range."""
         part = self.table.slice(piece.start, piece.stop - piece.start)
@@ -71,7 +77,7 @@ class Once(Source):
     def __init__(self, parts: Iterator[Block], first: Block, name: str, kinds: Sequence[Any]):
         self.name, self.names, self.kinds = name, first.names, kinds
         self._parts, self._first = parts, first
-        self._begun = False
+        self._begun, self.is_matrix = False, first.matrix is not None
 
     def descriptors(self) -> Iterable[Piece]:
         """Nothing that could be read again."""
@@ -79,6 +85,12 @@ class Once(Source):
             f"{self.name} can be read once only, and this needs it again or in parts; save it to a "
             "file first."
         )
+
+    def head(self) -> Block:
+        """The first block, which is kept until the rows are read."""
+        if self._begun:
+            raise DataError(f"{self.name} has been read already; it can be read once only.")
+        return self._first
 
     def __iter__(self) -> Iterator[Block]:
         if self._begun:
@@ -108,6 +120,7 @@ class BlockList(Source):
                     f"{list(self.names)[:8]}; all blocks need the same columns."
                 )
         self.rows = sum(part.rows or 0 for part in self.parts)
+        self.is_matrix = all(part.is_matrix for part in self.parts)
 
     def descriptors(self) -> Iterable[Piece]:
         """Which block."""
@@ -180,10 +193,12 @@ def from_iterable(parts: Iterable[Any], columns: Sequence[str] | None) -> Source
     return _once(made(), "the stream of blocks", lambda _: tuple(kinds))
 
 
-def from_file_object(file: IO[bytes], separator: str) -> Source:
+def from_file_object(file: IO[bytes], separator: str, said: Said) -> Source:
     """CSV text from a pipe, which comes once."""
-    reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")))
-    return _once(reader.parts(), reader.name, lambda _: reader.kinds)
+    reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")), said)
+    found = _once(reader.parts(), reader.name, lambda _: reader.kinds)
+    found.notes = reader.notes
+    return found
 
 
 def _once(parts: Iterator[Block], name: str, kinds: Any) -> Source:

@@ -45,7 +45,8 @@ class Column:
     ----------
     kind : {"number", "text", "date", "other"}
     values : ndarray
-        Numbers as they are in the file; for text, the place of each value among the levels.
+        Numbers as they are in the file; for text, the place of each value among the levels; for
+        dates, days since 1970-01-01 with the time of day as a fraction.
     levels : tuple of str
         The different values of text, sorted.
     missing : ndarray of bool, or None
@@ -99,13 +100,19 @@ class Source:
         Number of rows, where it is known without reading them all.
     name : str
         What to call the source in sentences: a file's path.
+    notes : tuple of str
+        What was found out about how a file is written, where that is not as usual: its separator,
+        its encoding, that it has no line of column names. In a few words each.
     """
 
     name: str = "the table"
     names: Sequence[str] = ()
     kinds: Sequence[Kind] = ()
     rows: int | None = None
+    notes: tuple[str, ...] = ()
     again: bool = True  # whether it can be read more than once
+    is_matrix: bool = False  # whether all columns are numbers without a table around them
+    typed: bool = True  # whether the columns have types, rather than values that tell them
 
     def descriptors(self) -> Iterable[Piece]:
         """The pieces, in order."""
@@ -119,6 +126,17 @@ class Source:
     def fingerprint(self) -> str:
         """Changes when the content does: what a checkpoint compares."""
         raise NotImplementedError
+
+    def head(self) -> Block:
+        """Some of the first rows, to look at: all of a small source."""
+        return self.read(next(iter(self.descriptors())))
+
+    def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> Source:
+        """The same rows, with these columns as text and these texts as gaps.
+
+        It matters where a file leaves types open; a table whose columns have types is the same.
+        """
+        return self
 
     def __iter__(self) -> Iterator[Block]:
         return map(self.read, self.descriptors())
@@ -138,6 +156,11 @@ def block_rows(columns: int, rows: int | None) -> int:
     if rows < 1:
         raise ValueError(f"rows is {rows}; a block has 1 row or more.")
     return rows
+
+
+def head_rows(columns: int) -> int:
+    """Rows of the head of a table, which is looked at before it is read: about a megabyte."""
+    return max(_HEAD // 8 // max(columns, 1), 1000)
 
 
 def by_row(start: int) -> Callable[[int], str]:
@@ -163,7 +186,11 @@ def place_of(name: str, names: Sequence[str], source: str, what: str = "column")
         return list(names).index(name)
     except ValueError:
         alike = difflib.get_close_matches(str(name), [str(n) for n in names], 3, 0.5)
-        hint = f"did you mean {' or '.join(map(repr, alike))}?" if alike else _listed(names)
+        hint = (
+            f"did you mean {' or '.join(map(repr, alike))}?"
+            if alike and len(names) > 1
+            else _listed(names)
+        )
         raise DataError(f"{source}: there is no {what} {name!r}; {hint}") from None
 
 
@@ -178,6 +205,11 @@ def chosen(columns: Sequence[str] | None, names: Sequence[str], source: str) -> 
 def _listed(names: Sequence[str]) -> str:
     if not len(names):
         return "it has no columns."
+    if len(names) == 1:
+        return (
+            f"it has one column, {names[0]!r}. If these are several, say what is between them: "
+            "separator=';', for example."
+        )
     first = ", ".join(repr(name) for name in list(names)[:8])
     return f"it has {first}{', ...' if len(names) > 8 else ''}."
 

@@ -68,7 +68,8 @@ class Prepared:
         """What the model's method says to the rows of a source, one after the other."""
         with warnings.catch_warnings():  # the encoding has seen to the columns' names
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            return np.concatenate([method(self._encoded(block)) for block in blocks(source)])
+            rows = self.encoding.prepare(blocks(source))
+            return np.concatenate([method(self._encoded(block)) for block in rows])
 
     def _encoded(self, block: Any) -> Any:
         keep = self.encoding.kept(block)
