@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from adaline.cli._errors import Usage
 from adaline.cli._source import column
 from adaline.cli._words import did_you_mean
-from adaline.data import Encoding, Source
+from adaline.data import Encoding, Source, look
 from adaline.verdicts.words import name, number
 
 
@@ -20,6 +21,9 @@ def beside(
 ) -> dict[str, NDArray[Any]]:
     """Columns that are no inputs, of the rows that are learned from; options say what they are."""
     found: dict[str, list[NDArray[Any]]] = {option: [] for option in columns}
+    time = columns.get("--by-time")
+    if time is not None:  # dates in their order, however they are written
+        source = look(source, None, columns=[time]).encoding.prepare(source)
     for block in source:
         keep = encoding.kept(block, target)
         for option, wanted in columns.items():
@@ -33,6 +37,20 @@ def beside(
                 )
             found[option].append(values)
     return {option: np.concatenate(parts) for option, parts in found.items()}
+
+
+def without(ignore: Sequence[str], wanted: str | None) -> tuple[list[str], bool]:
+    """Columns to ignore but for one that is needed otherwise, and whether it was among them.
+
+    >>> without(["id,day"], "day")
+    (['id'], True)
+    """
+    parts = [part.strip() for text in ignore for part in text.split(",")]
+    if wanted in ignore:
+        return [text for text in ignore if text != wanted], True
+    if wanted in parts:
+        return [part for part in parts if part != wanted], True
+    return list(ignore), False
 
 
 def row_weights(

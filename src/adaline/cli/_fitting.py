@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import adaline
 from adaline.cli import _choose, _learn
 from adaline.cli._ask import Measured, measured
-from adaline.cli._costly import able
+from adaline.cli._columns import Columns, looked_at
+from adaline.cli._costly import able, without
 from adaline.cli._errors import Usage
 from adaline.cli._folded import FEW, default_folds, tried
 from adaline.cli._interrupts import interrupts
@@ -38,9 +38,8 @@ class Asked:
     model: str | None = None
     out: str | None = None
     report: str | None = None
-    ignore: Sequence[str] = ()
+    columns: Columns = field(default_factory=Columns)
     test: float | None = None
-    missing: Any = "refuse"
     settings: Sequence[str] = ()
     passes: int = 1
     jobs: int = 1
@@ -57,7 +56,7 @@ class Asked:
     full: bool = False
 
     @property
-    def columns(self) -> dict[str, str]:
+    def named(self) -> dict[str, str]:
         """Columns that options name, by the options."""
         wanted = {
             "--exposure": self.exposure,
@@ -83,17 +82,17 @@ def run(asked: Asked, printer: Out) -> int:
 
 def _run(asked: Asked, printer: Out) -> None:
     # A time may be learned from, too; a column that is ignored is still there to sort by.
-    beside = {named for option, named in asked.columns.items() if option != "--by-time"}
-    beside |= {asked.by_time} & set(asked.ignore) if asked.by_time else set()
-    ignore = [c for c in asked.ignore if c != asked.by_time]
-    source = opened(
-        asked.data, ignore, keep=[asked.target, *asked.columns.values()], reading=asked.reading
-    )
+    beside = {named for option, named in asked.named.items() if option != "--by-time"}
+    ignore, unused = without(asked.columns.ignore or (), asked.by_time)
+    beside |= {asked.by_time} if unused and asked.by_time else set()
+    source = opened(asked.data, ignore, [asked.target, *asked.named.values()], asked.reading)
     known_column(source, asked.target)
-    for option, named in asked.columns.items():
+    for option, named in asked.named.items():
         known_column(source, named, option)
         if named == asked.target:
             raise Usage(f"{option} {named!r} is the target; name another column.")
+    seen = looked_at(source, asked.target, asked.columns, beside=sorted(beside), jobs=asked.jobs)
+    source = seen.encoding.prepare(source)
     counts = asked.exposure is not None
     choice = _choose.chosen(asked.model or ("poisson" if counts else None), source, asked.target)
     _suits(asked, choice)
@@ -103,7 +102,7 @@ def _run(asked: Asked, printer: Out) -> None:
         choice,
         printer.common.seed,
         _share(asked, about),
-        asked.missing,
+        asked.columns.missing,
         asked.jobs,
         asked.checkpoint,
         asked.passes,
@@ -117,13 +116,13 @@ def _run(asked: Asked, printer: Out) -> None:
         beside=tuple(sorted(beside)),
         stratified=choice.classes and about is not None and about <= _STRATIFIED,
     )
-    encoding = _learn.encoding_of(source, plan)
+    encoding = _learn.with_means(seen.encoding, source, plan)
     numbers = (about or _learn.MEMORY) * (len(encoding.names) + 1)
     small = about is not None and numbers <= _learn.MEMORY
     plan = replace(plan, in_memory=small and not asked.by_blocks)
     if not plan.in_memory and asked.test is None and not plan.share:
         plan = replace(plan, share=_held_out(about))  # few rows, but of very many columns
-        encoding = _learn.encoding_of(source, plan)
+        encoding = _learn.with_means(seen.encoding, source, plan)
     if plan.in_memory and _by_folds(asked, about):
         plan = replace(plan, cv=asked.cv or default_folds(about or 2, numbers))
     _needs_rows(asked, plan)
@@ -133,12 +132,11 @@ def _run(asked: Asked, printer: Out) -> None:
     every = 0 if asked.report is None else max(1, round(numbers * (plan.share or 1) / _REPORTED))
     folded = tried(found, plan, printer, _asks_for_folds(asked)) if plan.cv else None
     if folded is not None:
-        story = Story(
-            asked.data, source, plan, found, folded[0], True, printer, asked.reading, folded[1]
-        )
+        tested, is_held_out, result = folded[0], True, folded[1]
     else:
-        tested, is_held_out = _tested(found, source, plan, printer, every)
-        story = Story(asked.data, source, plan, found, tested, is_held_out, printer, asked.reading)
+        (tested, is_held_out), result = _tested(found, source, plan, printer, every), None
+    said = asked.reading, seen, asked.columns, result
+    story = Story(asked.data, source, plan, found, tested, is_held_out, printer, *said)
     story.files = _written(story, asked.out, asked.report)
     story.tell(asked.out, asked.full)
 

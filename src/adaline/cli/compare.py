@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
 import adaline
 from adaline.cli import _choose, _learn
-from adaline.cli._costly import beside, row_weights
+from adaline.cli._columns import Columns, looked_at, tell
+from adaline.cli._costly import beside, row_weights, without
 from adaline.cli._errors import Usage
 from adaline.cli._folded import default_folds
 from adaline.cli._learn import Plan
@@ -25,14 +26,13 @@ def compare(
     /,
     *,
     target: Annotated[str, Parameter(name=["--target", "-t"])],
-    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
-    missing: Literal["refuse", "drop", "mean"] = "refuse",
     cv: Whole | None = None,
     group: str | None = None,
     by_time: str | None = None,
     weights: str | None = None,
     balanced: Annotated[bool, Parameter(negative="")] = False,
     time_limit: float = 60.0,
+    columns: Columns | None = None,
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
@@ -48,10 +48,6 @@ def compare(
         A file as for fit, or - for stdin.
     target
         The column to learn.
-    ignore
-        A column to leave out; may be given more than once.
-    missing
-        What to do with missing values.
     cv
         How many folds; 10 by default, 5 for large tables.
     group
@@ -74,15 +70,17 @@ def compare(
         raise Usage(f"--time-limit {time_limit}: expected seconds, more than 0.")
     wanted = {"--group": group, "--by-time": by_time, "--weights": weights}
     named = {option: column for option, column in wanted.items() if column is not None}
-    left_out = [c for c in ignore or () if c != by_time]
-    source = opened(data, left_out, keep=[target, *named.values()], reading=reading)
+    said = columns or Columns()
+    ignore, unused = without(said.ignore or (), by_time)
+    source = opened(data, ignore, [target, *named.values()], reading)
     known_column(source, target)
     for option, column in named.items():
         known_column(source, column, option)
+    left = {c for c in (group, weights, by_time if unused else None) if c is not None}
+    seen = looked_at(source, target, said, beside=sorted(left))
+    encoding, source = seen.encoding, seen.encoding.prepare(source)
     choice = _choose.chosen(None, source, target)
-    left = {c for c in (group, weights) if c} | ({by_time} & set(ignore or ()) - {None})
-    plan = Plan(target, choice, out.common.seed, 0.0, missing, beside=tuple(sorted(map(str, left))))
-    encoding = _learn.encoding_of(source, plan)
+    plan = Plan(target, choice, out.common.seed, 0.0, said.missing)
     _learn.fits_in_memory(source, encoding)
     X, y, gone = _learn.gathered(source, encoding, target, choice.classes)
     if balanced and not choice.classes:
@@ -105,6 +103,7 @@ def compare(
         f"{plural(X.shape[1], 'column')} of numbers."
     )
     tell_notes(source, out)
+    tell(seen, out)
     out.say()
     out.verdict(found.sentence)
     out.say()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 import adaline
 from adaline.cli import _choose
+from adaline.cli._columns import Columns, facts, looked_at, tell
 from adaline.cli._errors import Usage
 from adaline.cli._learn import gathered
 from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._reading import Reading
 from adaline.cli._source import about_rows, known_column, opened
 from adaline.cli._words import did_you_mean
-from adaline.data import Encoding
 from adaline.verdicts.words import name, number
 
 _STEPS = 200_000  # rows of the table that are kept at most
@@ -30,8 +30,7 @@ def trace(
     passes: Whole = 100,
     rows: Whole = 60,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
-    missing: Literal["refuse", "drop", "mean"] = "refuse",
+    columns: Columns | None = None,
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
@@ -51,10 +50,6 @@ def trace(
         Lines of the table to print: the first and the last ones; 0 prints all.
     set_
         A setting of the learner as name=value, such as eta=1 or mode=batch.
-    ignore
-        A column to leave out; may be given more than once.
-    missing
-        What to do with missing values.
     """
     out = Out(common)
     kind = _choose.spelled(model)
@@ -64,15 +59,18 @@ def trace(
         raise Usage(f"--model {model!r} does not learn in steps; {words}")
     if passes < 1 or rows < 0:
         raise Usage("--passes is 1 or more, and --rows 0 or more.")
-    source = opened(data, ignore or (), keep=[target], reading=reading)
+    said = columns or Columns()
+    source = opened(data, said.ignore or (), keep=[target], reading=reading)
     known_column(source, target)
-    encoding = Encoding.learn(source, target, missing=missing)
+    seen = looked_at(source, target, said)
+    encoding, source = seen.encoding, seen.encoding.prepare(source)
     _check_size(about_rows(source) or 0, passes, kind._traces in ("samples", "duals"))
     X, y, _ = gathered(source, encoding, target, kind._learns == "classes")
     given = [*(set_ or ())]
     if not any(s.startswith("max_iter=") for s in given):
         given.append(f"max_iter={passes}")
     found = _traced(_choose.made(kind, given, out.common.seed), X, y)
+    tell(seen, out)
     out.say(f"w1, w2, ... are the weights of {', '.join(name(n) for n in encoding.names[:8])}.")
     _tell(out, found, rows)
     columns = found.columns()
@@ -81,6 +79,7 @@ def trace(
             "command": "trace",
             "model": kind._command,
             "names": list(encoding.names),
+            "data": facts(seen),
             "steps": len(found),
             "stopped": found.fit.stopped,
             "columns": columns,
