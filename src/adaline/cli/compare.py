@@ -18,7 +18,7 @@ from adaline.cli._learn import Plan
 from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import known_column, opened, title
-from adaline.verdicts.words import name, number, plural
+from adaline.verdicts.words import name, plural
 
 
 def compare(
@@ -109,7 +109,7 @@ def compare(
     out.say()
     out.table(*found.cells())
     if gone:
-        out.warn(f"{number(gone)} rows have missing values and were left out.")
+        out.warn(f"{plural(gone, 'row')} without all that is needed: left out.")
     out.say()
     words = f"adaline fit {name(data)} --target {name(target)} --model NAME --out model.adaline"
     out.say(f"To keep one: {words}", "dim")

@@ -209,7 +209,7 @@ def _in_time(when: Index, k: int) -> Folds:
     pairs = tuple(
         (np.flatnonzero(of_row < j), np.flatnonzero(of_row == j)) for j in range(1, last + 1)
     )
-    return Folds(pairs, f"{plural(last, 'span')} of time, each predicted from what came before it")
+    return Folds(pairs, f"{plural(last, 'span')} of time predicted from what came before")
 
 
 def _paired(fold: Index, way: str) -> Folds:
