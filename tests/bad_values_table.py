@@ -19,6 +19,7 @@ ELSEWHERE = {  # have tests of their own, make nothing of parameters, or are mad
     *("DataError", "DivergenceError", "MissingExtra", "ModelFileError", "SeparableError"),
     *("DataWarning", "IllConditionedWarning", "RankDeficientWarning"),
     *("Certificate", "Cover", "MaxMargin"),  # results: read, not made, by users
+    *("Comparison", "CrossValidated"),
 }
 
 
@@ -721,11 +722,35 @@ subject(
     },
 )
 
+_folded: dict[str, Any] = {"X": X, "y": Y, "cv": 4, "sample_weight": None, "seed": 0}
+_folded_kinds: dict[str, Kind] = {
+    "X": ROWS,
+    "cv": Number(2, whole=True),
+    "sample_weight": WEIGHTS,
+    "seed": Number(whole=True),
+}
+subject(
+    "cross_validated",
+    adaline.cross_validated,
+    {"model": adaline.Ridge(alpha=1.0), **_folded},
+    kinds={**_folded_kinds, "y": TARGETS, "model": Exact(adaline.Ridge)},
+    examples={"sample_weight": np.ones(n)},
+)
+subject(
+    "compare",
+    adaline.compare,
+    {**_folded, "learners": [adaline.Ridge(alpha=1.0)], "time_limit": 60.0},
+    kinds={**_folded_kinds, "y": Numbers(((n,),)), "time_limit": POSITIVE},
+    examples={"sample_weight": np.ones(n)},
+)
+
 NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `separability` or a file
     ("BayesClassifier.from_counts", "parameters"),  # of the constructor
     ("trace", "start"),  # of fit
     ("verdict", "names"),  # any sequence of two; tests/verdicts tries it
     ("verdict", "separability"),
+    *((name, key) for name in ("compare", "cross_validated") for key in ("groups", "times")),
+    ("compare", "learners"),  # tests/verdicts tries these
     *(("Separability.check", name) for name in ("X", "y", "sample_weight")),  # its answer says so
     ("Separability.gap", "data"),
     *((f"{name}.in_units", "exponent") for name in ("Moments", "ClassMoments", "Triangle")),

@@ -19,8 +19,10 @@ _HOME = {
     "BlockLMS": "adaline.filters.block_lms",
     "Certificate": "adaline.results",
     "ClassMoments": "adaline.class_moments",
+    "Comparison": "adaline.verdicts.comparison",
     "Constant": "adaline.schedules",
     "Cover": "adaline.dichotomies",
+    "CrossValidated": "adaline.verdicts.cross_validation",
     "DataError": "adaline.errors",
     "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
@@ -56,7 +58,9 @@ _HOME = {
     "WidrowHoff": "adaline.estimators.sequential.widrow_hoff",
     "WienerFilter": "adaline.filters.wiener",
     "capacity": "adaline.dichotomies",
+    "compare": "adaline.verdicts.compare",
     "cover": "adaline.dichotomies",
+    "cross_validated": "adaline.verdicts.cross_validation",
     "expected_failed_checks": "adaline.estimators.contract",
     "load": "adaline.data.storing.model_files",
     "max_margin": "adaline.estimators.separation.max_margin",
@@ -81,8 +85,10 @@ __all__ = [
     "BlockLMS",
     "Certificate",
     "ClassMoments",
+    "Comparison",
     "Constant",
     "Cover",
+    "CrossValidated",
     "DataError",
     "DataWarning",
     "DivergenceError",
@@ -116,7 +122,9 @@ __all__ = [
     "WienerFilter",
     "__version__",
     "capacity",
+    "compare",
     "cover",
+    "cross_validated",
     "expected_failed_checks",
     "load",
     "max_margin",
@@ -178,4 +186,7 @@ if TYPE_CHECKING:
     from adaline.results import Certificate
     from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, stable_rate
     from adaline.triangle import Triangle
+    from adaline.verdicts.compare import compare
+    from adaline.verdicts.comparison import Comparison
+    from adaline.verdicts.cross_validation import CrossValidated, cross_validated
     from adaline.verdicts.verdict import Verdict, verdict

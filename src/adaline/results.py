@@ -40,7 +40,7 @@ class Certificate:
           number of digits that the statement says.
         - "optimal": the optimum is as close as the statement says, or these are it.
         - "separable"; "overlapping" (no hyperplane separates the classes); "quasi-separable"
-          (none does, but they only touch).
+          (none does, but one has no row on its wrong side).
         - "unproven" and "undecided" claim nothing.
     statement : str
         The claim in one sentence, no bolder than the evidence.

@@ -13,6 +13,7 @@ from adaline.cli import _learn
 from adaline.cli._choose import learners
 from adaline.cli._source import held_out
 from adaline.data import Encoding, blocks
+from adaline.verdicts.folds import share_out
 
 
 def table(path, target):
@@ -27,11 +28,15 @@ def table(path, target):
 
 def test_two_classes_get_logistic_regression_with_the_librarys_numbers(command, pumps):
     found = command("fit", pumps, "--target", "failed", "--json").json
-    X, y, out = table(pumps, "failed")
-    model = adaline.LogisticRegression(alpha="auto").fit(X[~out], y[~out])
+    X, y, _ = table(pumps, "failed")
+    folded = adaline.cross_validated(adaline.LogisticRegression(alpha="auto"), X, y)
+    model = folded.model
     assert found["model"]["class"] == "LogisticRegression"
-    assert found["quality"]["accuracy"] == model.score(X[out], y[out])
-    assert found["quality"]["rows"] == out.sum() == found["data"]["rows_held_out"]
+    assert found["quality"]["accuracy"] == folded.quality.facts()["accuracy"]
+    assert found["quality"]["auc"] == folded.quality.facts()["auc"]
+    assert found["quality"]["way"] == "10-fold cross-validation"
+    assert found["quality"]["rows"] == 400 == found["data"]["rows_learned_from"]
+    assert found["data"]["rows_held_out"] == 0
     coefs = [entry["coef"] for entry in found["coefficients"]]
     assert coefs == [*model.intercept_, *model.coef_[0]]
     assert found["coefficients"][1]["low"] < coefs[1] < found["coefficients"][1]["high"]
@@ -40,8 +45,19 @@ def test_two_classes_get_logistic_regression_with_the_librarys_numbers(command, 
     assert found["separability"]["verdict"] == "overlapping"
 
 
+def test_rows_are_held_out_of_every_class_where_that_is_asked_for(command, pumps):
+    found = command("fit", pumps, "--target", "failed", "--test", "0.2", "--json").json
+    X, y, _ = table(pumps, "failed")
+    out = share_out(y, 0.2)
+    model = adaline.LogisticRegression(alpha="auto").fit(X[~out], y[~out])
+    assert found["quality"]["accuracy"] == model.score(X[out], y[out])
+    assert found["quality"]["rows"] == out.sum() == found["data"]["rows_held_out"] == 80
+    counts = {one["label"]: one["rows"] for one in found["quality"]["per_class"]}
+    assert counts == {"no": 46, "yes": 34}  # of 232 and 168
+
+
 def test_numbers_get_ridge_with_the_librarys_numbers(command, rents):
-    found = command("fit", rents, "-t", "rent", "--json").json
+    found = command("fit", rents, "-t", "rent", "--test", "0.2", "--json").json
     X, y, out = table(rents, "rent")
     y = y.astype(float)
     model = adaline.Ridge().fit(X[~out], y[~out])
@@ -117,6 +133,7 @@ def test_a_learner_that_is_none_is_answered_with_all_there_are(command, rents):
 def test_block_by_block_is_the_same_as_in_memory(command, pumps, rents, monkeypatch, model, target):
     data = rents if target == "rent" else pumps
     tokens = ["fit", data, "-t", target, "-m", model, "--set", "alpha=1", "--json"]
+    tokens += ["--test", "0.2"]
     whole = command(*tokens).json
     monkeypatch.setattr(_learn, "MEMORY", 0)
     parts = command(*tokens).json
@@ -194,7 +211,7 @@ def test_means_that_stand_for_gaps_do_not_look_at_held_out_rows(command, tmp_pat
     path = tmp_path / "gaps.csv"
     values = np.arange(200.0)
     path.write_text("a,y\n" + "".join(f"{'' if i == 3 else v},{i}\n" for i, v in enumerate(values)))
-    command("fit", path, "-t", "y", "--missing", "mean", "-o", "m.adaline")
+    command("fit", path, "-t", "y", "--missing", "mean", "--test", "0.2", "-o", "m.adaline")
     out = held_out(0, 200, 0, 0.2)
     keep = ~out & (np.arange(200) != 3)
     mean = adaline.load("m.adaline").encoding.inputs[0].mean
@@ -219,7 +236,7 @@ def test_a_report_is_written(command, pumps, tmp_path):
     assert found.code == 0, found.err
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "failed from pumps.csv" in page
-    assert "74 held-out rows" in page
+    assert "400 rows in 10-fold cross-validation" in page
 
 
 def test_separable_data_and_maximum_likelihood_say_what_to_do(command, tmp_path):
@@ -246,9 +263,9 @@ def test_quiet_says_the_outcome_only(command, rents):
 
 def test_the_verdict_tells_quality_convergence_separability_and_condition(command, pumps, rents):
     shown = command("fit", pumps, "-t", "failed").out
-    assert "held-out rows" in shown
+    assert "400 rows in 10-fold cross-validation" in shown
     assert "Learning converged (proven)" in shown
-    assert "no hyperplane separates the 326 rows learned from (proven)" in shown
+    assert "no hyperplane separates the 400 rows learned from (proven)" in shown
     assert "condition number" in command("fit", rents, "-t", "rent").out
 
 

@@ -68,7 +68,7 @@ def test_the_demo_ends_with_a_fit_of_the_file_that_comes_along(command, tmp_path
     shown = command("demo", "--out", tmp_path / "there")
     assert shown.code == 0, shown.err
     assert "8. " in shown.out
-    assert "held-out rows" in shown.out
+    assert "rows in 10-fold cross-validation" in shown.out
     assert (tmp_path / "there" / "report.html").is_file()
     assert adaline.load(tmp_path / "there" / "model.adaline").predict
 

@@ -362,7 +362,7 @@ def test_coefficients_are_told_by_name_with_their_intervals(rng):
     assert [row[0] for row in table.rows] == ["intercept", "age", "dose", "weight"]
     assert table.rows[1][1] == f"{model.coef_[0]:.5g}"
     ridge = Report.of(adaline.Ridge().fit(X, y), X, y).tables[0]
-    assert ridge.head == ("", "coef", "std err", "low 95%", "high 95%")
+    assert ridge.head == ("", "coef", "std err", "low 95%", "high 95%", "per sd")
 
 
 def test_many_coefficients_are_cut_to_the_largest(rng):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score, log_loss, r2_score
 
 import adaline
+from adaline.verdicts.coefficients import coefficients, spreads_of
 from adaline.verdicts.quality import Decisions, Errors, shown, wilson
 
 
@@ -88,3 +90,21 @@ def test_wrong_rows_are_refused_in_words(rng):
         adaline.verdict(model, X, y[:19])
     with pytest.raises(ValueError, match="2 names for 3 columns"):
         adaline.verdict(model, X, y, names=["a", "b"])
+
+
+@pytest.mark.parametrize("learner", ["LogisticRegression", "PoissonRegression", "LeastSquares"])
+def test_weights_are_told_as_ratios_and_per_deviation(rng, learner):
+    X = rng.standard_normal((80, 2)) * [1.0, 10.0]
+    y = rng.poisson(np.exp(0.3 * X[:, 0]))
+    y = (y > 1).astype(int) if learner == "LogisticRegression" else y
+    model = getattr(adaline, learner)().fit(X, y)
+    found = coefficients(model, ["a", "b"], spreads_of(X))
+    coef = np.ravel(model.coef_)
+    assert_allclose([row["per sd"] for row in found.rows[1:]], coef * X.std(axis=0, ddof=1))
+    ratio = {"LogisticRegression": "odds ratio", "PoissonRegression": "rate ratio"}.get(learner)
+    assert found.more == (*([ratio] if ratio else []), "per sd")
+    if ratio:
+        assert_allclose([row[ratio] for row in found.rows[1:]], np.exp(coef))
+    assert not set(found.more) & set(found.heads)
+    assert set(found.more) <= set(found.in_full.heads)
+    assert_allclose(spreads_of(sparse.csr_matrix(X)), spreads_of(X), rtol=1e-12)

@@ -23,11 +23,17 @@ _USE, _PROVE, _LOOK = "Learn and use", "Prove", "Look"
 _COMMANDS = [
     ("fit", "adaline.cli.fit:fit", _USE, "Learn a column of a table from the others."),
     ("predict", "adaline.cli.predict:predict", _USE, "Predict rows with a model."),
+    ("compare", "adaline.cli.compare:compare", _USE, "All learners on a table, side by side."),
     ("evaluate", "adaline.cli.evaluate:evaluate", _USE, "How good a model is on rows."),
     ("filter", "adaline.cli.filter:filter", _USE, "Take noise out of a sound file."),
     ("export", "adaline.cli.export:export", _USE, "A model as ONNX or JSON."),
     ("info", "adaline.cli.info:info", _USE, "What a model file holds."),
-    ("separable", "adaline.cli.separable:separable", _PROVE, "Does a hyperplane part the classes?"),
+    (
+        "separable",
+        "adaline.cli.separable:separable",
+        _PROVE,
+        "Do linear boundaries part the classes?",
+    ),
     ("check-proof", "adaline.cli.check_proof:check_proof", _PROVE, "Check such a proof."),
     ("cover", "adaline.cli.cover:cover", _PROVE, "How many labellings are separable."),
     ("look", "adaline.cli.look:look", _LOOK, "What the columns of a table are."),

@@ -15,8 +15,8 @@ from adaline.cli._errors import Usage
 from adaline.cli._source import column, labels
 from adaline.cli._words import did_you_mean
 from adaline.data import Block, Encoding, Source, describe
+from adaline.verdicts import answers as said_by
 from adaline.verdicts.quality import Quality, quality_for
-from adaline.verdicts.verdict import asked, log_probabilities
 from adaline.verdicts.words import name
 
 
@@ -101,6 +101,7 @@ class Answers:
     X: Any
     predicted: NDArray[Any]
     log_p: Any
+    scores: Any = None
 
 
 def answers(
@@ -117,10 +118,9 @@ def answers(
             yield Answers(block, kept, None, np.empty(0), None)
             continue
         X = encoding.encode(block, keep)
-        predicted = np.asarray(asked(model, "predict", X))
-        if times is not None:
-            predicted = predicted * times[kept]
-        yield Answers(block, kept, X, predicted, log_probabilities(model, X))
+        said = said_by.answers(model, X)
+        predicted = said.predicted if times is None else said.predicted * times[kept]
+        yield Answers(block, kept, X, predicted, said.log_p, said.scores)
 
 
 def _exposures(block: Block, exposure: str, where: str) -> Any:
@@ -177,8 +177,8 @@ def measured(
         if not there.any():
             continue
         truth = _truth(values[a.kept][there], model, target)
-        log_p = None if a.log_p is None else a.log_p[there]
-        found.quality.add(truth, a.predicted[there], log_p)
+        log_p, scores = (None if v is None else v[there] for v in (a.log_p, a.scores))
+        found.quality.add(truth, a.predicted[there], log_p, scores)
         if every:
             kept_X.append(a.X[there][::every])
             kept_y.append(truth[::every])

@@ -10,6 +10,7 @@ import numpy as np
 
 import adaline
 from adaline.cli._choose import Choice, learners
+from adaline.cli._costly import beside, costs_for, row_weights
 from adaline.cli._errors import Usage
 from adaline.cli._output import Out
 from adaline.cli._progress import Progress
@@ -40,6 +41,21 @@ class Plan:
     passes: int = 1
     in_memory: bool = True
     exposure: str | None = None
+    cv: int = 0  # folds; 0 for none
+    group: str | None = None
+    by_time: str | None = None
+    weights: str | None = None
+    balanced: bool = False
+    threshold: float | None = None
+    costs: str | None = None
+    beside: tuple[str, ...] = ()  # columns that are read and not learned from
+    stratified: bool = False
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Columns for folds and weights, by their options."""
+        wanted = {"--group": self.group, "--by-time": self.by_time, "--weights": self.weights}
+        return {option: named for option, named in wanted.items() if named is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +71,8 @@ class Learned:
     separability: Any = None
     X: Any = field(default=None, repr=False)
     y: Any = field(default=None, repr=False)
+    omega: Any = field(default=None, repr=False)  # weights of the rows
+    beside: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
 def with_means(encoding: Encoding, source: Source, plan: Plan) -> Encoding:
@@ -76,7 +94,12 @@ def with_means(encoding: Encoding, source: Source, plan: Plan) -> Encoding:
 
 def learned_rows(source: Source, plan: Plan) -> Source:
     """The rows that are not held out."""
-    return Share(source, plan.seed, plan.share, out=False) if plan.share else source
+    return shared(source, plan, out=False) if plan.share else source
+
+
+def shared(source: Source, plan: Plan, out: bool) -> Source:
+    """The rows that are held out, or the others."""
+    return Share(source, plan.seed, plan.share, out, plan.target if plan.stratified else None)
 
 
 def fits_in_memory(source: Source, encoding: Encoding) -> None:
@@ -174,15 +197,22 @@ def _at_once(
     X, y, left_out = gathered(rows, encoding, plan.target, classes, plan.choice.counts)
     if classes and len(np.unique(y)) < 2:
         raise ValueError(f"the target {plan.target!r} has one class among the rows to learn from.")
+    values = beside(rows, encoding, plan.target, plan.options) if plan.options else {}
+    omega = row_weights(y, values.get("--weights"), plan.weights, plan.balanced)
+    if plan.threshold is not None or plan.costs is not None:
+        prices = costs_for(np.unique(y).tolist(), plan.threshold, plan.costs)
+        estimator.set_params(costs=prices)
     try:
-        estimator.fit(X, y)
+        estimator.fit(X, y) if omega is None else estimator.fit(X, y, sample_weight=omega)
     except ValueError as error:
         raise ValueError(with_names(str(error), encoding.names)) from error
     estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
     proof = None
     if classes and y.dtype.kind in "iubUO" and len(estimator.classes_) <= _FEW:
-        proof = adaline.separability(X, y, time_limit=_PATIENCE, pairwise=False)
-    return Learned(estimator, encoding, len(y), left_out, [], True, proof, X, y)
+        proof = adaline.separability(
+            X, y, sample_weight=omega, time_limit=_PATIENCE, pairwise=False
+        )
+    return Learned(estimator, encoding, len(y), left_out, [], True, proof, X, y, omega, values)
 
 
 def _by_blocks(

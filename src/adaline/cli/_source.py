@@ -22,8 +22,10 @@ from adaline.cli._reading import Reading
 from adaline.cli._words import did_you_mean
 from adaline.data import Block, Source, blocks
 from adaline.data.outputs import refuse_unwritable
+from adaline.verdicts.folds import share_out
 
 _COUNTED = 5_000_000  # numbers of a packed file that are read only to count its rows
+_CLASSES = 30  # different values up to which a target holds classes to share out alike
 _ASIDE = "adaline-stdin-"  # directories for what came from stdin
 _GOLDEN, _A, _B = (
     np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -107,7 +109,7 @@ def about_rows(source: Source) -> int | None:
     """
     if source.rows is not None:
         return int(source.rows)
-    if not os.path.isfile(_path(source)):
+    if not os.path.isfile(path_of(source)):
         return None
     pieces = iter(source.descriptors())
     first, second = next(pieces, None), next(pieces, None)
@@ -119,7 +121,7 @@ def about_rows(source: Source) -> int | None:
     if getattr(getattr(source, "text", None), "packed", False):
         return _counted(source, rows, [second], pieces)
     width = max(first.stop - first.start, 1) / max(rows, 1)
-    return max(rows, int(os.path.getsize(_path(source)) / width))
+    return max(rows, int(os.path.getsize(path_of(source)) / width))
 
 
 def _counted(source: Source, rows: int, *pieces: Iterable[Any]) -> int | None:
@@ -131,7 +133,8 @@ def _counted(source: Source, rows: int, *pieces: Iterable[Any]) -> int | None:
     return rows
 
 
-def _path(source: Source) -> str:
+def path_of(source: Source) -> str:
+    """Where a source lies, if it is a file."""
     return str(getattr(getattr(source, "text", None), "path", source.name))
 
 
@@ -162,8 +165,10 @@ def _mixed(x: Any) -> Any:
 class Share(Source):
     """The rows of a source that are held out, or all others."""
 
-    def __init__(self, source: Source, seed: int, share: float, out: bool) -> None:
-        self.source, self.seed, self.share, self.out = source, seed, share, out
+    def __init__(
+        self, source: Source, seed: int, share: float, out: bool, by: str | None = None
+    ) -> None:
+        self.source, self.seed, self.share, self.out, self.by = source, seed, share, out, by
         self.name, self.names, self.kinds = source.name, source.names, source.kinds
         self.notes = source.notes
 
@@ -175,12 +180,31 @@ class Share(Source):
         """The rows of a piece that are ours."""
         block = self.source.read(piece)
         chosen = held_out(piece.index, block.rows, self.seed, self.share)
+        if self.by is not None:
+            chosen = by_class(block, self.by, piece.index, self.seed, self.share, chosen)
         return some(block, chosen if self.out else ~chosen)
 
     @property
     def fingerprint(self) -> str:
         """Of the source and of how it is shared out."""
-        return f"{self.source.fingerprint} {self.seed} {self.share!r} {self.out}"
+        return f"{self.source.fingerprint} {self.seed} {self.share!r} {self.out} {self.by}"
+
+
+def by_class(
+    block: Block, target: str, piece: int, seed: int, share: float, otherwise: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Rows to hold out so that each class keeps its share; as they are where there are no classes.
+
+    Few rows of a class are then neither all held out nor all learned from, but by bad luck.
+    """
+    values, gone = column(block, target)
+    kinds, codes = np.unique(
+        values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True
+    )
+    if not block.rows or len(kinds) > _CLASSES or gone.any():
+        return otherwise
+    places = np.arange(block.rows) + (piece << 32)
+    return share_out(codes, share, places=places, seed=seed % 2**63)
 
 
 def some(block: Block, keep: NDArray[np.bool_]) -> Block:

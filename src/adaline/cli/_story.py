@@ -10,12 +10,17 @@ import adaline
 from adaline.cli import _columns
 from adaline.cli._ask import Measured
 from adaline.cli._columns import Columns
+from adaline.cli._costly import said
 from adaline.cli._errors import sentence
+from adaline.cli._folded import facts_of, read_as
 from adaline.cli._learn import Learned, Plan
 from adaline.cli._output import Out, strict
 from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import title
 from adaline.data import Look, Source
+from adaline.verdicts.coefficients import spreads_of
+from adaline.verdicts.cross_validation import CrossValidated
+from adaline.verdicts.quality import beside
 from adaline.verdicts.verdict import judged
 from adaline.verdicts.words import name, number, plural
 
@@ -35,11 +40,13 @@ class Story:
         reading: Reading | None = None,
         seen: Look | None = None,
         columns: Columns | None = None,
+        folded: CrossValidated | None = None,
     ) -> None:
         self.data, self.source, self.plan, self.found = data, source, plan, found
         self.tested, self.is_held_out, self.out = tested, is_held_out, out
         self.options = {} if reading is None else reading.options()
         self.seen, self.columns = seen, columns or Columns()
+        self.folded = folded
         self.files: dict[str, str] = {}
         self.verdict = judged(
             found.model,
@@ -48,10 +55,12 @@ class Story:
             names=list(found.encoding.names),
             separability=found.separability,
             converged=found.converged,
+            spreads=None if found.X is None else spreads_of(found.X),
+            **facts_of(folded),
         )
 
     def printable_quality(self) -> dict[str, Any]:
-        plain: dict[str, Any] = strict(self.tested.quality.facts())
+        plain: dict[str, Any] = strict(self.verdict.quality)
         return plain
 
     def warnings(self) -> list[str]:
@@ -91,20 +100,24 @@ class Story:
             option: said[option] for option in ("columns", "read", "na", "use") if option in said
         }
 
-    def tell(self, kept: str | None) -> None:
-        """Print."""
+    def tell(self, kept: str | None, full: bool = False) -> None:
+        """Print; `full` shows odds ratios and standardised coefficients, too."""
         out, found, plan = self.out, self.found, self.plan
         out.say(self._read())
         tell_notes(self.source, out)
         if self.seen is not None:
             _columns.tell(self.seen, out)
-        out.say(f"Learner: {plan.choice.model}, {plan.choice.why}.")
+        out.say(f"Learner: {plan.choice.model}, {plan.choice.why}{said(plan, found.model)}.")
         out.say()
         out.verdict(str(self.verdict))
+        more = beside(self.verdict.quality)
+        if more:
+            out.say(more)
         certificate = getattr(found.model, "certificate_", None)
         if certificate is not None:
             out.say(f"Certificate, {sentence(str(certificate))}")
-        out.coefficients(self.verdict.coefficients, self._left_side())
+        shown = self.verdict.coefficients
+        out.coefficients(shown.in_full if full else shown, self._left_side())
         warnings = self.warnings()
         if warnings:
             out.say()
@@ -127,6 +140,8 @@ class Story:
         n = "" if self.found.rows is None else f"; {number(self.found.rows)} rows to learn from"
         held = f", {number(self.tested.quality.n)} held out" if self.is_held_out else ""
         gone = self.found.left_out + self.tested.left_out * self.is_held_out
+        if self.folded is not None:
+            held, gone = read_as(self.folded), self.found.left_out
         why = "that have no target" if self.plan.missing == "auto" else "for missing values"
         left = f", {number(gone)} left out {why}" if gone else ""
         return f"Read {name(title(self.source))}: {columns}{n}{held}{left}."
@@ -153,7 +168,7 @@ class Story:
                 "columns": list(self.source.names),
                 "notes": list(self.source.notes),
                 "rows_learned_from": found.rows,
-                "rows_held_out": self.tested.quality.n if self.is_held_out else 0,
+                "rows_held_out": self.tested.quality.n * (self.is_held_out and self.folded is None),
                 "in_memory": plan.in_memory,
                 **({} if self.seen is None else _columns.facts(self.seen)),
             },

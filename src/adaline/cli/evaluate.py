@@ -11,11 +11,12 @@ import adaline
 from adaline.cli._ask import loaded, measured
 from adaline.cli._columns import unknown_line
 from adaline.cli._errors import Usage
+from adaline.cli._marks import mark_of
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
 from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import about_rows, known_column, opened
-from adaline.verdicts.quality import shown
+from adaline.cli._source import about_rows, known_column, opened, path_of
+from adaline.verdicts.quality import by_class, shown
 from adaline.verdicts.words import name, number, plural
 
 _MOST = 12  # classes whose confusion is shown
@@ -71,6 +72,9 @@ def evaluate(
         warnings.append(unknown_line(tested.unknown))
     if tested.left_out:
         warnings.append(f"{number(tested.left_out)} rows have missing values and were left out.")
+    mark = found.metadata.get("fingerprint")
+    if mark is not None and mark == mark_of(path_of(source)):
+        warnings.append(_same_file(found.metadata))
     for text in warnings:
         printer.warn(text)
     printer.json(
@@ -89,6 +93,18 @@ def evaluate(
     return 0
 
 
+def _same_file(metadata: dict[str, Any]) -> str:
+    """The model has learned from this very file: what that means for the numbers."""
+    share = metadata.get("held_out_share")
+    some = isinstance(share, float) and share > 0
+    how = "most of these rows" if some else "these rows"
+    return (
+        f"the model has learned from {how}: this is the file that it was fitted on, which flatters "
+        "it. What `fit` said of its quality, and `adaline info` repeats, is to be trusted; or "
+        "evaluate on other rows."
+    )
+
+
 def _tell(out: Out, facts: dict[str, Any]) -> None:
     out.facts(shown(facts))
     if "labels" not in facts:
@@ -101,3 +117,6 @@ def _tell(out: Out, facts: dict[str, Any]) -> None:
             for t, counts in zip(facts["labels"], facts["confusion"], strict=True)
         ]
         out.table(head, lines)
+        out.say()
+        out.table(*by_class(facts))
+        out.say("In brackets: 95 % intervals.", "dim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -27,14 +27,23 @@ def fit(
     exposure: str | None = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
+    cv: Whole | None = None,
+    group: str | None = None,
+    by_time: str | None = None,
+    weights: str | None = None,
+    balanced: Annotated[bool, Parameter(negative="")] = False,
+    threshold: float | None = None,
+    costs: str | None = None,
+    coefficients: Literal["short", "full"] = "short",
     common: Common | None = None,
 ) -> int:
     """Learn a column of a table from the others, and say what the result is worth.
 
     Numbers are used as they are, also those written as 12.5%, $3.10 or 1.234,5; dates become days,
     and text one indicator a level. Columns that count or name the rows are left out; see adaline
-    look. A fifth of the rows is held out to measure the quality with: which ones, a hash of the
-    row's place and the seed decides. Files may be larger than memory.
+    look. Below 500 rows the quality is measured by cross-validation, and the model learns from all
+    rows; of more rows a fifth is held out: which ones, a hash of the row's place and the seed
+    decides. Files may be larger than memory.
 
     Parameters
     ----------
@@ -52,7 +61,8 @@ def fit(
     report
         Where to write a page about the fit, such as report.html.
     test
-        Share of the rows to hold out: 0.2, and none of fewer than 50 rows. 0 learns from all.
+        Share of the rows to hold out once, instead of cross-validation: 0.2 from 500 rows on. 0
+        learns from all, and measures the quality on rows that were learned from.
     set_
         A setting of the learner as name=value, such as alpha=0; may be given more than once.
     passes
@@ -64,6 +74,26 @@ def fit(
         goes on from there.
     exposure
         Of poisson: the column of times, areas or people that the counts are proportional to.
+    cv
+        Cross-validate with so many folds: each row is predicted by a model that has not seen it,
+        and the model that is kept learns from all rows. 10 is the default below 500 rows.
+    group
+        A column whose equal values stay together in cross-validation: patients, shops, sites. It
+        is not learned from.
+    by_time
+        A column of times: in cross-validation, each span is predicted from what came before it.
+    weights
+        A column of weights of the rows; a row of weight 2 counts twice in learning. It is not
+        learned from, and the quality counts every row once.
+    balanced
+        Let every class count the same in learning, however many rows it has.
+    threshold
+        Of two classes: answer the second (in the order of the alphabet, or of numbers) where its
+        probability exceeds this; 0.5 otherwise.
+    costs
+        What an error costs on rows of each class, such as yes=5,no=1; those not named cost 1.
+    coefficients
+        full shows odds ratios, and coefficients per standard deviation of the column.
     """
     from adaline.cli._fitting import Asked, run  # with all that learns: not for a help text
 
@@ -81,5 +111,13 @@ def fit(
         checkpoint,
         exposure,
         reading,
+        cv,
+        group,
+        by_time,
+        weights,
+        balanced,
+        threshold,
+        costs,
+        coefficients == "full",
     )
     return run(asked, Out(common))

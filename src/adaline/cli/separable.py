@@ -37,7 +37,10 @@ def separable(
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
-    """Whether a hyperplane separates the classes; the exit code is 0 if so, 1 if not or undecided.
+    """Whether linear boundaries separate the classes; the exit code is 0 if so, else 1.
+
+    Two classes need a hyperplane between them, more a linear machine: a weighted sum for each
+    class, of which the largest wins.
 
     The verdict is about the numbers as they are, without tolerance, and the proof can be checked
     by anyone, in whole numbers: see adaline check-proof.
@@ -51,7 +54,7 @@ def separable(
     proof
         Where to write the proof, such as proof.json.
     bias
-        Whether the hyperplane may miss the origin.
+        Whether boundaries may miss the origin.
     time_limit
         Seconds after which to answer "undecided".
     """

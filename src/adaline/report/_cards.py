@@ -10,6 +10,7 @@ import numpy as np
 
 import adaline
 from adaline.report._rows import Rows
+from adaline.verdicts import quality
 from adaline.verdicts.coefficients import Coefficients
 from adaline.verdicts.evidence import condition, summary_of
 from adaline.verdicts.words import name, number, plain, plural
@@ -95,6 +96,8 @@ def coefficients(found: Coefficients) -> Table | None:
     """Coefficients by name, with intervals where the theory has them."""
     if not found.heads:
         return None
+    notes_of = [*found.notes, *(n for n in found.in_full.notes if n not in found.notes)]
+    found = replace(found, heads=(*found.heads, *found.more), notes=tuple(notes_of))
     shown = replace(found, heads=found.heads[:_OUTPUTS])
     cells, notes = shown.cells(_MOST, digits=5)
     if len(found.heads) > _OUTPUTS:
@@ -102,6 +105,18 @@ def coefficients(found: Coefficients) -> Table | None:
     rows = tuple(tuple(line) for line in cells)
     words = (plain(note) for note in (*notes, *found.notes))
     return Table("Coefficients", ("", *shown.titles), rows, tuple(words))
+
+
+def by_class(facts: Mapping[str, Any]) -> Table | None:
+    """Precision and recall of each class."""
+    if "per_class" not in facts:
+        return None
+    head, rows = quality.by_class(facts)
+    shown = tuple(tuple(row) for row in rows[:_MOST])
+    notes = ["In brackets: 95 % intervals."]
+    if len(rows) > _MOST:
+        notes.append(f"The first {_MOST} of {len(rows)} classes.")
+    return Table("Precision and recall", ("", *head[1:]), shown, tuple(notes))
 
 
 def facts_of(model: Any) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adaline.data.outputs import refuse_unwritable
+from adaline.verdicts.cross_validation import CrossValidated
 from adaline.verdicts.quality import Quality
 
 
@@ -20,7 +21,13 @@ def check_page(path: Any) -> None:
 
 
 def check_options(
-    texts: Mapping[str, Any], held_out: Any, names: Any, data: Any, separability: Any, quality: Any
+    texts: Mapping[str, Any],
+    held_out: Any,
+    names: Any,
+    data: Any,
+    separability: Any,
+    quality: Any,
+    cross_validated: Any = None,
 ) -> None:
     """Texts, a truth, a name a column, facts, a verdict on separability, and counts."""
     for option, value in texts.items():
@@ -34,6 +41,8 @@ def check_options(
         raise _wrong("separability", separability, "what `separability(X, y)` answers, or None")
     if quality is not None and not isinstance(quality, Quality):
         raise _wrong("quality", quality, "Decisions or Errors of adaline.verdicts.quality, or None")
+    if cross_validated is not None and not isinstance(cross_validated, CrossValidated):
+        raise _wrong("cross_validated", cross_validated, "what `cross_validated` answers, or None")
     listed = isinstance(names, Iterable) and hasattr(names, "__len__")
     if names is not None and (not listed or isinstance(names, str | bytes | Mapping)):
         raise _wrong("names", names, "a sequence of column names")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from adaline import plot
 from adaline.report._rows import Rows
-from adaline.verdicts.verdict import asked
 from adaline.verdicts.words import plain
 
 
@@ -45,11 +44,14 @@ class Picture:
 
 
 def pictures(
-    model: Any, rows: Rows | None, names: list[str], held_out: bool
+    model: Any, rows: Rows | None, names: list[str], held_out: bool, facts: Mapping[str, Any]
 ) -> tuple[list[Picture], list[str]]:
-    """The pictures, and a sentence for each that there is not."""
+    """The pictures, and a sentence for each that there is not.
+
+    What a picture claims about quality is what `facts` say, of all rows and not of those drawn.
+    """
     found, missing = [], []
-    for key, title, make in _wanted(model, rows, names, held_out):
+    for key, title, make in _wanted(model, rows, names, held_out, facts):
         try:
             found.append(Picture(key, title, make()))
         except ValueError as error:
@@ -60,11 +62,13 @@ def pictures(
 Wanted = Iterator[tuple[str, str, Callable[[], plot.Display]]]
 
 
-def _wanted(model: Any, rows: Rows | None, names: list[str], held_out: bool) -> Wanted:
+def _wanted(
+    model: Any, rows: Rows | None, names: list[str], held_out: bool, facts: Mapping[str, Any]
+) -> Wanted:
     if rows is not None and hasattr(model, "classes_"):
-        yield from _of_classifier(model, rows, names)
+        yield from _of_classifier(model, rows, names, facts)
     elif rows is not None:
-        yield from _of_regressor(model, rows, held_out)
+        yield from _of_regressor(model, rows, held_out, facts)
     if getattr(model, "coef_", None) is not None and len(np.atleast_2d(model.coef_)) == 1:
         X = None if rows is None else rows.X_few
         yield (
@@ -83,37 +87,50 @@ def _wanted(model: Any, rows: Rows | None, names: list[str], held_out: bool) -> 
         )
 
 
-def _of_regressor(model: Any, rows: Rows, held_out: bool) -> Wanted:
-    X, y = rows.X_few, rows.y_few
-    yield (
-        "prediction",
-        "Predicted and true",
-        lambda: plot.PredictionDisplay.from_estimator(model, X, y),
-    )
+def _of_regressor(model: Any, rows: Rows, held_out: bool, facts: Mapping[str, Any]) -> Wanted:
+    X, y, kind = rows.X_few, rows.y_few, type(model).__name__
+    predicted = np.asarray(rows.said.predicted[rows.few], dtype=np.float64)
+    if y.ndim == 1 and predicted.shape == y.shape:
+        r2 = float("nan") if facts["r2"] is None else facts["r2"]
+        yield (
+            "prediction",
+            "Predicted and true",
+            lambda: plot.PredictionDisplay(kind, y, predicted, r2, facts["rmse"]),
+        )
+    else:
+        yield (
+            "prediction",
+            "Predicted and true",
+            lambda: plot.PredictionDisplay.from_estimator(model, X, y),
+        )
+    learned = not held_out or "way" in facts
     yield (
         "residuals",
-        "Residuals",
+        "Residuals of the fit to all rows" if "way" in facts else "Residuals",
         # A part of the rows of the fit is not the fit: their leverage is that of new rows.
         lambda: plot.ResidualsDisplay.from_estimator(
-            model, X, y, of_the_fit=not held_out and len(rows.few) == len(rows)
+            model, X, y, of_the_fit=learned and len(rows.few) == len(rows)
         ),
     )
 
 
-def _of_classifier(model: Any, rows: Rows, names: list[str]) -> Wanted:
+def _confusion(facts: Mapping[str, Any], kind: str) -> plot.ConfusionMatrixDisplay:
+    """The counts of the quality: of all rows, and those of labels that no model knows, too."""
+    counts, K = np.array(facts["confusion"], dtype=np.int64), len(facts["labels"])
+    labels = [str(label) for label in facts["labels"]]
+    if counts[:, K:].any():
+        rejected = counts[:, K:].sum(axis=1, keepdims=True)
+        return plot.ConfusionMatrixDisplay(
+            np.hstack([counts[:, :K], rejected]), [*labels, "reject"], kind
+        )
+    return plot.ConfusionMatrixDisplay(counts[:, :K].copy(), labels, kind)
+
+
+def _of_classifier(model: Any, rows: Rows, names: list[str], facts: Mapping[str, Any]) -> Wanted:
     kind = type(model).__name__
-    known = model.classes_.tolist()
-    # Labels that only the held-out rows have: they are never decided, but they are there.
-    known += [label for label in dict.fromkeys(rows.y.tolist()) if label not in known]
-    yield (
-        "confusion",
-        "Confusion",
-        lambda: plot.ConfusionMatrixDisplay.from_predictions(
-            rows.y, rows.predicted, classes=known, name=kind
-        ),
-    )
+    yield "confusion", "Confusion", lambda: _confusion(facts, kind)
     if len(model.classes_) == 2:
-        yield from _of_two_classes(model, rows, kind)
+        yield from _of_two_classes(model, rows, kind, facts)
     pair = _two_columns(model, rows)
     if pair is None:
         return
@@ -132,28 +149,32 @@ def _of_classifier(model: Any, rows: Rows, names: list[str]) -> Wanted:
     )
 
 
-def _of_two_classes(model: Any, rows: Rows, kind: str) -> Wanted:
-    positive = model.classes_.tolist()[1]
-    if hasattr(model, "decision_function"):
-        yield (
-            "roc",
-            "Hits and false alarms",
-            lambda: plot.RocCurveDisplay.from_predictions(
-                rows.y, asked(model, "decision_function", rows.X), positive=positive, name=kind
-            ),
-        )
-    if hasattr(model, "predict_proba"):
+def _of_two_classes(model: Any, rows: Rows, kind: str, facts: Mapping[str, Any]) -> Wanted:
+    positive, said = model.classes_.tolist()[1], rows.said
+    if said.scores is not None:
+        scores = said.scores
+        yield "roc", "Hits and false alarms", lambda: _roc(rows, scores, positive, kind, facts)
+    if said.log_p is not None:
+        chances = np.exp(said.log_p[:, 1])
         yield (
             "calibration",
             "Calibration",
             lambda: plot.CalibrationDisplay.from_predictions(
                 rows.y,
-                asked(model, "predict_proba", rows.X)[:, 1],
+                chances,
                 positive=positive,
                 name=kind,
                 bins=max(2, min(10, len(rows) // 20)),
             ),
         )
+
+
+def _roc(
+    rows: Rows, scores: Any, positive: Any, kind: str, facts: Mapping[str, Any]
+) -> plot.RocCurveDisplay:
+    """The curve of these rows; the area is that of the quality."""
+    found = plot.RocCurveDisplay.from_predictions(rows.y, scores, positive=positive, name=kind)
+    return found if facts["auc"] is None else replace(found, area=facts["auc"])
 
 
 def _two_columns(model: Any, rows: Rows) -> tuple[int, int] | None:

@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from adaline.data.outputs import write_atomically
 from adaline.report import _cards
 from adaline.report._cards import Card, Table
@@ -16,6 +18,8 @@ from adaline.report._page import rendered
 from adaline.report._pictures import Picture, pictures
 from adaline.report._rows import rows_of
 from adaline.verdicts import evidence
+from adaline.verdicts.coefficients import spreads_of
+from adaline.verdicts.cross_validation import CrossValidated
 from adaline.verdicts.quality import Quality, shown
 from adaline.verdicts.verdict import column_names, judged
 from adaline.verdicts.words import name, plain
@@ -86,6 +90,7 @@ class Report:
         data: Mapping[str, Any] | None = None,
         separability: Any = None,
         quality: Quality | None = None,
+        cross_validated: CrossValidated | None = None,
         warnings: Iterable[Any] = (),
         verdict: str | None = None,
         code: str | None = None,
@@ -113,6 +118,9 @@ class Report:
         quality : Decisions or Errors, optional
             Counts of `adaline.verdicts.quality` over more rows than X has, which then is a sample
             of them for the pictures; by default the rows of X are counted.
+        cross_validated : CrossValidated, optional
+            What `cross_validated` found on the rows X and y, which the model then has learned
+            from: quality and pictures are about these predictions.
         warnings : iterable of str or Warning, optional
             What was said while learning.
         verdict : str, optional
@@ -125,16 +133,30 @@ class Report:
                 f"{type(model).__name__} is not a fitted estimator; fit it first, then report."
             )
         texts = {"title": title, "target": target, "verdict": verdict, "code": code}
-        check_options(texts, held_out, names, data, separability, quality)
+        check_options(texts, held_out, names, data, separability, quality, cross_validated)
         warnings = checked_warnings(warnings)
         if X is None and y is not None:
             raise ValueError("y is given and X is not; give the rows that y belongs to.")
         named = column_names(model, X, names)
-        rows = None if X is None else rows_of(model, X, y)
+        way: dict[str, Any] = {}
+        if cross_validated is not None and X is not None:
+            X, y = _tested(X, y, cross_validated)
+            quality, held_out = cross_validated.quality, True
+            way = {"way": cross_validated.way, "folds": cross_validated.spread}
+        rows = None if X is None else rows_of(model, X, y, cross_validated)
         if quality is None and rows is not None:
             quality = rows.quality(model)
-        found = judged(model, quality, held_out=held_out, names=named, separability=separability)
-        drawn, missing = pictures(model, rows, named, held_out)
+        spreads = None if rows is None else spreads_of(rows.X)
+        found = judged(
+            model,
+            quality,
+            held_out=held_out,
+            names=named,
+            separability=separability,
+            spreads=spreads,
+            **way,
+        )
+        drawn, missing = pictures(model, rows, named, held_out, found.quality)
         told = [plain(_message(w)) for w in warnings] + [_capital(w) for w in found.warnings]
         if rows is not None and rows.left_out:
             told.append(
@@ -142,13 +164,13 @@ class Report:
                 "and were left out. Fill them in, or find out why they are there."
             )
         said = [found.sentence] if verdict is None else [plain(verdict), found.sentence]
-        tables = [_cards.coefficients(found.coefficients)]
+        tables = [_cards.coefficients(found.coefficients), _cards.by_class(found.quality)]
         tables += [] if rows is None else [_cards.columns(rows, named)]
         return cls(
             title=name(title or _title(model, target)),
             verdict=(*said, *evidence.sentences(model, separability)),
             quality=tuple(shown(found.quality)) if found.quality else (),
-            data_card=_cards.data_card(data or {}, rows, held_out, target),
+            data_card=_cards.data_card(data or {}, rows, held_out and not way, target),
             model_card=_cards.model_card(model),
             statistics=tuple(_cards.facts_of(model).items()),
             tables=tuple(table for table in tables if table is not None),
@@ -204,7 +226,8 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
     X, y : array-like, optional
         Held-out rows.
     **more
-        held_out, title, names, target, data, separability, quality, warnings, verdict, code.
+        held_out, title, names, target, data, separability, quality, cross_validated, warnings,
+        verdict, code.
 
     Returns
     -------
@@ -222,6 +245,18 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
     """
     check_page(path)
     return Report.of(model, X, y, **more).write(path)
+
+
+def _tested(X: Any, y: Any, found: CrossValidated) -> tuple[Any, Any]:
+    """The rows that the cross-validation predicted."""
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    truth = np.asarray(y)
+    if truth.ndim == 0 or len(truth) != X.shape[0] or found.rows[-1] >= len(truth):
+        raise ValueError(
+            f"X has {X.shape[0]} rows and y has shape {truth.shape}; the cross-validation is about "
+            f"{found.rows[-1] + 1} rows or more. Give the same rows."
+        )
+    return X[found.rows], truth[found.rows]
 
 
 def _title(model: Any, target: str | None) -> str:

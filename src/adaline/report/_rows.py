@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.verdicts.answers import Answers, answers
 from adaline.verdicts.quality import Quality, quality_for
-from adaline.verdicts.verdict import asked, log_probabilities
 
 SHOWN = 1000  # rows that pictures show
 _NUMBERS = 20_000_000  # entries that pictures may spread out in memory
@@ -23,7 +23,8 @@ class Rows:
     ----------
     X : ndarray or CSR of shape (n, p)
     y : ndarray of shape (n,) or (n, k)
-    predicted : ndarray
+    said : Answers
+        What was predicted.
     left_out : int
         Rows that had gaps.
     few : ndarray of int
@@ -32,7 +33,7 @@ class Rows:
 
     X: Any
     y: NDArray[Any]
-    predicted: NDArray[Any]
+    said: Answers
     left_out: int
     few: NDArray[np.int64]
 
@@ -42,7 +43,7 @@ class Rows:
     def quality(self, model: Any) -> Quality:
         """The predictions counted against the truth."""
         found = quality_for(model)
-        found.add(self.y, self.predicted, log_probabilities(model, self.X))
+        found.add(self.y, self.said.predicted, self.said.log_p, self.said.scores)
         return found
 
     @property
@@ -56,8 +57,11 @@ class Rows:
         return np.asarray(self.y[self.few])
 
 
-def rows_of(model: Any, X: Any, y: Any) -> Rows:
-    """Check rows, leave out those with gaps, and ask the model."""
+def rows_of(model: Any, X: Any, y: Any, found: Any = None) -> Rows:
+    """Check rows, leave out those with gaps, and ask the model.
+
+    A cross-validation of these rows has asked already: models that have not seen them.
+    """
     if y is None:
         raise ValueError(
             "X came without y; a report compares predictions with the truth. Give both."
@@ -94,7 +98,14 @@ def rows_of(model: Any, X: Any, y: Any) -> Rows:
         raise ValueError("every row has gaps (NaN or infinity); there is nothing to report on.")
     most = int(max(1, min(SHOWN, _NUMBERS // max(X.shape[1], 1))))
     few = np.unique(np.linspace(0, len(truth) - 1, min(most, len(truth))).astype(np.int64))
-    return Rows(X, truth, np.asarray(asked(model, "predict", X)), left_out, few)
+    if found is None:
+        return Rows(X, truth, answers(model, X), left_out, few)
+    if left_out or len(truth) != len(found.answers.predicted):
+        raise ValueError(
+            f"X has {len(truth)} rows that can be used, and the cross-validation predicted "
+            f"{len(found.answers.predicted)}; give the same rows."
+        )
+    return Rows(X, truth, found.answers, left_out, few)
 
 
 def _check_labels(y: NDArray[Any], known: list[Any]) -> None:

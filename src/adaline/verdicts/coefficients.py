@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.verdicts.evidence import summary_of
 from adaline.verdicts.quality import NORMAL_95
 from adaline.verdicts.words import chance, name, number, plural
 
 _PLAIN = {"low 95%": "low", "high 95%": "high"}
+_RATIOS = {"posterior": "odds ratio", "exponential": "rate ratio"}  # by what the output means
+PER_SD = "per sd"
+_MEANING = {
+    "odds ratio": "odds ratio: how the odds are multiplied when the column grows by 1.",
+    "rate ratio": "rate ratio: how the rate is multiplied when the column grows by 1.",
+    PER_SD: "per sd: the coefficient for a column measured in its own standard deviations.",
+}
 ERRORS = "std err"  # the one name of a standard error, in every table
 
 
@@ -28,11 +36,25 @@ class Coefficients:
         "name" and a number for each head; the intercept first.
     notes : tuple of str
         How to read the table.
+    more : tuple of str
+        Heads that the rows have too, and `in_full` shows: "odds ratio" or "rate ratio", exp(coef),
+        of two classes or counts, and "per sd", the weight times the standard deviation of the
+        column.
     """
 
     heads: tuple[str, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+
+    @property
+    def in_full(self) -> Coefficients:
+        """The same with all there is to show of size, and without what tests of chance show."""
+        if not self.more:
+            return self
+        heads = tuple(h for h in self.heads if h in ("coef", "low", "high")) or self.heads
+        notes = tuple(_MEANING[h] for h in self.more)
+        return replace(self, heads=(*heads, *self.more), notes=(*self.notes, *notes), more=())
 
     @property
     def titles(self) -> list[str]:
@@ -59,8 +81,11 @@ class Coefficients:
         ]
 
 
-def coefficients(model: Any, names: list[str]) -> Coefficients:
-    """The weights of a model; an empty table where the model is no weighted sum of its columns."""
+def coefficients(model: Any, names: list[str], spreads: Any = None) -> Coefficients:
+    """The weights of a model; an empty table where the model is no weighted sum of its columns.
+
+    `spreads` are the standard deviations of the columns, where they are known.
+    """
     if getattr(model, "coef_", None) is None:
         return Coefficients()
     W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
@@ -69,7 +94,39 @@ def coefficients(model: Any, names: list[str]) -> Coefficients:
         return Coefficients()
     if len(W) > 1:
         return _of_many(model, W, b, names)
-    return _of_posterior(model, names) or _of_summary(model, names) or _bare(W[0], b[0], names)
+    found = _of_posterior(model, names) or _of_summary(model, names) or _bare(W[0], b[0], names)
+    return _with_sizes(found, _RATIOS.get(getattr(model, "_exports", None) or ""), spreads)
+
+
+def spreads_of(X: Any) -> NDArray[np.float64]:
+    """Standard deviations of the columns of rows, dense or CSR.
+
+    >>> spreads_of(np.array([[1.0, 0.0], [3.0, 0.0]])).round(3)
+    array([1.414, 0.   ])
+    """
+    n = max(X.shape[0] - 1, 1)
+    if not hasattr(X, "toarray"):
+        with np.errstate(over="ignore"):
+            return np.asarray(np.std(X, axis=0, dtype=np.float64) * np.sqrt(X.shape[0] / n))
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+    return np.asarray(np.sqrt(np.maximum(squares - X.shape[0] * mean * mean, 0.0) / n))
+
+
+def _with_sizes(found: Coefficients, ratio: str | None, spreads: Any) -> Coefficients:
+    """The same rows with odds ratios, and with weights per standard deviation."""
+    if "coef" not in found.heads:
+        return found
+    more = tuple(h for h, there in ((ratio, ratio), (PER_SD, spreads is not None)) if there and h)
+    first = int(bool(found.rows) and found.rows[0]["name"] == "intercept")
+    rows = list(found.rows)
+    with np.errstate(over="ignore"):
+        for i, row in enumerate(found.rows[first:]):
+            size = {ratio: float(np.exp(row["coef"]))} if ratio else {}
+            if spreads is not None:
+                size[PER_SD] = float(row["coef"] * spreads[i])
+            rows[first + i] = {**row, **size}
+    return replace(found, rows=tuple(rows), more=more)
 
 
 def _bare(w: Any, b: float, names: list[str]) -> Coefficients:

@@ -123,8 +123,9 @@ def of_chance(separability: Any) -> list[str]:
     share = cover(n, d, bool(separability.fit_intercept)).fraction
     if share <= _TELLING:
         return []
+    two = "" if len(separability.labels) == 2 else " with two classes"
     return [
-        f"the classes are separable, but so are {100 * share:.3g} % of all labellings of {n} "
+        f"the classes are separable, but so are {100 * share:.3g} % of all labellings{two} of {n} "
         f"points in {d} dimensions (Cover): that says little. More rows would."
     ]
 

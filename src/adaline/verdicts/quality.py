@@ -2,199 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.verdicts._decisions import Decisions
+from adaline.verdicts._errors import Errors
+from adaline.verdicts.intervals import NORMAL_95, wilson
 from adaline.verdicts.words import name, number, percent, plural
 
-NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within so many deviations
-
-
-def wilson(share: Any, n: Any) -> tuple[Any, Any]:
-    """Wilson's 95 % interval of a share of n trials; it stays between 0 and 1.
-
-    >>> [round(float(end), 3) for end in wilson(0.5, 10)]
-    [0.237, 0.763]
-    """
-    z2 = NORMAL_95 * NORMAL_95
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = NORMAL_95 * np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
-
-
-@dataclass
-class Decisions:
-    """Labels against predictions, block by block.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = Decisions(["no", "yes"])
-    >>> found.add(np.array(["no", "yes", "no"]), np.array(["no", "yes", "yes"]))
-    >>> round(found.facts()["accuracy"], 3), found.facts()["most_common"]
-    (0.667, 'no')
-    """
-
-    classes: list[Any]
-    pairs: Counter[tuple[Any, Any]] = field(default_factory=Counter)  # (truth, answer)
-    loss: float = 0.0
-    told: int = 0  # rows whose label has a probability
-
-    def add(self, truth: NDArray[Any], answer: NDArray[Any], log_p: Any = None) -> None:
-        """Count the next rows; log_p are logarithms of probabilities, where there are any."""
-        self.pairs.update(zip(truth.tolist(), answer.tolist(), strict=True))
-        if log_p is None:
-            return
-        places = {label: k for k, label in enumerate(self.classes)}
-        known = np.array([places.get(label, -1) for label in truth.tolist()], dtype=np.int64)
-        rows = np.flatnonzero(known >= 0)
-        self.loss -= float(np.sum(np.asarray(log_p, dtype=np.float64)[rows, known[rows]]))
-        self.told += len(rows)
-
-    @property
-    def n(self) -> int:
-        """Rows so far."""
-        return sum(self.pairs.values())
-
-    def facts(self) -> dict[str, Any]:
-        """Numbers by stable names."""
-        n, counts, hits = self.n, Counter[Any](), Counter[Any]()
-        for (truth, answer), count in self.pairs.items():
-            counts[truth] += count
-            hits[truth] += count * (truth == answer)
-        right = hits.total()
-        common, most = counts.most_common(1)[0]
-        low, high = wilson(right / n, n)
-        order = [*self.classes, *(label for label in counts if label not in self.classes)]
-        answers = [*order, *sorted({a for _, a in self.pairs if a not in order}, key=str)]
-        shares = [counts[c] / self.told for c in self.classes if counts[c] and self.told]
-        return {
-            "rows": n,
-            "right": right,
-            "accuracy": right / n,
-            "accuracy_low": float(low),
-            "accuracy_high": float(high),
-            "balanced_accuracy": float(np.mean([hits[c] / counts[c] for c in counts])),
-            "most_common": common,
-            "most_common_share": most / n,
-            "rejected": sum(c for (_, a), c in self.pairs.items() if a not in self.classes),
-            "log_loss": self.loss / self.told if self.told else None,
-            "log_loss_of_shares": -sum(s * math.log(s) for s in shares) if shares else None,
-            "labels": order,
-            "answers": answers,
-            "confusion": [[self.pairs[t, a] for a in answers] for t in order],
-        }
-
-    def sentence(self, words: str) -> str:
-        """The facts in a sentence about rows that are called `words`."""
-        f = self.facts()
-        return (
-            f"Right for {percent(f['accuracy'])} of {words} (95 % interval "
-            f"{100 * f['accuracy_low']:.1f} to {percent(f['accuracy_high'])}); always answering "
-            f"{name(f['most_common'])!r} would be right for {percent(f['most_common_share'])}."
-        )
-
-    def doubts(self) -> list[str]:
-        """What these numbers give reason to doubt, with advice."""
-        f, said = self.facts(), []
-        if f["accuracy_low"] <= f["most_common_share"] and self.n >= 10:
-            said.append(
-                "the predictions are not clearly better than always answering "
-                f"{name(f['most_common'])!r}; the columns may say little about the target, or say "
-                "it in a way that no hyperplane can use."
-            )
-        seen = {truth for truth, _ in self.pairs}
-        unseen = [repr(name(c)) for c in self.classes if c not in seen]
-        if unseen:
-            more = ", ..." if len(unseen) > 5 else ""
-            said.append(
-                f"no row has the label {', '.join(unseen[:5])}{more}: nothing is known about the "
-                "quality there."
-            )
-        strange = [c for c in f["labels"] if c not in self.classes]
-        if strange:
-            count = sum(c for (truth, _), c in self.pairs.items() if truth in strange)
-            said.append(
-                f"{plural(count, 'row')} have labels that the model never saw, such as "
-                f"{name(strange[0])!r}; they count as wrong. Learn from rows of every class."
-            )
-        return said
-
-
-@dataclass
-class Errors:
-    """Numbers against predictions, block by block; k targets side by side, spreads about a mean."""
-
-    n: int = 0
-    mean: Any = 0.0
-    spread: Any = 0.0  # sums of squares about the mean, (k,)
-    squares: Any = 0.0  # sums of squared errors, (k,)
-    absolute: float = 0.0
-    worst: float = 0.0
-
-    def add(self, truth: NDArray[Any], answer: NDArray[Any], log_p: Any = None) -> None:
-        """Add the next rows; squares beyond float64 are infinite."""
-        m = len(truth)
-        if m == 0:
-            return
-        y = truth.astype(np.float64).reshape(m, -1)
-        e = y - np.asarray(answer, dtype=np.float64).reshape(y.shape)
-        with np.errstate(over="ignore", invalid="ignore"):
-            middle = y[0] + np.mean(y - y[0], axis=0)
-            step = middle - self.mean
-            spread = np.sum((y - middle) ** 2, axis=0) + step * step * (self.n * m / (self.n + m))
-            self.spread = self.spread + spread
-            self.mean = self.mean + step * (m / (self.n + m))
-            self.squares = self.squares + np.sum(e * e, axis=0)
-            self.absolute = float(self.absolute + np.abs(e).sum())
-        self.n += m
-        self.worst = max(self.worst, float(np.abs(e).max()))
-
-    def facts(self) -> dict[str, Any]:
-        """Numbers by stable names; of several targets, means over them."""
-        spread, squares = np.atleast_1d(self.spread), np.atleast_1d(self.squares)
-        told = np.isfinite(spread).all() and np.isfinite(squares).all() and (spread > 0).all()
-        with np.errstate(over="ignore"):
-            mean = np.mean(squares), np.mean(spread)
-        return {
-            "rows": self.n,
-            "targets": len(spread),
-            "r2": float(np.mean(1.0 - squares / spread)) if told else None,
-            "rmse": math.sqrt(float(mean[0]) / self.n),
-            "mae": self.absolute / (self.n * len(spread)),
-            "worst": self.worst,
-            "rmse_of_mean": math.sqrt(float(mean[1]) / self.n),
-        }
-
-    def sentence(self, words: str) -> str:
-        """The facts in a sentence about rows that are called `words`."""
-        f = self.facts()
-        off = f"off by {number(f['rmse'], 3)} (root mean square)"
-        if f["r2"] is None:
-            equal = ", which are all equal" if f["rmse_of_mean"] == 0 else ""
-            return f"Predictions are {off} on {words}{equal}."
-        alone = f"their mean alone would be off by {number(f['rmse_of_mean'], 3)}"
-        if f["r2"] > 0:
-            share = percent(f["r2"])
-            return f"Explains {share} of the variance of {words} and is {off}; {alone}."
-        return f"Explains nothing of {words}: it is {off}, and {alone}."
-
-    def doubts(self) -> list[str]:
-        """What these numbers give reason to doubt, with advice."""
-        r2 = self.facts()["r2"]
-        if r2 is not None and r2 <= 0:
-            return [
-                "the predictions are worse than the mean of these rows; they may come from "
-                "elsewhere than the rows of the fit, or the columns say nothing about the target."
-            ]
-        return []
-
+__all__ = [
+    "NORMAL_95",
+    "Decisions",
+    "Errors",
+    "Quality",
+    "beside",
+    "by_class",
+    "quality_for",
+    "shown",
+    "wilson",
+    "words_for",
+]
 
 Quality = Decisions | Errors
 
@@ -202,16 +31,22 @@ Quality = Decisions | Errors
 def quality_for(model: Any) -> Quality:
     """Empty sums for this kind of model."""
     if hasattr(model, "classes_"):
-        return Decisions(model.classes_.tolist())
+        costs = getattr(model, "costs", None)
+        priced = None if costs is None else np.asarray(costs, dtype=np.float64).tolist()
+        return Decisions(model.classes_.tolist(), costs=priced)
     return Errors()
 
 
-def words_for(rows: int, held_out: bool) -> str:
-    """What the rows of a quality are called.
+def words_for(rows: int, held_out: bool, way: str = "") -> str:
+    """What the rows of a quality are called; `way` is how each was predicted without itself.
 
     >>> words_for(80, True), words_for(1, False)
     ('80 held-out rows', 'the row it has learned from')
+    >>> words_for(80, True, "10-fold cross-validation")
+    '80 rows in 10-fold cross-validation'
     """
+    if way:
+        return f"{plural(rows, 'row')} in {way}"
     if held_out:
         return plural(rows, "held-out row")
     return "the row it has learned from" if rows == 1 else f"the {rows:,} rows it has learned from"
@@ -219,17 +54,41 @@ def words_for(rows: int, held_out: bool) -> str:
 
 def shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The numbers of a quality under names for people, as text."""
-    if "rmse" in facts:
-        rows = [
-            ("R²", number(facts["r2"])),
-            ("root mean squared error", number(facts["rmse"])),
-            ("mean absolute error", number(facts["mae"])),
-            ("largest error", number(facts["worst"])),
-            ("root mean squared error of the mean", number(facts["rmse_of_mean"])),
-        ]
-        if facts["targets"] > 1:
-            rows.append(("targets", f"{facts['targets']}; numbers are means over them"))
-        return rows
+    rows = _of_errors(facts) if "rmse" in facts else _of_decisions(facts)
+    spread = facts.get("folds")
+    if spread:
+        least, most = (
+            number(end, 3) if "rmse" in facts else percent(end)
+            for end in (spread["least"], spread["largest"])
+        )
+        rows.append((f"{spread['measure']} of single folds", f"{least} to {most}"))
+    return rows
+
+
+def _of_errors(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = [
+        ("R²", number(facts["r2"])),
+        *_between(facts, "r2"),
+        ("root mean squared error", number(facts["rmse"])),
+        *_between(facts, "rmse"),
+        ("mean absolute error", number(facts["mae"])),
+        ("largest error", number(facts["worst"])),
+        ("root mean squared error of the mean", number(facts["rmse_of_mean"])),
+    ]
+    if facts["targets"] > 1:
+        rows.append(("targets", f"{facts['targets']}; numbers are means over them"))
+    return rows
+
+
+def _between(facts: Mapping[str, Any], key: str) -> list[tuple[str, str]]:
+    low, high = facts.get(f"{key}_low"), facts.get(f"{key}_high")
+    if low is None or high is None:
+        return []
+    of = {"r2": "R²", "rmse": "the root mean square"}[key]
+    return [(f"95 % interval of {of}", f"{number(low, 3)} to {number(high, 3)}")]
+
+
+def _of_decisions(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     n, rejected = facts["rows"], facts["rejected"]
     rows = [
         ("right", f"{number(facts['right'])} of {number(n)}, {percent(facts['accuracy'])}"),
@@ -244,7 +103,73 @@ def shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(("rejected", f"{number(rejected)} of {number(n)}"))
     if 0 < rejected < n:
         rows.append(("right where not rejected", percent(facts["right"] / (n - rejected))))
+    if facts.get("auc") is not None:
+        off = f", to ±{facts['auc_error']:.1g}" if facts["auc_error"] else ""
+        value = f"{facts['auc']:.3f}{off}"
+        interval = f"95 % interval {facts['auc_low']:.3f} to {facts['auc_high']:.3f}"
+        rows.append(("area under the ROC curve", f"{value} ({interval})"))
+    if facts.get("mean_cost") is not None:
+        rows.append(("mean cost of a decision", number(facts["mean_cost"])))
+        words = f"mean cost of always {name(facts['constant'])!r}"
+        rows.append((words, number(facts["cost_of_constant"])))
     if facts["log_loss"] is not None:
         rows.append(("mean log loss", number(facts["log_loss"])))
         rows.append(("log loss of the shares alone", number(facts["log_loss_of_shares"])))
     return rows
+
+
+def beside(facts: Mapping[str, Any]) -> str:
+    """A line of what the sentence leaves out: the area or the interval of R², and single folds.
+
+    >>> beside({"rmse": 1.0, "r2_low": 0.8, "r2_high": 0.9})
+    'Explained variance: 95 % interval 80.0 to 90.0 %.'
+    """
+    said = []
+    if facts.get("auc") is not None:
+        ends = f"{facts['auc_low']:.3f} to {facts['auc_high']:.3f}"
+        said.append(f"Area under the ROC curve: {facts['auc']:.3f} (95 % interval {ends}).")
+    if facts.get("mean_cost") is not None:
+        alone = f"always answering {name(facts['constant'])!r} would cost"
+        cost = number(facts["mean_cost"], 3)
+        said.append(
+            f"Mean cost of a decision: {cost}; {alone} {number(facts['cost_of_constant'], 3)}."
+        )
+    if facts.get("r2_low") is not None and facts["r2_high"] > 0:
+        low, high = max(facts["r2_low"], 0.0), facts["r2_high"]
+        said.append(f"Explained variance: 95 % interval {100 * low:.1f} to {percent(high)}.")
+    folds = facts.get("folds")
+    if folds and folds["measure"] != "root mean squared error":
+        ends = f"{100 * folds['least']:.1f} to {percent(folds['largest'])}"
+        what = "right" if folds["measure"] == "accuracy" else "explained"
+        said.append(f"Single folds: {ends} {what}.")
+    return " ".join(said)
+
+
+def by_class(facts: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of a table: precision and recall of each class, with 95 % intervals.
+
+    >>> import numpy as np
+    >>> found = Decisions(["no", "yes"])
+    >>> found.add(np.array(["no", "yes", "no"]), np.array(["no", "yes", "yes"]))
+    >>> by_class(found.facts())[1][1]
+    ['yes', '1', '50.0 % (9–91)', '100.0 % (21–100)', '0.667']
+    """
+    head = ["class", "rows", "precision", "recall", "F1"]
+    rows = [
+        [
+            name(one["label"]),
+            number(one["rows"]),
+            _range(one, "precision"),
+            _range(one, "recall"),
+            number(one["f1"], 3),
+        ]
+        for one in facts["per_class"]
+    ]
+    return head, rows
+
+
+def _range(one: Mapping[str, Any], key: str) -> str:
+    if one[key] is None:
+        return "–"
+    low, high = 100 * one[f"{key}_low"], 100 * one[f"{key}_high"]
+    return f"{percent(one[key])} ({low:.0f}–{high:.0f})"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from adaline.parameters import FLAG, ParameterError, array, numbers, shown
 from adaline.tiles import check_finite
 from adaline.verdicts import evidence
+from adaline.verdicts.answers import answers
 from adaline.verdicts.coefficients import Coefficients, coefficients
 from adaline.verdicts.quality import Quality, quality_for, words_for
 from adaline.verdicts.words import plural
@@ -99,18 +96,18 @@ def verdict(
         raise ParameterError(
             f"separability is {shown(separability)}; expected what `separability(X, y)` answers."
         )
-    answer = np.asarray(asked(model, "predict", X))
-    truth = array("y", y)
-    if truth.shape != answer.shape:
+    said = answers(model, X)
+    truth, shape = array("y", y), said.predicted.shape
+    if truth.shape != shape:
         raise ParameterError(
-            f"X has {len(answer)} rows and y has shape {truth.shape}; predictions have "
-            f"{answer.shape}: give one y for each row."
+            f"X has {shape[0]} rows and y has shape {truth.shape}; predictions have {shape}: give "
+            "one y for each row."
         )
     if not hasattr(model, "classes_"):
         truth = numbers("y", y)
         check_finite(truth.reshape(len(truth), -1), what="y")
     found = quality_for(model)
-    found.add(truth, answer, log_probabilities(model, X))
+    found.add(truth, said.predicted, said.log_p, said.scores)
     named = column_names(model, X, names)
     return judged(model, found, held_out=held_out, names=named, separability=separability)
 
@@ -123,21 +120,32 @@ def judged(
     names: list[str],
     separability: Any = None,
     converged: bool | None = True,
+    way: str = "",
+    folds: dict[str, Any] | None = None,
+    spreads: Any = None,
 ) -> Verdict:
-    """The verdict on a model whose predictions have been counted; None where there were no rows."""
+    """The verdict on a model whose predictions have been counted; None where there were no rows.
+
+    `way` is how rows were predicted that the model has learned from, such as "10-fold
+    cross-validation", and `folds` what single folds found; `spreads` are the standard deviations
+    of the columns.
+    """
     doubts = evidence.doubts(model, separability, names)
     sentence = "There were no rows to measure the quality with."
     if quality is not None:
-        sentence = quality.sentence(words_for(quality.n, held_out))
+        sentence = quality.sentence(words_for(quality.n, held_out, way))
         doubts = [*doubts, *quality.doubts(), *_flattered(quality.n, held_out)]
+    facts = {} if quality is None else {"held_out": held_out, **quality.facts()}
+    if facts and way:
+        facts |= {"way": way, "folds": folds}
     return Verdict(
         sentence=sentence,
-        quality={} if quality is None else {"held_out": held_out, **quality.facts()},
+        quality=facts,
         evidence=evidence.in_short(model, converged, separability),
         converged=converged,
         condition=evidence.condition(model),
         warnings=tuple(doubts),
-        coefficients=coefficients(model, names),
+        coefficients=coefficients(model, names, spreads),
     )
 
 
@@ -151,24 +159,10 @@ def _flattered(rows: int, held_out: bool) -> list[str]:
         )
     if rows < FEW_ROWS:
         said.append(
-            f"only {plural(rows, 'row')} measure the quality; the numbers may be far off. Hold out "
-            "more rows."
+            f"only {plural(rows, 'row')} measure the quality; the numbers may be far off. More "
+            "rows would tell."
         )
     return said
-
-
-def asked(model: Any, method: str, X: Any) -> Any:
-    """model.method(X), where X are the model's columns in their order though they bear no names."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return getattr(model, method)(X)
-
-
-def log_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
-    """Logarithms of the probabilities that the model tells, if it tells any."""
-    if not hasattr(model, "predict_log_proba"):
-        return None
-    return np.asarray(asked(model, "predict_log_proba", X), dtype=np.float64)
 
 
 def column_names(model: Any, X: Any, names: Sequence[Any] | None) -> list[str]:

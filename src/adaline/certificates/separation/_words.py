@@ -19,7 +19,10 @@ def explained(found: Separability) -> str:
     if found.verdict == "separable":
         return _separable(found)
     if found.verdict == "undecided" and not found.multipliers:
-        return f"it is not decided whether a hyperplane separates the classes: {found.sentence}."
+        return (
+            f"it is not decided whether a {boundary(found)} separates the classes: "
+            f"{found.sentence}."
+        )
     words = _obstacle(found)
     if found.verdict == "undecided":
         return (
@@ -31,11 +34,21 @@ def explained(found: Separability) -> str:
             f"{words} Even if rows may lie on the boundary, no boundary works, except one that "
             "every row lies on."
         )
-    what = "A hyperplane" if len(found.labels) == 2 else "A linear machine"
+    if len(found.labels) == 2:
+        return (
+            f"{words} A hyperplane with no row on its wrong side exists, but these rows are on it: "
+            "the classes touch."
+        )
+    # Two of the classes may well overlap, and share one output: that they touch is not known.
     return (
-        f"{words} {what} with no row on its wrong side exists, but these rows are on it: "
-        f"the classes touch."
+        f"{words} A linear machine that puts no row on a wrong side exists, but it leaves these "
+        "rows undecided: their classes touch or overlap."
     )
+
+
+def boundary(found: Separability) -> str:
+    """What would separate these classes."""
+    return "hyperplane" if len(found.labels) == 2 else "linear machine"
 
 
 def _separable(found: Separability) -> str:
@@ -68,12 +81,13 @@ def _obstacle(found: Separability) -> str:
     twins = [pair for pair in found.duplicates if {i for i, _ in rows} == set(pair)]
     if found.duplicates and (twins or len(found.labels) == 2):
         i, j = (twins or found.duplicates)[0]
-        first = f"rows {i} and {j} are equal with different labels, so no hyperplane separates them"
+        equal = f"rows {i} and {j} are equal with different labels"
+        first = f"{equal}, so no {boundary(found)} separates them"
         if len(rows) == 2 and twins:
             return f"{first}."
         return f"{first}; and {_sum(rows, multipliers)}."
-    what = "hyperplane can have" if len(found.labels) == 2 else "linear machine can have"
-    return f"{_sum(rows, multipliers)}, so no {what} them all on its right side."
+    side = "its right side" if len(found.labels) == 2 else "their right sides"
+    return f"{_sum(rows, multipliers)}, so no {boundary(found)} can have them all on {side}."
 
 
 def _sum(rows: Sequence[tuple[int, object]], multipliers: Sequence[int]) -> str:

@@ -36,7 +36,7 @@ class Separability:
     multipliers of some rows that sum to zero, sum lambda_i y_i = 0, prove that nobody has y'w > 0
     on all of these; where they span all rows, y'w >= 0 everywhere only if all y'w = 0:
     "overlapping". Otherwise weights with y'w >= 0, zero exactly on rows that the multipliers'
-    rows span, prove "quasi-separable": the classes touch.
+    rows span, prove "quasi-separable": two classes touch; of more, some touch or overlap.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class Separability:
         signs, closest = rows.sides(self.weights)
         if signs.min() <= 0:
             i, _ = rows.pair(int(np.argmin(signs)))
-            return f"its hyperplane does not have row {i} on the right side."
+            return f"its {_words.boundary(self)} does not have row {i} on the right side."
         found = rows.distance(closest, self.weights)
         if self.margin is None or not _close(self.margin, found):
             return f"the closest row is at {found:.6g}, not {self.margin}."
@@ -198,10 +198,11 @@ class Separability:
                 return "its weights do not have one number a column."
             signs, _ = rows.sides(self.weights)
             if signs.min() < 0 or signs.max() <= 0:
-                return "its hyperplane does not have the rows on the right side, or on it."
+                what = _words.boundary(self)
+                return f"its {what} does not have the rows on the right side, or on it."
             members = np.flatnonzero(signs == 0)
             if signs[support].any():
-                return "rows with multipliers are not on its hyperplane."
+                return f"rows with multipliers are not on its {_words.boundary(self)}."
         if not integer_claims.span(rows, support, members, self.verdict == "quasi-separable"):
             return "the rows with multipliers do not span the others."
         return ""

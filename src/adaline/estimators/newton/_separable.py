@@ -51,7 +51,8 @@ def refusal(found: Separability, fit: NewtonFit, names: list[str]) -> SeparableE
     if found.verdict == "separable":
         return SeparableError(f"the classes are separable: {found.explain()} {mostly} {_ADVICE}")
     if found.verdict == "quasi-separable":
-        return SeparableError(f"the classes touch: {found.explain()} {mostly} {_ADVICE}")
+        lead = "the classes touch" if len(found.labels) == 2 else "the classes are quasi-separable"
+        return SeparableError(f"{lead}: {found.explain()} {mostly} {_ADVICE}")
     return SeparableError(
         f"the classes look separable, at least but for ties: after {fit.steps} steps weights still "
         f"grow; {found.explain()} {mostly} {_ADVICE}"

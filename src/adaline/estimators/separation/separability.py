@@ -22,12 +22,12 @@ def separability(
     pairwise: bool = True,
     time_limit: float | None = None,
 ) -> Separability:
-    """Whether a hyperplane separates the classes, with a proof that anyone can check in integers.
+    """Whether linear boundaries separate classes, with a proof that anyone can check in integers.
 
     Lecture: linear discriminants. Two classes are separable where some w, b have t (w'x + b) > 0
     for every row (t = ±1), overlapping where t (w'x + b) >= 0 everywhere leaves only zeros, and
     quasi-separable in between: they touch. More classes: the same for a linear machine, w_own'x +
-    b_own > w_j'x + b_j for every other class j.
+    b_own > w_j'x + b_j for every other class j; there, quasi-separable classes may overlap in part.
 
     The verdict is about the float64 numbers as they are. No tolerance is involved, at any scale
     and any margin; what cannot be decided within `time_limit` is "undecided", never guessed.

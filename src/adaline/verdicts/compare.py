@@ -1,0 +1,244 @@
+"""Learners side by side: the same folds for all, quality with intervals, and what it all means."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.estimators.declarations import public_estimators
+from adaline.parameters import (
+    POSITIVE,
+    ParameterError,
+    array,
+    finite,
+    numbers,
+    refuse,
+    shown,
+    weights_of,
+)
+from adaline.tiles import check_finite
+from adaline.verdicts.comparison import NOTHING, Compared, Comparison
+from adaline.verdicts.cross_validation import (
+    checked_folds,
+    fitted,
+    measured,
+    rows_of,
+    takes_weights,
+)
+from adaline.verdicts.folds import Folds
+from adaline.verdicts.intervals import of_mean
+from adaline.verdicts.quality import Decisions, Errors
+
+_PAIRS = 5_000  # rows up to which a learner that compares each row with each is tried
+_CLASSES = 10  # whole numbers with so few different values are taken for classes
+_WORDS = 60  # letters of a failure
+
+
+def compare(
+    X: Any,
+    y: Any,
+    learners: Any = None,
+    *,
+    cv: Any = 10,
+    groups: Any = None,
+    times: Any = None,
+    sample_weight: Any = None,
+    seed: int = 0,
+    time_limit: float = 60.0,
+) -> Comparison:
+    """Try learners on the same folds, and tell whether the best is better than the others.
+
+    Parameters
+    ----------
+    X, y : array-like or CSR of shape (n, p), and (n,)
+    learners : sequence or mapping of estimators, or "classes" or "numbers", optional
+        By default every learner that suits y: text and few whole numbers are classes.
+    cv, groups, times, sample_weight, seed
+        As for `cross_validated`.
+    time_limit : float
+        Seconds for each learner. One that is seen to need more is left out, with a word.
+
+    Returns
+    -------
+    Comparison
+        Prints as a table. A learner that fails is told, and stops nobody.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import GaussianClassifier, LogisticRegression, compare
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * rng.standard_normal(100) > 0, "yes", "no")
+    >>> found = compare(X, y, [LogisticRegression(), GaussianClassifier()])
+    >>> [row.name for row in found.rows]
+    ['no model', 'gaussian', 'logistic']
+    >>> print(found.sentence)
+    Best: gaussian, which is right for 89.0 % of 100 rows in 10-fold ... cannot tell it from ...
+    """
+    X, truth = _finite_rows(X), array("y", y)
+    refuse("y", truth)
+    if truth.ndim != 1 or len(truth) != X.shape[0]:
+        raise ParameterError(
+            f"X has {X.shape[0]} rows and y has shape {truth.shape}; give one y for each row."
+        )
+    POSITIVE("time_limit", time_limit)
+    omega = weights_of("sample_weight", sample_weight, len(truth))
+    named = _learners(learners, truth, seed)
+    classes = all(getattr(model, "_learns", "classes") == "classes" for model in named.values())
+    truth = truth if classes else finite("y", y)
+    parts = checked_folds(cv, truth, groups, times, seed)
+    nothing, losses = _nothing(truth, parts, classes)
+    found, lost = [], {NOTHING: losses}
+    for called, model in named.items():
+        row, loss = _tried(called, model, X, truth, parts, omega, time_limit)
+        found.append(row)
+        if loss is not None:
+            lost[called] = loss
+    able = sorted((r for r in found if r.measure is not None), key=lambda r: -(r.measure or 0))
+    failed = [row for row in found if row.measure is None]
+    tested = np.sort(np.concatenate([test for _, test in parts]))
+    rows = _against_best([nothing, *able], lost, classes)
+    measure = "accuracy" if classes else "R²"
+    return Comparison((*rows, *failed), measure, len(tested), parts.way)
+
+
+def _finite_rows(X: Any) -> Any:
+    """X once for all: what no learner takes is no failure of theirs."""
+    found = rows_of(X)
+    found = found if hasattr(found, "tocsr") else numbers("X", found)
+    if 0 in found.shape:
+        raise ParameterError(f"X has shape {found.shape}; expected rows and columns.")
+    check_finite(found)
+    return found
+
+
+def suits(y: NDArray[Any]) -> str:
+    """Whether a target holds "classes", "counts" or "numbers"; text and few whole numbers are
+    classes.
+    """
+    if y.dtype.kind not in "fiu":
+        return "classes"
+    different = np.unique(y)
+    whole = bool(np.all(different == np.floor(different)))
+    if len(different) <= 2 or (whole and len(different) <= min(_CLASSES, len(y) / 3)):
+        return "classes"
+    return "counts" if whole and different[0] >= 0 else "numbers"
+
+
+def _learners(given: Any, y: NDArray[Any], seed: int) -> dict[str, Any]:
+    """Estimators by name."""
+    if isinstance(given, Mapping):
+        return {str(key): model for key, model in given.items()}
+    if given is not None and not isinstance(given, str):
+        if not isinstance(given, Iterable):
+            raise ParameterError(f"learners is {shown(given)}; expected estimators.")
+        models = list(given)
+        for model in models:
+            if not hasattr(model, "fit") or not hasattr(model, "get_params"):
+                raise ParameterError(f"learners holds {shown(model)}; expected estimators.")
+        names = [getattr(m, "_command", None) or type(m).__name__ for m in models]
+        return {
+            called if names.count(called) == 1 else repr(model): model
+            for called, model in zip(names, models, strict=True)
+        }
+    if given is not None and given not in ("classes", "numbers", "counts"):
+        raise ParameterError(
+            f"learners is {shown(given)}; expected estimators, 'classes' or 'numbers'."
+        )
+    wanted = suits(y) if given is None else given
+    kinds = {"counts": ("numbers", "counts")}.get(wanted, (wanted,))
+    found = (kind for kind in public_estimators() if kind._command and kind._learns in kinds)
+    return {str(kind._command): _made(kind, seed) for kind in found}
+
+
+def _made(kind: Any, seed: int) -> Any:
+    model = kind()
+    if "random_state" in model.get_params(deep=False):
+        model.set_params(random_state=int(seed) % 2**32)
+    return model
+
+
+def _nothing(y: NDArray[Any], parts: Folds, classes: bool) -> tuple[Compared, NDArray[Any]]:
+    """The most common class, or the mean, of the rows learned from."""
+    answer = np.empty(len(y), dtype=y.dtype)
+    for train, test in parts:
+        if classes:
+            labels, counts = np.unique(y[train], return_counts=True)
+            answer[test] = labels[np.argmax(counts)]
+        else:
+            answer[test] = np.mean(y[train])
+    tested = np.sort(np.concatenate([test for _, test in parts]))
+    quality: Any = Decisions(np.unique(y).tolist()) if classes else Errors()
+    quality.add(y[tested], answer[tested])
+    return _row(NOTHING, quality, None), _loss(y[tested], answer[tested], classes)
+
+
+def _tried(
+    called: str, model: Any, X: Any, y: Any, parts: Folds, omega: Any, limit: float
+) -> tuple[Compared, NDArray[Any] | None]:
+    """A learner's row, and what each prediction costs; a failure is a row with a word."""
+    if getattr(model, "_traces", None) == "duals" and X.shape[0] > _PAIRS:
+        return Compared(called, note=f"not tried: more than {_PAIRS:,} rows"), None
+    if omega is not None and not takes_weights(model):
+        return Compared(called, note="takes no weights"), None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            begun = time.perf_counter()
+            whole = fitted(model, X, y, omega)
+            seconds = time.perf_counter() - begun
+            if seconds * len(parts) > limit:
+                return Compared(called, note=f"too slow: {seconds:.0f} s a fit"), None
+            found = measured(model, whole, X, y, parts, omega)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+        return Compared(called, note=f"failed: {_short(error)}"), None
+    classes = hasattr(whole, "classes_")
+    loss = _loss(y[found.rows], found.answers.predicted, classes)
+    return _row(called, found.quality, seconds), loss
+
+
+def _row(called: str, quality: Decisions | Errors, seconds: float | None) -> Compared:
+    f = quality.facts()
+    key = "accuracy" if isinstance(quality, Decisions) else "r2"
+    return Compared(called, f[key], f[f"{key}_low"], f[f"{key}_high"], None, seconds, f)
+
+
+def _loss(y: NDArray[Any], answer: NDArray[Any], classes: bool) -> NDArray[np.float64]:
+    """What each prediction costs: 1 for a wrong class, the square of an error."""
+    if classes:
+        return np.asarray(y != answer, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return np.asarray((y - answer) ** 2)
+
+
+def _against_best(
+    rows: list[Compared], lost: Mapping[str, NDArray[Any]], classes: bool
+) -> list[Compared]:
+    """How far each is behind the best, row by row: pairs have less noise than two intervals."""
+    best = max(rows, key=lambda row: row.measure if row.measure is not None else -np.inf)
+    out = []
+    for row in rows:
+        if row is best:
+            out.append(row)
+            continue
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle, low, high = of_mean(lost[row.name] - lost[best.name])
+        if not classes:  # as root mean squares, which people know from the table
+            base = float(np.mean(lost[best.name]))
+            middle, low, high = (
+                float(np.sqrt(max(base + d, 0.0)) - np.sqrt(base)) for d in (middle, low, high)
+            )
+        out.append(replace(row, behind=(middle, low, high)))
+    return out
+
+
+def _short(error: Exception) -> str:
+    text = str(error).split("\n")[0].split(". ")[0].split("; ")[0]
+    return text if len(text) <= _WORDS else f"{text[: _WORDS - 1]}…"

@@ -1,0 +1,131 @@
+"""Learners side by side: the same folds, failures in a word, and no claim beyond the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.neighbors import KNeighborsClassifier
+
+import adaline
+from adaline.verdicts.compare import suits
+
+
+def test_every_learner_of_classes_is_tried(rng):
+    X = rng.standard_normal((150, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(150) > 0, "yes", "no")
+    found = adaline.compare(X, y)
+    names = [row.name for row in found.rows]
+    assert names[0] == "no model"
+    assert {"logistic", "gaussian", "perceptron", "least-squares-classifier"} <= set(names)
+    logistic = next(row for row in found.rows if row.name == "logistic")
+    alone = adaline.cross_validated(adaline.LogisticRegression(), X, y).quality.facts()
+    assert logistic.measure == alone["accuracy"]
+    assert logistic.facts["auc"] == alone["auc"]
+    measures = [row.measure for row in found.rows[1:] if row.measure is not None]
+    assert measures == sorted(measures, reverse=True)
+    assert not found.rows[0].is_as_good
+    assert all(len(line) <= 80 for line in str(found).split("\n")[:-1])
+
+
+def test_numbers_and_counts_have_their_learners(rng):
+    X = rng.standard_normal((100, 2))
+    found = adaline.compare(X, X[:, 0] + rng.standard_normal(100))
+    assert {row.name for row in found.rows} == {
+        "no model",
+        "least-squares",
+        "ridge",
+        "widrow-hoff",
+    }
+    assert found.measure == "R²"
+    counts = adaline.compare(X, rng.poisson(np.exp(1 + X[:, 0])))
+    assert "poisson" in {row.name for row in counts.rows}
+
+
+def test_a_paired_difference_is_told_apart_where_intervals_are_not(rng):
+    # Both learners err on the same rows by the same noise: pairs see the small difference.
+    X = rng.standard_normal((400, 2))
+    y = X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(400)
+
+    class First(adaline.LeastSquares):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(np.column_stack([X[:, 0], 0 * X[:, 0]]), y)
+
+    found = adaline.compare(X, y, {"both": adaline.LeastSquares(), "one": First()})
+    one = next(row for row in found.rows if row.name == "one")
+    assert found.best.name == "both"
+    assert not one.is_as_good
+    assert one.high > found.best.low
+    assert "behind by more than chance" in found.sentence
+
+
+def test_noise_is_said_to_be_noise(rng):
+    X, y = rng.standard_normal((120, 3)), np.arange(120) % 2
+    found = adaline.compare(X, y, "classes")
+    assert "no model" in found.sentence
+
+
+def test_a_failure_is_told_and_stops_nobody(rng):
+    class Broken(adaline.Ridge):
+        def fit(self, X, y, sample_weight=None):
+            raise ValueError("it is broken; mend it.")
+
+    X = rng.standard_normal((60, 2))
+    y = X[:, 0] + 0.1 * rng.standard_normal(60)
+    found = adaline.compare(X, y, {"broken": Broken(), "ridge": adaline.Ridge()})
+    assert found.best.name == "ridge"
+    assert found.rows[-1].note == "failed: it is broken"
+    assert "it is broken" in str(found)
+
+
+def test_a_slow_learner_is_left_out(rng):
+    X = rng.standard_normal((60, 2))
+    found = adaline.compare(X, X[:, 0] * 1.5, [adaline.Ridge()], time_limit=1e-9)
+    assert found.rows[1].note.startswith("too slow")
+    assert found.best is None
+
+
+def test_learners_without_weights_say_so(rng):
+    X = rng.standard_normal((60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    learners = {"logistic": adaline.LogisticRegression(), "neighbours": KNeighborsClassifier()}
+    found = adaline.compare(X, y, learners, sample_weight=rng.random(60))
+    notes = {row.name: row.note for row in found.rows}
+    assert notes["neighbours"] == "takes no weights"
+    assert notes["logistic"] == ""
+
+
+def test_what_the_rows_behind_the_best_means(rng):
+    X = rng.standard_normal((90, 2))
+    y = np.where(X[:, 0] + rng.standard_normal(90) > 0, 1, 0)
+    found = adaline.compare(X, y, [adaline.LogisticRegression(), adaline.Perceptron()])
+    best = found.best
+    for row in found.rows:
+        if row.behind is not None:
+            assert_allclose(row.behind[0], best.measure - row.measure, atol=1e-12)
+            assert row.behind[1] <= row.behind[0] <= row.behind[2]
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [
+        (["a", "b"] * 5, "classes"),
+        ([0, 1] * 5, "classes"),
+        ([0.5, 1.5] * 5, "classes"),
+        ([1, 2, 3] * 5, "classes"),
+        (np.arange(20), "counts"),
+        (np.arange(20) - 3, "numbers"),
+        (np.linspace(0, 1, 20), "numbers"),
+    ],
+)
+def test_what_a_target_suits(y, kind):
+    assert suits(np.asarray(y)) == kind
+
+
+def test_wrong_learners_are_refused(rng):
+    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
+    for wrong in ("clases", 3, ["ridge"]):
+        with pytest.raises(ValueError, match="expected estimators"):
+            adaline.compare(X, y, wrong)
+    with pytest.raises(ValueError, match="time_limit"):
+        adaline.compare(X, y, time_limit=0)
