@@ -18,7 +18,13 @@ ELSEWHERE = {  # have tests of their own, make nothing of parameters, or are mad
     *("LMS", "NLMS", "RLS", "AffineProjection", "BlockLMS", "FilteredXLMS", "WienerFilter"),
     *("DataError", "DivergenceError", "MissingExtra", "ModelFileError", "SeparableError"),
     *("IllConditionedWarning", "RankDeficientWarning"),
-    *("Certificate", "Cover", "MaxMargin"),  # results: read, not made, by users
+    *(
+        "Certificate",
+        "Cover",
+        "Explanation",
+        "Interval",
+        "MaxMargin",
+    ),  # results: read, not made, by users
 }
 
 
@@ -721,11 +727,27 @@ subject(
     },
 )
 
+subject(
+    "interval",
+    adaline.interval,
+    {"model": adaline.Ridge().fit(X, Y), "X": X, "level": 0.9},
+    kinds={"X": NEW_ROWS, "level": LEVEL, "model": Exact(adaline.Ridge)},
+)
+
+subject(
+    "explain",
+    adaline.explain,
+    {"model": adaline.Ridge().fit(X, Y), "X": X, "names": None},
+    kinds={"X": NEW_ROWS, "model": Exact(adaline.Ridge)},
+)
+
 NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `separability` or a file
     ("BayesClassifier.from_counts", "parameters"),  # of the constructor
     ("trace", "start"),  # of fit
     ("verdict", "names"),  # any sequence of two; tests/verdicts tries it
     ("verdict", "separability"),
+    ("explain", "names"),
+    ("explain", "encoding"),
     *(("Separability.check", name) for name in ("X", "y", "sample_weight")),  # its answer says so
     ("Separability.gap", "data"),
     *((f"{name}.in_units", "exponent") for name in ("Moments", "ClassMoments", "Triangle")),

@@ -23,10 +23,12 @@ _HOME = {
     "Cover": "adaline.dichotomies",
     "DataError": "adaline.errors",
     "DivergenceError": "adaline.errors",
+    "Explanation": "adaline.verdicts.explanations",
     "FilteredXLMS": "adaline.filters.filtered_x",
     "GaussianClassifier": "adaline.estimators.bayes.gaussian",
     "HoKashyap": "adaline.estimators.separation.ho_kashyap",
     "IllConditionedWarning": "adaline.errors",
+    "Interval": "adaline.verdicts.intervals",
     "KernelPerceptron": "adaline.estimators.sequential.kernel_perceptron",
     "LMS": "adaline.filters.lms",
     "LeastSquares": "adaline.estimators.closed_forms.least_squares",
@@ -57,6 +59,8 @@ _HOME = {
     "capacity": "adaline.dichotomies",
     "cover": "adaline.dichotomies",
     "expected_failed_checks": "adaline.estimators.contract",
+    "explain": "adaline.verdicts.explanations",
+    "interval": "adaline.verdicts.intervals",
     "load": "adaline.data.storing.model_files",
     "max_margin": "adaline.estimators.separation.max_margin",
     "mistake_bound": "adaline.estimators.separation.mistakes",
@@ -84,10 +88,12 @@ __all__ = [
     "Cover",
     "DataError",
     "DivergenceError",
+    "Explanation",
     "FilteredXLMS",
     "GaussianClassifier",
     "HoKashyap",
     "IllConditionedWarning",
+    "Interval",
     "KernelPerceptron",
     "LeastSquares",
     "LeastSquaresClassifier",
@@ -116,6 +122,8 @@ __all__ = [
     "capacity",
     "cover",
     "expected_failed_checks",
+    "explain",
+    "interval",
     "load",
     "max_margin",
     "mistake_bound",
@@ -175,4 +183,6 @@ if TYPE_CHECKING:
     from adaline.results import Certificate
     from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, stable_rate
     from adaline.triangle import Triangle
+    from adaline.verdicts.explanations import Explanation, explain
+    from adaline.verdicts.intervals import Interval, interval
     from adaline.verdicts.verdict import Verdict, verdict

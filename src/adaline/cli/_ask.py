@@ -100,6 +100,7 @@ class Answers:
     X: Any
     predicted: NDArray[Any]
     log_p: Any
+    times: Any = None  # exposures of the rows kept
 
 
 def answers(
@@ -117,9 +118,10 @@ def answers(
             continue
         X = encoding.encode(block, keep)
         predicted = np.asarray(asked(model, "predict", X))
+        times = None if times is None else times[kept]
         if times is not None:
-            predicted = predicted * times[kept]
-        yield Answers(block, kept, X, predicted, log_probabilities(model, X))
+            predicted = predicted * times
+        yield Answers(block, kept, X, predicted, log_probabilities(model, X), times)
 
 
 def _exposures(block: Block, exposure: str, where: str) -> Any:

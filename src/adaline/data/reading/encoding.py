@@ -158,6 +158,10 @@ class Encoding:
         """Names of the encoded columns: "size", "colour=red"."""
         return _encoded_names(self.inputs)
 
+    def groups(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each input column with the encoded columns that are made of it, in their order."""
+        return [(entry.name, _encoded_names((entry,))) for entry in self.inputs]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `from_dict` takes it back."""
         plain = asdict(self)

@@ -68,9 +68,10 @@ class Prepared:
         """What the model's method says to the rows of a source, one after the other."""
         with warnings.catch_warnings():  # the encoding has seen to the columns' names
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            return np.concatenate([method(self._encoded(block)) for block in blocks(source)])
+            return np.concatenate([method(self.encoded(block)) for block in blocks(source)])
 
-    def _encoded(self, block: Any) -> Any:
+    def encoded(self, block: Any) -> Any:
+        """Rows of numbers of a block; ValueError where rows would be left out."""
         keep = self.encoding.kept(block)
         if keep is not None:
             raise ValueError(
