@@ -22,6 +22,7 @@ _HOME = {
     "Constant": "adaline.schedules",
     "Cover": "adaline.dichotomies",
     "DataError": "adaline.errors",
+    "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
     "Explanation": "adaline.verdicts.explanations",
     "FilteredXLMS": "adaline.filters.filtered_x",
@@ -87,6 +88,7 @@ __all__ = [
     "Constant",
     "Cover",
     "DataError",
+    "DataWarning",
     "DivergenceError",
     "Explanation",
     "FilteredXLMS",
@@ -144,6 +146,7 @@ if TYPE_CHECKING:
     from adaline.dichotomies import Cover, capacity, cover
     from adaline.errors import (
         DataError,
+        DataWarning,
         DivergenceError,
         IllConditionedWarning,
         MissingExtra,

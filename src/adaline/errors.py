@@ -13,6 +13,10 @@ class RankDeficientWarning(UserWarning):
     """Some columns are combinations of others; the message names them."""
 
 
+class DataWarning(UserWarning):
+    """A column of a table was left out, or read by a guess; the message says which and why."""
+
+
 class SeparableError(ValueError):
     """A hyperplane separates the classes, so that maximum likelihood has no finite weights."""
 

@@ -84,7 +84,7 @@ def test_a_level_is_a_share(command, rents):
 
 def test_rows_without_a_prediction_have_no_parts(command, tmp_path):
     (tmp_path / "a.csv").write_text(
-        "x,z,y\n" + "".join(f"{i},{i % 7},{3 * i + i % 3}\n" for i in range(40))
+        "x,z,y\n" + "".join(f"{i * i},{i % 7},{3 * i + i % 3}\n" for i in range(40))
     )
     (tmp_path / "b.csv").write_text("x,z\n1,2\n,3\n4,5\n")
     command("fit", "a.csv", "-t", "y", "-o", "m.adaline", "--missing", "drop", "-q")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from adaline import LeastSquares, Perceptron, Report, write_report
-from adaline.data import Encoding, blocks, describe, export, fit, load, save
+from adaline.data import Encoding, blocks, describe, export, fit, load, look, save
 
 NAN, INF = float("nan"), float("inf")
 VALUES = {
@@ -58,6 +58,9 @@ CALLS = {
             "encoding": NONE,
             "columns": NONE,
             "missing": set(),
+            "read": NONE | {"dict"},
+            "na": NONE | {"list", "tuple", "texts"},
+            "use": NONE | {"list", "tuple"},
             "jobs": WHOLE,
             "checkpoint": NONE | {"text"},
             "every": {"zero", "seven", "half", "inf", "huge"},
@@ -77,7 +80,14 @@ CALLS = {
     "Encoding": (
         Encoding,
         {"inputs": ENCODING.inputs},
-        {"inputs": set(), "missing": set(), "unknown": set()},
+        {
+            "inputs": set(),
+            "missing": set(),
+            "unknown": set(),
+            "left_out": {"tuple"},
+            "na": {"tuple"},
+            "target": NONE,
+        },
     ),
     "Encoding.learn": (
         Encoding.learn,
@@ -88,9 +98,34 @@ CALLS = {
             "missing": set(),
             "unknown": set(),
             "most_levels": WHOLE | {"huge"},
+            "rare": NONE | WHOLE | {"zero", "huge"},
+            "read": NONE | {"dict"},
+            "na": NONE | {"list", "tuple", "texts"},
+            "use": NONE | {"list", "tuple"},
+            "ignore": NONE | {"list", "tuple"},
             "jobs": WHOLE,
         },
     ),
+    "look": (
+        look,
+        {"source": TABLE, "target": "x3"},
+        {
+            "target": NONE,
+            "columns": NONE,
+            "missing": set(),
+            "most_levels": WHOLE | {"huge"},
+            "rare": NONE | WHOLE | {"zero", "huge"},
+            "read": NONE | {"dict"},
+            "na": NONE | {"list", "tuple", "texts"},
+            "use": NONE | {"list", "tuple"},
+            "ignore": NONE | {"list", "tuple"},
+            "unknown": set(),
+            "jobs": WHOLE,
+        },
+    ),
+    "prepare": (ENCODING.prepare, {"source": TABLE}, {}),
+    "read": (ENCODING.read, {"block": BLOCK}, {"block": set()}),
+    "unknown_in": (ENCODING.unknown_in, {"block": BLOCK}, {"block": set()}),
     "Encoding.from_dict": (Encoding.from_dict, {"plain": ENCODING.to_dict()}, {"plain": set()}),
     "kept": (ENCODING.kept, {"block": BLOCK}, {"block": set(), "target": NONE | TEXTS}),
     "encode": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 
 import numpy as np
@@ -102,15 +101,10 @@ def test_infinities_are_refused_whatever_is_done_with_missing_values():
             encoded(Encoding.learn(table, "y", missing=missing), table)
 
 
-def test_too_many_levels_dates_and_lists_are_refused_in_a_sentence():
+def test_too_many_levels_and_lists_are_refused_in_a_sentence():
     many = pl.DataFrame({"id": [f"u{i}" for i in range(50)], "y": np.zeros(50)})
     with pytest.raises(DataError, match="'id' has more than 10 levels"):
         Encoding.learn(blocks(many, rows=7), "y", most_levels=10)
-    day = datetime.date(2020, 1, 1)
-    with pytest.raises(DataError, match="'d' holds dates"):
-        Encoding.learn(pl.DataFrame({"d": [day], "y": [1.0]}), "y")
-    with pytest.raises(DataError, match="'d' holds dates"):
-        Encoding.learn(pl.DataFrame({"d": ["2020-01-01"], "y": [1.0]}), "y")
     with pytest.raises(DataError, match="neither numbers nor text"):
         Encoding.learn(pl.DataFrame({"l": [[1, 2]], "y": [1.0]}), "y")
     with pytest.raises(DataError, match="no columns beside"):

@@ -19,12 +19,15 @@ _HOME = {
     "describe": "adaline.data.storing.model_files",
     "fit": "adaline.data.fitting.fitting",
     "load": "adaline.data.storing.model_files",
+    "Look": "adaline.data.reading.look",
+    "look": "adaline.data.reading.look",
     "save": "adaline.data.storing.model_files",
 }
 
 __all__ = [
     "Block",
     "Encoding",
+    "Look",
     "Prepared",
     "Source",
     "blocks",
@@ -32,6 +35,7 @@ __all__ = [
     "export",
     "fit",
     "load",
+    "look",
     "save",
 ]
 
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from adaline.data.fitting.fitting import fit
     from adaline.data.reading.blocks import blocks
     from adaline.data.reading.encoding import Encoding
+    from adaline.data.reading.look import Look, look
     from adaline.data.reading.source import Block, Source
     from adaline.data.storing.export import export
     from adaline.data.storing.model_files import Prepared, describe, load, save

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data import Encoding, Prepared, blocks
+from adaline.data import Encoding, Prepared
 from adaline.parameters import ParameterError, shown
 
 
@@ -16,7 +16,7 @@ def model_and_rows(model: Any, X: Any) -> tuple[Any, Any, Encoding | None]:
         check_fitted(model)
         return model, X, None
     check_fitted(model.model)
-    parts = [model.encoded(block) for block in blocks(X)]
+    parts = list(model.encoded(X))
     if hasattr(parts[0], "tocsr"):
         from scipy import sparse
 

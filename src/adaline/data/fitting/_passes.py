@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.column_facts import column_of, missing_in
+from adaline.data.reading.columns import column_of, missing_in
 from adaline.data.reading.encoding import Encoding
 from adaline.data.reading.source import Block, Piece, Source
 from adaline.data.storing.checkpoint import Checkpoint, storable
@@ -184,7 +184,7 @@ class Rows:
 
     def _chosen(self, block: Block) -> tuple[Any, Any]:
         keep, column = self.encoding.kept(block, self.target), column_of(block, self.target)
-        drop = self.encoding.missing == "drop"
+        drop = self.encoding.missing in ("drop", "auto")
         for what, name in (("target", self.target), ("exposure", self.exposure)):
             gone = None if name is None else missing_in(column_of(block, name))
             if gone is None:

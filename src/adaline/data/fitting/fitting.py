@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,7 +26,8 @@ from adaline.data.reading.checks import (
     check_whole,
     wrong_type,
 )
-from adaline.data.reading.encoding import MISSING, Encoding, Missing
+from adaline.data.reading.encoding import Encoding
+from adaline.data.reading.options import MISSING, Missing
 from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
@@ -44,6 +45,9 @@ def fit(
     encoding: Encoding | None = None,
     columns: Any = None,
     missing: Missing = "refuse",
+    read: Mapping[str, str] | None = None,
+    na: Sequence[str] | None = None,
+    use: Sequence[str] | None = None,
     jobs: int = 1,
     checkpoint: Any = None,
     every: float = 2.0,
@@ -73,8 +77,11 @@ def fit(
         there is text.
     columns : sequence of str, optional
         The input columns, all but the target by default.
-    missing : {"refuse", "drop", "mean"}
+    missing : {"refuse", "drop", "mean", "auto"}
         What to do with missing values, where no encoding is given.
+    read, na, use : optional
+        How to read columns, texts that stand for missing values, and columns to use whatever they
+        look like: as in `Encoding.learn`, where no encoding is given.
     jobs : int
         Processes that read and sum; the answer has the same bits with any number of them.
         Learners that take the rows in their order need one.
@@ -119,17 +126,21 @@ def fit(
     (array([ 2., -1.]), 3.0)
     """
     name, way = type(estimator).__name__, _way(estimator, online)
-    _check(target, encoding, columns, missing, jobs, checkpoint, every, progress, passes)
+    reading = read, na, use
+    _check(target, encoding, columns, missing, *reading, jobs, checkpoint, every, progress, passes)
     check_labels("classes", classes)
     check_whole("seed", seed, 0)
     source = blocks(source)
     place_of(target, source.names, source.name, "target column")
     if exposure is not None:
-        columns = _beside(exposure, source, target, encoding, columns, estimator)
+        _check_exposure(exposure, source, target, encoding, columns, estimator)
     if encoding is None:
-        encoding = _learned(source, target, columns, missing, jobs)
+        beside = None if exposure is None else [exposure]
+        options = {"missing": missing, "read": read, "na": na, "use": use, "ignore": beside}
+        encoding = _learned(source, target, columns, options, jobs)
     elif target in {entry.name for entry in encoding.inputs}:
         raise ValueError(f"the encoding has the target {target!r} among its inputs.")
+    source = encoding.prepare(source)
     rows = Rows(encoding, target, exposure, source.name)
     store = None
     if checkpoint is not None:
@@ -179,15 +190,15 @@ def _way(estimator: Any, online: Any) -> str:
     return str(way)
 
 
-def _beside(
+def _check_exposure(
     exposure: Any,
     source: Source,
     target: str,
     encoding: Encoding | None,
     columns: Any,
     estimator: Any,
-) -> Any:
-    """The input columns, where one column is the exposure; None where an encoding has them."""
+) -> None:
+    """Refuse an exposure that is no column of its own, or that the learner has no use for."""
     check_text("exposure", exposure, "the name of a column")
     if estimator._learns != "counts":
         raise ValueError(
@@ -199,22 +210,21 @@ def _beside(
     inputs = columns if encoding is None else [entry.name for entry in encoding.inputs]
     if inputs is not None and exposure in inputs:
         raise ValueError(f"the exposure {exposure!r} is among the inputs; it has no weight.")
-    if encoding is None and columns is None:
-        return [column for column in source.names if column not in (target, exposure)]
-    return columns
 
 
-def _learned(source: Source, target: str, columns: Any, missing: Missing, jobs: int) -> Encoding:
+def _learned(source: Source, target: str, columns: Any, options: Any, jobs: int) -> Encoding:
     text = any(
-        kind != "number" and name != target and (columns is None or name in columns)
+        kind != "number"
+        and name not in (target, *(options["ignore"] or ()))
+        and (columns is None or name in columns)
         for name, kind in zip(source.names, source.kinds, strict=True)
     )
-    if not source.again and (text or missing == "mean"):
+    if not source.again and (text or options["missing"] in ("mean", "auto")):
         raise DataError(
             f"{source.name} can be read once only, and its text columns and means need a pass of "
             "their own; save it to a file first, give an encoding=, or choose columns= of numbers."
         )
-    return Encoding.learn(source, target, columns=columns, missing=missing, jobs=jobs)
+    return Encoding.learn(source, target, columns=columns, jobs=jobs, **options)
 
 
 def _check(
@@ -222,6 +232,9 @@ def _check(
     encoding: Any,
     columns: Any,
     missing: Any,
+    read: Any,
+    na: Any,
+    use: Any,
     jobs: Any,
     checkpoint: Any,
     every: Any,
@@ -235,6 +248,9 @@ def _check(
     check_names("columns", columns)
     if encoding is not None and columns is not None:
         raise ValueError("columns and encoding are both given; the encoding has its columns.")
+    for name, value in (("read", read), ("na", na), ("use", use)):
+        if encoding is not None and value is not None:
+            raise ValueError(f"{name} and encoding are both given; the encoding has its readings.")
     check_choice("missing", missing, MISSING)
     check_jobs(jobs)
     check_whole("passes", passes, 1)

@@ -20,6 +20,7 @@ from adaline.data.reading.source import (
     chosen,
     existing,
     fingerprint_of_file,
+    head_rows,
     ranges,
     reading,
 )
@@ -95,6 +96,10 @@ class ArrowSource(Source):
     def descriptors(self) -> Iterable[Piece]:
         """Ranges of rows that follow the row groups."""
         return self.pieces
+
+    def head(self) -> Block:
+        """The first rows."""
+        return self.read(Piece(0, 0, min(self.rows or 0, head_rows(len(self.names)))))
 
     @property
     def fingerprint(self) -> str:

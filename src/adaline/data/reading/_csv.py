@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import re
@@ -12,10 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._engine import columns_of, engine, has
+from adaline.data.reading._engine import columns_of, engine, has, is_polars
 from adaline.data.reading._text import CHUNK, Text
+from adaline.data.reading._text_kinds import kind_of, not_a_number, numbers_of_text
+from adaline.data.reading.notations import is_gap
 from adaline.data.reading.source import (
     Block,
+    Column,
     Kind,
     Piece,
     Source,
@@ -30,7 +34,6 @@ from adaline.errors import DataError
 MISSING = ["", "NA", "N/A", "null", "NULL", "None"]
 _TASTE = 2**20  # bytes from which the columns' types are told,
 _FIRST = 1000  # and rows
-_NEARLY = 0.9  # of the values that are numbers make a column of numbers
 _QUOTED = re.compile(rb'"[^"]*"')
 _EMPTY = re.compile(rb"^(?:[ \t]*\r?\n)+", re.MULTILINE)
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|infinity|nan)\s*")
@@ -39,8 +42,12 @@ _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|in
 class CsvSource(Source):
     """Comma- or tab-separated values with a line of column names.
 
-    A column is of numbers where nearly all values of the first rows are; then all must be.
+    A column is of numbers where nearly all values of the first rows are; then all must be, or be
+    marks of missing values.
     """
+
+    typed = False
+    na: tuple[str, ...] = ()
 
     def __init__(self, path: str, separator: str, columns: Sequence[str] | None, rows: int | None):
         self.name, self.separator = existing(path), separator
@@ -93,18 +100,27 @@ class CsvSource(Source):
             raise DataError(f"{self.name}: near line {at} this is no CSV: {error}.") from None
         if len(body) + self.begin >= _TASTE and len(found) > 1:
             found.pop()  # it may be cut
-        there, numbers = [0] * len(self.fields), [0] * len(self.fields)
-        for row in found:
-            for j, value in enumerate(row[: len(there)]):
-                if value not in MISSING:
-                    there[j] += 1
-                    numbers[j] += _is_number(value)
         if not found:
             raise DataError(f"{self.name}: there are column names and no rows; a fit needs rows.")
         return [
-            "number" if n >= _NEARLY * all_ else "text"
-            for n, all_ in zip(numbers, there, strict=True)
+            kind_of((row[j] for row in found if j < len(row)), _is_number)
+            for j in range(len(self.fields))
         ]
+
+    def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> CsvSource:
+        """The same rows, with these columns as text and these texts as gaps."""
+        kinds = {j for j, name in enumerate(self.fields) if name in set(text)}
+        if not na and all(self.all_kinds[j] == "text" for j in kinds):
+            return self
+        other = copy.copy(self)
+        other.na = tuple(na)
+        other.all_kinds = ["text" if j in kinds else k for j, k in enumerate(self.all_kinds)]
+        other.kinds = tuple(other.all_kinds[j] for j in self.places)
+        return other
+
+    def head(self) -> Block:
+        """The first rows, about a megabyte."""
+        return self.read(next(iter(self.text.pieces(self.begin, min(self.chunk, _TASTE)))))
 
     def descriptors(self) -> Iterable[Piece]:
         """Ranges of about as many bytes each, cut after a line."""
@@ -126,20 +142,19 @@ class CsvSource(Source):
             data += b"\n"
         raw = data
         try:
-            table = self._table(data)
-            if not self._is_even(data, table.shape[0]) and _EMPTY.search(data):
+            columns = self._columns(data)
+            if not self._is_even(data, len(columns[0].values)) and _EMPTY.search(data):
                 data = _EMPTY.sub(b"", data)  # empty lines are no rows
-                table = self._table(data)
+                columns = self._columns(data)
         except MemoryError:
             raise
         except BaseException as error:
             if not is_failure(error):
                 raise
             raise self._complaint(data, start, str(error)) from None
-        if not self._is_even(data, table.shape[0]):
+        if not self._is_even(data, len(columns[0].values)):
             raise self._complaint(data, start, "its lines have different numbers of fields")
-        block = columns_of(table, self.kinds)
-        return Block(self.names, block, None, lambda i: self._line(raw, start, i, raw is data))
+        return Block(self.names, columns, None, lambda i: self._line(raw, start, i, raw is data))
 
     def _is_even(self, data: bytes, rows: int) -> bool:
         """Whether there are as many separators as so many rows must have."""
@@ -152,6 +167,26 @@ class CsvSource(Source):
         if len(self.fields) == 1:
             return _count(plain, "\n") == rows
         return _count(plain, self.separator) == rows * (len(self.fields) - 1)
+
+    def _columns(self, data: bytes) -> tuple[Column, ...]:
+        """The columns; those of numbers through text where marks such as "?" stand for gaps."""
+        try:
+            return columns_of(self._table(data), self.kinds)
+        except MemoryError:
+            raise
+        except BaseException as error:
+            if "number" not in self.kinds or not is_failure(error):
+                raise
+            table = self.reread(self.names)._table(data)
+            columns = list(columns_of(table, ["text" for _ in self.names]))
+            for j, kind in enumerate(self.kinds):
+                if kind == "number":
+                    series = table.to_series(j) if is_polars(table) else None
+                    found = numbers_of_text(series, columns[j], self.na, "number")
+                    if found is None:
+                        raise
+                    columns[j] = found
+            return tuple(columns)
 
     def _table(self, data: bytes) -> Any:
         if self.engine == "polars":
@@ -236,12 +271,9 @@ class CsvSource(Source):
                         f"{len(self.fields)} columns; correct that line."
                     )
                 for j, value in enumerate(row):
-                    if self.all_kinds[j] == "number" and not _is_number(value):
-                        return DataError(
-                            f"{self.name}: line {line} has {value[:40]!r} in column "
-                            f"{self.fields[j]!r}, where nearly all are numbers; correct it, "
-                            "leave it empty if it is missing, or drop the column."
-                        )
+                    strange = not _is_number(value) and not is_gap(value, self.na)
+                    if self.all_kinds[j] == "number" and strange:
+                        return not_a_number(self.name, line, value, self.fields[j])
         except csv.Error as error:
             why = str(error)
         return DataError(f"{self.name}: from line {first} on it cannot be read as CSV: {why[:200]}")

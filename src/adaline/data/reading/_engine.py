@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from adaline.data.reading.source import Column, Kind
 from adaline.errors import MissingExtra
+from adaline.results import Array
+
+_MICROSECONDS, _NANOSECONDS = 86_400e6, 86_400e9  # of a day
 
 
 @cache
@@ -72,6 +75,8 @@ def _polars_column(series: Any, kind: Kind) -> Column:
         if missing is not None:
             series = series.fill_null(0)
         return Column(kind, series.to_numpy(), missing=missing)
+    if kind == "date":
+        return Column(kind, _polars_days(series), missing=missing)
     if kind != "text":
         return Column(kind, np.zeros(len(series), dtype=np.int8), missing=missing)
     if series.dtype != pl.String:
@@ -81,6 +86,18 @@ def _polars_column(series: Any, kind: Kind) -> Column:
     codes = series.replace_strict(levels, places, default=None) if len(levels) else None
     values = np.zeros(len(series), np.int32) if codes is None else codes.fill_null(0).to_numpy()
     return Column(kind, values, tuple(levels.to_list()), missing)
+
+
+def _polars_days(series: Any) -> Array:
+    """Days since 1970-01-01, the time of day as a fraction; days of durations and times."""
+    import polars as pl
+
+    if series.dtype == pl.Date:
+        return np.asarray(series.to_physical().fill_null(0).to_numpy(), dtype=np.float64)
+    if series.dtype != pl.Time:
+        series = series.dt.cast_time_unit("us")
+    whole = series.to_physical().fill_null(0).to_numpy()
+    return np.asarray(whole / (_NANOSECONDS if series.dtype == pl.Time else _MICROSECONDS))
 
 
 def arrow_kind(dtype: Any) -> Kind:
@@ -111,6 +128,8 @@ def _arrow_column(array: Any, kind: Kind) -> Column:
         if missing is not None:
             array = array.fill_null(0)
         return Column(kind, array.to_numpy(zero_copy_only=False), missing=missing)
+    if kind == "date":
+        return Column(kind, _arrow_days(array), missing=missing)
     if kind != "text":
         return Column(kind, np.zeros(len(array), dtype=np.int8), missing=missing)
     if not pa.types.is_string(array.type):
@@ -122,3 +141,22 @@ def _arrow_column(array: Any, kind: Kind) -> Column:
     rank[order] = np.arange(len(found))
     codes = compute.fill_null(coded.indices, 0).to_numpy(zero_copy_only=False)
     return Column(kind, rank[codes], tuple(found[i] for i in order), missing)
+
+
+def _arrow_days(array: Any) -> Array:
+    """As `_polars_days`."""
+    import pyarrow as pa
+
+    if pa.types.is_date32(array.type):
+        days = array.cast(pa.int32()).fill_null(0).to_numpy(zero_copy_only=False)
+        return np.asarray(days, dtype=np.float64)
+    if pa.types.is_date64(array.type):
+        array = array.cast(pa.timestamp("ms"))
+    if pa.types.is_time(array.type):
+        whole, parts = array.cast(pa.time64("ns")), _NANOSECONDS
+    elif pa.types.is_duration(array.type):
+        whole, parts = array.cast(pa.duration("us"), safe=False), _MICROSECONDS
+    else:
+        zone = getattr(array.type, "tz", None)
+        whole, parts = array.cast(pa.timestamp("us", zone), safe=False), _MICROSECONDS
+    return np.asarray(whole.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False) / parts)

@@ -25,6 +25,8 @@ class LibsvmSource(Source):
     has an index 0.
     """
 
+    is_matrix = True
+
     def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
         if columns is not None:
             raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")

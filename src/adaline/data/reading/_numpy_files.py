@@ -37,6 +37,8 @@ _CSR = {"data", "indices", "indptr", "shape"}
 class MatrixSource(Source):
     """Rows of a matrix, dense (perhaps mapped from a file) or CSR."""
 
+    is_matrix = True
+
     def __init__(
         self,
         matrix: Any,

@@ -20,6 +20,7 @@ from adaline.data.reading.source import (
     by_row,
     checked_names,
     chosen,
+    head_rows,
     ranges,
 )
 from adaline.errors import DataError
@@ -46,6 +47,10 @@ class TableSource(Source):
         assert self.rows is not None
         return ranges(self.rows, self.size)
 
+    def head(self) -> Block:
+        """The first rows."""
+        return self.read(Piece(0, 0, min(self.rows or 0, head_rows(len(self.names)))))
+
     def read(self, piece: Piece) -> Block:
         """The rows of a range."""
         part = self.table.slice(piece.start, piece.stop - piece.start)
@@ -71,7 +76,7 @@ class Once(Source):
     def __init__(self, parts: Iterator[Block], first: Block, name: str, kinds: Sequence[Any]):
         self.name, self.names, self.kinds = name, first.names, kinds
         self._parts, self._first = parts, first
-        self._begun = False
+        self._begun, self.is_matrix = False, first.matrix is not None
 
     def descriptors(self) -> Iterable[Piece]:
         """Nothing that could be read again."""
@@ -79,6 +84,12 @@ class Once(Source):
             f"{self.name} can be read once only, and this needs it again or in parts; save it to a "
             "file first."
         )
+
+    def head(self) -> Block:
+        """The first block, which is kept until the rows are read."""
+        if self._begun:
+            raise DataError(f"{self.name} has been read already; it can be read once only.")
+        return self._first
 
     def __iter__(self) -> Iterator[Block]:
         if self._begun:
@@ -108,6 +119,7 @@ class BlockList(Source):
                     f"{list(self.names)[:8]}; all blocks need the same columns."
                 )
         self.rows = sum(part.rows or 0 for part in self.parts)
+        self.is_matrix = all(part.is_matrix for part in self.parts)
 
     def descriptors(self) -> Iterable[Piece]:
         """Which block."""

@@ -83,6 +83,15 @@ def check_names(name: str, value: Any) -> None:
         raise ValueError(f"{name} is empty; expected {expected}, or None for all.")
 
 
+def check_texts(name: str, value: Any, expected: str) -> None:
+    """None, or a sequence of texts, which may be empty; a single str is none."""
+    if value is None:
+        return
+    good = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    if not good or not all(isinstance(part, str) for part in value):
+        raise wrong_type(name, value, expected)
+
+
 def check_path(name: str, value: Any) -> None:
     """A str or path, not empty."""
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):

@@ -1,4 +1,4 @@
-"""What an encoding has to know of all rows: levels of text, means of numbers; columns by name."""
+"""What an encoding has to know of all rows, as sums that merge: levels of text, means, dates."""
 
 from __future__ import annotations
 
@@ -9,130 +9,193 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.source import Block, Column, Piece, Source, place_of
-from adaline.errors import DataError
-from adaline.tiles import is_sparse
+from adaline.data.reading._column_readings import as_numbers, as_text
+from adaline.data.reading.columns import column_of, missing_in
+from adaline.data.reading.notations import candidates, is_gap
+from adaline.data.reading.source import Block, Column, Piece, Source
+
+_KEPT = 20_000  # levels of a column that are counted; more are no levels
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers or dates of a column: how many, their mean and range, and how many are missing.
+
+    Dates have counts of their months (12) and weekdays (7), and the different days, None where
+    they are too many to keep.
+    """
+
+    n: int
+    mean: float
+    gaps: int
+    low: float = np.inf
+    high: float = -np.inf
+    months: tuple[int, ...] = ()
+    weekdays: tuple[int, ...] = ()
+    days: frozenset[int] | None = frozenset()
+
+    def __add__(self, b: Numbers) -> Numbers:
+        n = self.n + b.n
+        return Numbers(
+            n,
+            self.mean + (b.mean - self.mean) * (b.n / n if n else 0.0),
+            self.gaps + b.gaps,
+            min(self.low, b.low),
+            max(self.high, b.high),
+            _added(self.months, b.months),
+            _added(self.weekdays, b.weekdays),
+            _both(self.days, b.days),
+        )
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Levels of a column of text with their counts, and in which notations all can be read.
+
+    Attributes
+    ----------
+    counts : dict or None
+        None where the levels are too many to keep.
+    gaps : int
+        Missing values.
+    told : int
+        Values that are there and no mark of a missing value.
+    readings : dict
+        Notation to what the numbers or dates are.
+    """
+
+    counts: dict[str, int] | None
+    n: int
+    gaps: int
+    told: int
+    readings: dict[str, Numbers]
+
+    def __add__(self, b: Texts) -> Texts:
+        return Texts(
+            _counted(self.counts, b.counts),
+            self.n + b.n,
+            self.gaps + b.gaps,
+            self.told + b.told,
+            self._readings(b),
+        )
+
+    def _readings(self, b: Texts) -> dict[str, Numbers]:
+        """Notations of both; rows without a value fit every notation."""
+        if not self.told or not b.told:
+            kept, other = (b, self) if not self.told else (self, b)
+            nothing = Numbers(0, 0.0, other.n + other.gaps)
+            return {notation: found + nothing for notation, found in kept.readings.items()}
+        return {
+            notation: found + b.readings[notation]
+            for notation, found in self.readings.items()
+            if notation in b.readings
+        }
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Levels of text columns, and count and mean of numbers."""
+    """Of every column that matters, over all rows."""
 
-    levels: dict[str, tuple[str, ...]]
-    means: dict[str, tuple[int, float]]
+    texts: dict[str, Texts]
+    numbers: dict[str, Numbers]
 
-
-def facts_of(
-    piece: Piece, source: Source, text: Sequence[str], numbers: Sequence[str], most: int
-) -> Facts:
-    block = source.read(piece)
-    levels, means = {}, {}
-    for name in text:
-        (j,) = places_in(block, [name])
-        levels[name] = _few(block.columns[j].levels, name, most)
-    for name in numbers:
-        (j,) = places_in(block, [name])
-        column = column_at(block, j)
-        gone = missing_in(column)
-        there = column.values if gone is None else column.values[~gone]
-        if len(there):
-            middle = float(there[0]) if np.isfinite(there[0]) else 0.0
-            means[name] = len(there), middle + float(np.mean(there - middle, dtype=np.float64))
-        else:
-            means[name] = 0, 0.0
-    return Facts(levels, means)
-
-
-def join(most: int, a: Facts, b: Facts) -> Facts:
-    levels = {
-        name: _few(tuple(sorted({*found, *b.levels[name]})), name, most)
-        for name, found in a.levels.items()
-    }
-    means = {}
-    for name, (n, mean) in a.means.items():
-        m, other = b.means[name]
-        means[name] = n + m, mean + (other - mean) * (m / (n + m) if n + m else 0.0)
-    return Facts(levels, means)
-
-
-def _few(levels: tuple[str, ...], name: str, most: int) -> tuple[str, ...]:
-    if len(levels) > most:
-        dates = all(looks_like_a_date(level) for level in levels[:20])
-        what = "look like dates" if dates else "may be names or numbers of things"
-        raise DataError(
-            f"the column {name!r} has more than {most} levels ({levels[0]!r}, {levels[1]!r}, ...), "
-            f"which {what}; leave it out (columns=), make numbers of it, or raise most_levels."
-        )
-    return levels
-
-
-def looks_like_a_date(text: str) -> bool:
-    return len(text) >= 8 and text[:4].isdigit() and text[4:5] in "-/" and text[5:7].isdigit()
-
-
-def refuse_kind(kind: str, name: str, source: str) -> None:
-    if kind == "date":
-        raise DataError(
-            f"{source}: the column {name!r} holds dates or times, which are no numbers until "
-            "someone says how; make numbers of it (a year, days since a day), or leave it out."
-        )
-    if kind == "other":
-        raise DataError(
-            f"{source}: the column {name!r} holds neither numbers nor text; leave it out."
+    def __add__(self, b: Facts) -> Facts:
+        return Facts(
+            {name: found + b.texts[name] for name, found in self.texts.items()},
+            {name: found + b.numbers[name] for name, found in self.numbers.items()},
         )
 
 
-def places_in(block: Block, wanted: Sequence[str]) -> list[int]:
-    names = list(block.names)
-    if names[: len(wanted)] == list(wanted):
-        return list(range(len(wanted)))
-    where = {name: j for j, name in enumerate(names)}
-    return [where[n] if n in where else place_of(n, names, "the table") for n in wanted]
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns to look at, and how: text, numbers and dates by name.
+
+    `forced` are columns that the user calls numbers, codes such as 01234 included.
+    """
+
+    text: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
+    forced: tuple[str, ...] = ()
 
 
-def column_at(block: Block, j: int) -> Column:
-    """A column, also of a matrix."""
-    if block.matrix is None:
-        return block.columns[j]
-    values = block.matrix[:, j]
-    return Column("number", values.toarray()[:, 0] if is_sparse(values) else np.asarray(values))
+def facts_of(piece: Piece, source: Source, wanted: Wanted) -> Facts:
+    """What a piece of a source tells."""
+    return facts_of_block(source.read(piece), wanted)
 
 
-def column_of(block: Block, name: str) -> Column:
-    """The column of this name."""
-    return column_at(block, places_in(block, [name])[0])
+def facts_of_block(block: Block, wanted: Wanted) -> Facts:
+    """What a block tells."""
+    texts, numbers = {}, {}
+    for name in wanted.text:
+        column = as_text(column_of(block, name), wanted.na)
+        texts[name] = texts_of(column, wanted.na, name in wanted.forced)
+    for name in (*wanted.numbers, *wanted.dates):
+        column, _ = as_numbers(column_of(block, name), "", wanted.na)
+        numbers[name] = numbers_of(column, name in wanted.dates)
+    return Facts(texts, numbers)
 
 
-def missing_in(column: Column) -> NDArray[np.bool_] | None:
-    """Which values are missing, NaN included; None where none is."""
-    gone = column.missing
-    if column.kind == "number" and column.values.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(column.values.sum(dtype=np.float64)):
-                nan = np.isnan(column.values)
-                gone = nan if gone is None else gone | nan
-    return gone if gone is not None and gone.any() else None
-
-
-def bad_number(values: NDArray[Any], gone: Any, name: str, block: Block) -> DataError:
-    """Where the first infinity is, or the first NaN."""
-    infinite = np.isinf(values)
-    if infinite.any():
-        i, word, count = int(np.argmax(infinite)), "an infinite value", int(infinite.sum())
-        more = "a number beyond 1.8e308, or inf; correct it or leave the row out."
-    else:
-        nan = np.isnan(values) if gone is None else np.isnan(values) | gone
-        i, word, count = int(np.argmax(nan)), "NaN or nothing", int(nan.sum())
-        more = "leave those rows out (missing='drop') or fill in the mean (missing='mean')."
-    at = block.place(i) if len(values) == block.rows else "a row"
-    return DataError(f"the column {name!r} has {word} at {at} ({count} in this block): {more}")
-
-
-def missing_values(gone: NDArray[np.bool_], name: str, block: Block) -> DataError:
-    """Where the first missing value is, and how many there are."""
-    at = block.place(int(np.argmax(gone))) if len(gone) == block.rows else "a row"
-    return DataError(
-        f"the column {name!r} has {int(gone.sum())} missing values in one block, the first at "
-        f"{at}; leave those rows out (missing='drop'), or for numbers fill in the mean "
-        "(missing='mean')."
+def texts_of(column: Column, na: Sequence[str] = (), forced: bool = False) -> Texts:
+    """Of a column of text: what its rows have, which may be less than all levels."""
+    codes = column.values if column.missing is None else column.values[~column.missing]
+    count = np.bincount(codes, minlength=len(column.levels))
+    there = [level for level, n in zip(column.levels, count.tolist(), strict=True) if n]
+    told = sum(
+        int(n) for level, n in zip(column.levels, count, strict=True) if not is_gap(level, na)
     )
+    readings = {}
+    for notation in candidates(there, na, forced=forced):
+        found, _ = as_numbers(column, notation, na)
+        readings[notation] = numbers_of(found, notation.startswith("date"))
+    counts = {level: int(n) for level, n in zip(column.levels, count, strict=True) if n}
+    kept = counts if len(counts) <= _KEPT else None
+    return Texts(kept, len(codes), len(column.values) - len(codes), told, readings)
+
+
+def numbers_of(column: Column, dates: bool = False) -> Numbers:
+    """Of a column of numbers, or of days."""
+    gone = missing_in(column)
+    there = column.values if gone is None else column.values[~gone]
+    gaps = len(column.values) - len(there)
+    if not len(there):
+        return Numbers(0, 0.0, gaps)
+    middle = float(there[0]) if np.isfinite(there[0]) else 0.0
+    mean = middle + float(np.mean(there - middle, dtype=np.float64))
+    range_ = float(there.min()), float(there.max())
+    if not dates:
+        return Numbers(len(there), mean, gaps, *range_)
+    days = np.floor(there).astype(np.int64)
+    different = np.unique(days)
+    return Numbers(
+        len(there),
+        mean,
+        gaps,
+        *range_,
+        tuple(np.bincount(months_of(days) - 1, minlength=12).tolist()),
+        tuple(np.bincount((days + 3) % 7, minlength=7).tolist()),
+        frozenset(different.tolist()) if len(different) <= _KEPT else None,
+    )
+
+
+def months_of(days: NDArray[Any]) -> NDArray[np.int64]:
+    """The month, 1 to 12, of days since 1970-01-01."""
+    whole = np.floor(days).astype(np.int64).astype("datetime64[D]")
+    return np.asarray(whole.astype("datetime64[M]").astype(np.int64) % 12 + 1)
+
+
+def _added(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(x + y for x, y in zip(a, b, strict=True)) if a and b else a or b
+
+
+def _both(a: frozenset[int] | None, b: frozenset[int] | None) -> frozenset[int] | None:
+    both = None if a is None or b is None else a | b
+    return both if both is not None and len(both) <= _KEPT else None
+
+
+def _counted(a: dict[str, int] | None, b: dict[str, int] | None) -> dict[str, int] | None:
+    if a is None or b is None:
+        return None
+    both = a | {level: n + a.get(level, 0) for level, n in b.items()}
+    return both if len(both) <= _KEPT else None

@@ -1,73 +1,74 @@
-"""Columns of a table to numbers: as they are, or one indicator a level, learned in one pass."""
+"""Columns of a table to numbers: as they are, read by a notation, or one indicator a level."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.reading._applying import (
+    encoded_columns,
+    encoded_matrix,
+    read_block,
+    read_column,
+    side_by_side,
+    unknown_values,
+)
+from adaline.data.reading._read_source import ReadSource
+from adaline.data.reading._study import Study, study
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import (
     check_choice,
-    check_jobs,
-    check_names,
     check_text,
-    check_whole,
     wrong_type,
 )
-from adaline.data.reading.column_facts import (
-    Facts,
-    bad_number,
-    column_at,
-    facts_of,
-    join,
-    looks_like_a_date,
-    missing_in,
-    missing_values,
-    places_in,
-    refuse_kind,
+from adaline.data.reading.columns import column_at, missing_in, places_in
+from adaline.data.reading.inputs import Input, encoded_names
+from adaline.data.reading.options import (
+    MISSING,
+    MOST_LEVELS,
+    UNKNOWN,
+    Missing,
+    Unknown,
+    asked_for,
 )
-from adaline.data.reading.source import Block, Column, Source, chosen, place_of
-from adaline.errors import DataError
-from adaline.mapreduce import mapreduce
+from adaline.data.reading.source import Block, Column, Source
+from adaline.errors import DataError, DataWarning
 from adaline.results import Array
-from adaline.tiles import is_sparse
 
-Missing = Literal["refuse", "drop", "mean"]
-MISSING, UNKNOWN = ("refuse", "drop", "mean"), ("refuse", "zeros")
-MOST_LEVELS = 1000
-_TILE = 4096  # rows that are turned from columns to rows at a time
-
-
-@dataclass(frozen=True)
-class Input:
-    """One input column: a number (with what stands for a missing one), or text with its levels."""
-
-    name: str
-    levels: tuple[str, ...] | None = None
-    mean: float | None = None
+__all__ = ["Encoding", "Input"]
 
 
 @dataclass(frozen=True)
 class Encoding:
     """How rows of a table become rows of numbers; plain data, learned once and kept with a model.
 
-    Numbers stay as they are. Text (words, booleans, categories) becomes an indicator for each
-    level but the first in sorted order, against which the others are measured.
+    Numbers stay as they are. Numbers written for people (`12.5%`, `$3.10`, `1.234,5`) are read as
+    numbers, and dates as days since 1970-01-01, with indicators of months and weekdays where rows
+    are many. Other text (words, booleans, categories) becomes an indicator for each level but the
+    first in sorted order, against which the others are measured.
 
     Parameters
     ----------
     inputs : tuple of Input
-    missing : {"refuse", "drop", "mean"}
+    missing : {"refuse", "drop", "mean", "auto"}
         What to do with a missing value (a null, an empty field or NaN): say where it is, leave its
-        row out, or put the column's mean in its place.
+        row out, or put the column's mean in its place. "auto" puts the mean of the rows learned
+        from in its place, with an indicator "NAME is missing" where gaps are many; gaps of text
+        are the level "(missing)", and rows without a target are left out.
     unknown : {"refuse", "zeros"}
         What to do with a level that was not there when learning: say which, or give it no
         indicator, which is what the first level has.
+    left_out : tuple of (column, why)
+        Columns that `learn` did not take in: numbers and names of rows, constants.
+    na : tuple of str
+        Texts that stand for a missing value in every column.
+    target : Input, optional
+        How the target is read, where it is not taken as it is.
 
     Examples
     --------
@@ -79,17 +80,38 @@ class Encoding:
     ('size', 'colour=red')
     >>> [encoding.encode(block) for block in blocks(table)]
     [array([[1.5, 1. ], [2. , 0. ], [3. , 1. ]])]
+
+    >>> sold = ["1/12/2024", "31/12/2024", "2/12/2024"]
+    >>> table = pl.DataFrame({"share": ["41.5%", "7 %", "?"], "sold": sold})
+    >>> encoding = Encoding.learn(table, missing="auto")
+    >>> [entry.reading for entry in encoding.inputs]
+    ['number %', 'date dmy']
+    >>> [encoding.encode(block).tolist() for block in blocks(table)]
+    [[[41.5, 20058.0], [7.0, 20088.0], [24.25, 20059.0]]]
     """
 
     inputs: tuple[Input, ...]
     missing: Missing = "refuse"
-    unknown: Literal["refuse", "zeros"] = "refuse"
+    unknown: Unknown = "refuse"
+    left_out: tuple[tuple[str, str], ...] = ()
+    na: tuple[str, ...] = ()
+    target: Input | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.inputs, tuple) or not all(isinstance(i, Input) for i in self.inputs):
             raise wrong_type("inputs", self.inputs, "a tuple of Input, as Encoding.learn gives")
         check_choice("missing", self.missing, MISSING)
         check_choice("unknown", self.unknown, UNKNOWN)
+        pairs = isinstance(self.left_out, tuple) and all(
+            isinstance(pair, tuple) and list(map(type, pair)) == [str, str]
+            for pair in self.left_out
+        )
+        if not pairs:
+            raise wrong_type("left_out", self.left_out, "a tuple of pairs (column, why)")
+        if not isinstance(self.na, tuple) or not all(isinstance(mark, str) for mark in self.na):
+            raise wrong_type("na", self.na, "a tuple of texts")
+        if self.target is not None and not isinstance(self.target, Input):
+            raise wrong_type("target", self.target, "an Input, or None")
 
     @classmethod
     def learn(
@@ -99,11 +121,22 @@ class Encoding:
         *,
         columns: Sequence[str] | None = None,
         missing: Missing = "refuse",
-        unknown: Literal["refuse", "zeros"] = "refuse",
+        unknown: Unknown = "refuse",
         most_levels: int = MOST_LEVELS,
+        rare: int | None = None,
+        read: Mapping[str, str] | None = None,
+        na: Sequence[str] | None = None,
+        use: Sequence[str] | None = None,
+        ignore: Sequence[str] | None = None,
         jobs: int = 1,
     ) -> Encoding:
         """The encoding of all columns but the target; no pass where all are plain numbers.
+
+        Columns that count or name the rows are left out with a `DataWarning`: numbers 1, 2, 3, ...
+        or 0, 1, 2, ...; whole numbers that are all different in a column called "", id, index and
+        so on; text that is nearly all different or has more than `most_levels` levels. With
+        missing="auto" columns of one value or none are left out, too. The last column is never
+        left out. Arrays are taken as they are.
 
         Parameters
         ----------
@@ -111,65 +144,61 @@ class Encoding:
         target : str, optional
             A column that is not an input.
         columns : sequence of str, optional
-            The input columns; all but the target by default.
+            The input columns, exactly these; all but the target by default.
         missing, unknown
             As in the class.
         most_levels : int, default=1000
-            A column of text with more levels is refused.
+            A column of text with more levels is left out, or refused where you asked for it.
+        rare : int, optional
+            In text with more than 20 levels those with fewer rows are merged into "(other)", for
+            which unknown levels count, too; 5 with missing="auto", and 1, which merges none, with
+            others.
+        read : mapping, optional
+            How to read columns: {"code": "text", "price": "number", "sold": "date dmy"}; a
+            notation such as "number € .," says how numbers are written.
+        na : sequence of str, optional
+            Texts that stand for a missing value in every column, such as ["?", "-999"].
+        use : sequence of str, optional
+            Columns to use, even if they look like numbers or names of rows.
+        ignore : sequence of str, optional
+            Columns that are no inputs, as the target.
         jobs : int, default=1
             Processes that read.
         """
-        check_choice("missing", missing, MISSING)
-        check_choice("unknown", unknown, UNKNOWN)
-        check_names("columns", columns)
-        check_whole("most_levels", most_levels, 1)
-        check_jobs(jobs)
-        if target is not None:
-            check_text("target", target, "the name of a column")
-        source = blocks(source)
-        names = list(source.names)
-        if target is not None:
-            place_of(target, names, source.name, "target column")
-        picked = [j for j in chosen(columns, names, source.name) if names[j] != target]
-        if not picked:
-            raise DataError(f"{source.name}: there are no columns beside the target.")
-        for j in picked:
-            refuse_kind(source.kinds[j], names[j], source.name)
-        text = [names[j] for j in picked if source.kinds[j] == "text"]
-        numbers = [names[j] for j in picked if source.kinds[j] == "number"]
-        facts = Facts({}, {})
-        if text or (missing == "mean" and numbers):
-            look = functools.partial(
-                facts_of,
-                source=source,
-                text=text,
-                numbers=numbers if missing == "mean" else [],
-                most=most_levels,
-            )
-            facts = mapreduce(
-                look, source.descriptors(), functools.partial(join, most_levels), jobs
-            )
-        return cls(
-            tuple(_input(names[j], source, facts, missing) for j in picked), missing, unknown
+        asked = asked_for(
+            target, columns, missing, unknown, most_levels, rare, read, na, use, ignore, jobs
         )
+        found = study(blocks(source), asked)
+        _warn(found)
+        return cls.of(found, missing, unknown, asked.na)
+
+    @classmethod
+    def of(cls, found: Study, missing: Missing, unknown: Unknown, na: tuple[str, ...]) -> Encoding:
+        """The encoding that a study of all columns leads to."""
+        return cls(found.inputs, missing, unknown, found.left_out, na, found.target)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the encoded columns: "size", "colour=red"."""
-        return _encoded_names(self.inputs)
+        return encoded_names(self.inputs)
 
     def groups(self) -> list[tuple[str, tuple[str, ...]]]:
         """Each input column with the encoded columns that are made of it, in their order."""
-        return [(entry.name, _encoded_names((entry,))) for entry in self.inputs]
+        return [(entry.name, tuple(entry.names)) for entry in self.inputs]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `from_dict` takes it back."""
-        plain = asdict(self)
-        plain["inputs"] = [
-            {**entry, "levels": None if entry["levels"] is None else list(entry["levels"])}
-            for entry in plain["inputs"]
-        ]
-        return plain
+        plain: dict[str, Any] = {
+            "inputs": [entry.to_dict() for entry in self.inputs],
+            "missing": self.missing,
+            "unknown": self.unknown,
+        }
+        extra: dict[str, Any] = {
+            "left_out": [list(pair) for pair in self.left_out],
+            "na": list(self.na),
+            "target": None if self.target is None else self.target.to_dict(),
+        }
+        return plain | {key: value for key, value in extra.items() if value}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Encoding:
@@ -177,36 +206,74 @@ class Encoding:
         if not isinstance(plain, Mapping):
             raise wrong_type("plain", plain, "a mapping, as Encoding.to_dict gives")
         try:
-            inputs = tuple(
-                Input(
-                    str(entry["name"]),
-                    None if entry["levels"] is None else tuple(map(str, entry["levels"])),
-                    None if entry["mean"] is None else float(entry["mean"]),
-                )
-                for entry in plain["inputs"]
-            )
+            inputs = tuple(map(Input.from_dict, plain["inputs"]))
             missing, unknown = plain["missing"], plain["unknown"]
+            left_out = tuple((str(name), str(why)) for name, why in plain.get("left_out", ()))
+            na = tuple(map(str, plain.get("na", ())))
+            target = None if "target" not in plain else Input.from_dict(plain["target"])
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             raise DataError(f"this describes no encoding: {error!r}.") from None
-        if missing not in ("refuse", "drop", "mean") or unknown not in ("refuse", "zeros"):
+        if missing not in MISSING or unknown not in UNKNOWN:
             raise DataError(f"this describes no encoding: missing={missing!r}.")
-        return cls(inputs, missing, unknown)
+        return cls(inputs, missing, unknown, left_out, na, target)
+
+    def prepare(self, source: Any) -> Source:
+        """The source with its columns read as this encoding reads them, the target too.
+
+        The same source where they are so already. Columns that are text here are text in a CSV
+        file that holds digits only, so that "007" keeps its zeros.
+        """
+        source = blocks(source)
+        entries = [*self.inputs, *([self.target] if self.target is not None else [])]
+        there = set(source.names)
+        text = [e.name for e in entries if e.levels is not None and e.name in there]
+        source = source.reread(text, self.na)
+        kinds = dict(zip(source.names, source.kinds, strict=True))
+        other = [e for e in entries if kinds.get(e.name, _kind(e)) != _kind(e)]
+        if self.na:
+            other = [e for e in entries if e.name in there]
+        return ReadSource(source, other, self.na) if other else source
+
+    def read(self, block: Block) -> Block:
+        """A block with its columns read as this encoding reads them; `prepare` does it for all."""
+        _check_block(block)
+        entries = [*self.inputs, *([self.target] if self.target is not None else [])]
+        return read_block(entries, block, self.na)
 
     def kept(self, block: Block, target: str | None = None) -> NDArray[np.bool_] | None:
-        """Which rows to keep when missing="drop"; None where all are kept."""
-        if not isinstance(block, Block):
-            raise wrong_type("block", block, "a Block, such as blocks(source) gives")
+        """Which rows to keep; None where all are kept.
+
+        missing="drop" leaves out rows with any gap, "auto" those without a target.
+        """
+        _check_block(block)
         if target is not None:
             check_text("target", target, "the name of a column")
-        if self.missing != "drop":
+        if self.missing not in ("drop", "auto"):
             return None
-        wanted = [entry.name for entry in self.inputs] + ([target] if target is not None else [])
+        wanted = list(self.inputs) if self.missing == "drop" else []
+        if target is not None:
+            known = self.target is not None and self.target.name == target
+            wanted.append(self.target if known and self.target is not None else Input(target))
         keep = np.ones(block.rows, dtype=bool)
-        for j in places_in(block, wanted):
-            gone = missing_in(column_at(block, j))
+        for entry, j in zip(wanted, places_in(block, [e.name for e in wanted]), strict=True):
+            column = column_at(block, j)
+            if entry.name != target or entry is self.target:
+                column = self._column(entry, column, block)
+            gone = missing_in(column)
             if gone is not None:
                 keep &= ~gone
         return None if keep.all() else keep
+
+    def unknown_in(self, block: Block) -> dict[str, int]:
+        """How many values of each column of text are no level that was learned."""
+        _check_block(block)
+        text = [entry for entry in self.inputs if entry.levels is not None]
+        found = {}
+        for entry, j in zip(text, places_in(block, [e.name for e in text]), strict=True):
+            count = unknown_values(entry, self._column(entry, column_at(block, j), block))
+            if count:
+                found[entry.name] = count
+        return found
 
     def encode(
         self,
@@ -231,108 +298,57 @@ class Encoding:
         check_choice("order", order, ("C", "F"))
         keep = self.kept(block) if keep is None else _chosen_rows(keep, block.rows)
         places = places_in(block, [entry.name for entry in self.inputs])
-        if block.matrix is not None:
-            return self._matrix(block, places, keep, order)
+        if block.matrix is not None and not self.na and all(map(_is_plain, self.inputs)):
+            return encoded_matrix(self.inputs, block, places, keep, order)
         n = block.rows if keep is None else int(keep.sum())
         columns: list[Array] = []
         for entry, j in zip(self.inputs, places, strict=True):
-            plain = not check and entry.levels is None and entry.mean is None
-            if plain and block.columns[j].kind == "number" and block.columns[j].missing is None:
-                values = block.columns[j].values
-                columns.append(values if keep is None else values[keep])
+            column = column_at(block, j)
+            plain = not check and not self.na and entry.mean is None and _is_plain(entry)
+            if plain and column.kind == "number" and column.missing is None:
+                columns.append(column.values if keep is None else column.values[keep])
             else:
-                columns += self._encoded(entry, block, j, keep)
-        return _side_by_side(columns, n, order)
+                column = self._column(entry, column, block)
+                columns += encoded_columns(entry, column, block, keep, self.unknown)
+        return side_by_side(columns, n, order)
 
-    def _matrix(
-        self, block: Block, places: list[int], keep: NDArray[np.bool_] | None, order: Any
-    ) -> Any:
-        X = block.matrix
-        whole = places == list(range(X.shape[1]))
-        near = places == list(range(places[0], places[0] + len(places)))
-        if not whole:
-            X = X[:, places[0] : places[0] + len(places)] if near else X[:, places]
-        X = X if keep is None else X[keep]
-        values = X.data if is_sparse(X) else X
-        if values.dtype.kind != "f":
-            X = X.astype(np.float64)
-            return X
-        with np.errstate(over="ignore", invalid="ignore"):
-            fine = np.isfinite(values.sum(dtype=np.float64))
-        if fine or np.isfinite(values).all():
-            return X
-        if is_sparse(X):
-            X = X.copy()
-            for k, entry in enumerate(self.inputs):
-                column = X[:, k].toarray()[:, 0]
-                if not np.isfinite(column).all():
-                    raise bad_number(column, None, entry.name, block)
-        return _side_by_side(
-            [self._number(entry, X[:, k], None, block) for k, entry in enumerate(self.inputs)],
-            X.shape[0],
-            order,
+    def _column(self, entry: Input, column: Column, block: Block) -> Column:
+        """The column as its input has it."""
+        if column.kind == _kind(entry) and not self.na:
+            return column
+        return read_column(entry, column, block, self.na)
+
+
+def _warn(found: Study) -> None:
+    """Say what was left out, and what was guessed."""
+    if found.left_out:
+        told = "; ".join(f"{name!r} {why}" for name, why in found.left_out)
+        warnings.warn(
+            f"{found.source.name}: left out: {told}. use=[...] takes a column in, and "
+            "columns=[...] says which to use.",
+            DataWarning,
+            stacklevel=3,
+        )
+    for name, note in found.notes:
+        warnings.warn(
+            f"{found.source.name}: the column {name!r}: {note}. read={{...}} says how to read it, "
+            "na=[...] what stands for a missing value.",
+            DataWarning,
+            stacklevel=3,
         )
 
-    def _encoded(
-        self, entry: Input, block: Block, j: int, keep: NDArray[np.bool_] | None
-    ) -> list[Array]:
-        column = block.columns[j]
-        wanted = "number" if entry.levels is None else "text"
-        if column.kind != wanted:
-            raise DataError(
-                f"the column {entry.name!r} holds {column.kind}, and held {wanted} when the "
-                "encoding was learned; give it the same type."
-            )
-        if entry.levels is not None:
-            return self._indicators(entry, column, block, keep)
-        gone = column.missing
-        values = column.values
-        if keep is not None:
-            values, gone = values[keep], None if gone is None else gone[keep]
-        return [self._number(entry, values, gone, block)]
 
-    def _number(
-        self, entry: Input, values: NDArray[Any], gone: NDArray[np.bool_] | None, block: Block
-    ) -> Array:
-        """Finite numbers; what is missing is filled in, or refused."""
-        if values.dtype.kind == "f":
-            with np.errstate(over="ignore", invalid="ignore"):
-                fine = np.isfinite(values.sum(dtype=np.float64))
-            if not fine:
-                nan = np.isnan(values)
-                if np.isinf(values).any() or (nan.any() and entry.mean is None):
-                    raise bad_number(values, gone, entry.name, block)
-                gone = nan if gone is None else gone | nan
-        if gone is None or not gone.any():
-            return values
-        if entry.mean is None:
-            raise missing_values(gone, entry.name, block)
-        filled = values.astype(np.float64)
-        filled[gone] = entry.mean
-        return filled
+def _check_block(block: Any) -> None:
+    if not isinstance(block, Block):
+        raise wrong_type("block", block, "a Block, such as blocks(source) gives")
 
-    def _indicators(
-        self, entry: Input, column: Column, block: Block, keep: NDArray[np.bool_] | None
-    ) -> list[Array]:
-        assert entry.levels is not None
-        gone, codes = column.missing, column.values
-        if keep is not None:
-            codes, gone = codes[keep], None if gone is None else gone[keep]
-        if gone is not None and gone.any():
-            raise missing_values(gone, entry.name, block)
-        known = {level: k for k, level in enumerate(entry.levels)}
-        table = np.array([known.get(level, -1) for level in column.levels], dtype=np.int64)
-        if self.unknown == "refuse" and np.any(table < 0):
-            strange = np.isin(codes, np.flatnonzero(table < 0))
-            if strange.any():
-                i = int(np.argmax(strange))
-                raise DataError(
-                    f"the column {entry.name!r} has {column.levels[codes[i]]!r} at "
-                    f"{block.place(i)}, which is none of the {len(known)} levels that were "
-                    "learned; learn them again, or use unknown='zeros'."
-                )
-        places = table[codes] if len(table) else np.zeros(len(codes), dtype=np.int64)
-        return [(places == k).astype(np.float64) for k in range(1, len(entry.levels))]
+
+def _kind(entry: Input) -> str:
+    return "number" if entry.levels is None else "text"
+
+
+def _is_plain(entry: Input) -> bool:
+    return entry.levels is None and not entry.gaps and not entry.parts
 
 
 def _chosen_rows(keep: Any, rows: int) -> NDArray[np.bool_]:
@@ -340,43 +356,3 @@ def _chosen_rows(keep: Any, rows: int) -> NDArray[np.bool_]:
     if not good:
         raise wrong_type("keep", keep, f"an array of {rows} booleans")
     return np.asarray(keep)
-
-
-@functools.lru_cache(maxsize=32)
-def _encoded_names(inputs: tuple[Input, ...]) -> tuple[str, ...]:
-    names: list[str] = []
-    for entry in inputs:
-        if entry.levels is None:
-            names.append(entry.name)
-        else:
-            names += [f"{entry.name}={level}" for level in entry.levels[1:]]
-    return tuple(names)
-
-
-def _input(name: str, source: Source, facts: Facts, missing: str) -> Input:
-    if name in facts.levels:
-        levels = facts.levels[name]
-        if levels and all(looks_like_a_date(level) for level in levels):
-            refuse_kind("date", name, source.name)
-        return Input(name, levels)
-    if missing != "mean":
-        return Input(name)
-    n, mean = facts.means[name]
-    if n == 0:
-        raise DataError(f"{source.name}: every value of the column {name!r} is missing; drop it.")
-    return Input(name, None, mean)
-
-
-def _side_by_side(columns: Iterable[Array], n: int, order: Literal["C", "F"]) -> Array:
-    """Columns as one array (n, p) of float64."""
-    columns = list(columns)
-    if order == "F":
-        X = np.empty((n, len(columns)), order="F")
-        for j, column in enumerate(columns):
-            X[:, j] = column
-        return X
-    X = np.empty((n, len(columns)))
-    for i in range(0, n, _TILE):
-        for j, column in enumerate(columns):
-            X[i : i + _TILE, j] = column[i : i + _TILE]
-    return X

@@ -45,7 +45,8 @@ class Column:
     ----------
     kind : {"number", "text", "date", "other"}
     values : ndarray
-        Numbers as they are in the file; for text, the place of each value among the levels.
+        Numbers as they are in the file; for text, the place of each value among the levels; for
+        dates, days since 1970-01-01 with the time of day as a fraction.
     levels : tuple of str
         The different values of text, sorted.
     missing : ndarray of bool, or None
@@ -106,6 +107,8 @@ class Source:
     kinds: Sequence[Kind] = ()
     rows: int | None = None
     again: bool = True  # whether it can be read more than once
+    is_matrix: bool = False  # whether all columns are numbers without a table around them
+    typed: bool = True  # whether the columns have types, rather than values that tell them
 
     def descriptors(self) -> Iterable[Piece]:
         """The pieces, in order."""
@@ -119,6 +122,17 @@ class Source:
     def fingerprint(self) -> str:
         """Changes when the content does: what a checkpoint compares."""
         raise NotImplementedError
+
+    def head(self) -> Block:
+        """Some of the first rows, to look at: all of a small source."""
+        return self.read(next(iter(self.descriptors())))
+
+    def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> Source:
+        """The same rows, with these columns as text and these texts as gaps.
+
+        It matters where a file leaves types open; a table whose columns have types is the same.
+        """
+        return self
 
     def __iter__(self) -> Iterator[Block]:
         return map(self.read, self.descriptors())
@@ -138,6 +152,11 @@ def block_rows(columns: int, rows: int | None) -> int:
     if rows < 1:
         raise ValueError(f"rows is {rows}; a block has 1 row or more.")
     return rows
+
+
+def head_rows(columns: int) -> int:
+    """Rows of the head of a table, which is looked at before it is read: about a megabyte."""
+    return max(_HEAD // 8 // max(columns, 1), 1000)
 
 
 def by_row(start: int) -> Callable[[int], str]:

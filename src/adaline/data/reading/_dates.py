@@ -1,0 +1,90 @@
+"""Dates as people write them, to days since 1970-01-01; the time of day is a fraction."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from functools import cache
+
+ORDERS = ("ymd", "dmy", "mdy")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_NAMES = ["january", "february", "march", "april", "may", "june", "july", "august", "september"]
+_NAMES += ["october", "november", "december"]
+_MONTH_OF = {name: k + 1 for k, name in enumerate(_NAMES)}
+_MONTH_OF |= {name: k + 1 for k, name in enumerate(MONTHS)} | {"sept": 9}
+
+_DAY, _NAME = r"(?P<d>\d{1,2})", r"(?P<name>[A-Za-z]{3,9})\.?"
+_YEAR = r"(?P<y>\d{4}|\d{2})"
+_TIME = (
+    r"(?:(?:T|,?\s+)(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2}(?:[.,]\d+)?))?\s*(?P<half>[ap]\.?m\.?)?"
+    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
+)
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+_FORMS = {
+    "ymd": [rf"(?P<y>\d{{4}})(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep){_DAY}"],
+    "dmy": [
+        rf"{_DAY}(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep){_YEAR}",
+        rf"{_DAY}(?:\.?\s+|[-/])(?:of\s+)?{_NAME}(?:,?\s+|[-/]){_YEAR}",
+    ],
+    "mdy": [
+        rf"(?P<m>\d{{1,2}})(?P<sep>[-/.]){_DAY}(?P=sep){_YEAR}",
+        rf"{_NAME}(?:\s+|[-/]){_DAY}(?:st|nd|rd|th)?(?:,?\s+|[-/])(?P<y>\d{{4}})",
+    ],
+}
+
+
+@cache
+def _patterns(order: str) -> list[re.Pattern[str]]:
+    return [re.compile(rf"\s*{_WEEKDAY}{f}{_TIME}\s*", re.IGNORECASE) for f in _FORMS[order]]
+
+
+def days_of(text: str, order: str) -> float | None:
+    """Days since 1970-01-01 of a date; None for what is no date in this order.
+
+    >>> days_of("1970-01-03", "ymd"), days_of("2 Jan 1970 18:00", "dmy"), days_of("1.2.3", "dmy")
+    (2.0, 1.75, None)
+    """
+    for pattern in _patterns(order):
+        found = pattern.fullmatch(text)
+        if found is not None:
+            return _days(found.groupdict())
+    return None
+
+
+def _days(part: dict[str, str]) -> float | None:
+    year, day = part["y"], part["d"]
+    month = part["m"] if "m" in part else str(_MONTH_OF.get(part["name"].lower(), 0))
+    if len(year) == 2:
+        if part.get("sep") == "." and len(day + month) < 4:
+            return None  # 1.2.13 is rather the version of a program
+        year = f"{'19' if int(year) >= 69 else '20'}{year}"
+    try:
+        whole = datetime.date(int(year), int(month), int(day)).toordinal() - _EPOCH
+    except ValueError:
+        return None
+    time = _time(part)
+    return None if time is None else whole + time
+
+
+def _time(part: Mapping[str, str | None]) -> float | None:
+    """The time of day as a fraction, in UTC where a zone is given."""
+    if part["H"] is None:
+        return 0.0
+    hour, minute = int(part["H"]), int(part["M"] or 0)
+    second = float((part["S"] or "0").replace(",", "."))
+    half = part["half"]
+    if half is not None:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (half[0] in "pP")
+    if hour > 24 or minute > 59 or second >= 61:
+        return None
+    seconds = 3600.0 * hour + 60.0 * minute + second
+    zone = part["zone"]
+    if zone is not None and zone[0] in "+-":
+        offset = 3600 * int(zone[1:3]) + 60 * int(zone[-2:])
+        seconds += offset if zone[0] == "-" else -offset
+    return seconds / 86400.0

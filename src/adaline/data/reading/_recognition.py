@@ -1,0 +1,182 @@
+"""What a column is, from its facts: numbers, dates or levels, and in which notation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adaline.data.reading._dates import ORDERS, WEEKDAYS
+from adaline.data.reading.column_facts import Numbers, Texts
+from adaline.data.reading.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
+from adaline.data.reading.notations import SHARES, UNITS, candidates, is_gap, is_notation, words
+from adaline.errors import DataError
+
+RARE = 5  # rows, below which a level is merged with others
+_MANY_LEVELS = 20  # levels, above which rare ones are merged
+_MANY_GAPS, _SOME_GAPS = 0.05, 5  # share of the rows, and rows, for an indicator of gaps
+_DATED_ROWS = 60  # rows for indicators of months and weekdays,
+_DAYS_A_MONTH, _DAILY_DAYS = 3, 14  # different days for each month, and for weekdays
+_DAILY = 3  # days of the calendar for each day that comes, at most, in daily data
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The notation of a column, what its values are, and a note where it was a guess."""
+
+    notation: str
+    found: Numbers
+    note: str = ""
+
+
+def recognised(texts: Texts, typed: bool, wanted: str, name: str) -> Reading | None:
+    """How text is to be read as numbers or dates; None where it is text.
+
+    A table that has types calls its own text text, unless a notation or a mark of a missing value
+    shows why its numbers could not be numbers.
+    """
+    readings = texts.readings
+    if wanted:
+        readings = {k: v for k, v in readings.items() if k == wanted or k.startswith(f"{wanted} ")}
+        if not readings:
+            raise unreadable(texts, wanted, name)
+    elif typed and "number" in readings and texts.n == texts.told:
+        return None
+    if not readings:
+        return None
+    best = _best_number(readings) or _best_date(readings)
+    marks = texts.n > texts.told
+    if not wanted and marks and best.found.low == best.found.high:
+        return None  # "?" and "1" are two levels rather than a number with gaps
+    return best
+
+
+def unreadable(texts: Texts, wanted: str, name: str) -> DataError:
+    """Say which value is not what the user calls it."""
+    levels = list(texts.counts or ())
+    kind = wanted.partition(" ")[0]
+    told = [level for level in levels if not is_gap(level)]
+    strange = [
+        level
+        for level in told
+        if not any(c.startswith(wanted) for c in candidates([level], forced=True))
+    ]
+    example = strange[0] if strange else told[0] if told else None
+    if example is None:
+        return DataError(f"the column {name!r} has no value that could be read as a {kind}.")
+    how = f"as {wanted!r}" if " " in wanted else f"as a {kind}"
+    more = "and others are written in other ways; " if not strange else ""
+    return DataError(
+        f"the column {name!r} has {example[:40]!r}, which cannot be read {how}; {more}correct it, "
+        f"or say that it stands for a missing value (na=[{example[:40]!r}]; --na on the command "
+        "line)."
+    )
+
+
+def _best_number(readings: dict[str, Numbers]) -> Reading | None:
+    """The likeliest notation of numbers; thousands where a comma has three digits after it."""
+    numbers = [notation for notation in readings if notation.startswith("number")]
+    if not numbers:
+        return None
+    first, found = numbers[0], readings[numbers[0]]
+    head = " ".join(part for part in first.split(" ")[:2] if part == "number" or part in UNITS)
+    money = head != "number" and head.split(" ")[1] not in SHARES
+    other = readings.get(f"{head} .,")
+    if other is None or _is_same(found, other):
+        return Reading(first, found)
+    if first == head and money:  # 1.234 €: three decimals of money are rare
+        return Reading(f"{head} .,", other, "1.234 was read as a thousand and more, not as 1.234")
+    if first == f"{head} ,.":
+        return Reading(first, found, "1,234 was read as a thousand and more, not as 1.234")
+    return Reading(first, found)
+
+
+def _best_date(readings: dict[str, Numbers]) -> Reading:
+    """The order of day and month; where both fit, the one that keeps the dates closer together."""
+    fits = [order for order in ORDERS if f"date {order}" in readings]
+    found = {order: readings[f"date {order}"] for order in fits}
+    best = min(fits, key=lambda order: found[order].high - found[order].low)
+    note = ""
+    if len(fits) > 1 and not _is_same(found[fits[0]], found[fits[1]]):
+        told = {"dmy": "day before month", "mdy": "month before day"}[best]
+        note = f"dates such as 01/02/2024 fit two orders and were read {told}"
+    return Reading(f"date {best}", found[best], note)
+
+
+def _is_same(a: Numbers, b: Numbers) -> bool:
+    return (a.low, a.high, a.mean) == (b.low, b.high, b.mean)
+
+
+def number_input(
+    name: str, found: Numbers | None, missing: str, reading: str = "", *, only_days: bool = False
+) -> Input:
+    """A number or date, with what stands for its gaps."""
+    entry = Input(name, None, None, reading)
+    if reading.partition(" ")[0] == "date":
+        assert found is not None
+        entry = replace(entry, parts=("days",) if only_days else date_parts(found))
+    if missing not in ("mean", "auto"):
+        return entry
+    assert found is not None
+    if not found.n:
+        raise DataError(f"every value of the column {name!r} is missing; drop it.")
+    many = found.gaps >= max(_SOME_GAPS, _MANY_GAPS * (found.n + found.gaps))
+    return replace(entry, mean=found.mean, gaps=missing == "auto" and many)
+
+
+def date_parts(found: Numbers) -> tuple[str, ...]:
+    """Days; of 60 rows or more also months, where each has 3 days, and weekdays of daily data."""
+    parts = ["days"]
+    if found.n < _DATED_ROWS:
+        return tuple(parts)
+    months = [k + 1 for k, count in enumerate(found.months) if count]
+    different = np.inf if found.days is None else len(found.days)
+    if different >= _DAYS_A_MONTH * len(months):
+        parts += [f"month={month}" for month in months[1:]]
+    weekdays = [WEEKDAYS[k] for k, count in enumerate(found.weekdays) if count]
+    span = found.high - found.low + 1
+    if different >= _DAILY_DAYS and span <= _DAILY * different:
+        parts += [f"weekday={day}" for day in weekdays[1:]]
+    return tuple(parts)
+
+
+def text_input(name: str, found: Texts, missing: str, rare: int, reading: str = "") -> Input:
+    """Text with its levels; rare ones are merged, and gaps are a level where missing="auto"."""
+    assert found.counts is not None
+    levels, merged = sorted(found.counts), []
+    if len(levels) > _MANY_LEVELS:
+        merged = [level for level in levels if found.counts[level] < rare]
+    kept = [level for level in levels if level not in set(merged)]
+    if merged and not kept:
+        merged, kept = [], levels
+    extra = [OTHER_LEVEL] if merged else []
+    extra += [MISSING_LEVEL] if missing == "auto" and found.gaps else []
+    kept = [level for level in kept if level not in extra] + extra
+    return Input(name, tuple(kept), None, reading, False, tuple(merged))
+
+
+def told(entry: Input) -> str:
+    """How a column is used, in words."""
+    if entry.is_date:
+        parts = [part.partition("=")[0] for part in entry.parts]
+        more = [word for word in ("month", "weekday") if word in parts]
+        text = words(entry.reading) + ": days" + "".join(f", {word}s" for word in more)
+    elif entry.levels is not None:
+        count = len(entry.levels)
+        text = f"text, {count} level{'s' * (count != 1)}"
+        if entry.merged:
+            text += f", {len(entry.merged)} rare ones merged"
+    else:
+        text = words(entry.reading or "number")
+    return text + (", gaps marked" if entry.gaps else "")
+
+
+def check_read(read: dict[str, str]) -> None:
+    """Refuse words that are no reading."""
+    for name, how in read.items():
+        if isinstance(how, str) and (how in ("text", "number", "date") or is_notation(how)):
+            continue
+        raise ValueError(
+            f"read[{name!r}] is {how!r}; expected 'text', 'number', 'date', or a notation such as "
+            "'number %', 'number € .,' or 'date dmy'."
+        )

@@ -1,0 +1,282 @@
+"""A source looked at before it is learned from: what each column is, and what is made of it."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adaline.data.reading._column_readings import without_marks
+from adaline.data.reading._left_out import (
+    counts_rows,
+    names_rows,
+    suspicious_code,
+    tells_nothing,
+)
+from adaline.data.reading._recognition import (
+    Reading,
+    number_input,
+    recognised,
+    text_input,
+)
+from adaline.data.reading.column_facts import (
+    Facts,
+    Numbers,
+    Texts,
+    Wanted,
+    facts_of,
+    facts_of_block,
+)
+from adaline.data.reading.columns import column_of
+from adaline.data.reading.inputs import Input
+from adaline.data.reading.notations import candidates
+from adaline.data.reading.options import Asked
+from adaline.data.reading.source import Block, Source, chosen, place_of
+from adaline.errors import DataError
+from adaline.mapreduce import mapreduce
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A column: the input that is made of it, why it is left out, and what is doubtful."""
+
+    name: str
+    entry: Input | None
+    why: str = ""
+    note: str = ""
+    spare: Input | None = None  # what it would be if it were not left out
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """All columns of a source as an encoding sees them."""
+
+    source: Source
+    head: Block | None
+    facts: Facts
+    verdicts: tuple[Verdict, ...]
+    target: Input | None
+    notes: tuple[tuple[str, str], ...]
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Of the columns that are used."""
+        return tuple(v.entry for v in self.verdicts if v.entry is not None)
+
+    @property
+    def left_out(self) -> tuple[tuple[str, str], ...]:
+        """Columns that are not used, and why."""
+        return tuple((v.name, v.why) for v in self.verdicts if v.entry is None)
+
+
+def study(source: Source, asked: Asked, *, closely: bool = False) -> Study:
+    """Look at a source; `closely` takes a pass where plain numbers would need none."""
+    names = list(source.names)
+    for option, wanted_names in (
+        ("read", asked.read),
+        ("use", asked.use),
+        ("ignore", asked.ignore),
+    ):
+        for name in wanted_names:
+            place_of(name, names, source.name, f"column (for {option}=)")
+    if asked.target is not None:
+        place_of(asked.target, names, source.name, "target column")
+    picked = [names[j] for j in chosen(asked.columns, names, source.name)]
+    picked = [name for name in picked if name not in (asked.target, *asked.ignore)]
+    if not picked:
+        raise DataError(f"{source.name}: there are no columns beside the target.")
+    as_text = [name for name, how in asked.read.items() if how.partition(" ")[0] != "number"]
+    source = source.reread(as_text, asked.na)
+    kinds = dict(zip(source.names, source.kinds, strict=True))
+    for name in picked:
+        if kinds[name] == "other":
+            raise DataError(
+                f"{source.name}: the column {name!r} holds neither numbers nor text; leave it out."
+            )
+    plain = source.is_matrix and not asked.read and not asked.na
+    head = None if plain else source.head()
+    wanted = _wanted(source, asked, picked, kinds, head, closely)
+    facts = _facts(source, wanted, asked, head)
+    if plain:
+        found = [_plain(name, facts, asked, source) for name in picked]
+        return Study(source, head, facts, tuple(found), None, ())
+    assert head is not None
+    verdicts = [_verdict(name, kinds[name], head, facts, asked, source) for name in picked]
+    target, note = _target(kinds, facts, asked, source)
+    verdicts = _never_empty(verdicts, facts, asked, source)
+    notes = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
+    if note and asked.target is not None:
+        notes = (*notes, (asked.target, note))
+    return Study(source, head, facts, tuple(verdicts), target, notes)
+
+
+def _wanted(
+    source: Source,
+    asked: Asked,
+    picked: list[str],
+    kinds: Mapping[str, str],
+    head: Block | None,
+    closely: bool,
+) -> Wanted:
+    """Text and dates need all rows, numbers only where their means are wanted."""
+    forced = [name for name, how in asked.read.items() if how.startswith("number")]
+    as_text = [name for name, how in asked.read.items() if how == "text"]
+    text = [name for name in picked if kinds[name] == "text" or name in as_text]
+    dates = [name for name in picked if kinds[name] == "date" and name not in text]
+    numbers = [name for name in picked if kinds[name] == "number" and name not in text]
+    if asked.missing not in ("mean", "auto") and not closely:
+        numbers = []
+    target = asked.target
+    if target is not None and head is not None and kinds[target] == "text":
+        column = column_of(head, target)
+        open_ = not column.levels or candidates(column.levels, asked.na, forced=target in forced)
+        if asked.read.get(target, "") != "text" and (open_ or target in asked.read):
+            text.append(target)
+    return Wanted(tuple(text), tuple(numbers), tuple(dates), asked.na, tuple(forced))
+
+
+def _facts(source: Source, wanted: Wanted, asked: Asked, head: Block | None) -> Facts:
+    if not (wanted.text or wanted.numbers or wanted.dates):
+        return Facts({}, {})
+    inputs = [name for name in wanted.text if name != asked.target]
+    if not source.again and head is not None and not (inputs or wanted.numbers or wanted.dates):
+        return facts_of_block(head, wanted)  # the target alone: its first rows must tell
+    look = functools.partial(facts_of, source=source, wanted=wanted)
+    add: Callable[[Facts, Facts], Facts] = operator.add
+    return mapreduce(look, source.descriptors(), add, asked.jobs)
+
+
+def _plain(name: str, facts: Facts, asked: Asked, source: Source) -> Verdict:
+    """A column of a matrix: taken as it is."""
+    return Verdict(name, _named(source, number_input, name, facts.numbers.get(name), asked.missing))
+
+
+def _named(source: Source, make: Any, *given: Any, **more: Any) -> Any:
+    """Name the source in an error about a column."""
+    try:
+        return make(*given, **more)
+    except DataError as error:
+        raise DataError(f"{source.name}: {error}") from None
+
+
+def _verdict(
+    name: str, kind: str, head: Block, facts: Facts, asked: Asked, source: Source
+) -> Verdict:
+    if name in facts.texts:
+        return _of_text(name, facts.texts[name], asked, source)
+    if kind == "date":
+        only = asked.read.get(name) == "number"
+        found = facts.numbers[name]
+        return _of_numbers(name, found, "date", asked, source, only_days=only)
+    if asked.read.get(name, "").startswith("date"):
+        raise DataError(
+            f"{source.name}: the column {name!r} holds numbers, which cannot be read as dates."
+        )
+    column = column_of(head, name)
+    verdict = _of_numbers(name, facts.numbers.get(name), "", asked, source)
+    if verdict.entry is None:
+        return verdict
+    why = counts_rows(column, name)
+    if why is not None and not asked.keeps(name):
+        return Verdict(name, None, why, spare=verdict.entry)
+    code = suspicious_code(without_marks(column, asked.na))
+    if code is None:
+        return verdict
+    return Verdict(name, verdict.entry, note=f"{code:g} comes often and may mean a missing value")
+
+
+def _of_numbers(
+    name: str,
+    found: Numbers | None,
+    reading: str,
+    asked: Asked,
+    source: Source,
+    note: str = "",
+    *,
+    only_days: bool = False,
+) -> Verdict:
+    why = tells_nothing(found) if found is not None and asked.missing == "auto" else None
+    empty = found is not None and not found.n
+    if why is not None and (empty or not asked.keeps(name)):
+        spare = None if empty else number_input(name, found, asked.missing, reading)
+        return Verdict(name, None, why, spare=spare)
+    make = functools.partial(_named, source, number_input)
+    entry = make(name, found, asked.missing, reading, only_days=only_days)
+    return Verdict(name, entry, note=note)
+
+
+def _of_text(name: str, found: Texts, asked: Asked, source: Source) -> Verdict:
+    how = asked.read.get(name, "")
+    reading = _read_as(name, found, asked, source)
+    if reading is not None:
+        return _of_numbers(name, reading.found, reading.notation, asked, source, reading.note)
+    if not found.n and asked.missing == "auto":
+        return Verdict(name, None, "has no value in any row")
+    why = names_rows(found, name, asked.most_levels)
+    too_many = found.counts is None or len(found.counts) > asked.most_levels
+    if too_many and asked.keeps(name):
+        raise too_many_levels(name, found, asked.most_levels)
+    spare = None
+    if not too_many:
+        spare = text_input(name, found, asked.missing, asked.merged_below, how)
+        alone = len(spare.levels or ()) < 2
+        if asked.missing == "auto" and alone and why is None:
+            why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
+    if why is not None and not asked.keeps(name):
+        return Verdict(name, None, why, spare=spare)
+    return Verdict(name, spare)
+
+
+def _read_as(name: str, found: Texts, asked: Asked, source: Source) -> Reading | None:
+    how = asked.read.get(name, "")
+    if how == "text":
+        return None
+    reading: Reading | None = _named(source, recognised, found, source.typed, how, name)
+    return reading
+
+
+def _target(
+    kinds: Mapping[str, str], facts: Facts, asked: Asked, source: Source
+) -> tuple[Input | None, str]:
+    """How the target is read; None where it is taken as it is."""
+    name = asked.target
+    if name is None:
+        return None, ""
+    how = asked.read.get(name, "")
+    if kinds[name] == "date":
+        return Input(name, reading="date"), ""
+    if how == "text":
+        return Input(name, (), None, "text"), ""
+    if name not in facts.texts:
+        return None, ""
+    reading = _read_as(name, facts.texts[name], asked, source)
+    return (None, "") if reading is None else (Input(name, reading=reading.notation), reading.note)
+
+
+def too_many_levels(name: str, found: Texts, most: int) -> DataError:
+    """A column of text that cannot be a column of levels."""
+    some = sorted(found.counts)[:2] if found.counts else []
+    shown = f" ({some[0]!r}, {some[1]!r}, ...)" if len(some) == 2 else ""
+    return DataError(
+        f"the column {name!r} has more than {most} levels{shown}, which may be names or numbers of "
+        "things; leave it out (columns=), make numbers of it, or raise most_levels."
+    )
+
+
+def _never_empty(
+    verdicts: list[Verdict], facts: Facts, asked: Asked, source: Source
+) -> list[Verdict]:
+    """Where every column would be left out, the first that can be used is used, with a note."""
+    if any(v.entry is not None for v in verdicts):
+        return verdicts
+    for k, verdict in enumerate(verdicts):
+        if verdict.spare is not None:
+            note = f"{verdict.why}; it is used all the same, as there is no other column"
+            kept = Verdict(verdict.name, verdict.spare, note=note)
+            return [*verdicts[:k], kept, *verdicts[k + 1 :]]
+    first = verdicts[0]
+    if first.name in facts.texts and facts.texts[first.name].n:
+        raise too_many_levels(first.name, facts.texts[first.name], asked.most_levels)
+    raise DataError(f"{source.name}: every value of the column {first.name!r} is missing; drop it.")

@@ -1,0 +1,69 @@
+"""Columns of a block by name, their missing values, and sentences that say where those are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.data.reading.source import Block, Column, place_of
+from adaline.errors import DataError
+from adaline.tiles import is_sparse
+
+
+def places_in(block: Block, wanted: Sequence[str]) -> list[int]:
+    names = list(block.names)
+    if names[: len(wanted)] == list(wanted):
+        return list(range(len(wanted)))
+    where = {name: j for j, name in enumerate(names)}
+    return [where[n] if n in where else place_of(n, names, "the table") for n in wanted]
+
+
+def column_at(block: Block, j: int) -> Column:
+    """A column, also of a matrix."""
+    if block.matrix is None:
+        return block.columns[j]
+    values = block.matrix[:, j]
+    return Column("number", values.toarray()[:, 0] if is_sparse(values) else np.asarray(values))
+
+
+def column_of(block: Block, name: str) -> Column:
+    """The column of this name."""
+    return column_at(block, places_in(block, [name])[0])
+
+
+def missing_in(column: Column) -> NDArray[np.bool_] | None:
+    """Which values are missing, NaN included; None where none is."""
+    gone = column.missing
+    if column.kind == "number" and column.values.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(column.values.sum(dtype=np.float64)):
+                nan = np.isnan(column.values)
+                gone = nan if gone is None else gone | nan
+    return gone if gone is not None and gone.any() else None
+
+
+def bad_number(values: NDArray[Any], gone: Any, name: str, block: Block) -> DataError:
+    """Where the first infinity is, or the first NaN."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        i, word, count = int(np.argmax(infinite)), "an infinite value", int(infinite.sum())
+        more = "a number beyond 1.8e308, or inf; correct it or leave the row out."
+    else:
+        nan = np.isnan(values) if gone is None else np.isnan(values) | gone
+        i, word, count = int(np.argmax(nan)), "NaN or nothing", int(nan.sum())
+        more = "leave those rows out (missing='drop') or fill in the mean (missing='mean')."
+    at = block.place(i) if len(values) == block.rows else "a row"
+    return DataError(f"the column {name!r} has {word} at {at} ({count} in this block): {more}")
+
+
+def missing_values(gone: NDArray[np.bool_], name: str, block: Block) -> DataError:
+    """Where the first missing value is, and how many there are."""
+    at = block.place(int(np.argmax(gone))) if len(gone) == block.rows else "a row"
+    return DataError(
+        f"the column {name!r} has {int(gone.sum())} missing values in one block, the first at "
+        f"{at}; leave those rows out (missing='drop'), or for numbers fill in the mean "
+        "(missing='mean')."
+    )

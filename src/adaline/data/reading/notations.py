@@ -1,0 +1,230 @@
+"""Numbers and dates as people write them: `12.5%`, `$3.10`, `1.234,5`, `31/12/2024`.
+
+A notation is a short text that says how all values of a column are written:
+
+    "number", "number %", "number $", "number ,.", "number € .,", "date ymd", "date dmy", "date mdy"
+
+The word "number" may be followed by a unit that stands at every value, and by two marks: the one
+between thousands ("_" for a space) and the decimal one. Values are read level by level, where
+levels are the different texts of a column, so that a column of a million rows costs little.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.data.reading._dates import ORDERS, days_of
+from adaline.results import Array
+
+# Texts that stand for a missing value in a column of numbers or dates; case does not matter.
+GAPS = frozenset(
+    (
+        *("", "?", "??", "-", "--", "---", ".", "..", "...", "–", "—", "n/a", "na", "n.a.", "n.a"),
+        *("#n/a", "#na", "#value!", "#div/0!", "#null!", "#ref!", "#num!", "null", "(null)"),
+        *("none", "nil", "nan", "<na>", "nat", "missing", "unknown", "not available"),
+    )
+)
+
+SIGNS = ("%", "‰", "US$", "A$", "C$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₴", "₪")
+CODES = (
+    *("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "RUB", "SEK", "NOK", "DKK", "PLN", "CZK"),
+    *("CAD", "AUD", "NZD", "BRL", "MXN", "ZAR", "kr", "zł", "Fr."),
+)
+UNITS = (*SIGNS, *CODES)
+SHARES = ("%", "‰")
+
+# Thousands and decimal mark, the likeliest first; "" is plain: no thousands, decimal point.
+MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
+
+_SAMPLE = 32  # levels that a notation must read before all are tried
+_WRITTEN = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
+_CODE = re.compile(r"0\d+")  # 01234: a code rather than a number
+_UNIT = re.compile("|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What levels say in a notation.
+
+    Attributes
+    ----------
+    values : ndarray of shape (levels,)
+        Numbers, or days since 1970-01-01; 0 where nothing was read.
+    gone : ndarray of bool
+        Levels that stand for a missing value.
+    strange : tuple of str
+        Levels that the notation cannot read, a few of them.
+    """
+
+    values: Array
+    gone: NDArray[np.bool_]
+    strange: tuple[str, ...]
+
+
+def is_gap(text: str, na: Sequence[str] = ()) -> bool:
+    """Whether a text stands for a missing value among numbers or dates."""
+    plain = text.strip()
+    return plain.lower() in GAPS or plain in na
+
+
+def is_notation(text: str) -> bool:
+    """Whether a text is a notation of this language.
+
+    >>> [is_notation(text) for text in ("number € .,", "date dmy", "number x")]
+    [True, True, False]
+    """
+    word, _, rest = text.partition(" ")
+    if word == "date":
+        return rest in ORDERS
+    return word == "number" and all(part for part in rest.split(" ") if rest) and _parts(text)[2]
+
+
+def candidates(
+    levels: Sequence[str], na: Sequence[str] = (), *, forced: bool = False
+) -> tuple[str, ...]:
+    """Every notation in which all levels can be read, gaps left aside; the likeliest first.
+
+    Whole numbers that begin with a zero, such as 01234, are codes, unless `forced`.
+
+    >>> candidates(["1,234.5", "12"])
+    ('number ,.',)
+    >>> candidates(["31/12/2024", "?"]), candidates(["1977-1989"]), candidates(["01234"])
+    (('date dmy',), (), ())
+    """
+    told = [level for level in levels if not is_gap(level, na)]
+    if not told:
+        return ()
+    sample = told[:: max(len(told) // _SAMPLE, 1)]
+    return tuple(
+        notation
+        for notation in _possible(sample[0])
+        if _reads(notation, sample, na)
+        and _reads(notation, told, na)
+        and (forced or not _are_codes(notation, told))
+    )
+
+
+def read(levels: Sequence[str], notation: str, na: Sequence[str] = ()) -> Values:
+    """The numbers that levels say in a notation.
+
+    >>> read(["$1,200", "($3.50)", "n/a"], "number $ ,.").values
+    array([1200. ,   -3.5,    0. ])
+    """
+    values, gone = np.zeros(len(levels)), np.zeros(len(levels), dtype=bool)
+    strange: list[str] = []
+    for k, value in enumerate(_values(levels, notation, na)):
+        if value is None and is_gap(levels[k], na):
+            gone[k] = True
+        elif value is None:
+            strange.append(levels[k])
+        elif math.isnan(value):
+            gone[k] = True
+        else:
+            values[k] = value
+    return Values(values, gone, tuple(strange[:3]))
+
+
+def words(notation: str) -> str:
+    """A notation in words for people.
+
+    >>> words("number € .,"), words("date dmy")
+    ('numbers in € with decimal comma', 'dates, day first')
+    """
+    word, _, rest = notation.partition(" ")
+    if word == "date":
+        order = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}.get(rest)
+        return f"dates, {order}" if order else "dates"
+    unit, marks, _ = _parts(notation)
+    text = "percent" if unit == "%" else f"numbers in {unit}" if unit else "numbers"
+    if marks:
+        thousands = {",": "comma", ".": "point", "_": "space", "'": "apostrophe"}[marks[0]]
+        decimal = "decimal comma" if marks[1] == "," else f"{thousands} between thousands"
+        text += f" with {decimal}"
+    return text
+
+
+def _values(levels: Sequence[str], notation: str, na: Sequence[str]) -> Iterator[float | None]:
+    """A number for each level; None where the notation does not read it."""
+    word, _, rest = notation.partition(" ")
+    if word == "date":
+        return (None if level.strip() in na else days_of(level, rest) for level in levels)
+    return (None if level.strip() in na else _number(level, notation) for level in levels)
+
+
+def _reads(notation: str, levels: Iterable[str], na: Sequence[str]) -> bool:
+    return all(value is not None for value in _values(list(levels), notation, na))
+
+
+def _possible(level: str) -> list[str]:
+    """Notations that a first value leaves open: its unit is the unit of all values."""
+    found = _UNIT.findall(level)
+    if len(found) > 1:
+        return []
+    units = f" {found[0]}" if found else ""
+    numbers = [f"number{units}{' ' * bool(marks)}{marks}" for marks in MARKS]
+    return numbers if found else [*numbers, *(f"date {order}" for order in ORDERS)]
+
+
+def _are_codes(notation: str, levels: Sequence[str]) -> bool:
+    if notation.startswith("date"):
+        return False
+    coded = any(_CODE.fullmatch(level.strip()) for level in levels)
+    return coded and all(level.strip().isdigit() for level in levels)
+
+
+@cache
+def _parts(notation: str) -> tuple[str, str, bool]:
+    """Unit and marks of a notation of numbers, and whether it has nothing else."""
+    rest = notation.split(" ")[1:]
+    unit = rest.pop(0) if rest and rest[0] in UNITS else ""
+    marks = rest.pop(0) if rest and rest[0] in MARKS else ""
+    return unit, marks, not rest
+
+
+@cache
+def _pattern(notation: str) -> re.Pattern[str]:
+    """Sign, unit and digits; a negative number may be in brackets."""
+    unit, marks, _ = _parts(notation)
+    if marks:
+        thousands, decimal = _WRITTEN[marks[0]], _WRITTEN[marks[1]]
+        whole = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)"
+        digits = rf"{whole}(?:{decimal}\d+)?|{decimal}\d+"
+    else:
+        digits = r"\d+(?:\.\d*)?|\.\d+" if unit else r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+    number, sign, named = f"(?P<digits>{digits})", "[-+−]?", re.escape(unit)
+    forms = [number]
+    if unit:
+        forms = [rf"{number}\s*{named}"]
+        if unit not in SHARES:
+            forms.append(rf"{named}\s*(?P<after>{sign})\s*{number}")
+    plain = [rf"\s*(?P<sign>{sign})\s*{form}\s*" for form in forms]
+    return re.compile("|".join(_numbered(plain + [rf"\s*\(\s*{form}\s*\)\s*" for form in forms])))
+
+
+def _numbered(forms: Sequence[str]) -> list[str]:
+    """Groups of alternatives need names of their own: digits0, digits1, ..."""
+    return [re.sub(r"\(\?P<(\w+)>", rf"(?P<\g<1>{k}>", form) for k, form in enumerate(forms)]
+
+
+def _number(text: str, notation: str) -> float | None:
+    found = _pattern(notation).fullmatch(text)
+    if found is None:
+        return None
+    given = {key: value for key, value in found.groupdict().items() if value is not None}
+    digits = next(value for key, value in given.items() if key.startswith("digits"))
+    marks = _parts(notation)[1]
+    if marks:
+        digits = re.sub(_WRITTEN[marks[0]], "", digits)
+        digits = digits.replace(",", ".") if marks[1] == "," else digits
+    signs = "".join(value for key, value in given.items() if not key.startswith("digits"))
+    if signs.count("-") + signs.count("−") > 1:
+        return None
+    negative = "-" in signs or "−" in signs or "(" in text
+    return -float(digits) if negative else float(digits)

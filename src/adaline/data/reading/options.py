@@ -1,0 +1,82 @@
+"""The options of `Encoding.learn` and `look`, checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from adaline.data.reading._recognition import RARE, check_read
+from adaline.data.reading.checks import (
+    check_choice,
+    check_jobs,
+    check_mapping,
+    check_names,
+    check_text,
+    check_texts,
+    check_whole,
+)
+
+Missing = Literal["refuse", "drop", "mean", "auto"]
+Unknown = Literal["refuse", "zeros"]
+MISSING, UNKNOWN = ("refuse", "drop", "mean", "auto"), ("refuse", "zeros")
+MOST_LEVELS = 1000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be looked at, and how; the parameters of `Encoding.learn`."""
+
+    target: str | None = None
+    columns: Sequence[str] | None = None
+    missing: str = "refuse"
+    most_levels: int = 1000
+    rare: int | None = None
+    read: Mapping[str, str] = field(default_factory=dict)
+    na: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    jobs: int = 1
+
+    @property
+    def merged_below(self) -> int:
+        """Rows, below which a level is merged; 1 merges none."""
+        return (RARE if self.missing == "auto" else 1) if self.rare is None else self.rare
+
+    def keeps(self, name: str) -> bool:
+        """Whether the user named the column: then it is used, whatever it looks like."""
+        return self.columns is not None or name in self.use
+
+
+def asked_for(
+    target: Any,
+    columns: Any,
+    missing: Any,
+    unknown: Any,
+    most_levels: Any,
+    rare: Any,
+    read: Any,
+    na: Any,
+    use: Any,
+    ignore: Any,
+    jobs: Any,
+) -> Asked:
+    """The options of `learn`, checked."""
+    check_choice("missing", missing, MISSING)
+    check_choice("unknown", unknown, UNKNOWN)
+    check_names("columns", columns)
+    check_whole("most_levels", most_levels, 1)
+    if rare is not None:
+        check_whole("rare", rare, 0)
+    check_mapping("read", read)
+    check_texts("na", na, "a sequence of texts that stand for missing values, such as ['?']")
+    for name, value in (("use", use), ("ignore", ignore)):
+        check_texts(name, value, "a sequence of column names, such as ['age', 'size']")
+    check_jobs(jobs)
+    if target is not None:
+        check_text("target", target, "the name of a column")
+    read = dict(read or {})
+    check_read(read)
+    marks = tuple(text.strip() for text in na or ())
+    used, beside = tuple(use or ()), tuple(ignore or ())
+    return Asked(target, columns, missing, most_levels, rare, read, marks, used, beside, jobs)

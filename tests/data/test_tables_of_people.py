@@ -1,0 +1,342 @@
+"""Tables as people have them: numbers of rows, percent and money, dates, gaps, new levels."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import adaline
+from adaline.data import Encoding, blocks, fit, load, look, save
+from adaline.errors import DataError, DataWarning
+
+MODELS = Path(__file__).parent / "models"
+N = 120
+RNG = np.random.default_rng(3)
+SHARE = RNG.uniform(5, 95, N).round(1)
+SIZE = RNG.normal(size=N).round(3)
+
+
+def written(folder, text: dict[str, list[str]], name="t.csv"):
+    """A CSV file with these columns of text."""
+    rows = [
+        ",".join(f'"{v}"' if "," in v else v for v in row)
+        for row in zip(*text.values(), strict=True)
+    ]
+    path = folder / name
+    path.write_text("\n".join([",".join(text), *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def encoded(encoding, source):
+    return np.concatenate([encoding.encode(block) for block in encoding.prepare(source)])
+
+
+@pytest.mark.parametrize("name", ["", "rownames", "id", "Unnamed: 0", "whatever"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_column_that_counts_the_rows_is_left_out_and_told(tmp_path, name, first):
+    text = {name: [str(first + i) for i in range(N)], "size": [f"{v}" for v in SIZE]}
+    path = written(tmp_path, text | {"y": [f"{2 * v:.3f}" for v in SIZE]})
+    with pytest.warns(DataWarning, match="counts the rows"):
+        encoding = Encoding.learn(path, "y")
+    assert encoding.names == ("size",)
+    assert encoding.left_out == ((name, "counts the rows"),)
+    kept = Encoding.learn(path, "y", use=[name])
+    assert kept.names == (name, "size")
+    assert Encoding.learn(path, "y", columns=[name, "size"]).names == (name, "size")
+
+
+def test_names_and_numbers_of_things_are_left_out(recwarn):
+    table = pl.DataFrame(
+        {
+            "customer_id": RNG.permutation(10**6)[:N],
+            "name": [f"person {i}" for i in range(N)],
+            "size": SIZE,
+            "kind": ["a", "b"] * (N // 2),
+        }
+    )
+    encoding = Encoding.learn(table)
+    assert [name for name, _ in encoding.left_out] == ["customer_id", "name"]
+    assert "120 different values in 120 rows" in dict(encoding.left_out)["name"]
+    assert encoding.names == ("size", "kind=b")
+    assert len(recwarn) == 1
+
+
+def test_the_last_column_is_never_left_out():
+    table = pl.DataFrame({"id": range(1, N + 1), "y": SIZE})
+    with pytest.warns(DataWarning, match="no other column"):
+        encoding = Encoding.learn(table, "y")
+    assert encoding.names == ("id",)
+
+
+def test_arrays_are_taken_as_they_are():
+    X = np.column_stack([np.arange(1.0, N + 1), SIZE])
+    assert Encoding.learn(X).names == ("x0", "x1")
+
+
+def test_percent_and_money_are_numbers_and_so_is_a_target(tmp_path):
+    money = [f"${v:,.2f}" for v in 100 * SHARE]
+    path = written(tmp_path, {"share": [f"{v}%" for v in SHARE], "price": money})
+    model = fit(adaline.LeastSquares(), path, "price")
+    np.testing.assert_allclose(model.coef_, [100.0])
+    assert model.encoding_.target.reading == "number $ ,."
+    assert [entry.reading for entry in model.encoding_.inputs] == ["number %"]
+    save(model, tmp_path / "m.adaline")
+    plain = written(tmp_path, {"share": [f"{v}" for v in SHARE]}, "plain.csv")
+    assert np.array_equal(
+        load(tmp_path / "m.adaline").predict(plain), load(tmp_path / "m.adaline").predict(path)
+    )
+
+
+def test_question_marks_are_gaps_however_many(tmp_path):
+    for share in (0.05, 0.15, 0.6):
+        gone = RNG.random(N) < share
+        gone[:2] = True, False
+        text = ["?" if g else f"{v}" for g, v in zip(gone, SIZE, strict=True)]
+        path = written(tmp_path, {"a": text, "b": [f"{v}" for v in SHARE]})
+        encoding = Encoding.learn(path, missing="auto")
+        X = encoded(encoding, path)
+        assert encoding.names[0] == "a"
+        assert encoding.inputs[0].gaps == (gone.sum() >= max(5, 0.05 * N))
+        np.testing.assert_allclose(X[gone, 0], SIZE[~gone].mean())
+        assert X[~gone, 0].tolist() == SIZE[~gone].tolist()
+        if encoding.inputs[0].gaps:
+            assert X[:, 1].tolist() == gone.astype(float).tolist()
+            assert encoding.names[1] == "a is missing"
+
+
+def test_a_mark_that_comes_late_in_the_file_is_a_gap_and_garbage_is_refused(tmp_path):
+    text = [f"{v}" for v in RNG.normal(size=3000).round(3)]
+    for mark in ("?", "n/a"):
+        path = written(tmp_path, {"a": [*text, mark], "b": [*text, "1.5"]})
+        encoding = Encoding.learn(path, missing="auto")
+        assert encoded(encoding, path).shape == (3001, 2)
+    path = written(tmp_path, {"a": [*text, "varies"], "b": [*text, "1.5"]})
+    with pytest.raises(DataError, match=r"line 3002 has 'varies' .*--na 'varies'.*--text 'a'"):
+        encoded(Encoding.learn(path, missing="drop"), path)
+    encoding = Encoding.learn(path, missing="auto", na=["varies"])
+    assert np.isfinite(encoded(encoding, path)).all()
+    with pytest.warns(DataWarning, match="'a' has .* different values"):
+        Encoding.learn(path, read={"a": "text"}, most_levels=10)
+
+
+def test_a_text_column_that_is_empty_at_first_is_text_and_a_number_is_a_number(tmp_path):
+    empty = [""] * 1500
+    text = {
+        "w": [*empty, *(["red", "blue"] * 50)],
+        "n": [*empty, *(f"{k % 7}.5" for k in range(100))],
+    }
+    path = written(tmp_path, text | {"y": [f"{k % 11}" for k in range(1600)]})
+    encoding = Encoding.learn(path, "y", missing="auto")
+    assert encoding.names == ("w=red", "w=(missing)", "n", "n is missing")
+
+
+def test_codes_stay_text_and_keep_their_zeros(tmp_path):
+    codes = ["01234", "99999", "10115"] * 40
+    years = ["1977-1989", "1990-1999", "2000-2010"] * 40
+    house = ["136A", "12", "14"] * 40
+    path = written(
+        tmp_path,
+        {"zip": codes, "years": years, "house": house, "part": ["0301-551", "0301-552"] * 60},
+    )
+    encoding = Encoding.learn(path)
+    assert encoding.inputs[0].levels == ("01234", "10115", "99999")
+    assert all(entry.levels is not None for entry in encoding.inputs)
+    numbers = Encoding.learn(path, read={"zip": "number"})
+    assert encoded(numbers, path)[0, 0] == 1234.0
+
+
+def test_a_text_column_of_digits_only_is_read_as_the_model_knows_it(tmp_path):
+    path = written(tmp_path, {"code": ["7", "8", "x"] * 40, "y": [f"{v}" for v in SIZE]})
+    model = fit(adaline.LeastSquares(), path, "y")
+    save(model, tmp_path / "m.adaline")
+    new = written(tmp_path, {"code": ["7", "8", "7"]}, "new.csv")
+    assert blocks(new).kinds == ("number",)
+    told = load(tmp_path / "m.adaline").predict(new)
+    assert told[0] == told[2] != told[1]
+    table = pl.DataFrame({"code": [7, 8, 7]})
+    assert np.array_equal(load(tmp_path / "m.adaline").predict(table), told)
+    zeros = written(tmp_path, {"code": ["007", "008"] * 60, "y": [f"{v}" for v in SIZE]}, "z.csv")
+    asked = Encoding.learn(zeros, "y", read={"code": "text"})
+    assert asked.inputs[0].levels == ("007", "008")
+    assert set(encoded(asked, zeros)[:, 0]) == {0.0, 1.0}
+
+
+def test_dates_are_days_with_months_and_weekdays_where_rows_are_many(tmp_path):
+    first = datetime.date(2024, 1, 1)
+    days = [first + datetime.timedelta(k) for k in range(N)]
+    path = written(tmp_path, {"sold": [f"{d:%d/%m/%Y}" for d in days]})
+    encoding = Encoding.learn(path)
+    assert encoding.inputs[0].reading == "date dmy"
+    assert encoding.names[:4] == ("sold", "sold month=2", "sold month=3", "sold month=4")
+    assert encoding.names[4:] == tuple(
+        f"sold weekday={d}" for d in ("Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+    )
+    X = encoded(encoding, path)
+    assert X[:, 0].tolist() == [float((d - datetime.date(1970, 1, 1)).days) for d in days]
+    assert X[:, 1].tolist() == [float(d.month == 2) for d in days]
+    assert X[:, 9].tolist() == [float(d.weekday() == 6) for d in days]
+    few = Encoding.learn(pl.DataFrame({"sold": days[:20]}))
+    assert few.names == ("sold",)
+    parquet = tmp_path / "t.parquet"
+    pl.DataFrame({"sold": days, "at": [datetime.datetime(2024, 1, 1, 6)] * N}).write_parquet(
+        parquet
+    )
+    block = next(iter(blocks(parquet)))
+    assert block.columns[0].values.tolist() == X[:, 0].tolist()
+    assert set(block.columns[1].values) == {19723.25}
+    assert np.array_equal(encoded(encoding, pl.read_parquet(parquet)), X)
+
+
+def test_a_date_target_is_a_number_of_days(tmp_path):
+    days = [datetime.date(2024, 1, 1) + datetime.timedelta(int(v)) for v in SHARE]
+    for table in (
+        pl.DataFrame({"x": SHARE, "when": days}),
+        pl.DataFrame({"x": SHARE, "when": [str(d) for d in days]}),
+    ):
+        model = fit(adaline.LeastSquares(), table, "when")
+        assert model.encoding_.target.is_date
+        assert abs(model.predict([[50.0]])[0] - 19723 - 50) < 1
+
+
+def test_an_order_of_day_and_month_that_is_a_guess_is_told():
+    table = pl.DataFrame({"d": [f"0{k}/02/2024" for k in range(1, 10)] * 2, "x": SIZE[:18]})
+    with pytest.warns(DataWarning, match="day before month"):
+        encoding = Encoding.learn(table)
+    assert encoding.inputs[0].reading == "date dmy"
+    asked = Encoding.learn(table, read={"d": "date mdy"})
+    assert asked.inputs[0].reading == "date mdy"
+    with pytest.warns(DataWarning, match="1,234 was read as a thousand"):
+        Encoding.learn(pl.DataFrame({"d": ["1,234", "2,345"] * 9, "x": SIZE[:18]}))
+
+
+def test_minus_999_is_told_and_not_changed():
+    values = np.where(np.arange(N) % 10 == 0, -999.0, SHARE)
+    with pytest.warns(DataWarning, match="-999 comes often"):
+        encoding = Encoding.learn(pl.DataFrame({"a": values, "b": SIZE}))
+    assert encoding.inputs[0].mean is None
+    asked = Encoding.learn(pl.DataFrame({"a": values, "b": SIZE}), missing="auto", na=["-999"])
+    assert asked.names == ("a", "a is missing", "b")
+    np.testing.assert_allclose(asked.inputs[0].mean, values[values > 0].mean())
+
+
+def test_auto_fills_gaps_marks_them_and_leaves_out_rows_without_a_target():
+    gone = np.arange(N) % 8 == 0
+    table = pl.DataFrame(
+        {
+            "a": [None if g else v for g, v in zip(gone, SIZE, strict=True)],
+            "w": [None if g else "xy"[i % 2] for i, g in enumerate(gone)],
+            "one": ["same"] * N,
+            "none": pl.Series([None] * N, dtype=pl.Float64),
+            "two": [2.0] * N,
+            "y": [None if i % 12 == 1 else float(v) for i, v in enumerate(SHARE)],
+        }
+    )
+    with pytest.warns(DataWarning) as told:
+        model = fit(adaline.LeastSquares(), table, "y", missing="auto")
+    encoding = model.encoding_
+    assert encoding.names == ("a", "a is missing", "w=y", "w=(missing)")
+    assert dict(encoding.left_out).keys() == {"one", "none", "two"}
+    assert "'two' is 2 in every row" in str(told[0].message)
+    (block,) = blocks(table)
+    assert encoding.kept(block, "y").sum() == N - 10
+    new = pl.DataFrame({"a": [None, 1.0], "w": [None, "z"]}, schema={"a": float, "w": str})
+    (block,) = blocks(new)
+    with pytest.raises(DataError, match="'z'"):
+        encoding.encode(block)
+    zeros = Encoding.learn(table, "y", columns=["a", "w"], missing="auto", unknown="zeros")
+    assert zeros.encode(block).tolist() == [[zeros.inputs[0].mean, 1, 0, 1], [1, 0, 0, 0]]
+    assert zeros.unknown_in(block) == {"w": 1}
+
+
+def test_rare_levels_are_merged_where_levels_are_many():
+    words = [f"w{k:02d}" for k in range(25) for _ in range(6 if k < 20 else 2)]
+    table = pl.DataFrame({"w": words, "x": RNG.normal(size=len(words))})
+    encoding = Encoding.learn(table, missing="auto")
+    entry = encoding.inputs[0]
+    assert entry.merged == tuple(f"w{k:02d}" for k in range(20, 25))
+    assert entry.levels[-1] == "(other)"
+    X = encoded(encoding, pl.DataFrame({"w": ["w22", "never seen", "w00"], "x": [0.0] * 3}))
+    assert X[:, list(encoding.names).index("w=(other)")].tolist() == [1, 1, 0]
+    assert not Encoding.learn(table).inputs[0].merged
+    assert not Encoding.learn(table, missing="auto", rare=0).inputs[0].merged
+
+
+def test_overrides_of_columns_that_are_not_there_or_not_so_are_refused():
+    table = pl.DataFrame({"size": ["a", "b"] * 9, "x": SIZE[:18]})
+    with pytest.raises(DataError, match=r"'sizes'.*did you mean 'size'"):
+        Encoding.learn(table, read={"sizes": "text"})
+    with pytest.raises(DataError, match="'a', which cannot be read as a number"):
+        Encoding.learn(table, read={"size": "number"})
+    with pytest.raises(DataError, match="cannot be read as 'date dmy'"):
+        Encoding.learn(table, read={"size": "date dmy"})
+    with pytest.raises(ValueError, match="expected 'text', 'number', 'date'"):
+        Encoding.learn(table, read={"size": "numbers"})
+    with pytest.raises(DataError, match="numbers, which cannot be read as dates"):
+        Encoding.learn(table, read={"x": "date"})
+    assert Encoding.learn(table, read={"x": "text"}, use=["x"]).inputs[1].levels is not None
+
+
+def test_processes_and_blocks_change_nothing(tmp_path):
+    gone = RNG.random(N) < 0.2
+    path = written(
+        tmp_path,
+        {
+            "row": [str(i) for i in range(N)],
+            "a": ["?" if g else f"{v}%" for g, v in zip(gone, SHARE, strict=True)],
+            "b": [f"{v}" for v in SIZE],
+            "d": [f"2024-0{1 + i % 9}-11" for i in range(N)],
+            "w": ["xyz"[i % 3] for i in range(N)],
+            "y": [f"€{v}" for v in SHARE],
+        },
+    )
+    options = {"missing": "auto", "use": ["row"]}
+    one = Encoding.learn(blocks(path, rows=30), "y", **options)
+    two = Encoding.learn(blocks(path, rows=30), "y", jobs=2, **options)
+    whole = Encoding.learn(path, "y", **options)
+    assert one == two
+    assert one.names == whole.names
+    assert one.to_dict() == Encoding.from_dict(one.to_dict()).to_dict()
+    packed = tmp_path / "t.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert Encoding.learn(packed, "y", **options) == whole
+
+
+@pytest.mark.parametrize("missing", ["refuse", "mean"])
+def test_model_files_of_older_versions_load_and_predict_the_same(missing):
+    model = load(MODELS / f"encoding_{missing}.adaline")
+    table = pl.DataFrame({"size": [1.5, 4.0, 3.0], "colour": ["red", "blue", "green"]})
+    expected = np.array([0.868852459016393, 4.758196721311475, 2.9918032786885242])
+    np.testing.assert_allclose(model.predict(table), expected, rtol=1e-14)
+    entry = {"name": "colour", "levels": ["blue", "green", "red"], "mean": None}
+    assert model.encoding.to_dict()["inputs"][1] == entry
+    assert set(model.encoding.to_dict()) == {"inputs", "missing", "unknown"}
+
+
+def test_look_tells_what_fit_would_do(tmp_path):
+    path = written(
+        tmp_path,
+        {
+            "": [str(i) for i in range(N)],
+            "share": [f"{v}%" for v in SHARE],
+            "size": [f"{v}" for v in SIZE],
+            "inches": [f"{v * 2.54:.5f}" for v in SIZE],
+            "kind": ["a", "b"] * (N // 2),
+            "one": ["1"] * N,
+            "y": [f"${v}" for v in SHARE],
+        },
+    )
+    found = look(path, "y")
+    told = {column.name: (column.use, column.why) for column in found.columns}
+    assert told[""] == ("left out", "counts the rows")
+    assert told["share"] == ("percent", "")
+    assert told["inches"] == ("numbers", "nearly the same as 'size'")
+    assert told["one"] == ("left out", "is 1 in every row")
+    assert told["y"] == ("the target, numbers in $", "")
+    assert found.encoding == Encoding.learn(path, "y", missing="auto")
+    assert found.recognised == (("share", "percent"), ("y", "numbers in $"))
+    assert "left out: counts the rows" in str(found)
