@@ -45,7 +45,7 @@ def evaluate(
     source = opened(data)
     known_column(source, wanted)
     encoding = found.prepared(source)
-    with Progress(printer, about_rows(source)) as progress:
+    with Progress(printer, about_rows(source), doing="measuring the quality") as progress:
         tested = measured(
             found.model, encoding, source, wanted, progress=progress, exposure=found.exposure
         )

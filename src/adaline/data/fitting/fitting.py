@@ -91,7 +91,8 @@ def fit(
     every : float
         Seconds between two savings, at least.
     progress : callable, optional
-        Called with the rows done in this pass, and all rows or None.
+        Called with the rows done in this pass, and all rows or None. Where it has a method
+        `resumed`, that is called with a sentence when the run goes on from a checkpoint.
     passes : int
         Of learners that take the rows in their order: how often, at most. They stop when a pass
         makes no correction.
