@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import adaline
+from exported import in_python, in_sqlite
 
 
 def rows_of(text):
@@ -101,3 +102,49 @@ def test_counts_have_intervals_for_their_exposure(command, tmp_path, rng):
     p, low, high = (numbers(rows, head) for head in ("prediction", "low", "high"))
     assert np.all((low < p) & (p < high))
     assert np.allclose(np.exp(numbers(rows, "score")), p)
+
+
+def table_of(path):
+    with open(path) as file:
+        rows = list(csv.DictReader(file))
+    return [{k: float(v) if _is_number(v) else v or None for k, v in row.items()} for row in rows]
+
+
+def _is_number(text):
+    return text.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def test_exported_sql_and_python_take_the_table_as_it_is(command, pumps):
+    command("fit", pumps, "-t", "failed", "-o", "m.adaline", "-q")
+    model, rows = adaline.load("m.adaline"), table_of(pumps)
+    told = in_sqlite(command("export", "m.adaline", "--to", "sql").out, rows)
+    assert [row["prediction"] for row in told] == model.predict(str(pumps)).tolist()
+    p = np.array([[row["p(no)"], row["p(yes)"]] for row in told])
+    assert np.allclose(p, model.predict_proba(str(pumps)), rtol=1e-12)
+    text = command("export", "m.adaline", "--to", "python", "--name", "fails").out
+    module = in_python(text)
+    assert [module["fails"](row) for row in rows] == model.predict(str(pumps)).tolist()
+
+
+def test_exported_c_is_written_to_a_file(command, rents, tmp_path):
+    command("fit", rents, "-t", "rent", "-o", "m.adaline", "-q")
+    told = command("export", "m.adaline", "--to", "c", "--name", "rent", "-o", "rent.c").out
+    assert "Fill a rent_row and call rent" in told
+    assert "double rent(const rent_row *row)" in (tmp_path / "rent.c").read_text()
+
+
+def test_a_name_is_of_sources_only(command, rents):
+    command("fit", rents, "-t", "rent", "-o", "m.adaline", "-q")
+    assert command("export", "m.adaline", "--to", "json", "--name", "x").code == 2
+    assert command("export", "m.adaline", "--to", "c", "--name", "a b").code != 0
+
+
+def test_counts_are_exported_with_their_exposure(command, tmp_path, rng):
+    lines = [f"{x},{t},{rng.poisson(t * 2)}" for x, t in rng.integers(1, 9, (60, 2)).tolist()]
+    (tmp_path / "c.csv").write_text("\n".join(["x,years,n", *lines]) + "\n")
+    command("fit", "c.csv", "-t", "n", "--exposure", "years", "-o", "m.adaline", "-q")
+    told = rows_of(command("predict", "m.adaline", "c.csv").out)
+    found = in_sqlite(
+        command("export", "m.adaline", "--to", "sql").out, table_of(tmp_path / "c.csv")
+    )
+    assert np.allclose([row["prediction"] for row in found], numbers(told, "prediction"))

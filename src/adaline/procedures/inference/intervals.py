@@ -53,4 +53,4 @@ def _centred(X: Any, centre: Array) -> Array:
 
 def _products(Z: Array, C: Array) -> Array:
     """z' C z for each row; C is a covariance, so that less than zero is rounding."""
-    return np.maximum(np.einsum("ij,ij->i", Z @ C, Z), 0.0)
+    return np.asarray(np.maximum(np.einsum("ij,ij->i", Z @ C, Z), 0.0))
