@@ -19,7 +19,7 @@ _OWN = "adaline_"  # columns that are made on the way
 def as_sql(program: Program, table: str) -> str:
     """SELECT all columns of the table, and the answers."""
     writer = _Writer(program)
-    layers = [*writer.days, *writer.scores(), *writer.answers()]
+    layers = [*writer.days, *writer.answers()]
     text = "\n".join(_HEAD.format(title=program.title).splitlines() + _notes(program)) + "\n"
     source = f"{name(table)} AS t"
     for k, layer in enumerate(layers):
@@ -83,11 +83,11 @@ class _Writer:
         self.program = program
         self.days = _calendar(program)
 
-    def scores(self) -> list[list[tuple[str, str]]]:
-        """A layer with the score of each neuron."""
+    def _scores(self, own: str) -> list[tuple[str, str]]:
+        """The score of each neuron, by its head."""
         K = len(self.program.b)
-        heads = [f"{_OWN}score"] if K == 1 else [f"{_OWN}score_{k}" for k in range(K)]
-        return [[(head, self._score(k)) for k, head in enumerate(heads)]]
+        heads = [own] if K == 1 else [f"{own} {k}" for k in range(K)]
+        return [(head, self._score(k)) for k, head in enumerate(heads)]
 
     def _score(self, k: int) -> str:
         """Sum of the weighted terms; all levels of a text are one CASE."""
@@ -126,22 +126,20 @@ class _Writer:
         )
 
     def answers(self) -> list[list[tuple[str, str]]]:
-        """Layers that make predictions of scores."""
-        program, K = self.program, len(self.program.b)
-        scores = [f"t.{name(_OWN + 'score')}"]
-        scores = scores if K == 1 else [f"t.{name(f'{_OWN}score_{k}')}" for k in range(K)]
+        """Layers that end in predictions; numbers are one expression."""
+        program = self.program
+        if program.form == "values":
+            return [self._scores("prediction")]
+        made = self._scores(f"{_OWN}score")
+        scores = [f"t.{name(head)}" for head, _ in made]
         if program.labels is None:
-            heads = ["prediction"] if K == 1 else [f"prediction {k}" for k in range(K)]
-            pairs = zip(heads, scores, strict=True)
-            return [[(head, self._predicted(score)) for head, score in pairs]]
+            return [made, [("prediction", self._rate(scores[0]))]]
         labels = [_label(label) for label in program.labels]
         if not program.is_probable:
-            return [[("prediction", _largest(scores, labels))]]
-        return _probable(program, scores, labels)
+            return [made, [("prediction", _largest(scores, labels))]]
+        return [made, *_probable(program, scores, labels)]
 
-    def _predicted(self, score: str) -> str:
-        if self.program.form == "values":
-            return score
+    def _rate(self, score: str) -> str:
         rate = f"CASE WHEN {score} < -{_FAR} THEN 0e0 WHEN {score} > 709e0 THEN EXP(709e0) "
         rate += f"ELSE EXP({score}) END"
         exposure = self.program.exposure
