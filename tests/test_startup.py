@@ -72,7 +72,7 @@ def test_without_the_extra_the_command_says_what_to_install():
     hide = "import sys; sys.modules['cyclopts'] = None; from adaline.cli import main; main()"
     answer = run("-c", hide)
     assert answer.returncode == 2
-    assert 'pip install "adaline[cli]"' in answer.stderr
+    assert adaline.MissingExtra.how_to_install("cli") in answer.stderr
     assert "Traceback" not in answer.stderr
 
 

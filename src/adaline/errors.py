@@ -1,5 +1,7 @@
 """The few warnings and errors that are ours; bad input raises plain ValueError and TypeError."""
 
+from __future__ import annotations
+
 import os
 from contextlib import suppress
 from functools import cache
@@ -23,6 +25,27 @@ class SeparableError(ValueError):
 
 class MissingExtra(ImportError):
     """An optional dependency is not installed; the message says which extra brings it."""
+
+    @classmethod
+    def of(cls, extra: str, what: str, needs: str) -> MissingExtra:
+        """The error for something that needs a package of an extra."""
+        return cls(
+            f"{what} needs {needs}, which is not installed; {cls.how_to_install(extra)} brings it."
+        )
+
+    @staticmethod
+    def how_to_install(extra: str) -> str:
+        """The command that installs an extra of adaline as it is installed here.
+
+        A checkout is named by its folder, since an index may not have adaline, or another
+        version of it.
+        """
+        folder = _checkout()
+        if folder is None:
+            return f'pip install "adaline[{extra}]"'
+        with suppress(OSError):  # the working directory may be gone
+            folder = "." if os.path.samefile(os.getcwd(), folder) else folder
+        return f'pip install -e "{folder}[{extra}]"'
 
 
 class DivergenceError(ArithmeticError):
@@ -61,3 +84,15 @@ def _memory() -> float:
     ):
         limits.append(int(told.read()))
     return float(min((limit for limit in limits if limit > 0), default=float("inf")))
+
+
+@cache
+def _checkout() -> str | None:
+    """The folder of the sources that this package runs from; None where it was installed."""
+    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with (
+        suppress(OSError, ValueError),
+        open(os.path.join(folder, "pyproject.toml"), encoding="utf-8") as file,
+    ):
+        return folder if 'name = "adaline"' in file.read() else None
+    return None

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adaline.cli import _source
-from adaline.cli._plain_csv import PlainCsv
 from adaline.cli._source import Share, about_rows, column, held_out, opened, title
 from adaline.data import Encoding, blocks
+from adaline.data.reading import _engine
 
 
 @given(st.integers(0, 1000), st.integers(0, 2**70), st.floats(0.01, 0.99))
@@ -54,15 +54,25 @@ def test_rows_are_estimated_where_nobody_counts_them(pumps, tmp_path):
     assert about_rows(blocks(pumps)) == pytest.approx(400, rel=0.05)
     packed = tmp_path / "pumps.csv.gz"
     packed.write_bytes(gzip.compress(pumps.read_bytes()))
-    assert about_rows(blocks(packed)) is None
+    assert about_rows(blocks(packed)) == 400
+    assert about_rows(blocks(packed, rows=50)) == 400
 
 
-def test_a_file_of_unknown_length_is_fitted_by_blocks(command, pumps, tmp_path):
+def test_a_small_packed_file_is_fitted_as_the_same_file_unpacked(command, pumps, tmp_path):
     packed = tmp_path / "pumps.csv.gz"
     packed.write_bytes(gzip.compress(pumps.read_bytes()))
+    plain = command("fit", pumps, "-t", "failed", "--json").json
     found = command("fit", packed, "-t", "failed", "--json")
     assert found.code == 0, found.err
-    assert not found.json["data"]["in_memory"]
+    assert found.json["data"]["in_memory"]
+    assert found.json["coefficients"] == plain["coefficients"]
+
+
+def test_a_packed_file_of_many_rows_is_fitted_by_blocks(command, pumps, tmp_path, monkeypatch):
+    packed = tmp_path / "pumps.csv.gz"
+    packed.write_bytes(gzip.compress(pumps.read_bytes()))
+    monkeypatch.setattr(_source, "_COUNTED", 100)
+    assert about_rows(blocks(packed, rows=50)) is None
 
 
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "ndjson", "parquet", "arrow"])
@@ -87,11 +97,14 @@ def test_stdin_is_told_by_how_it_begins(pumps, form, monkeypatch):
 
 
 @pytest.mark.parametrize("missing", ["drop", "mean"])
-def test_pythons_own_csv_reader_gives_the_same_numbers(tmp_path, missing):
+def test_pythons_own_csv_reader_gives_the_same_numbers(tmp_path, missing, monkeypatch):
     path = tmp_path / "a.csv"
     rows = [f'{i / 7},{i if i % 5 else "NA"},"{"x, y" if i % 3 else "z"}",{i}' for i in range(60)]
     path.write_text("a,b,c,y\n" + "\n".join(rows) + "\n\n")
-    ours, theirs = PlainCsv(str(path)), blocks(path)
+    theirs = blocks(path)
+    monkeypatch.setattr(_engine, "has", lambda name: False)
+    ours = blocks(path)
+    assert ours.engine == "python"
     assert (ours.names, ours.kinds) == (tuple(theirs.names), tuple(theirs.kinds))
     encodings = [Encoding.learn(s, "y", missing=missing) for s in (ours, theirs)]
     assert encodings[0].names == encodings[1].names
@@ -101,28 +114,25 @@ def test_pythons_own_csv_reader_gives_the_same_numbers(tmp_path, missing):
     np.testing.assert_allclose(np.concatenate(a), np.concatenate(b), rtol=1e-15)
 
 
-def test_without_polars_and_pyarrow_a_fit_of_csv_is_the_same(command, pumps, monkeypatch):
-    from adaline import MissingExtra
-
+def test_without_polars_and_pyarrow_a_fit_of_csv_is_the_same(command, pumps, tmp_path, monkeypatch):
     tokens = ["fit", pumps, "-t", "failed", "--ignore", "site", "--json"]
     usual = command(*tokens).json
 
-    def missing(place, columns=None):
-        raise MissingExtra("reading needs polars")
-
-    monkeypatch.setattr(_source, "blocks", missing)
+    monkeypatch.setattr(_engine, "has", lambda name: False)
     bare = command(*tokens).json
     assert bare == usual
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
     other = command("fit", "a.parquet", "-t", "y")
     assert other.code == 2
     assert "polars" in other.err
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a,b\n", "a,a\n1,2\n", "a,b\n1,2\n3\n", "a\n" + "1\n" * 60 + "x\n"]
+    "text", ["", "a,b\n", 'a,b\n1,2\n"3,4\n', "a,b\n1,2\n3\n", "a\n" + "1\n" * 60 + "x\n"]
 )
-def test_pythons_own_reader_refuses_what_is_wrong(tmp_path, text):
+def test_pythons_own_reader_refuses_what_is_wrong(tmp_path, text, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text(text)
+    monkeypatch.setattr(_engine, "has", lambda name: False)
     with pytest.raises(ValueError, match=r"a\.csv"):
-        PlainCsv(str(path))
+        list(blocks(path))

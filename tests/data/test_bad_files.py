@@ -32,11 +32,12 @@ TEXTS = {
     "missing": (b"a,y\n1,2\n,4\n", "'a' has 1 missing values in one block, the first at line 3"),
     "missing target": (b"a,y\n1,2\n3,\n", "target 'y' is missing at line 3"),
     "infinite target": (b"a,y\n1,2\n3,inf\n", "target 'y' is inf at line 3"),
-    "names twice": (b"a,a,y\n1,2,3\n", "'a' comes twice"),
     "no target": (b"a,yy\n1,2\n", "no target column 'y'; did you mean 'yy'"),
     "NUL": (b"a,y\n1,2\n3,\x004\n", "line 3 has a NUL byte"),
-    "Latin-1": (b"a,y\n1,2\n\xe9,4\n", "line 3 has the byte 0xe9"),
-    "UTF-16": ("a,y\n1,2\n".encode("utf-16"), "0xff|NUL"),
+    "Latin-1 in UTF-8": ("a,y\né,2\nü,3\n".encode() + b"\xe9,4\n", "line 4 has the byte 0xe9"),
+    "Latin-1 in no text": (b"a,y\n1,2\n\xe9\x07,4\n", "line 3 has the byte 0xe9"),
+    "UTF-16 without its mark": ("a,y\n1,2\n".encode("utf-16-le"), "NUL"),
+    "UTF-16, cut": ("a,y\n1,2\n".encode("utf-16")[:-1], "not the encoding"),
     "text as target": (b"a,y\n1,red\n2,blue\n", "a regressor needs numbers"),
 }
 

@@ -47,6 +47,12 @@ CALLS = {
             "columns": NONE,
             "rows": NONE | WHOLE | {"huge"},
             "format": NONE,
+            # These are of text tables; one in memory has none of them.
+            "separator": NONE,
+            "decimal": NONE,
+            "encoding": NONE,
+            "header": NONE,
+            "sheet": NONE,
         },
     ),
     "fit": (

@@ -227,7 +227,8 @@ def test_a_fingerprint_changes_with_the_content_and_not_with_time(table, tmp_pat
 
 
 def test_without_the_extra_the_sentence_says_what_to_install(table, tmp_path, monkeypatch):
-    path = write(table, tmp_path / "t.csv")
+    path = write(table, tmp_path / "t.parquet")
     monkeypatch.setattr(_engine, "has", lambda name: False)
-    with pytest.raises(MissingExtra, match=r"pip install 'adaline\[io\]'"):
+    with pytest.raises(MissingExtra, match="polars or pyarrow") as told:
         blocks(path)
+    assert MissingExtra.how_to_install("io") in str(told.value)

@@ -170,7 +170,7 @@ def test_without_matplotlib_one_sentence_says_what_to_install():
     answer = subprocess.run(
         [sys.executable, "-c", hide], capture_output=True, text=True, check=True
     )
-    assert 'pip install "adaline[plot]"' in answer.stdout
+    assert adaline.MissingExtra.how_to_install("plot") in answer.stdout
 
 
 X, Y = [[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]], [0, 0, 1, 1]

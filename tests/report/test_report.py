@@ -443,7 +443,7 @@ def test_without_jinja2_one_sentence_says_what_to_install():
     answer = subprocess.run(
         [sys.executable, "-c", hide], capture_output=True, text=True, check=True
     )
-    assert 'pip install "adaline[report]"' in answer.stdout
+    assert adaline.MissingExtra.how_to_install("report") in answer.stdout
 
 
 def test_a_notebook_shows_the_page_in_a_frame_of_its_own(rng):

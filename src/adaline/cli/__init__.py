@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adaline import __version__
+from adaline import MissingExtra, __version__
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -62,8 +62,7 @@ def main(tokens: Sequence[str] | None = None) -> None:
         command = app(given)
     except ModuleNotFoundError as missing:
         print(
-            f"The adaline command needs {missing.name}, which is not installed; "
-            'pip install "adaline[cli]" brings it.',
+            MissingExtra.of("cli", "The adaline command", str(missing.name)),
             file=sys.stderr,
         )
         raise SystemExit(2) from None

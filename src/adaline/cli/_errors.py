@@ -34,6 +34,10 @@ _HERE = [
     (r"`separability\(X, y\)` decides it", "adaline separable decides it"),
     (r", or use unknown='zeros'", ""),
     (r"; or give format=", ""),
+    (r"\bheader=True", "--header yes"),
+    (r"\bheader=False", "--header no"),
+    (r"(?<!-)\b(separator|decimal|encoding|sheet)=(?=['\"])", r"--\1 "),
+    (r"(?<!-)\b(separator|decimal|encoding|sheet)=(?=[. ;])", r"--\1"),
 ]
 
 

@@ -16,6 +16,7 @@ from adaline.cli._interrupts import interrupts
 from adaline.cli._learn import Learned, Plan
 from adaline.cli._output import Out
 from adaline.cli._progress import Progress
+from adaline.cli._reading import Reading
 from adaline.cli._source import Share, about_rows, known_column, not_the_data, opened, title
 from adaline.cli._story import Story
 from adaline.data import Source
@@ -41,6 +42,7 @@ class Asked:
     jobs: int = 1
     checkpoint: str | None = None
     exposure: str | None = None
+    reading: Reading | None = None
 
 
 def run(asked: Asked, printer: Out) -> int:
@@ -53,7 +55,7 @@ def run(asked: Asked, printer: Out) -> int:
 
 def _run(asked: Asked, printer: Out) -> None:
     beside = [] if asked.exposure is None else [asked.exposure]
-    source = opened(asked.data, asked.ignore, keep=[asked.target, *beside])
+    source = opened(asked.data, asked.ignore, keep=[asked.target, *beside], reading=asked.reading)
     known_column(source, asked.target)
     for column in beside:
         known_column(source, column, "--exposure")
@@ -84,7 +86,7 @@ def _run(asked: Asked, printer: Out) -> None:
     found = _learn.learned(estimator, source, encoding, plan, printer, about)
     every = 0 if asked.report is None else max(1, round(numbers * (plan.share or 1) / _REPORTED))
     tested, is_held_out = _tested(found, source, plan, printer, every)
-    story = Story(asked.data, source, plan, found, tested, is_held_out, printer)
+    story = Story(asked.data, source, plan, found, tested, is_held_out, printer, asked.reading)
     story.files = _written(story, asked.out, asked.report)
     story.tell(asked.out)
 
@@ -112,10 +114,7 @@ def _able(asked: Asked) -> None:
         raise Usage("--report: its pictures know of no exposure; leave out one of the two.")
     for needed in ("jinja2", "matplotlib"):
         if importlib.util.find_spec(needed) is None:
-            raise adaline.MissingExtra(
-                f'a report needs {needed}, which is not installed; pip install "adaline[report]" '
-                "brings it."
-            )
+            raise adaline.MissingExtra.of("report", "a report", needed)
 
 
 def _tested(

@@ -4,43 +4,51 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline import MissingExtra
 from adaline.cli._errors import Usage
-from adaline.cli._plain_csv import PlainCsv, can_read
+from adaline.cli._reading import Reading
 from adaline.cli._words import did_you_mean
 from adaline.data import Block, Source, blocks
 from adaline.data.outputs import refuse_unwritable
 
+_COUNTED = 5_000_000  # numbers of a packed file that are read only to count its rows
 _ASIDE = "adaline-stdin-"  # directories for what came from stdin
 _GOLDEN, _A, _B = (
     np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
 
 
-def opened(path: str, ignore: Sequence[str] = (), keep: Sequence[str] = ()) -> Source:
+def opened(
+    path: str,
+    ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    reading: Reading | None = None,
+) -> Source:
     """The rows of a file, `-` being stdin; without the columns to ignore, in the file's order."""
     place = spooled() if path == "-" else path
-    source = _read(place)
+    options = {} if reading is None else reading.options()
+    source = blocks(place, **options)
     for column in ignore:
         if column not in source.names:
             raise Usage(
                 f"--ignore {column!r}: there is no such column; "
-                f"{did_you_mean(column, source.names)}"
+                f"{did_you_mean(column, source.names)}{_as_read(source)}"
             )
         if column in keep:
             raise Usage(f"--ignore {column!r}: this column is needed.")
     if ignore:
-        source = _read(place, [n for n in source.names if n not in set(ignore)])
+        source = blocks(place, [n for n in source.names if n not in set(ignore)], **options)
     return source
 
 
@@ -50,14 +58,13 @@ def title(source: Source) -> str:
     return "stdin" if inside and os.path.basename(source.name).startswith("stdin.") else source.name
 
 
-def _read(place: str, columns: Sequence[str] | None = None) -> Source:
-    """Blocks of a file; CSV is read without polars and pyarrow where there are none."""
-    try:
-        return blocks(place, columns)
-    except MissingExtra:
-        if can_read(place):
-            return PlainCsv(place, columns)
-        raise
+def _as_read(source: Source) -> str:
+    """How the file was read, where that may be why a column is not there."""
+    if source.notes:
+        return f" The file was read so: {'; '.join(source.notes)}."
+    if len(source.names) == 1:
+        return " If these are several columns, --separator says what is between them."
+    return ""
 
 
 def spooled() -> str:
@@ -83,24 +90,48 @@ def _ending(head: bytes) -> str:
     for begin, ending in known.items():
         if head.startswith(begin):
             return ending
-    packed = ".gz" if head.startswith(b"\x1f\x8b") else ""
-    if head.lstrip().startswith(b"{"):
-        return f".ndjson{packed}"
-    return f".csv{packed}"
+    if head.startswith(b"PK\x03\x04"):
+        return ".npz" if b".npy" in head else ".xlsx"
+    packed = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+    for begin, ending in packed.items():
+        if head.startswith(begin):
+            return f".csv{ending}"
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if re.match(rb"\{|\[\s*[{\]]", text):
+        return ".json"  # or NDJSON, which is told by its second line
+    return ".csv"
 
 
 def about_rows(source: Source) -> int | None:
-    """How many rows there are, about, where nothing tells: from the first block's bytes a row."""
+    """How many rows there are, about, where nothing tells: from the first block's bytes a row.
+
+    The rows of a packed file are counted where they are few: so it is learned from as the same
+    file unpacked is.
+    """
     if source.rows is not None:
         return int(source.rows)
-    if source.name.endswith(".gz") or not os.path.isfile(_path(source)):
+    if not os.path.isfile(_path(source)):
         return None
-    first = next(iter(source.descriptors()), None)
+    pieces = iter(source.descriptors())
+    first, second = next(pieces, None), next(pieces, None)
     if first is None:
         return None
-    rows = max(source.read(first).rows, 1)
-    width = max(first.stop - first.start, 1) / rows
+    rows = source.read(first).rows
+    if second is None:
+        return rows
+    if getattr(getattr(source, "text", None), "packed", False):
+        return _counted(source, rows, [second], pieces)
+    width = max(first.stop - first.start, 1) / max(rows, 1)
     return max(rows, int(os.path.getsize(_path(source)) / width))
+
+
+def _counted(source: Source, rows: int, *pieces: Iterable[Any]) -> int | None:
+    """So many rows and those of the pieces; None where they are too many to have in memory."""
+    for piece in chain(*pieces):
+        if rows * len(source.names) > _COUNTED:
+            return None
+        rows += source.read(piece).rows
+    return rows
 
 
 def _path(source: Source) -> str:
@@ -137,6 +168,7 @@ class Share(Source):
     def __init__(self, source: Source, seed: int, share: float, out: bool) -> None:
         self.source, self.seed, self.share, self.out = source, seed, share, out
         self.name, self.names, self.kinds = source.name, source.names, source.kinds
+        self.notes = source.notes
 
     def descriptors(self) -> Iterable[Any]:
         """The pieces of the source."""
@@ -202,7 +234,7 @@ def known_column(source: Source, wanted: str, option: str = "--target") -> str:
     if wanted not in source.names:
         raise Usage(
             f"{source.name}: {option} {wanted!r}: there is no such column; "
-            f"{did_you_mean(wanted, source.names)}"
+            f"{did_you_mean(wanted, source.names)}{_as_read(source)}"
         )
     return wanted
 

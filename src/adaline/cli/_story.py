@@ -11,6 +11,7 @@ from adaline.cli._ask import Measured
 from adaline.cli._errors import sentence
 from adaline.cli._learn import Learned, Plan
 from adaline.cli._output import Out, strict
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import title
 from adaline.data import Source
 from adaline.verdicts.verdict import judged
@@ -29,9 +30,11 @@ class Story:
         tested: Measured,
         is_held_out: bool,
         out: Out,
+        reading: Reading | None = None,
     ) -> None:
         self.data, self.source, self.plan, self.found = data, source, plan, found
         self.tested, self.is_held_out, self.out = tested, is_held_out, out
+        self.options = {} if reading is None else reading.options()
         self.files: dict[str, str] = {}
         self.verdict = judged(
             found.model,
@@ -56,11 +59,15 @@ class Story:
         """Python that does it again."""
         model, exposure = self.found.model, self.plan.exposure
         exposed = "" if exposure is None else f", exposure={exposure!r}"
+        options = "".join(f", {option}={value!r}" for option, value in self.options.items())
+        blocks, rows = "", repr(title(self.source))
+        if options:
+            blocks, rows = "blocks, ", f"blocks({rows}{options})"
         return (
             f"from adaline import {type(model).__name__}\n"
-            "from adaline.data import fit\n\n"
+            f"from adaline.data import {blocks}fit\n\n"
             f"model = {model!r}\n"
-            f"fit(model, {title(self.source)!r}, {self.plan.target!r}, "
+            f"fit(model, {rows}, {self.plan.target!r}, "
             f"missing={self.plan.missing!r}{exposed})\n"
         )
 
@@ -68,6 +75,7 @@ class Story:
         """Print."""
         out, found, plan = self.out, self.found, self.plan
         out.say(self._read())
+        tell_notes(self.source, out)
         out.say(f"Learner: {plan.choice.model}, {plan.choice.why}.")
         out.say()
         out.verdict(str(self.verdict))
@@ -120,6 +128,7 @@ class Story:
             "data": {
                 "source": title(self.source),
                 "columns": list(self.source.names),
+                "notes": list(self.source.notes),
                 "rows_learned_from": found.rows,
                 "rows_held_out": self.tested.quality.n if self.is_held_out else 0,
                 "in_memory": plan.in_memory,

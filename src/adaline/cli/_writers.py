@@ -162,7 +162,8 @@ class ParquetWriter(Writer):
             import pyarrow.parquet as pq
         except ImportError:
             raise MissingExtra(
-                'writing Parquet needs pyarrow; pip install "adaline[io]" brings it, or write .csv.'
+                f"writing Parquet needs pyarrow; {MissingExtra.how_to_install('io')} brings it, or "
+                "write .csv."
             ) from None
         self.pa, self.pq = pa, pq
         self.file: Any = None

@@ -10,6 +10,7 @@ from adaline.cli import _proof
 from adaline.cli._errors import NEGATIVE, OK, Usage
 from adaline.cli._learn import fits_in_memory, gathered
 from adaline.cli._output import Common, Data, Out
+from adaline.cli._reading import Reading
 from adaline.cli._source import known_column, opened
 from adaline.data import Encoding
 
@@ -20,6 +21,7 @@ def check_proof(
     /,
     *,
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Check a proof that `adaline separable --proof` wrote; exit code 0 if it holds, 1 if not.
@@ -41,7 +43,7 @@ def check_proof(
     wanted = target or named
     if wanted is None:
         raise Usage(f"{proof} does not say which column holds the classes; give --target.")
-    source = opened(data)
+    source = opened(data, reading=reading)
     known_column(source, wanted)
     if encoding is None:
         encoding = Encoding.learn(source, wanted)

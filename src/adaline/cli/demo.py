@@ -39,7 +39,8 @@ def demo(*, out: str | None = None, common: Common | None = None) -> int:
     if report:
         printer.verdict(f"\nOpen the report in a browser: {Path(report).resolve().as_uri()}")
     else:
-        printer.say('\nWith pip install "adaline[report]" there would be a report, too.')
+        install = adaline.MissingExtra.how_to_install("report")
+        printer.say(f"\nWith {install} there would be a report, too.")
     return code
 
 

@@ -11,6 +11,7 @@ from adaline.cli._ask import loaded, measured
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import about_rows, known_column, opened
 from adaline.verdicts.quality import shown
 from adaline.verdicts.words import name, number, plural
@@ -24,6 +25,7 @@ def evaluate(
     /,
     *,
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """How good a model is on the rows of a file, which should not be those it has learned from.
@@ -42,7 +44,7 @@ def evaluate(
     wanted = target or found.target
     if wanted is None:
         raise Usage(f"{model} does not say which column it predicts; give --target.")
-    source = opened(data)
+    source = opened(data, reading=reading)
     known_column(source, wanted)
     encoding = found.prepared(source)
     with Progress(printer, about_rows(source), doing="measuring the quality") as progress:
@@ -54,6 +56,7 @@ def evaluate(
         raise ValueError(f"{source.name}: no row has all that is needed to compare.")
     facts = quality.facts()
     printer.verdict(quality.sentence(plural(quality.n, "row")))
+    tell_notes(source, printer)
     printer.say()
     _tell(printer, facts)
     warnings = quality.doubts()
@@ -69,6 +72,7 @@ def evaluate(
             "target": wanted,
             "quality": facts,
             "left_out": tested.left_out,
+            "notes": list(source.notes),
             "warnings": warnings,
         }
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from adaline.cli._output import Common, Data, Out, Whole
+from adaline.cli._reading import Reading
 
 
 def fit(
@@ -25,6 +26,7 @@ def fit(
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
     checkpoint: str | None = None,
     exposure: str | None = None,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Learn a column of a table from the others, and say what the result is worth.
@@ -36,7 +38,8 @@ def fit(
     Parameters
     ----------
     data
-        A file (CSV, TSV, Parquet, Arrow, NDJSON, LIBSVM, npy, npz; .gz where text), or - for stdin.
+        A file (CSV and other text tables, Excel, Parquet, Arrow, JSON, NDJSON, LIBSVM, npy, npz;
+        text also as .gz, .bz2, .xz or .zst), or - for stdin.
     target
         The column to learn.
     model
@@ -81,5 +84,6 @@ def fit(
         jobs,
         checkpoint,
         exposure,
+        reading,
     )
     return run(asked, Out(common))

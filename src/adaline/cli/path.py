@@ -12,6 +12,7 @@ from adaline.cli import _learn
 from adaline.cli._choose import Choice
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Data, Out, Whole
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import about_rows, known_column, opened, title
 from adaline.data import Encoding
 from adaline.verdicts.words import name, number, plural
@@ -28,6 +29,7 @@ def path(
     ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
     missing: Literal["refuse", "drop", "mean"] = "refuse",
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Ridge regression over a range of penalties, and where the cross-validated error is least.
@@ -53,7 +55,7 @@ def path(
     out = Out(common)
     if not 2 <= points <= 1000:
         raise Usage(f"--points {points}: expected 2 to 1000.")
-    source = opened(data, ignore or (), keep=[target])
+    source = opened(data, ignore or (), keep=[target], reading=reading)
     known_column(source, target)
     encoding = Encoding.learn(source, target, missing=missing, jobs=jobs)
     about = about_rows(source)
@@ -68,6 +70,7 @@ def path(
     minima = _minima(model, found)
     n = "" if found.rows is None else f"{plural(found.rows, 'row')}, "
     out.say(f"Read {name(title(source))}: {n}{plural(len(encoding.names), 'column')} of numbers.")
+    tell_notes(source, out)
     out.say()
     best = ", ".join(f"{rule} {number(a, 4)}" for rule, a in minima.items())
     out.verdict(f"The penalty of least error for {name(target)}: {best}.")

@@ -13,6 +13,7 @@ from adaline.cli._errors import Usage
 from adaline.cli._more_answers import Contributions, Intervals, heads_of
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import about_rows, column, known_column, not_the_data, opened
 from adaline.cli._writers import Writer, writer_for
 from adaline.verdicts.words import number
@@ -30,6 +31,7 @@ def predict(
     level: float = 0.95,
     explain: Annotated[bool, Parameter(negative="")] = False,
     disarm: Annotated[bool, Parameter(negative="")] = False,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Predict the rows of a file with a model that `adaline fit --out` wrote.
@@ -65,7 +67,7 @@ def predict(
     printer = Out(common)
     not_the_data(out, model, data)
     found = loaded(model)
-    source = opened(data)
+    source = opened(data, reading=reading)
     for wanted in keep or ():
         known_column(source, wanted, "--keep")
     encoding = found.prepared(source)
@@ -88,7 +90,16 @@ def predict(
         printer.verdict(f"Wrote {number(rows)} predictions: {out}")
         for line in [line for one in more for line in one.words()]:
             printer.say(line)
-        printer.json({"command": "predict", "rows": rows, "without_prediction": blank, "out": out})
+        tell_notes(source, printer)
+        printer.json(
+            {
+                "command": "predict",
+                "rows": rows,
+                "without_prediction": blank,
+                "notes": list(source.notes),
+                "out": out,
+            }
+        )
         if blank:
             printer.warn(f"{number(blank)} rows have missing values and no prediction.")
         if writer.formulas and not disarm:

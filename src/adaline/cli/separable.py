@@ -12,6 +12,7 @@ from adaline.cli._errors import NEGATIVE, OK, Usage
 from adaline.cli._learn import fits_in_memory, gathered
 from adaline.cli._output import Common, Data, Out, strict
 from adaline.cli._proof import FORMAT, VERSION
+from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import known_column, not_the_data, opened, title
 from adaline.cli._words import with_names
 from adaline.data import Encoding
@@ -33,6 +34,7 @@ def separable(
     missing: Literal["refuse", "drop", "mean"] = "refuse",
     bias: Annotated[bool, Parameter(negative="--no-bias")] = True,
     time_limit: float = 60.0,
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Whether a hyperplane separates the classes; the exit code is 0 if so, 1 if not or undecided.
@@ -61,7 +63,7 @@ def separable(
     if not time_limit >= 0:
         raise Usage(f"--time-limit {time_limit}: expected seconds, 0 or more.")
     not_the_data(proof, data)
-    source = opened(data, ignore or (), keep=[target])
+    source = opened(data, ignore or (), keep=[target], reading=reading)
     known_column(source, target)
     encoding = Encoding.learn(source, target, missing=missing)
     fits_in_memory(source, encoding)
@@ -80,6 +82,7 @@ def separable(
         f"Read {name(title(source))}: {plural(n, 'row')}, {plural(p, 'column')} of numbers, "
         f"{len(found.labels)} classes."
     )
+    tell_notes(source, out)
     out.say()
     explained = with_names(found.explain(), encoding.names)
     out.verdict(f"{found.verdict[0].upper()}{found.verdict[1:]}: {explained}")
@@ -101,6 +104,7 @@ def separable(
             "sentence": explained,
             "rows": n,
             "columns": list(encoding.names),
+            "notes": list(source.notes),
             "labels": list(found.labels),
             "margin": found.margin,
             "coef": found.coef,

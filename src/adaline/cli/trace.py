@@ -14,6 +14,7 @@ from adaline.cli import _choose
 from adaline.cli._errors import Usage
 from adaline.cli._learn import gathered
 from adaline.cli._output import Common, Data, Out, Whole
+from adaline.cli._reading import Reading
 from adaline.cli._source import about_rows, known_column, not_the_data, opened
 from adaline.cli._words import did_you_mean
 from adaline.cli._writers import writer_for
@@ -37,6 +38,7 @@ def trace(
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
     missing: Literal["refuse", "drop", "mean"] = "refuse",
+    reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Every step of learning, as the lecture's table; for small files.
@@ -73,7 +75,7 @@ def trace(
     not_the_data(out, data)
     if passes < 1 or (rows is not None and rows < 0):
         raise Usage("--passes is 1 or more, and --rows 0 or more.")
-    source = opened(data, ignore or (), keep=[target])
+    source = opened(data, ignore or (), keep=[target], reading=reading)
     known_column(source, target)
     encoding = Encoding.learn(source, target, missing=missing)
     _check_size(about_rows(source) or 0, passes, kind._traces in ("samples", "duals"))

@@ -32,7 +32,6 @@ _LONG = 28  # characters of a name that fit beside an axis
 
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
-_NEEDS = 'pictures need matplotlib, which is not installed; pip install "adaline[plot]" brings it.'
 _STYLE = {
     "font.size": 9.5,
     "axes.titlesize": 10.5,
@@ -152,7 +151,7 @@ def _need_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingExtra(_NEEDS) from None
+        raise MissingExtra.of("plot", "a picture", "matplotlib") from None
 
 
 def short(text: Any, most: int = _LONG) -> str:

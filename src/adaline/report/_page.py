@@ -6,15 +6,13 @@ from typing import Any
 
 from adaline import MissingExtra
 
-_NEEDS = 'a report needs {name}, which is not installed; pip install "adaline[report]" brings it.'
-
 
 def rendered(**parts: Any) -> str:
     """report.html.j2 with these parts; pictures are trusted, all else is text."""
     try:
         import jinja2
     except ImportError:
-        raise MissingExtra(_NEEDS.format(name="jinja2")) from None
+        raise MissingExtra.of("report", "a report", "jinja2") from None
     from markupsafe import Markup
 
     environment = jinja2.Environment(

@@ -1,4 +1,4 @@
-"""CSV and TSV files, plain or gzipped: blocks are ranges of bytes that end with a line."""
+"""CSV and other text tables, plain or packed: blocks are ranges of bytes that end with a line."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import csv
 import io
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
@@ -13,7 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._engine import columns_of, engine, has, is_polars
+from adaline.data.reading._dialect import Dialect, Said, recognised
+from adaline.data.reading._engine import columns_of, csv_engine, has, is_polars
+from adaline.data.reading._header import header_of
+from adaline.data.reading._plain import MISSING, PlainTable
 from adaline.data.reading._text import CHUNK, Text
 from adaline.data.reading._text_kinds import kind_of, not_a_number, numbers_of_text
 from adaline.data.reading.notations import is_gap
@@ -23,7 +27,6 @@ from adaline.data.reading.source import (
     Kind,
     Piece,
     Source,
-    checked_names,
     chosen,
     existing,
     fingerprint_of_file,
@@ -31,16 +34,16 @@ from adaline.data.reading.source import (
 )
 from adaline.errors import DataError
 
-MISSING = ["", "NA", "N/A", "null", "NULL", "None"]
 _TASTE = 2**20  # bytes from which the columns' types are told,
 _FIRST = 1000  # and rows
+_DOS_END = b"\x1a\r\n"  # DOS marked the end of a text file by a byte of its own
 _QUOTED = re.compile(rb'"[^"]*"')
 _EMPTY = re.compile(rb"^(?:[ \t]*\r?\n)+", re.MULTILINE)
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|infinity|nan)\s*")
 
 
 class CsvSource(Source):
-    """Comma- or tab-separated values with a line of column names.
+    """Rows of fields with a separator between them; how they are written is told by the first.
 
     A column is of numbers where nearly all values of the first rows are; then all must be, or be
     marks of missing values.
@@ -49,36 +52,81 @@ class CsvSource(Source):
     typed = False
     na: tuple[str, ...] = ()
 
-    def __init__(self, path: str, separator: str, columns: Sequence[str] | None, rows: int | None):
-        self.name, self.separator = existing(path), separator
-        self.engine = engine("CSV files")
-        self.text = Text(path, quotes=True)
+    def __init__(
+        self,
+        path: str,
+        separator: str,
+        columns: Sequence[str] | None,
+        rows: int | None,
+        said: Said = Said(),  # noqa: B008
+        blanks: bool = False,
+    ):
+        self.name = existing(path)
+        self.engine = csv_engine()
+        self._begin(Text(path, True, streamed(said.encoding)), separator, said, blanks)
+        self._choose(columns, rows)
+
+    def _begin(self, text: Text, separator: str, said: Said, blanks: bool) -> None:
+        """Find out how the text is written, and the names and kinds of all its columns."""
+        self.text = text
+        taste = self._tasted(said)
+        whole = len(taste) < _TASTE
+        self.dialect, sample = recognised(taste, whole, separator, blanks, said)
+        text.quote, self.separator = self.dialect.quote.encode(), self.dialect.separator
+        full = taste if whole else taste[: taste.rfind(b"\n") + 1]
+        text.check(full, 0, utf8=not self.dialect.windows)
+        start = self._skipped(taste)
+        end, first = self._header(taste[start:])
+        self.header = header_of(first, sample[1:], self.dialect, said.header)
+        self.begin = start if self.header.is_data else start + end
+        self.fields = self.header.names + ("",) * self.header.trailing
+        self.all_kinds: list[Kind] = self._kinds(self._as_points(taste[self.begin :]))
+        self.taste = taste
+        self.notes = (*self.dialect.notes, *_facts(text, said), *self.header.notes)
+
+    def _choose(self, columns: Sequence[str] | None, rows: int | None) -> None:
+        """Take some of the columns."""
+        self.places = chosen(columns, self.header.names, self.name)
+        self.names = tuple(self.fields[j] for j in self.places)
+        self.kinds = tuple(self.all_kinds[j] for j in self.places)
+        self.chunk = CHUNK if rows is None else max(rows * self._width(self.taste), 64)
+        del self.taste
+
+    def _tasted(self, said: Said) -> bytes:
+        """The first bytes, with newlines between lines."""
         taste = self.text.take(0, _TASTE)
         if not taste:
-            raise DataError(f"{path}: the file is empty; it needs column names and rows.")
-        self.text.check(taste if len(taste) < _TASTE else taste[: taste.rfind(b"\n") + 1], 0)
-        self.bom = 3 if taste.startswith(b"\xef\xbb\xbf") else 0
-        header = self._header(taste[self.bom :])
-        self.begin, fields = self.bom + header[0], header[1]
-        self.fields = checked_names(fields, path)
-        self.places = chosen(columns, self.fields, path)
-        kinds = self._kinds(taste[self.begin :])
-        self.all_kinds: list[Kind] = kinds
-        self.names = tuple(self.fields[j] for j in self.places)
-        self.kinds = tuple(kinds[j] for j in self.places)
-        self.chunk = CHUNK if rows is None else max(rows * self._width(taste), 64)
+            raise DataError(f"{self.name}: the file is empty; it needs column names and rows.")
+        if b"\n" not in taste and b"\r" in taste:
+            self.text.end_lines_with_returns()
+            taste = self.text.take(0, _TASTE)
+        if b"\x1a" in taste[-3:]:
+            return taste.rstrip(_DOS_END) + b"\n"
+        return taste
+
+    def _skipped(self, taste: bytes) -> int:
+        """Where the table begins: after a byte order mark and the lines before it."""
+        at = len(BOM_UTF8) if taste.startswith(BOM_UTF8) else 0
+        for _ in range(self.dialect.skipped):
+            at = taste.find(b"\n", at) + 1
+        return at
+
+    def _as_points(self, body: bytes) -> bytes:
+        """Lines in which decimal numbers have points, to tell what is a number."""
+        body = self.dialect.plain(body)
+        return body.replace(b",", b".") if self.dialect.decimal == "," else body
 
     def _header(self, taste: bytes) -> tuple[int, list[str]]:
-        """Where the first line ends, and the names in it."""
-        end, quotes = -1, 1
+        """Where the first line ends, and the fields in it."""
+        end, quotes, quote = -1, 1, self.text.quote
         while quotes % 2:
             end = taste.find(b"\n", end + 1)
             if end < 0:
                 raise DataError(
                     f"{self.name}: there is no line after the column names; a file needs rows."
                 )
-            quotes = taste.count(b'"', 0, end)
-        line = taste[:end].decode().rstrip("\r")
+            quotes = taste.count(quote, 0, end)
+        line = self.dialect.plain(taste[:end]).decode().rstrip("\r")
         try:
             names = next(csv.reader([line], delimiter=self.separator), [""])
         except csv.Error as error:
@@ -129,7 +177,11 @@ class CsvSource(Source):
     @property
     def fingerprint(self) -> str:
         """Of the file, and of how it is cut."""
-        return fingerprint_of_file(self.name, self.chunk, self.separator, self.names, self.kinds)
+        plain = self.dialect == Dialect(self.separator) and not self.header.notes
+        unusual = () if plain else (self.dialect, self.header, self.text.encoding)
+        return fingerprint_of_file(
+            self.name, self.chunk, self.separator, self.names, self.kinds, *unusual
+        )
 
     def read(self, piece: Piece) -> Block:
         """The rows of a range of bytes."""
@@ -137,7 +189,10 @@ class CsvSource(Source):
 
     def parse(self, data: bytes, start: int) -> Block:
         """The rows in whole lines of text, which begin at byte `start` of the file."""
-        self.text.check(data, start)
+        self.text.check(data, start, utf8=not self.dialect.windows)
+        data = self.dialect.plain(data)
+        if b"\x1a" in data[-3:]:
+            data = data.rstrip(_DOS_END)
         if not data.endswith(b"\n"):
             data += b"\n"
         raw = data
@@ -154,7 +209,14 @@ class CsvSource(Source):
             raise self._complaint(data, start, str(error)) from None
         if not self._is_even(data, len(columns[0].values)):
             raise self._complaint(data, start, "its lines have different numbers of fields")
+        if self.header.trailing and not self._ends_empty(data, len(columns[0].values)):
+            raise self._complaint(data, start, "something comes after its last separator")
         return Block(self.names, columns, None, lambda i: self._line(raw, start, i, raw is data))
+
+    def _ends_empty(self, data: bytes, rows: int) -> bool:
+        """Whether every row ends with a separator."""
+        end = self.separator.encode()
+        return data.count(end + b"\n") + data.count(end + b"\r\n") == rows
 
     def _is_even(self, data: bytes, rows: int) -> bool:
         """Whether there are as many separators as so many rows must have."""
@@ -171,25 +233,32 @@ class CsvSource(Source):
     def _columns(self, data: bytes) -> tuple[Column, ...]:
         """The columns; those of numbers through text where marks such as "?" stand for gaps."""
         try:
-            return columns_of(self._table(data), self.kinds)
+            return _columns_of(self._table(data), self.kinds)
         except MemoryError:
             raise
         except BaseException as error:
             if "number" not in self.kinds or not is_failure(error):
                 raise
             table = self.reread(self.names)._table(data)
-            columns = list(columns_of(table, ["text" for _ in self.names]))
+            columns = list(_columns_of(table, ["text" for _ in self.names]))
+            reading = "number _," if self.dialect.decimal == "," else "number"
             for j, kind in enumerate(self.kinds):
                 if kind == "number":
                     series = table.to_series(j) if is_polars(table) else None
-                    found = numbers_of_text(series, columns[j], self.na, "number")
+                    found = numbers_of_text(series, columns[j], self.na, reading)
                     if found is None:
                         raise
                     columns[j] = found
             return tuple(columns)
 
     def _table(self, data: bytes) -> Any:
-        if self.engine == "polars":
+        # Where commas are decimal, 1.234 may be a thousand: polars would take it for a number.
+        strict = self.dialect.decimal == "," and data.find(b".") >= 0
+        if self.engine == "python" or (strict and not has("pyarrow")):
+            points = self.dialect.decimal == "."
+            width = len(self.fields)
+            return PlainTable(data, self.separator, width, self.places, self.kinds, points)
+        if self.engine == "polars" and not strict:
             try:
                 return self._polars(data)
             except Exception:
@@ -223,6 +292,7 @@ class CsvSource(Source):
                 schema=dict(zip(self.fields, types, strict=True)),
                 columns=self.places if len(self.places) < len(self.fields) else None,
                 separator=self.separator,
+                decimal_comma=self.dialect.decimal == ",",
                 # Looking for words costs a fifth of reading, and without an N there is none.
                 null_values=MISSING if data.find(b"N") >= 0 or data.find(b"n") >= 0 else None,
             )
@@ -251,8 +321,14 @@ class CsvSource(Source):
                 null_values=MISSING,
                 strings_can_be_null=True,
                 include_columns=list(self.names),
+                decimal_point=self.dialect.decimal,
             ),
         )
+
+    def _is_number(self, value: str) -> bool:
+        if self.dialect.decimal == ",":
+            return "." not in value and _is_number(value.replace(",", "."))
+        return _is_number(value)
 
     def _complaint(self, data: bytes, start: int, why: str) -> DataError:
         """The first line that is not as it should be, named."""
@@ -266,17 +342,42 @@ class CsvSource(Source):
                 line = first + before
                 before = reader.line_num
                 if row and len(row) != len(self.fields):
+                    has = "has" if self.header.is_data else "names"
                     return DataError(
-                        f"{self.name}: line {line} has {len(row)} fields, and the first line names "
+                        f"{self.name}: line {line} has {len(row)} fields, and the first line {has} "
                         f"{len(self.fields)} columns; correct that line."
                     )
+                if row and self.header.trailing and row[-1].strip():
+                    return DataError(
+                        f"{self.name}: line {line} has {row[-1][:40]!r} after the last column, "
+                        "where the first rows have nothing; correct that line."
+                    )
                 for j, value in enumerate(row):
-                    strange = not _is_number(value) and not is_gap(value, self.na)
+                    strange = not self._is_number(value) and not is_gap(value, self.na)
                     if self.all_kinds[j] == "number" and strange:
                         return not_a_number(self.name, line, value, self.fields[j])
         except csv.Error as error:
             why = str(error)
         return DataError(f"{self.name}: from line {first} on it cannot be read as CSV: {why[:200]}")
+
+
+def streamed(encoding: str | None) -> str | None:
+    """The encoding that is transcoded as the file is read: any but those of single blocks."""
+    return None if encoding in (None, "utf-8", "windows-1252") else encoding
+
+
+def _facts(text: Text, said: Said) -> list[str]:
+    """What is not as usual in the bytes."""
+    told = []
+    if text.encoding is not None and said.encoding is None:
+        told.append(text.encoding.upper())
+    if text.returns:
+        told.append("lines end with carriage returns")
+    return told
+
+
+def _columns_of(table: Any, kinds: Sequence[Kind]) -> tuple[Column, ...]:
+    return table.columns if isinstance(table, PlainTable) else columns_of(table, kinds)
 
 
 def _is_number(value: str) -> bool:

@@ -31,9 +31,12 @@ def engine(what: str) -> str:
     for name in ("polars", "pyarrow"):
         if has(name):
             return name
-    raise MissingExtra(
-        f"reading {what} needs polars or pyarrow; install them with: pip install 'adaline[io]'"
-    )
+    raise MissingExtra.of("io", f"reading {what}", "polars or pyarrow")
+
+
+def csv_engine() -> str:
+    """ "polars" or "pyarrow"; Python's own reader, which is slower, where neither is there."""
+    return next((name for name in ("polars", "pyarrow") if has(name)), "python")
 
 
 def is_polars(table: Any) -> bool:

@@ -118,7 +118,7 @@ class NdjsonSource(Source):
         first = self.text.line(start)
         for i, line in enumerate(data.splitlines()):
             try:
-                row = json.loads(line, **_STRICT) if line.strip() else {}
+                row = json.loads(line, **STRICT) if line.strip() else {}
             except (ValueError, RecursionError) as error:
                 return DataError(f"{self.name}: line {first + i} is not JSON: {error}.")
             if not isinstance(row, dict):
@@ -139,4 +139,4 @@ def _finite(text: str) -> float:
     return value
 
 
-_STRICT: dict[str, Any] = {"parse_constant": _strange, "parse_float": _finite}
+STRICT: dict[str, Any] = {"parse_constant": _strange, "parse_float": _finite}

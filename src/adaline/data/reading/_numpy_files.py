@@ -116,7 +116,7 @@ def npz(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSou
     try:
         with reading(f"{path}: this is no whole npz file"):
             with zipfile.ZipFile(path) as packed:
-                _check_growth(packed.infolist(), path)
+                check_growth(packed.infolist(), path, "Save it as npy if it is not.")
                 for member in packed.infolist():
                     _check_member(packed, member, path)
             with np.load(path, allow_pickle=False) as file:
@@ -188,7 +188,7 @@ def _header(file: IO[bytes], path: str, size: int) -> tuple[Any, tuple[int, ...]
     return dtype, shape, fortran
 
 
-def _check_growth(members: list[zipfile.ZipInfo], path: str) -> None:
+def check_growth(members: list[zipfile.ZipInfo], path: str, advice: str) -> None:
     """Refuse members that would unpack, together, to much more than they are."""
     packed, whole = (sum(getattr(m, s) for m in members) for s in ("compress_size", "file_size"))
     # Members may share their bytes, which are then counted once.
@@ -196,7 +196,7 @@ def _check_growth(members: list[zipfile.ZipInfo], path: str) -> None:
         names = ", ".join(repr(m.filename) for m in members[:3]) + ", ..." * (len(members) > 3)
         raise DataError(
             f"{path}: {names} would grow from {packed} to {whole} bytes; this looks like a bomb. "
-            "Save it as npy if it is not."
+            f"{advice}"
         )
 
 

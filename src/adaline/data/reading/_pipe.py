@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
 
-from adaline.data.reading._csv import CsvSource
-from adaline.data.reading._engine import engine
-from adaline.data.reading._text import CHUNK, Text
-from adaline.data.reading.source import Block, checked_names
+from adaline.data.reading._csv import CsvSource, streamed
+from adaline.data.reading._dialect import Said
+from adaline.data.reading._engine import csv_engine
+from adaline.data.reading._packed import Forward, damaged, marked, transcoding
+from adaline.data.reading._text import Text
+from adaline.data.reading.source import Block
 from adaline.errors import DataError
-
-_TASTE = 2**20
 
 
 class PipedCsv(CsvSource):
@@ -19,20 +19,15 @@ class PipedCsv(CsvSource):
 
     again = False
 
-    def __init__(self, file: IO[bytes], separator: str, name: str):
-        self.name, self.separator, self.engine = name, separator, engine("CSV text")
-        self.text: Text = _Piped(file, name)
-        taste = self.text.take(0, _TASTE)
-        if not taste:
-            raise DataError(f"{name}: nothing came; expected column names and rows.")
-        self.text.check(taste if len(taste) < _TASTE else taste[: taste.rfind(b"\n") + 1], 0)
-        self.bom = 3 if taste.startswith(b"\xef\xbb\xbf") else 0
-        end, fields = self._header(taste[self.bom :])
-        self.begin, self.fields = self.bom + end, checked_names(fields, name)
-        self.places = list(range(len(fields)))
-        self.all_kinds = self._kinds(taste[self.begin :])
-        self.names, self.kinds = self.fields, tuple(self.all_kinds)
-        self.chunk = CHUNK
+    def __init__(self, file: IO[bytes], separator: str, name: str, said: Said):
+        self.name, self.engine = name, csv_engine()
+        self._begin(_Piped(file, name, streamed(said.encoding)), separator, said, blanks=False)
+        self._choose(None, None)
+
+    def _tasted(self, said: Said) -> bytes:
+        if not self.text.take(0, 1):
+            raise DataError(f"{self.name}: nothing came; expected column names and rows.")
+        return super()._tasted(said)
 
     def parts(self) -> Iterator[Block]:
         """The blocks, as they come."""
@@ -42,9 +37,13 @@ class PipedCsv(CsvSource):
 class _Piped(Text):
     """Bytes of a pipe: those before the last chunk are gone, but their lines are counted."""
 
-    def __init__(self, file: IO[bytes], name: str):
-        self.path, self.quotes, self.packed = name, True, True
-        self._file, self._last, self._before = file, (0, b""), 0
+    def __init__(self, file: IO[bytes], name: str, encoding: str | None):
+        self.path, self.quotes, self.quote, self.returns = name, True, b'"', False
+        self.packed, self.packing, self._last, self._before = True, None, (0, b""), 0
+        head = Forward(lambda: file).read(4)
+        self.encoding = encoding or marked(head)
+        whole: Any = _Joined(head, file)
+        self._file = whole if self.encoding is None else transcoding(whole, self.encoding)
 
     def take(self, start: int, stop: int) -> bytes:
         """The bytes from start to stop; start never goes back before the last chunk."""
@@ -55,14 +54,26 @@ class _Piped(Text):
         return found
 
     def _read(self, start: int, stop: int) -> bytes:
-        assert self._file is not None
-        parts, wanted = [], stop - start
-        while wanted > 0 and (more := self._file.read(wanted)):
-            parts.append(more)
-            wanted -= len(more)
-        return b"".join(parts)
+        try:
+            data = Forward(lambda: self._file).read(stop - start)
+        except UnicodeError as error:
+            raise damaged(error, None, self.path) from None  # type: ignore[misc]
+        return data.replace(b"\r", b"\n") if self.returns else data
 
     def line(self, offset: int) -> int:
         """The number of a line in the last chunk."""
         at, data = self._last
         return 1 + self._before + data.count(b"\n", 0, max(offset - at, 0))
+
+
+class _Joined:
+    """Bytes that were read already, and then the file."""
+
+    def __init__(self, head: bytes, file: IO[bytes]) -> None:
+        self._head, self._file = head, file
+
+    def read(self, wanted: int) -> bytes:
+        if self._head:
+            found, self._head = self._head[:wanted], self._head[wanted:]
+            return found
+        return self._file.read(wanted)

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from adaline.data.reading._dialect import Said
 from adaline.data.reading._engine import columns_of, engine, kinds_of
 from adaline.data.reading._numpy_files import MatrixSource
 from adaline.data.reading._pipe import PipedCsv
@@ -192,10 +193,12 @@ def from_iterable(parts: Iterable[Any], columns: Sequence[str] | None) -> Source
     return _once(made(), "the stream of blocks", lambda _: tuple(kinds))
 
 
-def from_file_object(file: IO[bytes], separator: str) -> Source:
+def from_file_object(file: IO[bytes], separator: str, said: Said) -> Source:
     """CSV text from a pipe, which comes once."""
-    reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")))
-    return _once(reader.parts(), reader.name, lambda _: reader.kinds)
+    reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")), said)
+    found = _once(reader.parts(), reader.name, lambda _: reader.kinds)
+    found.notes = reader.notes
+    return found
 
 
 def _once(parts: Iterator[Block], name: str, kinds: Any) -> Source:

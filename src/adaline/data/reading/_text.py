@@ -1,41 +1,51 @@
-"""Text files in chunks of whole records, plain or gzipped, and what to call a line in them."""
+"""Text files in chunks of whole records, plain or packed, and what to call a line in them."""
 
 from __future__ import annotations
 
-import gzip
 import os
-import struct
-import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
+from adaline.data.reading._packed import HEAD, damaged, marked, packing, transcoding, unpacking
 from adaline.data.reading.source import Piece
 from adaline.errors import DataError
 
 CHUNK = 2**23  # bytes of text that make a block
 _LONGEST = 2**30  # bytes of a record
-_QUOTE, _NEWLINE = b'"', b"\n"
+_NEWLINE = b"\n"
 
 
 class Text:
-    """A text file as bytes from here to there; those of a gzipped file are after unpacking.
+    """A text file as bytes from here to there; those of a packed file are after unpacking.
 
     Attributes
     ----------
     path : str
+    packing : str or None
+        "gzip", "bzip2", "xz", "zstd".
+    encoding : str or None
+        Of what is transcoded to UTF-8 while it is read, such as UTF-16; None where bytes stay.
     packed : bool
-        Whether it is gzipped. Then places are reached by unpacking what is before them; going
-        forward costs nothing extra.
+        Whether it is packed or transcoded. Then places are reached by unpacking what is before
+        them; going forward costs nothing extra.
     quotes : bool
-        Whether newlines inside double quotes do not end a record.
+        Whether newlines inside quotes do not end a record.
+    quote : bytes
+        The quote.
+    returns : bool
+        Whether lines end with a carriage return alone, which is then read as a newline.
     """
 
-    def __init__(self, path: str, quotes: bool):
-        self.path, self.quotes = path, quotes
+    def __init__(self, path: str, quotes: bool, encoding: str | None = None):
+        self.path, self.quotes, self.quote, self.returns = path, quotes, b'"', False
         with open(path, "rb") as file:
-            self.packed = file.read(2) == b"\x1f\x8b"
+            self.packing = packing(file.read(HEAD))
         self._file: IO[bytes] | None = None
         self._last: tuple[int, bytes] = (0, b"")  # what was read last, and where it begins
+        self.encoding, self.packed = None, self.packing is not None
+        self.encoding = encoding or marked(self._read(0, 4))
+        if self.encoding is not None:
+            self._file, self.packed = None, True
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_file": None, "_last": (0, b"")}
@@ -54,20 +64,26 @@ class Text:
         return self._last[1]
 
     def _read(self, start: int, stop: int) -> bytes:
-        if self._file is None:
-            opener: Any = gzip.open if self.packed else open
-            self._file = opener(self.path, "rb")
-        file: Any = self._file
         try:
+            if self._file is None:
+                self._file = unpacking(self.path, self.packing)
+                if self.encoding is not None:
+                    self._file = transcoding(self._file, self.encoding)
+            file: Any = self._file
             if file.tell() != start:
                 file.seek(start)
             data: bytes = file.read(stop - start)
-            return data
-        except (EOFError, zlib.error, gzip.BadGzipFile, struct.error) as error:
-            raise DataError(
-                f"{self.path}: the gzip file is cut short or damaged ({error}); copy or download "
-                "it again."
-            ) from None
+        except Exception as error:
+            told = damaged(error, self.packing, self.path)
+            if told is None:
+                raise
+            raise told from None
+        return data.replace(b"\r", b"\n") if self.returns else data
+
+    def end_lines_with_returns(self) -> None:
+        """Read the lines of an old Macintosh, which end with a carriage return alone."""
+        self.returns = True
+        self._last = self._last[0], self._last[1].replace(b"\r", b"\n")
 
     @property
     def size(self) -> int | None:
@@ -100,12 +116,12 @@ class Text:
     def _cut(self, data: bytes) -> int:
         """Where the last whole record ends; 0 where none does."""
         end = data.rfind(_NEWLINE) + 1
-        if not self.quotes or data.find(_QUOTE, 0, end) < 0:
+        if not self.quotes or data.find(self.quote, 0, end) < 0:
             return end
-        inside = data.count(_QUOTE, 0, end) % 2
+        inside = data.count(self.quote, 0, end) % 2
         while end and inside:  # this newline is inside quotes
             before = data.rfind(_NEWLINE, 0, end - 1) + 1
-            inside = (inside - data.count(_QUOTE, before, end)) % 2
+            inside = (inside - data.count(self.quote, before, end)) % 2
             end = before
         return end
 
@@ -119,20 +135,21 @@ class Text:
             count, at = count + data.count(_NEWLINE), at + len(data)
         return count
 
-    def check(self, data: bytes, start: int) -> None:
-        """Refuse what is no text: NUL bytes, or bytes that are not UTF-8."""
+    def check(self, data: bytes, start: int, utf8: bool = True) -> None:
+        """Refuse what is no text: NUL bytes, or bytes that are not UTF-8 where they should be."""
         at = data.find(b"\0")
         if at >= 0:
             raise DataError(
                 f"{self.path}: line {self.line(start + at)} has a NUL byte, which text never has; "
                 "the file is damaged, or it is UTF-16: save it as UTF-8."
             )
-        if data.isascii():
+        if not utf8 or data.isascii():
             return
         try:
             data.decode()
         except UnicodeDecodeError as error:
             raise DataError(
                 f"{self.path}: line {self.line(start + error.start)} has the byte "
-                f"0x{data[error.start]:02x}, which is not UTF-8; save the file as UTF-8."
+                f"0x{data[error.start]:02x}, which is not UTF-8; save the file as UTF-8, or say "
+                "what it is, such as encoding='windows-1252'."
             ) from None

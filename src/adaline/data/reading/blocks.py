@@ -5,15 +5,21 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from adaline.data.reading._arrow import ArrowSource
 from adaline.data.reading._csv import CsvSource
+from adaline.data.reading._dialect import Said
+from adaline.data.reading._json import json_table
 from adaline.data.reading._libsvm import LibsvmSource
 from adaline.data.reading._ndjson import NdjsonSource
 from adaline.data.reading._numpy_files import MatrixSource, NpySource, npz
+from adaline.data.reading._packed import ENDINGS
+from adaline.data.reading._said import checked
+from adaline.data.reading._sheet import sheet
 from adaline.data.reading._tables import TableSource, from_file_object, from_iterable, from_reader
 from adaline.data.reading._wav import WavSource
 from adaline.data.reading.checks import check_choice, check_names, check_path, check_whole
@@ -23,36 +29,50 @@ from adaline.tiles import as_csr
 
 Columns = Sequence[str] | None
 Open = Callable[[str, Columns, int | None], Source]
+OpenText = Callable[[str, Columns, int | None, Said], Source]
 
-_CSV: Open = lambda path, columns, rows: CsvSource(path, ",", columns, rows)  # noqa: E731
-_TSV: Open = lambda path, columns, rows: CsvSource(path, "\t", columns, rows)  # noqa: E731
 _PARQUET: Open = lambda path, columns, rows: ArrowSource(path, "Parquet", columns, rows)  # noqa: E731
 _ARROW: Open = lambda path, columns, rows: ArrowSource(path, "Arrow", columns, rows)  # noqa: E731
+_BY_COMMA: OpenText = lambda path, columns, rows, said: CsvSource(path, ",", columns, rows, said)  # noqa: E731
+_BY_TAB: OpenText = lambda path, columns, rows, said: CsvSource(path, "\t", columns, rows, said)  # noqa: E731
+_BY_ANY: OpenText = lambda path, columns, rows, said: CsvSource(  # noqa: E731
+    path, ",", columns, rows, said, blanks=True
+)
 
-# What a file is, by how its name ends.
-FORMATS: dict[str, Open] = {
-    ".csv": _CSV,
-    ".tsv": _TSV,
-    ".tab": _TSV,
-    ".csv.gz": _CSV,
-    ".tsv.gz": _TSV,
+# What a file is, by how its name ends; text may have one of ENDINGS more, .gz for example.
+_FIELDS: dict[str, OpenText] = {
+    ".csv": _BY_COMMA,
+    ".tsv": _BY_TAB,
+    ".tab": _BY_TAB,
+    ".txt": _BY_ANY,
+    ".dat": _BY_ANY,
+    ".data": _BY_ANY,
+}
+_SHEETS: dict[str, OpenText] = dict.fromkeys((".xlsx", ".xlsm"), sheet)
+_LINES: dict[str, Open] = {
+    ".ndjson": NdjsonSource,
+    ".jsonl": NdjsonSource,
+    ".json": json_table,
+    ".libsvm": LibsvmSource,
+    ".svmlight": LibsvmSource,
+    ".svm": LibsvmSource,
+}
+_BINARY: dict[str, Open] = {
     ".parquet": _PARQUET,
     ".pq": _PARQUET,
     ".arrow": _ARROW,
     ".feather": _ARROW,
     ".ipc": _ARROW,
-    ".ndjson": NdjsonSource,
-    ".jsonl": NdjsonSource,
-    ".ndjson.gz": NdjsonSource,
-    ".jsonl.gz": NdjsonSource,
     ".npy": NpySource,
     ".npz": npz,
-    ".libsvm": LibsvmSource,
-    ".svmlight": LibsvmSource,
-    ".svm": LibsvmSource,
-    ".libsvm.gz": LibsvmSource,
     ".wav": WavSource,
 }
+FORMATS = (
+    *(end + packed for end in (*_FIELDS, *_LINES) for packed in ("", *ENDINGS)),
+    *_SHEETS,
+    *_BINARY,
+)
+_TOLD = (*_FIELDS, *_LINES, *_SHEETS, *_BINARY)
 
 
 def blocks(
@@ -61,13 +81,19 @@ def blocks(
     rows: int | None = None,
     *,
     format: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
 ) -> Source:
     """Row blocks of a file, table, array or stream.
 
     Parameters
     ----------
     source : path, file object, table, array, or iterable of tables or arrays
-        Files: CSV and TSV (also .gz), Parquet, Arrow or Feather, NDJSON, npy, npz, LIBSVM and wav.
+        Files: CSV, TSV and other text tables (.txt, .dat), NDJSON, JSON and LIBSVM, all of them
+        also packed (.gz, .bz2, .xz, .zst); Excel, Parquet, Arrow or Feather, npy, npz and wav.
         Tables: what polars, pandas and pyarrow have, or anything with `__arrow_c_stream__`. Arrays:
         (n, p) dense or CSR, with columns x0, x1, ... A file object is a pipe of CSV.
     columns : sequence of str, optional
@@ -77,12 +103,21 @@ def blocks(
         Arrow files the row groups that are there.
     format : str, optional
         ".csv", ".parquet", ... where a file's name does not tell.
+    separator, decimal, encoding : str, optional
+        Of text tables: the letter between fields (" " for any number of blanks), "." or "," in
+        numbers, and an encoding such as "windows-1252". By default the first lines tell.
+    header : bool, optional
+        Of text tables and sheets: whether the first line has the names of the columns; without
+        them they are x0, x1, ... By default the first lines tell.
+    sheet : str, optional
+        Of an Excel file: the name of the sheet to read; the first by default.
 
     Returns
     -------
     Source
         Iterate over it for blocks, as often as you like (streams: once). `descriptors()` are small
-        picklable pieces and `read(piece)` is a block.
+        picklable pieces and `read(piece)` is a block. `notes` says what was found out about a text
+        table that is not as usual.
 
     Examples
     --------
@@ -91,13 +126,16 @@ def blocks(
     >>> source.names, source.rows, [block.rows for block in source]
     (('x0', 'x1'), 6, [4, 2])
     """
+    said = Said(separator, decimal, encoding, header, sheet)
     _check(source, columns, rows, format)
+    said = checked(said)
     if isinstance(source, Source):
         return source
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         with reading(f"{path}: it cannot be read"):
-            return opener(path, format)(path, columns, rows)
+            return _opened(path, format, columns, rows, said)
+    _refuse(said, "" if hasattr(source, "read") else f"a {type(source).__name__}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
         matrix = as_csr(source) if hasattr(source, "tocsr") else source
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
@@ -112,7 +150,7 @@ def blocks(
         return TableSource(source, columns, rows)
     if hasattr(source, "read"):
         binary = getattr(source, "buffer", source)
-        return from_file_object(binary, "\t" if format == ".tsv" else ",")
+        return from_file_object(binary, "\t" if format == ".tsv" else ",", said)
     if hasattr(source, "__iter__") and not isinstance(source, Mapping | Set | bytes):
         return from_iterable(source, columns)
     raise TypeError(
@@ -137,17 +175,45 @@ def _check(source: Any, columns: Any, rows: Any, format: Any) -> None:
         )
 
 
-def opener(path: str, format: str | None = None) -> Open:
-    """What opens a file of this name."""
+def _opened(
+    path: str, format: str | None, columns: Columns, rows: int | None, said: Said
+) -> Source:
+    """Open a file by how its name ends."""
+    ending = _ending(path, format)
+    if ending in _FIELDS:
+        _refuse(replace(said, separator=None, decimal=None, encoding=None, header=None), ending)
+        return _FIELDS[ending](path, columns, rows, said)
+    if ending in _SHEETS:
+        _refuse(replace(said, header=None, sheet=None), ending)
+        return _SHEETS[ending](path, columns, rows, said)
+    _refuse(said, ending)
+    return (_LINES.get(ending) or _BINARY[ending])(path, columns, rows)
+
+
+def _ending(path: str, format: str | None) -> str:
+    """The ending that tells the format of a file, without that of a packed one."""
     wanted = format.lower() if format else os.path.basename(path).lower()
-    for ending in sorted(FORMATS, key=len, reverse=True):
+    packed = next((end for end in ENDINGS if wanted.endswith(end)), "")
+    bare = wanted.removesuffix(packed)
+    for ending in (*_FIELDS, *_LINES):
+        if bare.endswith(ending):
+            return ending
+    for ending in (*_SHEETS, *_BINARY):
         if wanted.endswith(ending):
-            return FORMATS[ending]
+            return ending
     existing(path)
-    ending = format or os.path.splitext(path)[1]
-    alike = difflib.get_close_matches(ending.lower(), FORMATS, 1, 0.5)
+    given = format or os.path.splitext(path)[1]
+    alike = difflib.get_close_matches(given.lower(), FORMATS, 1, 0.5)
     hint = f"did you mean {alike[0]}? " if alike else ""
     raise DataError(
-        f"{path}: the ending {ending!r} tells no format that can be read; {hint}Known are "
-        f"{', '.join(FORMATS)}; or give format=."
+        f"{path}: the ending {given!r} tells no format that can be read; {hint}Known are "
+        f"{', '.join(_TOLD)} (text also with {', '.join(ENDINGS)}); or give format=."
     )
+
+
+def _refuse(said: Said, what: str) -> None:
+    """Refuse what is said of text where there is none."""
+    for option, value in vars(said).items():
+        if value is not None and what:
+            of = "Excel files" if option == "sheet" else "text tables such as CSV"
+            raise ValueError(f"{option}={value!r} is of {of}; leave it out for {what}.")

@@ -100,12 +100,16 @@ class Source:
         Number of rows, where it is known without reading them all.
     name : str
         What to call the source in sentences: a file's path.
+    notes : tuple of str
+        What was found out about how a file is written, where that is not as usual: its separator,
+        its encoding, that it has no line of column names. In a few words each.
     """
 
     name: str = "the table"
     names: Sequence[str] = ()
     kinds: Sequence[Kind] = ()
     rows: int | None = None
+    notes: tuple[str, ...] = ()
     again: bool = True  # whether it can be read more than once
     is_matrix: bool = False  # whether all columns are numbers without a table around them
     typed: bool = True  # whether the columns have types, rather than values that tell them
@@ -182,7 +186,11 @@ def place_of(name: str, names: Sequence[str], source: str, what: str = "column")
         return list(names).index(name)
     except ValueError:
         alike = difflib.get_close_matches(str(name), [str(n) for n in names], 3, 0.5)
-        hint = f"did you mean {' or '.join(map(repr, alike))}?" if alike else _listed(names)
+        hint = (
+            f"did you mean {' or '.join(map(repr, alike))}?"
+            if alike and len(names) > 1
+            else _listed(names)
+        )
         raise DataError(f"{source}: there is no {what} {name!r}; {hint}") from None
 
 
@@ -197,6 +205,11 @@ def chosen(columns: Sequence[str] | None, names: Sequence[str], source: str) -> 
 def _listed(names: Sequence[str]) -> str:
     if not len(names):
         return "it has no columns."
+    if len(names) == 1:
+        return (
+            f"it has one column, {names[0]!r}. If these are several, say what is between them: "
+            "separator=';', for example."
+        )
     first = ", ".join(repr(name) for name in list(names)[:8])
     return f"it has {first}{', ...' if len(names) > 8 else ''}."
 

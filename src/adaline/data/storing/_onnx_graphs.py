@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from adaline.errors import MissingExtra
 
 _OPSET, _IR = 17, 8  # of 2022, which every current runtime reads
-_NEEDS_ONNX = 'to="onnx" needs onnx; install it with `pip install "adaline[export]"`.'
 
 
 class Graph:
@@ -24,7 +23,7 @@ class Graph:
         try:
             import onnx
         except ImportError:
-            raise MissingExtra(_NEEDS_ONNX) from None
+            raise MissingExtra.of("export", 'to="onnx"', "onnx") from None
         self._onnx = onnx
         self._nodes: list[Any] = []
         self._constants: list[Any] = []

@@ -1,0 +1,402 @@
+"""Text tables as people have them: how they are written is told by their first lines."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adaline import LeastSquares
+from adaline.data import blocks, fit
+from adaline.data.reading import _engine
+from adaline.errors import DataError, MissingExtra
+
+
+def rows(source) -> list[tuple]:
+    """Rows as Python has them; None for what is missing."""
+    found = []
+    for block in source:
+        parts = []
+        for column in block.columns:
+            values = column.values.tolist()
+            if column.kind == "text":
+                values = [column.levels[k] if column.levels else None for k in values]
+            gone = column.missing if column.missing is not None else [False] * len(values)
+            parts.append([None if g else v for g, v in zip(gone, values, strict=True)])
+        found += list(zip(*parts, strict=True))
+    return found
+
+
+def written(path, content) -> str:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
+# File, content, names, first row, and a word of each note.
+READ = {
+    "semicolons and decimal commas": (
+        "t.csv",
+        "a;b;c\n1,5;2;x\n2,5;3;y\n",
+        ("a", "b", "c"),
+        (1.5, 2.0, "x"),
+        ["semicolons", "comma in decimal"],
+    ),
+    "tabs in a .csv": ("t.csv", "a\tb\n1\t2\n", ("a", "b"), (1, 2), ["tabs"]),
+    "commas in a .tsv": ("t.tsv", "a,b\n1,2\n", ("a", "b"), (1, 2), ["commas"]),
+    "bars": ("t.csv", "a|b\n1|2\n", ("a", "b"), (1, 2), ["|"]),
+    "aligned with blanks": (
+        "t.txt",
+        " a    b\n 1.5  x\n12    y\n",
+        ("a", "b"),
+        (1.5, "x"),
+        ["blanks"],
+    ),
+    "aligned numbers in a .csv": ("t.csv", "a  b\n1  2\n10 3\n", ("a", "b"), (1, 2), ["blanks"]),
+    "text in a .csv is no table of words": (
+        "t.csv",
+        "review text\ngood stuff\nbad thing\n",
+        ("review text",),
+        ("good stuff",),
+        [],
+    ),
+    "R's write.table": (
+        "t.txt",
+        '"mpg" "cyl"\n"Mazda RX4" 21.5 6\n"Fiat" 30 4\n',
+        ("rownames", "mpg", "cyl"),
+        ("Mazda RX4", 21.5, 6),
+        ["blanks", "rownames"],
+    ),
+    "R's names, one less": (
+        "t.csv",
+        "x,y\nr,2,3\ns,4,5\n",
+        ("rownames", "x", "y"),
+        ("r", 2, 3),
+        ["rownames"],
+    ),
+    "R's and pandas' unnamed column": ("t.csv", '"","x"\n"1",2\n"2",4\n', ("", "x"), (1, 2), []),
+    "no names, numbers": (
+        "t.csv",
+        "1.5,2\n3,4\n5,6\n",
+        ("x0", "x1"),
+        (1.5, 2),
+        ["no line of column names"],
+    ),
+    "no names, numbers and words": (
+        "t.data",
+        "5.1,3.5,setosa\n4.9,3.0,setosa\n6.0,2.2,virginica\n",
+        ("x0", "x1", "x2"),
+        (5.1, 3.5, "setosa"),
+        ["no line of column names"],
+    ),
+    "names that count": (
+        "t.csv",
+        "0,1,2\n3,4,5\n6,7,9\n",
+        ("0", "1", "2"),
+        (3, 4, 5),
+        ["as column names"],
+    ),
+    "names that are years": (
+        "t.csv",
+        "1990,1995,2000\n3,4,5\n6,7,9\n",
+        ("1990", "1995", "2000"),
+        (3, 4, 5),
+        ["as column names"],
+    ),
+    "a year among names": ("t.csv", "land,1990\nx,4\ny,7\n", ("land", "1990"), ("x", 4), []),
+    "two files put together": ("t.csv", "a,b\nx,y\na,b\nz,y\n", ("a", "b"), ("x", "y"), []),
+    "names twice": (
+        "t.csv",
+        "a,a,a_2,,\n1,2,3,4,5\n2,3,4,5,6\n",
+        ("a", "a_3", "a_2", "", "column_5"),
+        (1, 2, 3, 4, 5),
+        ["'a_3'", "'column_5'"],
+    ),
+    "a separator after all": ("t.csv", "a,b,\n1,2,\n3,4,\n", ("a", "b"), (1, 2), []),
+    "a separator after rows": ("t.csv", "a,b\n1,2,\n3,4,\n", ("a", "b"), (1, 2), []),
+    "a comment above": (
+        "t.csv",
+        "# by us, today\na,b\n1,2\n",
+        ("a", "b"),
+        (1, 2),
+        ["after 1 line"],
+    ),
+    "a name with #": ("t.csv", "#id,b\n1,2\n2,3\n", ("#id", "b"), (1, 2), []),
+    "numpy.savetxt": (
+        "t.dat",
+        "# a b\n1.0 2.0\n3.0 4.0\n",
+        ("a", "b"),
+        (1, 2),
+        ["after", "blanks", "comment"],
+    ),
+    "sep= of spreadsheets": (
+        "t.csv",
+        "sep=;\na;b\n1;2\n",
+        ("a", "b"),
+        (1, 2),
+        ["after", "semicolons"],
+    ),
+    "old Macintosh": ("t.csv", "a,b\r1,2\r3,4\r", ("a", "b"), (1, 2), ["carriage returns"]),
+    "the end of DOS": ("t.csv", "a,b\r\n1,2\r\n3,4\r\n\x1a", ("a", "b"), (1, 2), []),
+    "Windows-1252": (
+        "t.csv",
+        "Straße,b\nMüller – Söhne,2\nx,3\n".encode("cp1252"),
+        ("Straße", "b"),
+        ("Müller – Söhne", 2),
+        ["Windows-1252"],
+    ),
+    "UTF-16": (
+        "t.csv",
+        "größe\tb\n1\t2\n".encode("utf-16"),
+        ("größe", "b"),
+        (1, 2),
+        ["tabs", "UTF-16"],
+    ),
+    "UTF-8 with its mark": (
+        "t.csv",
+        "ä;b\n1;2\n".encode("utf-8-sig"),
+        ("ä", "b"),
+        (1, 2),
+        ["semicolons"],
+    ),
+    "single quotes around separators": (
+        "t.csv",
+        "a,b\n'x, y',1\n'z, y',2\n",
+        ("a", "b"),
+        ("x, y", 1),
+        ["single"],
+    ),
+    "single quotes around text": ("t.csv", "a,b\n'x',1\n'z',2\n", ("a", "b"), ("'x'", 1), []),
+    "names in single quotes": ("t.csv", "'a' 'b'\n1 2\n3 4\n", ("a", "b"), (1, 2), ["blanks"]),
+    "lists in a field": ("t.csv", "a,b\n1,x;y;z\n2,x;y\n", ("a", "b"), (1, "x;y;z"), []),
+    "thousands": ("t.tsv", "a\tb\n1,234\t2\n2,345\t3\n", ("a", "b"), ("1,234", 2), []),
+    "a point and a comma": (
+        "t.csv",
+        "a;b\n1.234,5;3.5\n2.000,5;4\n",
+        ("a", "b"),
+        ("1.234,5", 3.5),
+        ["semicolons"],
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ["polars", "pyarrow", "python"])
+@pytest.mark.parametrize(("file", "content", "names", "first", "notes"), READ.values(), ids=READ)
+def test_tables_as_people_have_them(
+    tmp_path, monkeypatch, engine, file, content, names, first, notes
+):
+    monkeypatch.setattr(_engine, "has", lambda name: name == engine)
+    source = blocks(written(tmp_path / file, content))
+    assert source.names == names
+    assert rows(source)[0] == first
+    assert len(source.notes) == len(notes)
+    assert all(word in note for word, note in zip(notes, source.notes, strict=True))
+    assert rows(pickle.loads(pickle.dumps(source))) == rows(source)
+
+
+@pytest.mark.parametrize("name", [name for name in READ if READ[name][0] == "t.csv"])
+def test_a_pipe_is_read_as_a_file_is(tmp_path, name):
+    content = READ[name][1]
+    content = content if isinstance(content, bytes) else content.encode()
+    source = blocks(io.BytesIO(content))
+    whole = blocks(written(tmp_path / "t.csv", content))
+    assert (source.names, source.notes) == (whole.names, whole.notes)
+    assert rows(source) == rows(whole)
+
+
+PACKED = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+
+
+@pytest.mark.parametrize("end", PACKED)
+def test_packed_text_is_the_text(tmp_path, rng, end):
+    text = "a;b\n" + "".join(f"{a:.3f};{b:.3f}\n" for a, b in rng.normal(size=(3000, 2)))
+    text = text.replace(".", ",")
+    plain = blocks(written(tmp_path / "t.csv", text), rows=500)
+    packed = PACKED[end](text.encode())
+    source = blocks(written(tmp_path / f"t.csv.{end}", packed), rows=500)
+    assert len(list(source.descriptors())) > 3
+    assert rows(source) == rows(plain) == rows(source)
+    for stop in (len(packed) // 2, len(packed) - 3):
+        with pytest.raises(DataError, match=r"cut short or damaged|no rows|no whole"):
+            rows(blocks(written(tmp_path / f"cut.csv.{end}", packed[:stop])))
+
+
+def test_zst_without_a_reader_says_what_to_install(tmp_path, monkeypatch):
+    import sys
+
+    path = written(tmp_path / "t.csv.zst", PACKED["zst"](b"a,b\n1,2\n"))
+    monkeypatch.setitem(sys.modules, "compression", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra) as told:
+        blocks(path)
+    assert MissingExtra.how_to_install("io") in str(told.value)
+
+
+def test_long_files_in_other_encodings_are_read_in_blocks(tmp_path):
+    lines = ["größe;wert"] + [f"straße {i};{i},5" for i in range(4000)]
+    for encoding in ("utf-16", "cp1252"):
+        path = written(tmp_path / "t.csv", "\r\n".join(lines).encode(encoding))
+        source = blocks(path, rows=300)
+        pieces = list(source.descriptors())
+        found = rows(source)
+        assert len(pieces) > 5
+        assert found[1234] == ("straße 1234", 1234.5)
+        assert len(found) == 4000
+        again = source.read(pieces[3]).columns[1].values  # going back
+        assert again[0] == source.read(pieces[3]).columns[1].values[0]
+
+
+def test_what_is_said_wins_over_what_is_seen(tmp_path):
+    path = written(tmp_path / "t.csv", "1;2,5\n3;4,5\n")
+    assert blocks(path).names == ("x0", "x1")
+    assert blocks(path, header=True).names == ("1", "2,5")
+    assert rows(blocks(path, separator=",", header=False)) == [("1;2", 5.0), ("3;4", 5.0)]
+    assert rows(blocks(path, decimal="."))[0] == (1.0, "2,5")
+    assert rows(blocks(path, decimal=","))[0] == (1.0, 2.5)
+    words = written(tmp_path / "w.csv", "п,y\nдом,1\n".encode("cp1251"))
+    assert rows(blocks(words, encoding="cp1251")) == [("дом", 1.0)]
+    assert rows(blocks(words, encoding="cp1251", separator="comma", header=False))[0][0] == "п"
+    assert not blocks(words, encoding="cp1251").notes
+    blank = written(tmp_path / "b.csv", "a  b\nx  1\n")
+    assert rows(blocks(blank, separator="blanks")) == [("x", 1.0)]
+
+
+WRONG = {
+    "separator": ["", ";;", "\n", '"', "é", 3],
+    "decimal": ["", ";", 1],
+    "encoding": ["", "utf-9", "base64", 7],
+    "header": ["yes", 1],
+}
+
+
+@pytest.mark.parametrize(("option", "value"), [(o, v) for o, vs in WRONG.items() for v in vs])
+def test_wrong_options_are_refused_by_name(tmp_path, option, value):
+    path = written(tmp_path / "t.csv", "a,b\n1,2\n")
+    with pytest.raises((TypeError, ValueError), match=option):
+        blocks(path, **{option: value})
+
+
+def test_options_of_text_are_refused_where_there_is_none(tmp_path):
+    pl.DataFrame({"a": [1.0]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="separator=';' is of text tables"):
+        blocks(tmp_path / "t.parquet", separator=";")
+    with pytest.raises(ValueError, match="sheet='a' is of Excel files"):
+        blocks(written(tmp_path / "t.csv", "a\n1\n"), sheet="a")
+    with pytest.raises(ValueError, match="header=True"):
+        blocks(np.ones((2, 2)), header=True)
+    with pytest.raises(ValueError, match="both ','"):
+        blocks(tmp_path / "t.csv", separator=",", decimal=",")
+
+
+ERRORS = {
+    "ragged semicolons": ("a;b\n1;2\n3;4;5\n", "line 3 has 3 fields"),
+    "ragged after a comment": ("# c\na;b\n1;2\n3;4\n3;4;5\n", "line 5 has 3 fields"),
+    "ragged without names": (
+        "1.5,2\n3,4\n5,6\n7\n",
+        "line 4 has 1 fields, and the first line has 2",
+    ),
+    "something after the end": ("a,b\n" + "1,2,\n" * 200 + "3,4,5\n", "line 202 has '5' after"),
+    "a point among commas": (
+        "a;b\n" + "1,5;2\n" * 200 + "2.5;2\n",
+        "line 202 has '2.5' in column 'a'",
+    ),
+    "a quote that is open": ('a,b\n1,"2\n3,4\n', "cannot be read|fields"),
+}
+
+
+@pytest.mark.parametrize("engine", ["polars", "pyarrow", "python"])
+@pytest.mark.parametrize(("content", "words"), ERRORS.values(), ids=ERRORS)
+def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch, engine, content, words):
+    monkeypatch.setattr(_engine, "has", lambda name: name == engine)
+    with pytest.raises(DataError, match=words):
+        rows(blocks(written(tmp_path / "t.csv", content)))
+
+
+def test_a_column_that_is_not_there_is_told_with_how_the_file_was_read(tmp_path):
+    path = written(tmp_path / "t.csv", "a;b\n1;2\n")
+    with pytest.raises(DataError, match="separator=';'"):
+        fit(LeastSquares(), blocks(path, separator=","), "b")
+
+
+def frames(rng):
+    """Tables that other programs write in many ways."""
+    n = 60
+    return pd.DataFrame(
+        {
+            "größe": rng.normal(size=n).round(3),
+            "count": rng.integers(0, 9, n),
+            "word": rng.choice(["red", "grün", "a, b; c", 'say "no"'], n),
+        }
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize(("sep", "decimal"), [(",", "."), (";", ","), ("\t", "."), ("|", ".")])
+@pytest.mark.parametrize("index", [False, True])
+def test_what_pandas_writes_is_read(tmp_path, rng, encoding, sep, decimal, index):
+    frame = frames(rng)
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, sep=sep, decimal=decimal, encoding=encoding, index=index)
+    source = blocks(path)
+    assert list(source.names) == [""] * index + list(frame.columns)
+    assert source.kinds[index:] == ("number", "number", "text")
+    found = [row[index:] for row in rows(source)]
+    assert found == [tuple(row) for row in frame.itertuples(index=False)]
+
+
+@pytest.mark.parametrize("dialect", ["excel", "excel-tab", "unix"])
+def test_what_pythons_csv_writes_is_read(tmp_path, rng, dialect):
+    frame = frames(rng)
+    with open(tmp_path / "t.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, dialect)
+        writer.writerow(frame.columns)
+        writer.writerows(frame.itertuples(index=False))
+    found = rows(blocks(tmp_path / "t.csv"))
+    assert found == [tuple(row) for row in frame.itertuples(index=False)]
+
+
+names = st.lists(
+    st.text("abcxyz _#;|'é-", min_size=1, max_size=6).filter(
+        lambda s: s.strip() == s and not s.startswith(("#", "'"))
+    ),
+    min_size=2,
+    max_size=4,
+    unique=True,
+)
+texts = st.text("abc ;|\t'é.:-", max_size=8)
+
+
+@settings(max_examples=150, deadline=None)
+@given(names, st.data())
+def test_a_table_with_commas_is_read_as_it_always_was(tmp_path_factory, head, data):
+    """Commas and names that are no numbers: other separators in the text change nothing."""
+    cell = st.one_of(texts, st.floats(-1e9, 1e9).map(repr), st.integers(-99, 99).map(str))
+    body = data.draw(st.lists(st.tuples(*[cell] * len(head)), min_size=1, max_size=8))
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(head)
+    writer.writerows(body)
+    path = tmp_path_factory.getbasetemp() / "law.csv"
+    path.write_bytes(text.getvalue().encode())
+    source = blocks(path)
+    others = [row for row in body if row != tuple(head)]
+    if all(name in {row[j].strip() for row in others} for j, name in enumerate(head)):
+        return  # the first line may be a row, too
+    assert list(source.names) == head
+    assert not source.notes
+    assert sum(block.rows for block in source) == len(body)
