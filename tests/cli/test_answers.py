@@ -148,3 +148,30 @@ def test_counts_are_exported_with_their_exposure(command, tmp_path, rng):
         command("export", "m.adaline", "--to", "sql").out, table_of(tmp_path / "c.csv")
     )
     assert np.allclose([row["prediction"] for row in found], numbers(told, "prediction"))
+
+
+def test_a_formula_is_learned_kept_and_exported(command, rents, tmp_path):
+    told = command("fit", rents, "-t", "rent", "-o", "m.adaline", "--formula", "log(area)*rooms")
+    assert "log(area):rooms" in told.out
+    model = adaline.load("m.adaline")
+    assert model.encoding.names == ("log(area)", "rooms", "log(area):rooms")
+    rows = rows_of(command("predict", "m.adaline", rents, "--explain").out)
+    assert "from log(area):rooms" in rows[0]
+    assert np.array_equal(numbers(rows, "prediction"), model.predict(str(rents)))
+    found = in_sqlite(command("export", "m.adaline", "--to", "sql").out, table_of(rents))
+    assert np.allclose([row["prediction"] for row in found], model.predict(str(rents)))
+    by_blocks = command(
+        "fit", rents, "-t", "rent", "--formula", ". + poly(area, 2)", "--checkpoint", "k"
+    )
+    assert "area^2" in by_blocks.out
+
+
+def test_a_wrong_formula_is_told_in_a_sentence(command, rents):
+    for formula, words in (("exp(area)", "none of log"), ("log(heating)", "is text"), ("a +", "")):
+        told = command("fit", rents, "-t", "rent", "--formula", formula)
+        assert told.code in (2, 3)
+        assert "formula" in told.err
+        assert words in told.err
+    told = command("fit", rents, "-t", "rent", "--formula", "arae")
+    assert told.code in (2, 3)
+    assert "arae" in told.err

@@ -43,6 +43,7 @@ class Asked:
     checkpoint: str | None = None
     exposure: str | None = None
     reading: Reading | None = None
+    formula: str | None = None
 
 
 def run(asked: Asked, printer: Out) -> int:
@@ -75,6 +76,7 @@ def _run(asked: Asked, printer: Out) -> None:
         asked.checkpoint,
         asked.passes,
         exposure=asked.exposure,
+        formula=asked.formula,
     )
     encoding = _learn.encoding_of(source, plan)
     numbers = (about or _learn.MEMORY) * (len(encoding.names) + 1)

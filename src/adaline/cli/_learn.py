@@ -40,6 +40,7 @@ class Plan:
     passes: int = 1
     in_memory: bool = True
     exposure: str | None = None
+    formula: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,9 @@ def encoding_of(source: Source, plan: Plan) -> Encoding:
     """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
     options: dict[str, Any] = {"missing": plan.missing, "jobs": plan.jobs}
     if plan.exposure is not None:
-        options["columns"] = [n for n in source.names if n not in (plan.target, plan.exposure)]
+        options["ignore"] = [plan.exposure]
+    if plan.formula is not None:
+        options["formula"] = plan.formula
     whole = Encoding.learn(source, plan.target, **options)
     if plan.missing != "mean" or not plan.share:
         return whole

@@ -59,6 +59,8 @@ class Story:
         """Python that does it again."""
         model, exposure = self.found.model, self.plan.exposure
         exposed = "" if exposure is None else f", exposure={exposure!r}"
+        if self.plan.formula is not None:
+            exposed += f", formula={self.plan.formula!r}"
         options = "".join(f", {option}={value!r}" for option, value in self.options.items())
         blocks, rows = "", repr(title(self.source))
         if options:

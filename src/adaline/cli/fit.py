@@ -26,6 +26,7 @@ def fit(
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
     checkpoint: str | None = None,
     exposure: str | None = None,
+    formula: str | None = None,
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
@@ -67,6 +68,9 @@ def fit(
         goes on from there.
     exposure
         Of poisson: the column of times, areas or people that the counts are proportional to.
+    formula
+        Which columns to use, and what to make of them: "log(size) + rooms*garden - floor". It knows
+        + - : * ^2 log sqrt poly(x, 3), and . for all columns.
     """
     from adaline.cli._fitting import Asked, run  # with all that learns: not for a help text
 
@@ -85,5 +89,6 @@ def fit(
         checkpoint,
         exposure,
         reading,
+        formula,
     )
     return run(asked, Out(common))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from adaline.data.storing._program import Number, Program, Text
+from adaline.data.storing._program import Number, Program, Text, inside
 from adaline.errors import ModelFileError
 
 _PLAIN = re.compile(r"[A-Za-z0-9 _.,:;=+/*()<>-]")
@@ -138,7 +138,7 @@ def _has_text(program: Program) -> bool:
 
 
 def _asks_for(program: Program, what: str) -> bool:
-    return any(term[0] == what for term in program.terms)
+    return any(own[0] == what for term in program.terms for own in inside(term))
 
 
 def _lookups(program: Program, name: str) -> list[str]:
@@ -188,7 +188,7 @@ def _body(program: Program, members: list[str], name: str) -> list[str]:
         f"    static const double b[{K}] = {{{_lines(list(map(number, program.b.tolist())))}}};",
         f"    double z[{max(p, 1)}], s[{K}];",
         *_read(program, members, name, none),
-        *_encoded(program, name),
+        *_encoded(program, name, none),
         f"    for (int k = 0; k < {K}; k++) {{",
         "        s[k] = 0;",
         f"        for (int j = 0; j < {p}; j++) s[k] += w[k][j] * z[j];",
@@ -231,14 +231,20 @@ def _places(column: Text) -> list[int | None]:
 
 
 def _asks_for_gap(program: Program, j: int) -> bool:
-    return all(term[0] == "gap" for term in program.terms if term[1] == j)
+    own = [part for term in program.terms for part in inside(term) if part[1] == j]
+    return all(part[0] == "gap" for part in own)
 
 
-def _encoded(program: Program, name: str) -> list[str]:
+def _encoded(program: Program, name: str, none: str) -> list[str]:
     return [f"    z[{i}] = {_value(program, term, name)};" for i, term in enumerate(program.terms)]
 
 
 def _value(program: Program, term: tuple[Any, ...], name: str) -> str:
+    if term[0] == "times":
+        return f"({_value(program, term[1], name)}) * ({_value(program, term[2], name)})"
+    if term[0] in ("log", "sqrt", "power"):
+        x = f"({_value(program, term[1], name)})"
+        return " * ".join([x] * term[2]) if term[0] == "power" else f"{term[0]}{x}"
     what, j = term[0], term[1]
     column = program.columns[j]
     if what == "level":

@@ -17,7 +17,7 @@ def as_python(program: Program, name: str) -> str:
     """A module with `predict(row)`, and `probabilities(row)` where classes have them."""
     data: list[tuple[str, Any]] = [
         ("_COLUMNS", [_column(column) for column in program.columns]),
-        ("_TERMS", [list(term) for term in program.terms]),
+        ("_TERMS", list(program.terms)),
         ("_WEIGHTS", program.W.tolist()),
         ("_BIASES", program.b.tolist()),
         ("_LABELS", program.labels),
@@ -141,6 +141,12 @@ def _encoded(row):
 
 def _term(term, given):
     what, j = term[0], term[1]
+    if what == "times":
+        return _term(j, given) * _term(term[2], given)
+    if what in ("log", "sqrt"):
+        return math.log(_term(j, given)) if what == "log" else math.sqrt(_term(j, given))
+    if what == "power":
+        return math.prod([_term(j, given)] * term[2])
     value, column = given[j], _COLUMNS[j]
     if what == "level":
         return float(value == term[2])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adaline.data.storing._program import Number, Program, Term, Text
+from adaline.data.storing._program import Number, Program, Term, Text, inside
 from adaline.errors import ModelFileError
 
 _FAR = "700e0"  # EXP(-700) is 1e-304: beyond it some databases complain of underflow
@@ -108,7 +108,15 @@ class _Writer:
         return f"{lines}\n   + {bias}"
 
     def value(self, term: Term) -> str:
-        """The expression of a term."""
+        """The expression of a term; NULL where a logarithm or root has no value."""
+        if term[0] == "times":
+            return f"({self.value(term[1])} * {self.value(term[2])})"
+        if term[0] in ("log", "sqrt", "power"):
+            x = self.value(term[1])
+            if term[0] == "power":
+                return "(" + " * ".join([x] * term[2]) + ")"
+            name_, sign = ("LN", ">") if term[0] == "log" else ("SQRT", ">=")
+            return f"CASE WHEN {x} {sign} 0e0 THEN {name_}({x}) END"
         what, j = term[0], term[1]
         column = self.program.columns[j]
         if isinstance(column, Text):
@@ -262,7 +270,7 @@ def _logistic(score: str, sign: int) -> str:
 def _calendar(program: Program) -> list[list[tuple[str, str]]]:
     """Layers with weekdays and months of days since 1970-01-01 (Hinnant's civil calendar)."""
     layers: list[list[tuple[str, str]]] = [[], [], [], [], []]
-    for what, j in sorted({(term[0], term[1]) for term in program.terms}):
+    for what, j in sorted({(t[0], t[1]) for term in program.terms for t in inside(term)}):
         column = program.columns[j]
         if what not in ("month", "weekday"):
             continue

@@ -7,6 +7,7 @@ weights for is a term of them:
     ("gap", j)           1 where it is missing
     ("month", j, m)      1 in that month, 1 to 12; ("weekday", j, d) from Monday, 0, to Sunday, 6
     ("level", j, k)      1 where the text has the place k among the levels
+    ("log", t), ("sqrt", t), ("power", t, n), ("times", t, u)      of other terms, of a formula
 """
 
 from __future__ import annotations
@@ -134,7 +135,33 @@ def _columns(
     for j, entry in enumerate(encoding.inputs):
         columns.append(_column(entry, encoding))
         terms += _terms(entry, j)
+    if encoding.terms:
+        terms = _of_formula(encoding)
     return tuple(columns), tuple(terms)
+
+
+def _of_formula(encoding: Encoding) -> list[Term]:
+    """Terms of terms."""
+    own = [_terms(entry, j) for j, entry in enumerate(encoding.inputs)]
+    found = []
+    for parts in encoding.products():
+        product: Term = ()
+        for j, k, factor in parts:
+            term = own[j][k]
+            if factor.function:
+                term = (factor.function, term)
+            elif factor.power > 1:
+                term = ("power", term, factor.power)
+            product = ("times", product, term) if product else term
+        found.append(product)
+    return found
+
+
+def inside(term: Term) -> list[Term]:
+    """The terms of columns that a term is made of; the term itself where it is one."""
+    if term[0] in ("log", "sqrt", "power"):
+        return inside(term[1])
+    return [*inside(term[1]), *inside(term[2])] if term[0] == "times" else [term]
 
 
 def _column(entry: Input, encoding: Encoding) -> Number | Text:
