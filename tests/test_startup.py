@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -100,3 +101,28 @@ def test_a_penalised_logistic_fit_loads_fewer_than_35_files():
     files = answer.stdout.split()
     assert "adaline.procedures.newton.newton" in files
     assert len(files) < 35, files
+
+
+def test_an_extra_is_installed_from_where_adaline_is(tmp_path, monkeypatch):
+    """From a checkout by its folder, which works everywhere; else from the index."""
+    from adaline import errors
+
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "adaline"\n')
+    monkeypatch.setattr(errors, "__file__", str(tmp_path / "src" / "adaline" / "errors.py"))
+    how = adaline.MissingExtra.how_to_install
+    errors._checkout.cache_clear()
+    try:
+        assert how("io") == f'pip install -e "{tmp_path}[io]"'
+        monkeypatch.chdir(tmp_path)
+        assert how("io") == 'pip install -e ".[io]"'
+        (tmp_path / "pyproject.toml").write_text('[project]\nname = "other"\n')
+        errors._checkout.cache_clear()
+        assert how("io") == 'pip install "adaline[io]"'
+    finally:
+        errors._checkout.cache_clear()
+
+
+def test_no_message_names_an_extra_but_by_one_function():
+    source = Path(adaline.__file__).parent
+    found = [p for p in source.rglob("*.py") if "adaline[" in p.read_text(encoding="utf-8")]
+    assert [p.name for p in found] == ["errors.py"]

@@ -32,7 +32,20 @@ def table(tmp_path, rng):
 def test_the_constant_column_is_named_also_with_a_checkpoint(command, table, model, more):
     settings, target = LEARNERS[model]
     other = "label" if target == "number" else "number"
-    tokens = ["fit", table, "-t", target, "--ignore", other, "-m", model, *settings, *more]
+    tokens = [
+        "fit",
+        table,
+        "-t",
+        target,
+        "--ignore",
+        other,
+        "--use",
+        "x2",
+        "-m",
+        model,
+        *settings,
+        *more,
+    ]
     found = command(*tokens)
     assert found.code == 0, found.err
     (said,) = [line for line in found.out.splitlines() if "is constant" in line]

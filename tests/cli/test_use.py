@@ -36,6 +36,8 @@ def test_every_format_holds_the_same_rows(command, pumps, model, ending, tmp_pat
         "command": "predict",
         "rows": 400,
         "without_prediction": 0,
+        "unknown": {},
+        "notes": [],
         "out": f"p.{ending}",
     }
     reader = {
@@ -67,7 +69,7 @@ def test_rows_may_come_from_stdin(command, pumps, model, monkeypatch):
 def test_a_level_never_seen_is_named(command, pumps, model, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text(pumps.read_text().replace("slurry", "honey", 1))
-    found = command("predict", "m.adaline", path, "-o", "p.csv")
+    found = command("predict", "m.adaline", path, "-o", "p.csv", "--unknown", "refuse")
     assert found.code == 3
     assert "'honey'" in found.err
     assert not list(tmp_path.glob("p.csv*"))

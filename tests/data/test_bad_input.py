@@ -130,6 +130,7 @@ CALLS = {
         },
     ),
     "prepare": (ENCODING.prepare, {"source": TABLE}, {}),
+    "reread": (ENCODING.reread, {"source": TABLE}, {}),
     "read": (ENCODING.read, {"block": BLOCK}, {"block": set()}),
     "unknown_in": (ENCODING.unknown_in, {"block": BLOCK}, {"block": set()}),
     "Encoding.from_dict": (Encoding.from_dict, {"plain": ENCODING.to_dict()}, {"plain": set()}),

@@ -30,6 +30,7 @@ _COMMANDS = [
     ("separable", "adaline.cli.separable:separable", _PROVE, "Does a hyperplane part the classes?"),
     ("check-proof", "adaline.cli.check_proof:check_proof", _PROVE, "Check such a proof."),
     ("cover", "adaline.cli.cover:cover", _PROVE, "How many labellings are separable."),
+    ("look", "adaline.cli.look:look", _LOOK, "What the columns of a table are."),
     ("path", "adaline.cli.path:path", _LOOK, "Ridge over a range of penalties."),
     ("trace", "adaline.cli.trace:trace", _LOOK, "Every step of learning, in a table."),
     ("demo", "adaline.cli.demo:demo", _LOOK, "A short tour, and a fit to play with."),

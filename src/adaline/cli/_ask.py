@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import adaline
+from adaline.cli._columns import count_unknown
 from adaline.cli._errors import Usage
 from adaline.cli._source import column, labels
 from adaline.cli._words import did_you_mean
@@ -149,6 +150,7 @@ class Measured:
     X: Any = None
     y: Any = None
     left_out: int = 0
+    unknown: dict[str, int] = field(default_factory=dict)  # values that no level was learned for
 
 
 def measured(
@@ -170,6 +172,7 @@ def measured(
         values, gone = column(a.block, target)
         there = ~gone[a.kept]
         found.left_out += a.block.rows - int(there.sum())
+        count_unknown(found.unknown, encoding.unknown_in(a.block))
         done += a.block.rows
         if progress is not None:
             progress(done)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import adaline
 from adaline.cli import _choose, _learn
 from adaline.cli._ask import Measured, measured
+from adaline.cli._columns import Columns, looked_at
 from adaline.cli._errors import Usage
 from adaline.cli._interrupts import interrupts
 from adaline.cli._learn import Learned, Plan
@@ -34,16 +34,14 @@ class Asked:
     model: str | None = None
     out: str | None = None
     report: str | None = None
-    ignore: Sequence[str] = ()
+    columns: Columns = field(default_factory=Columns)
     test: float | None = None
-    missing: Any = "refuse"
     settings: Sequence[str] = ()
     passes: int = 1
     jobs: int = 1
     checkpoint: str | None = None
     exposure: str | None = None
     reading: Reading | None = None
-    formula: str | None = None
 
 
 def run(asked: Asked, printer: Out) -> int:
@@ -56,10 +54,13 @@ def run(asked: Asked, printer: Out) -> int:
 
 def _run(asked: Asked, printer: Out) -> None:
     beside = [] if asked.exposure is None else [asked.exposure]
-    source = opened(asked.data, asked.ignore, keep=[asked.target, *beside], reading=asked.reading)
+    ignore, keep = asked.columns.ignore or (), [asked.target, *beside]
+    source = opened(asked.data, ignore, keep, asked.reading)
     known_column(source, asked.target)
     for column in beside:
         known_column(source, column, "--exposure")
+    seen = looked_at(source, asked.target, asked.columns, beside=beside, jobs=asked.jobs)
+    source = seen.encoding.prepare(source)
     choice = _choose.chosen(asked.model or ("poisson" if beside else None), source, asked.target)
     if beside and not choice.counts:
         raise Usage(
@@ -71,14 +72,13 @@ def _run(asked: Asked, printer: Out) -> None:
         choice,
         printer.common.seed,
         _share(asked.test, about),
-        asked.missing,
+        asked.columns.missing,
         asked.jobs,
         asked.checkpoint,
         asked.passes,
         exposure=asked.exposure,
-        formula=asked.formula,
     )
-    encoding = _learn.encoding_of(source, plan)
+    encoding = _learn.with_means(seen.encoding, source, plan)
     numbers = (about or _learn.MEMORY) * (len(encoding.names) + 1)
     small = about is not None and numbers <= _learn.MEMORY
     by_blocks = asked.jobs > 1 or asked.checkpoint is not None or asked.exposure is not None
@@ -88,7 +88,8 @@ def _run(asked: Asked, printer: Out) -> None:
     found = _learn.learned(estimator, source, encoding, plan, printer, about)
     every = 0 if asked.report is None else max(1, round(numbers * (plan.share or 1) / _REPORTED))
     tested, is_held_out = _tested(found, source, plan, printer, every)
-    story = Story(asked.data, source, plan, found, tested, is_held_out, printer, asked.reading)
+    said = asked.reading, seen, asked.columns
+    story = Story(asked.data, source, plan, found, tested, is_held_out, printer, *said)
     story.files = _written(story, asked.out, asked.report)
     story.tell(asked.out)
 

@@ -34,13 +34,12 @@ class Plan:
     choice: Choice
     seed: int
     share: float  # of the rows, held out
-    missing: Any = "refuse"
+    missing: Any = "auto"
     jobs: int = 1
     checkpoint: str | None = None
     passes: int = 1
     in_memory: bool = True
     exposure: str | None = None
-    formula: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +57,21 @@ class Learned:
     y: Any = field(default=None, repr=False)
 
 
-def encoding_of(source: Source, plan: Plan) -> Encoding:
+def with_means(encoding: Encoding, source: Source, plan: Plan) -> Encoding:
     """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
-    options: dict[str, Any] = {"missing": plan.missing, "jobs": plan.jobs}
-    if plan.exposure is not None:
-        options["ignore"] = [plan.exposure]
-    if plan.formula is not None:
-        options["formula"] = plan.formula
-    whole = Encoding.learn(source, plan.target, **options)
-    if plan.missing != "mean" or not plan.share:
-        return whole
-    ours = Encoding.learn(learned_rows(source, plan), plan.target, **options)
+    filled = [entry.name for entry in encoding.inputs if entry.mean is not None]
+    if not plan.share or not filled:
+        return encoding
+    rows = learned_rows(source, plan)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # all has been said about all rows
+            ours = Encoding.learn(rows, columns=filled, missing="mean", jobs=plan.jobs)
+    except adaline.DataError:  # a column has no value in these rows
+        return encoding
     means = {entry.name: entry.mean for entry in ours.inputs}
-    return replace(whole, inputs=tuple(replace(e, mean=means[e.name]) for e in whole.inputs))
+    inputs = tuple(replace(e, mean=means.get(e.name)) for e in encoding.inputs)
+    return replace(encoding, inputs=inputs)
 
 
 def learned_rows(source: Source, plan: Plan) -> Source:

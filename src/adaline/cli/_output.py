@@ -100,10 +100,12 @@ class Out:
         if self.for_people:
             self._print(f"Warning: {text}", "yellow")
 
-    def table(self, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Columns side by side, the first to the left and the others to the right."""
+    def table(
+        self, head: Sequence[str], rows: Iterable[Sequence[Any]], *, left: bool = False
+    ) -> None:
+        """Columns side by side, the first to the left and the others to the right, or all left."""
         if self.at_length:
-            for k, line in enumerate(aligned([head, *rows])):
+            for k, line in enumerate(aligned([head, *rows], left)):
                 self._print(line, "dim" if k == 0 else "", wrap=False)
 
     def coefficients(self, found: Coefficients, corner: str = "") -> None:
@@ -159,7 +161,7 @@ def encodable(text: str, stream: Any = None) -> str:
     return text.encode(encoding, errors="replace").decode(encoding)
 
 
-def aligned(rows: Sequence[Sequence[Any]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[Any]], left: bool = False) -> list[str]:
     """Rows of cells as lines.
 
     >>> aligned([["", "low"], ["x", 1]])
@@ -169,7 +171,7 @@ def aligned(rows: Sequence[Sequence[Any]]) -> list[str]:
     widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
     return [
         "  ".join(
-            cell.ljust(width) if j == 0 else cell.rjust(width)
+            cell.ljust(width) if j == 0 or left else cell.rjust(width)
             for j, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells

@@ -21,7 +21,7 @@ class Reading:
     separator: Annotated[
         str | None,
         Parameter(
-            help="What is between fields: ; , | tab or blanks. The first lines tell.",
+            help="What is between fields: comma, semicolon, tab, pipe, blanks, or a letter.",
             allow_leading_hyphen=True,
         ),
     ] = None

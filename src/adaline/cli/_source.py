@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.cli._columns import ignored
 from adaline.cli._errors import Usage
 from adaline.cli._reading import Reading
 from adaline.cli._words import did_you_mean
@@ -39,16 +40,12 @@ def opened(
     place = spooled() if path == "-" else path
     options = {} if reading is None else reading.options()
     source = blocks(place, **options)
-    for column in ignore:
-        if column not in source.names:
-            raise Usage(
-                f"--ignore {column!r}: there is no such column; "
-                f"{did_you_mean(column, source.names)}{_as_read(source)}"
-            )
-        if column in keep:
-            raise Usage(f"--ignore {column!r}: this column is needed.")
-    if ignore:
-        source = blocks(place, [n for n in source.names if n not in set(ignore)], **options)
+    try:
+        gone = ignored(ignore, source.names, keep)
+    except Usage as error:
+        raise Usage(f"{error}{_as_read(source)}") from None
+    if gone:
+        source = blocks(place, [n for n in source.names if n not in set(gone)], **options)
     return source
 
 

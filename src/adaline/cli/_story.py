@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import adaline
+from adaline.cli import _columns
 from adaline.cli._ask import Measured
+from adaline.cli._columns import Columns
 from adaline.cli._errors import sentence
 from adaline.cli._learn import Learned, Plan
 from adaline.cli._output import Out, strict
 from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import title
-from adaline.data import Source
+from adaline.data import Look, Source
 from adaline.verdicts.verdict import judged
 from adaline.verdicts.words import name, number, plural
 
@@ -31,10 +33,13 @@ class Story:
         is_held_out: bool,
         out: Out,
         reading: Reading | None = None,
+        seen: Look | None = None,
+        columns: Columns | None = None,
     ) -> None:
         self.data, self.source, self.plan, self.found = data, source, plan, found
         self.tested, self.is_held_out, self.out = tested, is_held_out, out
         self.options = {} if reading is None else reading.options()
+        self.seen, self.columns = seen, columns or Columns()
         self.files: dict[str, str] = {}
         self.verdict = judged(
             found.model,
@@ -51,16 +56,18 @@ class Story:
 
     def warnings(self) -> list[str]:
         """Doubts with advice, each once."""
-        said = [sentence(text) for text in self.found.said]
+        said = [] if self.seen is None else _columns.doubts(self.seen)
+        said += [sentence(text) for text in self.found.said]
         said += [sentence(text) for text in self.verdict.warnings]
         return list(dict.fromkeys(said))
 
     def code(self) -> str:
         """Python that does it again."""
         model, exposure = self.found.model, self.plan.exposure
-        exposed = "" if exposure is None else f", exposure={exposure!r}"
-        if self.plan.formula is not None:
-            exposed += f", formula={self.plan.formula!r}"
+        said: dict[str, Any] = {"missing": self.plan.missing} | self._said()
+        if exposure is not None:
+            said["exposure"] = exposure
+        given = ", ".join(f"{option}={value!r}" for option, value in said.items())
         options = "".join(f", {option}={value!r}" for option, value in self.options.items())
         blocks, rows = "", repr(title(self.source))
         if options:
@@ -69,15 +76,27 @@ class Story:
             f"from adaline import {type(model).__name__}\n"
             f"from adaline.data import {blocks}fit\n\n"
             f"model = {model!r}\n"
-            f"fit(model, {rows}, {self.plan.target!r}, "
-            f"missing={self.plan.missing!r}{exposed})\n"
+            f"fit(model, {rows}, {self.plan.target!r}, {given})\n"
         )
+
+    def _said(self) -> dict[str, Any]:
+        """What the user said of columns, as `adaline.data.fit` takes it."""
+        if self.seen is None:
+            return {}
+        names, columns = [column.name for column in self.seen.columns], self.columns
+        said = columns.options(names, self.plan.target, [])
+        if (columns.only or columns.ignore) and columns.formula is None:
+            said["columns"] = [entry.name for entry in self.seen.encoding.inputs]
+        options = ("columns", "read", "na", "use", "formula")
+        return {option: said[option] for option in options if option in said}
 
     def tell(self, kept: str | None) -> None:
         """Print."""
         out, found, plan = self.out, self.found, self.plan
         out.say(self._read())
         tell_notes(self.source, out)
+        if self.seen is not None:
+            _columns.tell(self.seen, out)
         out.say(f"Learner: {plan.choice.model}, {plan.choice.why}.")
         out.say()
         out.verdict(str(self.verdict))
@@ -107,7 +126,8 @@ class Story:
         n = "" if self.found.rows is None else f"; {number(self.found.rows)} rows to learn from"
         held = f", {number(self.tested.quality.n)} held out" if self.is_held_out else ""
         gone = self.found.left_out + self.tested.left_out * self.is_held_out
-        left = f", {number(gone)} left out for missing values" if gone else ""
+        why = "that have no target" if self.plan.missing == "auto" else "for missing values"
+        left = f", {number(gone)} left out {why}" if gone else ""
         return f"Read {name(title(self.source))}: {columns}{n}{held}{left}."
 
     def _next(self, kept: str | None) -> None:
@@ -134,6 +154,7 @@ class Story:
                 "rows_learned_from": found.rows,
                 "rows_held_out": self.tested.quality.n if self.is_held_out else 0,
                 "in_memory": plan.in_memory,
+                **({} if self.seen is None else _columns.facts(self.seen)),
             },
             "target": plan.target,
             "model": {

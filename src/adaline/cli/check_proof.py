@@ -46,7 +46,9 @@ def check_proof(
     source = opened(data, reading=reading)
     known_column(source, wanted)
     if encoding is None:
-        encoding = Encoding.learn(source, wanted)
+        others = [column for column in source.names if column != wanted]
+        encoding = Encoding.learn(source, wanted, columns=others)
+    source = encoding.prepare(source)
     fits_in_memory(source, encoding)
     X, y, _ = gathered(source, encoding, wanted, classes=True)
     checked = found.check(X, y)

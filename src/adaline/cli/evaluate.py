@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 import adaline
 from adaline.cli._ask import loaded, measured
+from adaline.cli._columns import unknown_line
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
@@ -25,6 +27,7 @@ def evaluate(
     /,
     *,
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
+    unknown: Literal["zeros", "refuse"] = "zeros",
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
@@ -38,6 +41,9 @@ def evaluate(
         A file as for fit, or - for stdin.
     target
         The column with the truth; the one that was learned by default.
+    unknown
+        What to do with text that the model has never seen: give it no indicator, counted and said,
+        or refuse it.
     """
     printer = Out(common)
     found = loaded(model)
@@ -46,7 +52,8 @@ def evaluate(
         raise Usage(f"{model} does not say which column it predicts; give --target.")
     source = opened(data, reading=reading)
     known_column(source, wanted)
-    encoding = found.prepared(source)
+    encoding = replace(found.prepared(source), unknown=unknown)
+    source = encoding.prepare(source)
     with Progress(printer, about_rows(source), doing="measuring the quality") as progress:
         tested = measured(
             found.model, encoding, source, wanted, progress=progress, exposure=found.exposure
@@ -60,6 +67,8 @@ def evaluate(
     printer.say()
     _tell(printer, facts)
     warnings = quality.doubts()
+    if tested.unknown:
+        warnings.append(unknown_line(tested.unknown))
     if tested.left_out:
         warnings.append(f"{number(tested.left_out)} rows have missing values and were left out.")
     for text in warnings:
@@ -72,6 +81,7 @@ def evaluate(
             "target": wanted,
             "quality": facts,
             "left_out": tested.left_out,
+            "unknown": tested.unknown,
             "notes": list(source.notes),
             "warnings": warnings,
         }

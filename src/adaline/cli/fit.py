@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from adaline.cli._columns import Columns
 from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._reading import Reading
 
@@ -18,23 +19,22 @@ def fit(
     model: Annotated[str | None, Parameter(name=["--model", "-m"])] = None,
     out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
     report: str | None = None,
-    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
     test: float | None = None,
-    missing: Literal["refuse", "drop", "mean"] = "refuse",
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     passes: Whole = 1,
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
     checkpoint: str | None = None,
     exposure: str | None = None,
-    formula: str | None = None,
+    columns: Columns | None = None,
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
     """Learn a column of a table from the others, and say what the result is worth.
 
-    Numbers are used as they are; text becomes one indicator a level. A fifth of the rows is held
-    out to measure the quality with: which ones, a hash of the row's place and the seed decides.
-    Files may be larger than memory.
+    Numbers are used as they are, also those written as 12.5%, $3.10 or 1.234,5; dates become days,
+    and text one indicator a level. Columns that count or name the rows are left out; see adaline
+    look. A fifth of the rows is held out to measure the quality with: which ones, a hash of the
+    row's place and the seed decides. Files may be larger than memory.
 
     Parameters
     ----------
@@ -51,12 +51,8 @@ def fit(
         Where to keep the model, such as model.adaline.
     report
         Where to write a page about the fit, such as report.html.
-    ignore
-        A column to leave out; may be given more than once.
     test
         Share of the rows to hold out: 0.2, and none of fewer than 50 rows. 0 learns from all.
-    missing
-        What to do with missing values: refuse them, drop their rows, or fill in the mean.
     set_
         A setting of the learner as name=value, such as alpha=0; may be given more than once.
     passes
@@ -68,9 +64,6 @@ def fit(
         goes on from there.
     exposure
         Of poisson: the column of times, areas or people that the counts are proportional to.
-    formula
-        Which columns to use, and what to make of them: "log(size) + rooms*garden - floor". It knows
-        + - : * ^2 log sqrt poly(x, 3), and . for all columns.
     """
     from adaline.cli._fitting import Asked, run  # with all that learns: not for a help text
 
@@ -80,15 +73,13 @@ def fit(
         model,
         out,
         report,
-        ignore or (),
+        columns or Columns(),
         test,
-        missing,
         set_ or (),
         passes,
         jobs,
         checkpoint,
         exposure,
         reading,
-        formula,
     )
     return run(asked, Out(common))

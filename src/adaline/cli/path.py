@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
@@ -10,11 +10,11 @@ from cyclopts import Parameter
 import adaline
 from adaline.cli import _learn
 from adaline.cli._choose import Choice
+from adaline.cli._columns import Columns, doubts, facts, looked_at, tell
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import about_rows, known_column, opened, title
-from adaline.data import Encoding
 from adaline.verdicts.words import name, number, plural
 
 _WIDE = 8  # coefficients that the table shows beside the errors
@@ -26,9 +26,8 @@ def path(
     *,
     target: Annotated[str, Parameter(name=["--target", "-t"])],
     points: Whole = 21,
-    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
-    missing: Literal["refuse", "drop", "mean"] = "refuse",
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
+    columns: Columns | None = None,
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
@@ -45,23 +44,21 @@ def path(
         The column to learn, of numbers.
     points
         Penalties in the table.
-    ignore
-        A column to leave out; may be given more than once.
-    missing
-        What to do with missing values.
     jobs
         Processes that read and sum a large file.
     """
     out = Out(common)
     if not 2 <= points <= 1000:
         raise Usage(f"--points {points}: expected 2 to 1000.")
-    source = opened(data, ignore or (), keep=[target], reading=reading)
+    said = columns or Columns()
+    source = opened(data, said.ignore or (), keep=[target], reading=reading)
     known_column(source, target)
-    encoding = Encoding.learn(source, target, missing=missing, jobs=jobs)
+    seen = looked_at(source, target, said, jobs=jobs)
+    encoding, source = seen.encoding, seen.encoding.prepare(source)
     about = about_rows(source)
     small = about is not None and about * len(encoding.names) <= _learn.MEMORY and jobs == 1
     choice = Choice(adaline.Ridge, "the path is ridge's")
-    plan = _learn.Plan(target, choice, 0, 0.0, missing, jobs, in_memory=small)
+    plan = _learn.Plan(target, choice, 0, 0.0, said.missing, jobs, in_memory=small)
     found = _learn.learned(adaline.Ridge(), source, encoding, plan, out, about)
     model = found.model
     grid = _grid(model, points)
@@ -71,18 +68,20 @@ def path(
     n = "" if found.rows is None else f"{plural(found.rows, 'row')}, "
     out.say(f"Read {name(title(source))}: {n}{plural(len(encoding.names), 'column')} of numbers.")
     tell_notes(source, out)
+    tell(seen, out)
     out.say()
     best = ", ".join(f"{rule} {number(a, 4)}" for rule, a in minima.items())
     out.verdict(f"The penalty of least error for {name(target)}: {best}.")
     out.say()
     _tell(out, table, list(encoding.names))
-    for text in found.said:
+    for text in [*doubts(seen), *found.said]:
         out.warn(text)
     out.json(
         {
             "command": "path",
             "target": target,
             "rows": found.rows,
+            "data": facts(seen),
             "minima": {rule.lower(): alpha for rule, alpha in minima.items()},
             "alphas": table.alphas,
             "dof": table.dof,

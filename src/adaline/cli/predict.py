@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
 
 from adaline.cli._ask import Answers, answers, loaded
+from adaline.cli._columns import count_unknown, unknown_line
 from adaline.cli._errors import Usage
 from adaline.cli._more_answers import Contributions, Intervals, heads_of
 from adaline.cli._output import Common, Data, Out
@@ -31,6 +34,7 @@ def predict(
     level: float = 0.95,
     explain: Annotated[bool, Parameter(negative="")] = False,
     disarm: Annotated[bool, Parameter(negative="")] = False,
+    unknown: Literal["zeros", "refuse"] = "zeros",
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
@@ -63,6 +67,9 @@ def predict(
     disarm
         For spreadsheets: put an apostrophe before text in CSV and TSV that begins with =, +, - or
         @, which they would run as a formula. Numbers stay numbers.
+    unknown
+        What to do with text that the model has never seen: give it no indicator, counted and said,
+        or refuse it.
     """
     printer = Out(common)
     not_the_data(out, model, data)
@@ -70,7 +77,8 @@ def predict(
     source = opened(data, reading=reading)
     for wanted in keep or ():
         known_column(source, wanted, "--keep")
-    encoding = found.prepared(source)
+    encoding = replace(found.prepared(source), unknown=unknown)
+    source = encoding.reread(source)
     if printer.common.json and out == "-":
         format = "json"  # type: ignore[assignment]
     more = _more(found.model, encoding, interval, level, explain)
@@ -78,14 +86,18 @@ def predict(
     if len(set(names)) < len(names):
         raise Usage("--keep names a column twice, or one called like a column of answers.")
     rows = blank = 0
+    strange: dict[str, int] = {}
     with (
         writer_for(out, format, names, disarm) as writer,
         Progress(printer, about_rows(source)) as progress,
     ):
         for part in answers(found.model, encoding, source, found.exposure):
             _write(writer, part, keep or [], len(_heads(found.model)) - 1, more)
+            count_unknown(strange, encoding.unknown_in(part.block))
             rows, blank = rows + part.block.rows, blank + int((~part.kept).sum())
             progress(rows)
+    if strange and out == "-" and not printer.common.quiet:
+        print(f"Warning: {unknown_line(strange)}", file=sys.stderr)
     if out != "-":
         printer.verdict(f"Wrote {number(rows)} predictions: {out}")
         for line in [line for one in more for line in one.words()]:
@@ -96,10 +108,13 @@ def predict(
                 "command": "predict",
                 "rows": rows,
                 "without_prediction": blank,
+                "unknown": strange,
                 "notes": list(source.notes),
                 "out": out,
             }
         )
+        if strange:
+            printer.warn(unknown_line(strange))
         if blank:
             printer.warn(f"{number(blank)} rows have missing values and no prediction.")
         if writer.formulas and not disarm:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 import adaline
+from adaline.cli._columns import Columns, doubts, facts, looked_at, tell
 from adaline.cli._errors import NEGATIVE, OK, Usage
 from adaline.cli._learn import fits_in_memory, gathered
 from adaline.cli._output import Common, Data, Out, strict
@@ -30,10 +31,9 @@ def separable(
     *,
     target: Annotated[str, Parameter(name=["--target", "-t"])],
     proof: str | None = None,
-    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
-    missing: Literal["refuse", "drop", "mean"] = "refuse",
     bias: Annotated[bool, Parameter(negative="--no-bias")] = True,
     time_limit: float = 60.0,
+    columns: Columns | None = None,
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
@@ -50,10 +50,6 @@ def separable(
         The column with the classes.
     proof
         Where to write the proof, such as proof.json.
-    ignore
-        A column to leave out; may be given more than once.
-    missing
-        What to do with missing values.
     bias
         Whether the hyperplane may miss the origin.
     time_limit
@@ -63,9 +59,11 @@ def separable(
     if not time_limit >= 0:
         raise Usage(f"--time-limit {time_limit}: expected seconds, 0 or more.")
     not_the_data(proof, data)
-    source = opened(data, ignore or (), keep=[target], reading=reading)
+    said = columns or Columns()
+    source = opened(data, said.ignore or (), keep=[target], reading=reading)
     known_column(source, target)
-    encoding = Encoding.learn(source, target, missing=missing)
+    seen = looked_at(source, target, said)
+    encoding, source = seen.encoding, seen.encoding.prepare(source)
     fits_in_memory(source, encoding)
     X, y, left_out = gathered(source, encoding, target, classes=True)
     K = len(set(y.tolist()))
@@ -83,6 +81,7 @@ def separable(
         f"{len(found.labels)} classes."
     )
     tell_notes(source, out)
+    tell(seen, out)
     out.say()
     explained = with_names(found.explain(), encoding.names)
     out.verdict(f"{found.verdict[0].upper()}{found.verdict[1:]}: {explained}")
@@ -91,6 +90,8 @@ def separable(
     if pairs:
         out.say()
         out.table(["classes", "verdict"], pairs)
+    for text in doubts(seen):
+        out.warn(text)
     _doubt(out, found, left_out)
     if proof is not None:
         text = json.dumps(_file(found, target, encoding), allow_nan=False)
@@ -111,6 +112,7 @@ def separable(
             "intercept": found.intercept,
             "pairwise": [[a, b, part.verdict] for (a, b), part in found.pairwise.items()],
             "left_out": left_out,
+            "data": facts(seen),
             "proof": proof,
         }
     )

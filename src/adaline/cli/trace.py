@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
 import adaline
 from adaline.cli import _choose
+from adaline.cli._columns import Columns, facts, looked_at, tell
 from adaline.cli._errors import Usage
 from adaline.cli._learn import gathered
 from adaline.cli._output import Common, Data, Out, Whole
@@ -18,7 +19,6 @@ from adaline.cli._reading import Reading
 from adaline.cli._source import about_rows, known_column, not_the_data, opened
 from adaline.cli._words import did_you_mean
 from adaline.cli._writers import writer_for
-from adaline.data import Encoding
 from adaline.verdicts.words import name, number
 
 _SCREEN = 24  # rows of the table that a terminal shows
@@ -36,8 +36,7 @@ def trace(
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
     out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    ignore: Annotated[list[str] | None, Parameter(negative="")] = None,
-    missing: Literal["refuse", "drop", "mean"] = "refuse",
+    columns: Columns | None = None,
     reading: Reading | None = None,
     common: Common | None = None,
 ) -> int:
@@ -61,10 +60,6 @@ def trace(
         Where to write the table, all of it: .csv, .tsv, .ndjson or .parquet.
     set_
         A setting of the learner as name=value, such as eta=1 or mode=batch.
-    ignore
-        A column to leave out; may be given more than once.
-    missing
-        What to do with missing values.
     """
     printer = Out(common)
     kind = _choose.spelled(model)
@@ -75,15 +70,18 @@ def trace(
     not_the_data(out, data)
     if passes < 1 or (rows is not None and rows < 0):
         raise Usage("--passes is 1 or more, and --rows 0 or more.")
-    source = opened(data, ignore or (), keep=[target], reading=reading)
+    said = columns or Columns()
+    source = opened(data, said.ignore or (), keep=[target], reading=reading)
     known_column(source, target)
-    encoding = Encoding.learn(source, target, missing=missing)
+    seen = looked_at(source, target, said)
+    encoding, source = seen.encoding, seen.encoding.prepare(source)
     _check_size(about_rows(source) or 0, passes, kind._traces in ("samples", "duals"))
     X, y, _ = gathered(source, encoding, target, kind._learns == "classes")
     given = [*(set_ or ())]
     if not any(s.startswith("max_iter=") for s in given):
         given.append(f"max_iter={passes}")
     found = _traced(_choose.made(kind, given, printer.common.seed), X, y)
+    tell(seen, printer)
     columns = found.columns()
     if out is not None:
         _write(out, columns)
@@ -94,6 +92,7 @@ def trace(
             "command": "trace",
             "model": kind._command,
             "names": list(encoding.names),
+            "data": facts(seen),
             "steps": len(found),
             "stopped": found.fit.stopped,
             "columns": columns,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from adaline.data.reading._applying import read_block
 from adaline.data.reading.inputs import Input
@@ -16,7 +17,8 @@ class ReadSource(Source):
     def __init__(self, source: Source, entries: Sequence[Input], na: Sequence[str]) -> None:
         self.source, self.entries, self.na = source, tuple(entries), tuple(na)
         self.name, self.names, self.rows = source.name, source.names, source.rows
-        self.again = source.again
+        self.again, self.notes = source.again, source.notes
+        self.text: Any = getattr(source, "text", None)  # what says how large a file of text is
         kinds: dict[str, Kind] = dict(zip(source.names, source.kinds, strict=True))
         for entry in entries:
             if entry.name in kinds:

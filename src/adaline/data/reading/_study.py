@@ -71,8 +71,8 @@ class Study:
         return tuple((v.name, v.why) for v in self.verdicts if v.entry is None)
 
 
-def study(source: Source, asked: Asked, *, closely: bool = False) -> Study:
-    """Look at a source; `closely` takes a pass where plain numbers would need none."""
+def study(source: Source, asked: Asked) -> Study:
+    """Look at a source: at the first rows, and at all where text, dates or means need it."""
     names = list(source.names)
     for option, wanted_names in (
         ("read", asked.read),
@@ -97,7 +97,7 @@ def study(source: Source, asked: Asked, *, closely: bool = False) -> Study:
             )
     plain = source.is_matrix and not asked.read and not asked.na
     head = None if plain else source.head()
-    wanted = _wanted(source, asked, picked, kinds, head, closely)
+    wanted = _wanted(asked, picked, kinds, head)
     facts = _facts(source, wanted, asked, head)
     if plain:
         found = [_plain(name, facts, asked, source) for name in picked]
@@ -113,12 +113,7 @@ def study(source: Source, asked: Asked, *, closely: bool = False) -> Study:
 
 
 def _wanted(
-    source: Source,
-    asked: Asked,
-    picked: list[str],
-    kinds: Mapping[str, str],
-    head: Block | None,
-    closely: bool,
+    asked: Asked, picked: list[str], kinds: Mapping[str, str], head: Block | None
 ) -> Wanted:
     """Text and dates need all rows, numbers only where their means are wanted."""
     forced = [name for name, how in asked.read.items() if how.startswith("number")]
@@ -126,7 +121,7 @@ def _wanted(
     text = [name for name in picked if kinds[name] == "text" or name in as_text]
     dates = [name for name in picked if kinds[name] == "date" and name not in text]
     numbers = [name for name in picked if kinds[name] == "number" and name not in text]
-    if asked.missing not in ("mean", "auto") and not closely:
+    if asked.missing not in ("mean", "auto"):
         numbers = []
     target = asked.target
     if target is not None and head is not None and kinds[target] == "text":

@@ -266,22 +266,31 @@ class Encoding:
         The same source where they are so already. Columns that are text here are text in a CSV
         file that holds digits only, so that "007" keeps its zeros.
         """
-        source = blocks(source)
-        entries = [*self.inputs, *([self.target] if self.target is not None else [])]
-        there = set(source.names)
-        text = [e.name for e in entries if e.levels is not None and e.name in there]
-        source = source.reread(text, self.na)
+        source = self.reread(source)
+        entries, there = self._entries(), set(source.names)
         kinds = dict(zip(source.names, source.kinds, strict=True))
         other = [e for e in entries if kinds.get(e.name, _kind(e)) != _kind(e)]
         if self.na:
             other = [e for e in entries if e.name in there]
         return ReadSource(source, other, self.na) if other else source
 
+    def reread(self, source: Any) -> Source:
+        """The source with columns as text that are text here; other columns as they are written.
+
+        `encode` takes its blocks; `prepare` is for who wants numbers in them.
+        """
+        found = blocks(source)
+        there = set(found.names)
+        text = [e.name for e in self._entries() if e.levels is not None and e.name in there]
+        return found.reread(text, self.na)
+
     def read(self, block: Block) -> Block:
         """A block with its columns read as this encoding reads them; `prepare` does it for all."""
         _check_block(block)
-        entries = [*self.inputs, *([self.target] if self.target is not None else [])]
-        return read_block(entries, block, self.na)
+        return read_block(self._entries(), block, self.na)
+
+    def _entries(self) -> list[Input]:
+        return [*self.inputs, *([self.target] if self.target is not None else [])]
 
     def kept(self, block: Block, target: str | None = None) -> NDArray[np.bool_] | None:
         """Which rows to keep; None where all are kept.

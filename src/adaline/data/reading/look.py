@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from adaline.data.reading._recognition import told
 from adaline.data.reading._study import Study, Verdict, study
 from adaline.data.reading.blocks import blocks
+from adaline.data.reading.column_facts import Numbers, Texts
 from adaline.data.reading.columns import column_of, missing_in
 from adaline.data.reading.encoding import Encoding
 from adaline.data.reading.inputs import Input
 from adaline.data.reading.notations import words
-from adaline.data.reading.options import MOST_LEVELS, Missing, Unknown, asked_for
+from adaline.data.reading.options import MOST_LEVELS, Missing, Unknown, asked_for, by_formula
 from adaline.data.reading.source import Block, Column
 
 _EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each
@@ -34,8 +35,8 @@ class LookedAt:
     name : str
     kind : str
         "number", "text" or "date": what its values are.
-    gaps : int or None
-        Missing values; of the target, in the first rows.
+    gaps : int
+        Missing values; of the target, and of numbers where no mean is wanted, in the first rows.
     different : int or None
         Different values, of numbers in the first rows; None where they were not counted.
     examples : tuple of str
@@ -47,7 +48,7 @@ class LookedAt:
 
     name: str
     kind: str
-    gaps: int | None
+    gaps: int
     different: int | None
     examples: tuple[str, ...]
     use: str
@@ -96,7 +97,7 @@ class Look:
             (
                 column.name,
                 column.kind,
-                "?" if column.gaps is None else str(column.gaps),
+                str(column.gaps),
                 "?" if column.different is None else str(column.different),
                 ", ".join(column.examples),
                 f"{column.use}: {column.why}" if column.why else column.use,
@@ -131,6 +132,7 @@ def look(
     na: Sequence[str] | None = None,
     use: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
+    formula: str | None = None,
     jobs: int = 1,
 ) -> Look:
     """What each column of a table is, and what a fit would do with it and why.
@@ -160,8 +162,12 @@ def look(
     asked = asked_for(
         target, columns, missing, unknown, most_levels, rare, read, na, use, ignore, jobs
     )
-    found = study(blocks(source), asked, closely=True)
+    if formula is not None:
+        asked = by_formula(asked, formula)
+    found = study(blocks(source), asked)
     encoding = Encoding.of(found, missing, unknown, asked.na)
+    if formula is not None:
+        encoding = encoding.with_formula(formula)
     head = found.head if found.head is not None else found.source.head()
     alike = _alike(found, head)
     seen = {verdict.name: verdict for verdict in found.verdicts}
@@ -172,7 +178,14 @@ def look(
     ]
     warnings = [f"{name!r}: {note}." for name, note in found.notes]
     warnings += [f"{name!r} says nearly the same as {other!r}." for name, other in alike.items()]
-    return Look(found.source.name, found.source.rows, tuple(looked), encoding, tuple(warnings))
+    rows = found.source.rows if found.source.rows is not None else _rows(found)
+    return Look(found.source.name, rows, tuple(looked), encoding, tuple(warnings))
+
+
+def _rows(found: Study) -> int | None:
+    """The number of rows, where all were looked at."""
+    facts: list[Numbers | Texts] = [*found.facts.numbers.values(), *found.facts.texts.values()]
+    return facts[0].n + facts[0].gaps if facts else None
 
 
 def _looked_at(
@@ -187,7 +200,7 @@ def _looked_at(
 ) -> LookedAt:
     column = column_of(head, name)
     different, examples = _values(column)
-    gaps: int | None = int(np.sum(_gone(column)))
+    gaps = int(np.sum(_gone(column)))
     if name in found.facts.texts:
         texts = found.facts.texts[name]
         entry = verdict.entry if verdict is not None else found.target
