@@ -20,6 +20,7 @@ ELSEWHERE = {  # have tests of their own, make nothing of parameters, or are mad
     *("DataWarning", "IllConditionedWarning", "RankDeficientWarning"),
     *("Certificate", "Cover", "MaxMargin"),  # results: read, not made, by users
     *("Comparison", "CrossValidated"),
+    *("Explanation", "Interval"),
 }
 
 
@@ -744,6 +745,20 @@ subject(
     examples={"sample_weight": np.ones(n)},
 )
 
+subject(
+    "interval",
+    adaline.interval,
+    {"model": adaline.Ridge().fit(X, Y), "X": X, "level": 0.9},
+    kinds={"X": NEW_ROWS, "level": LEVEL, "model": Exact(adaline.Ridge)},
+)
+
+subject(
+    "explain",
+    adaline.explain,
+    {"model": adaline.Ridge().fit(X, Y), "X": X, "names": None},
+    kinds={"X": NEW_ROWS, "model": Exact(adaline.Ridge)},
+)
+
 NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `separability` or a file
     ("BayesClassifier.from_counts", "parameters"),  # of the constructor
     ("trace", "start"),  # of fit
@@ -751,6 +766,8 @@ NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `sep
     ("verdict", "separability"),
     *((name, key) for name in ("compare", "cross_validated") for key in ("groups", "times")),
     ("compare", "learners"),  # tests/verdicts tries these
+    ("explain", "names"),
+    ("explain", "encoding"),
     *(("Separability.check", name) for name in ("X", "y", "sample_weight")),  # its answer says so
     ("Separability.gap", "data"),
     *((f"{name}.in_units", "exponent") for name in ("Moments", "ClassMoments", "Triangle")),

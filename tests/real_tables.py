@@ -239,9 +239,9 @@ def _proven(path: Path, target: str, facts: dict[str, Any], finding: Any) -> Ite
         return
     said, found = facts["separability"], answer.json
     same_rows = facts["data"]["rows_learned_from"] == found["rows"]
-    if said and same_rows and said["verdict"] != found["verdict"]:
-        if "undecided" not in (said["verdict"], found["verdict"]):
-            yield finding("contradiction", f"fit: {said['verdict']}, not {found['verdict']}")
+    verdicts = {said["verdict"] if said and same_rows else "undecided", found["verdict"]}
+    if len(verdicts - {"undecided"}) > 1:
+        yield finding("contradiction", f"fit: {said['verdict']}, not {found['verdict']}")
     if len(found["labels"]) > 2 and "hyperplane" in found["sentence"].split(":")[0]:
         yield finding("contradiction", found["sentence"])
 
@@ -269,7 +269,9 @@ def campaign(paths: list[Path], seed: int, log: Any) -> Counter[str]:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    asked = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     asked.add_argument("folder", type=Path)
     asked.add_argument("--most", type=int, default=10**9)
     asked.add_argument("--seed", type=int, default=0)

@@ -26,10 +26,12 @@ _HOME = {
     "DataError": "adaline.errors",
     "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
+    "Explanation": "adaline.verdicts.explanations",
     "FilteredXLMS": "adaline.filters.filtered_x",
     "GaussianClassifier": "adaline.estimators.bayes.gaussian",
     "HoKashyap": "adaline.estimators.separation.ho_kashyap",
     "IllConditionedWarning": "adaline.errors",
+    "Interval": "adaline.verdicts.prediction_intervals",
     "KernelPerceptron": "adaline.estimators.sequential.kernel_perceptron",
     "LMS": "adaline.filters.lms",
     "LeastSquares": "adaline.estimators.closed_forms.least_squares",
@@ -62,6 +64,8 @@ _HOME = {
     "cover": "adaline.dichotomies",
     "cross_validated": "adaline.verdicts.cross_validation",
     "expected_failed_checks": "adaline.estimators.contract",
+    "explain": "adaline.verdicts.explanations",
+    "interval": "adaline.verdicts.prediction_intervals",
     "load": "adaline.data.storing.model_files",
     "max_margin": "adaline.estimators.separation.max_margin",
     "mistake_bound": "adaline.estimators.separation.mistakes",
@@ -92,10 +96,12 @@ __all__ = [
     "DataError",
     "DataWarning",
     "DivergenceError",
+    "Explanation",
     "FilteredXLMS",
     "GaussianClassifier",
     "HoKashyap",
     "IllConditionedWarning",
+    "Interval",
     "KernelPerceptron",
     "LeastSquares",
     "LeastSquaresClassifier",
@@ -126,6 +132,8 @@ __all__ = [
     "cover",
     "cross_validated",
     "expected_failed_checks",
+    "explain",
+    "interval",
     "load",
     "max_margin",
     "mistake_bound",
@@ -189,4 +197,6 @@ if TYPE_CHECKING:
     from adaline.verdicts.compare import compare
     from adaline.verdicts.comparison import Comparison
     from adaline.verdicts.cross_validation import CrossValidated, cross_validated
+    from adaline.verdicts.explanations import Explanation, explain
+    from adaline.verdicts.prediction_intervals import Interval, interval
     from adaline.verdicts.verdict import Verdict, verdict

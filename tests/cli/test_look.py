@@ -64,6 +64,22 @@ def test_a_table_too_long_to_keep_is_refused(command, pumps):
     assert "--passes 500" in found.err  # of 400 rows, which are counted
 
 
+def test_a_long_table_shows_its_ends_on_a_terminal_and_is_whole_elsewhere(
+    command, pumps, monkeypatch, tmp_path
+):
+    tokens = ["trace", pumps, "-t", "failed", "--passes", "1"]
+    whole = command(*tokens).out.splitlines()
+    assert len(whole) > 400
+    written = command(*tokens, "--out", "t.csv", "--rows", "4").out
+    assert "rows more: --all, or --out FILE" in written
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == len(whole) - 2  # said around it
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    shown = command(*tokens).out
+    assert "376 rows more: --all, or --out FILE" in shown
+    assert len(shown.splitlines()) < 100  # a line of many columns takes several
+    assert "rows more" not in command(*tokens, "--all").out
+
+
 def test_the_demo_ends_with_a_fit_of_the_file_that_comes_along(command, tmp_path):
     shown = command("demo", "--out", tmp_path / "there")
     assert shown.code == 0, shown.err

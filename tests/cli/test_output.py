@@ -107,6 +107,29 @@ def test_progress_tells_time_left_where_the_length_is_known_and_time_spent_where
     assert clock(75) == "1 min 15 s"
 
 
+def test_progress_says_which_pass_of_how_many_and_what_is_going_on():
+    class Printer:
+        at_length = True
+
+    known = Progress(Printer(), 1000, passes=20, doing="learning")
+    known.rows, known._pass_began, known.pass_ = 1000 - 250, known.began - 3.0, 2
+    line = known.line(known.began, 1000)
+    assert line == (
+        "learning, pass 2 of at most 20, 750 rows of 1,000, 250 rows/s, at most 1 min 13 s left"
+    )
+    steps = Progress(Printer(), 1000, passes=None)
+    steps.rows, steps._pass_began = 500, steps.began - 2.0
+    assert steps.line(steps.began).endswith("2 s left in this pass")
+    assert steps.line(steps.began).startswith("pass 1, ")
+
+
+def test_a_resumed_run_says_so_on_stderr(command, rents):
+    tokens = ["fit", rents, "-t", "rent", "--checkpoint", "kept"]
+    assert "Going on" not in command(*tokens).err
+    assert "Going on from the checkpoint in kept" in command(*tokens).err
+    assert "Going on" not in command(*tokens, "-q").err
+
+
 def test_a_suggestion_or_the_list_of_what_there_is():
     assert did_you_mean("AGE", ["age", "size"]) == "did you mean 'age'?"
     assert did_you_mean("zzz", ["age", "size"]) == "there are 'age', 'size'."

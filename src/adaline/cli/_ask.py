@@ -102,6 +102,7 @@ class Answers:
     predicted: NDArray[Any]
     log_p: Any
     scores: Any = None
+    times: Any = None  # exposures of the rows kept
 
 
 def answers(
@@ -119,8 +120,9 @@ def answers(
             continue
         X = encoding.encode(block, keep)
         said = said_by.answers(model, X)
-        predicted = said.predicted if times is None else said.predicted * times[kept]
-        yield Answers(block, kept, X, predicted, said.log_p, said.scores)
+        times = None if times is None else times[kept]
+        predicted = said.predicted if times is None else said.predicted * times
+        yield Answers(block, kept, X, predicted, said.log_p, said.scores, times)
 
 
 def _exposures(block: Block, exposure: str, where: str) -> Any:

@@ -73,6 +73,14 @@ class Columns:
         ),
     ] = "auto"
 
+    formula: Annotated[
+        str | None,
+        Parameter(
+            help='Which columns to use, and what to make of them: "log(size) + rooms*garden". It '
+            "knows + - : * ^2 log sqrt poly(x, 3), and . for all columns."
+        ),
+    ] = None
+
     @property
     def marks(self) -> list[str]:
         """Texts that stand for missing values."""
@@ -108,6 +116,7 @@ class Columns:
             "read": self.read(names),
             "na": self.marks,
             "use": expanded("--use", self.use, names),
+            "formula": self.formula,
         }
         return {"missing": self.missing} | {key: value for key, value in said.items() if value}
 

@@ -231,7 +231,7 @@ def _tested(
 ) -> tuple[Measured, bool]:
     """The quality on the rows held out, or on those learned from where none are; and which."""
     rows: Source = _learn.shared(source, plan, out=True) if plan.share else source
-    with Progress(printer) as progress:
+    with Progress(printer, doing="measuring the quality") as progress:
         tested = measured(
             found.model,
             found.encoding,

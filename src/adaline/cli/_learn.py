@@ -224,7 +224,10 @@ def _by_blocks(
             f"{plan.choice.model} needs all rows in memory; use a smaller file, no --checkpoint "
             f"and --jobs 1, or one of {', '.join(others)}."
         )
-    progress = Progress(out, None if about is None else int(about * (1 - plan.share)))
+    rows = None if about is None else int(about * (1 - plan.share))
+    # Others sum in one pass, or take steps until one is small enough: nobody knows how many.
+    count = plan.passes if plan.choice.in_order else None
+    progress = Progress(out, rows, passes=count, doing="learning")
     with progress:
         model = fit_blocks(
             estimator,

@@ -25,11 +25,31 @@ def clock(seconds: float) -> str:
 
 
 class Progress:
-    """A line that is rewritten; call it with the rows of this pass and all rows, or None."""
+    """A line that is rewritten; call it with the rows of this pass and all rows, or None.
 
-    def __init__(self, out: Out, about: int | None = None, stream: Any = None) -> None:
+    Parameters
+    ----------
+    about : int, optional
+        Rows of a pass, about.
+    passes : int or None
+        How many passes there are at most; None where nobody knows.
+    doing : str
+        What is going on, such as "measuring the quality".
+    """
+
+    def __init__(
+        self,
+        out: Out,
+        about: int | None = None,
+        stream: Any = None,
+        *,
+        passes: int | None = 1,
+        doing: str = "",
+    ) -> None:
         self.stream = stream or sys.stderr
+        self.talks = out.at_length
         self.on = out.at_length and self.stream.isatty()
+        self.passes, self.doing = passes, doing
         self.about, self.pass_, self.rows = about, 1, 0
         self.began = self._pass_began = self._shown = time.monotonic()
         self._begun_at, self._wide = 0, 0
@@ -47,15 +67,34 @@ class Progress:
         """What to show now."""
         spent = max(now - self._pass_began, 1e-9)
         speed = self.rows / spent
-        parts = [f"pass {self.pass_}"] if self.pass_ > 1 else []
+        parts = [*([self.doing] if self.doing else []), *self._which()]
         total = whole or self.about
         of = "" if total is None else f" of {'' if whole else 'about '}{total:,}"
         parts += [f"{self.rows:,} rows{of}", f"{speed:,.0f} rows/s"]
         if total is not None and speed > 0 and total > self.rows:
-            parts.append(f"{clock((total - self.rows) / speed)} left")
+            parts.append(self._left((total - self.rows) / speed, total / speed))
         else:
             parts.append(f"{clock(now - self.began)} so far")
         return ", ".join(parts)
+
+    def _which(self) -> list[str]:
+        """Which pass this is, where there may be more than one."""
+        if self.passes is not None and self.passes > 1:
+            return [f"pass {self.pass_} of at most {max(self.passes, self.pass_)}"]
+        return [f"pass {self.pass_}"] if self.pass_ > 1 or self.passes is None else []
+
+    def _left(self, here: float, each: float) -> str:
+        """The time left: of all passes where their number is known."""
+        if self.passes is None:
+            return f"{clock(here)} left in this pass"
+        more = max(self.passes - self.pass_, 0)
+        return f"{'at most ' if more else ''}{clock(here + more * each)} left"
+
+    def resumed(self, sentence: str) -> None:
+        """A run goes on from a checkpoint; said on stderr, to a log as well as to a terminal."""
+        if self.talks:
+            self.stream.write(f"{sentence}\n")
+            self.stream.flush()
 
     def _write(self, text: str) -> None:
         self.stream.write("\r" + text.ljust(self._wide))

@@ -94,11 +94,10 @@ class Story:
             return {}
         names, columns = [column.name for column in self.seen.columns], self.columns
         said = columns.options(names, self.plan.target, [])
-        if columns.only or columns.ignore:
+        if (columns.only or columns.ignore) and columns.formula is None:
             said["columns"] = [entry.name for entry in self.seen.encoding.inputs]
-        return {
-            option: said[option] for option in ("columns", "read", "na", "use") if option in said
-        }
+        options = ("columns", "read", "na", "use", "formula")
+        return {option: said[option] for option in options if option in said}
 
     def tell(self, kept: str | None, full: bool = False) -> None:
         """Print; `full` shows odds ratios and standardised coefficients, too."""

@@ -55,7 +55,7 @@ def evaluate(
     known_column(source, wanted)
     encoding = replace(found.prepared(source), unknown=unknown)
     source = encoding.prepare(source)
-    with Progress(printer, about_rows(source)) as progress:
+    with Progress(printer, about_rows(source), doing="measuring the quality") as progress:
         tested = measured(
             found.model, encoding, source, wanted, progress=progress, exposure=found.exposure
         )

@@ -14,43 +14,66 @@ from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Out
 from adaline.cli._source import not_the_data
 from adaline.cli._words import size
+from adaline.data import Prepared
 from adaline.data import export as exported
 from adaline.verdicts.words import name
+
+_HOW = {
+    "sql": "It selects all columns of the table {name!r}, and the prediction.",
+    "c": "Fill a {name}_row and call {name}; {name}_columns names the members. Link with -lm.",
+    "python": "{name}(row) takes a dict from the names of columns to values.",
+}
 
 
 def export(
     model: str,
     /,
     *,
-    to: Literal["onnx", "json"],
+    to: Literal["onnx", "json", "sql", "c", "python"],
+    name_: Annotated[str | None, Parameter(name="--name")] = None,
     out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
     common: Common | None = None,
 ) -> int:
-    """A model as ONNX, to run elsewhere, or as JSON, to read.
+    """A model to run elsewhere, as ONNX, SQL, C or Python, or as JSON, to read.
+
+    SQL, C and Python take the columns of the table as they are: text, gaps and all.
 
     Parameters
     ----------
     model
         A model file.
     to
-        onnx or json.
+        onnx; json; sql, a SELECT that adds the prediction to the columns of a table; c, a function
+        and a struct for a row; or python, a function that needs nothing but Python.
+    name_
+        Of the table in SQL ("data" by default), or of the function in C and Python ("predict").
     out
-        Where to write; for ONNX the model's name with .onnx by default, for JSON stdout.
+        Where to write; for ONNX the model's name with .onnx by default, for others stdout.
     """
     printer = Out(common)
     not_the_data(out, model)
     found = loaded(model)
-    place = out or ("-" if to == "json" else f"{os.path.splitext(model)[0]}.onnx")
+    place = out or ("-" if to != "onnx" else f"{os.path.splitext(model)[0]}.onnx")
+    if name_ is not None and to not in ("sql", "c", "python"):
+        raise Usage(f"--name is of sql, c and python; {to} has none.")
     if place == "-" and to == "onnx":
         raise Usage("ONNX is bytes, not text; give --out FILE.onnx.")
-    data = exported(found.model, to, None if place == "-" else place)
+    source = to in ("sql", "c", "python")
+    whole = found.model
+    if found.encoding is not None and to != "onnx":
+        whole = Prepared(found.encoding, found.model)
+    options = {"name": name_, "exposure": found.exposure} if source else {}
+    data = exported(whole, to, None if place == "-" else place, **options)
     if place == "-":
         text = data.decode()
-        sys.stdout.write((_visible(text) if sys.stdout.isatty() else text) + "\n")
+        sys.stdout.write((_visible(text) if sys.stdout.isatty() else text).rstrip("\n") + "\n")
         return 0
-    printer.verdict(f"Wrote {to.upper()}, {size(len(data))}: {place}")
+    called = {"python": "Python"}.get(to, to.upper())
+    printer.verdict(f"Wrote {called}, {size(len(data))}: {place}")
     names = getattr(found.model, "feature_names_in_", None)
-    if found.encoding is not None and names is not None:
+    if source:
+        printer.say(_HOW[to].format(name=name_ or ("data" if to == "sql" else "predict")))
+    elif found.encoding is not None and names is not None:
         shown = ", ".join(name(n) for n in list(names)[:8]) + ", ..." * (len(names) > 8)
         printer.say(
             f"Its input X has {len(names)} columns of numbers, in this order: {shown}. Text must "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -12,6 +13,7 @@ from cyclopts import Parameter
 from adaline.cli._ask import Answers, answers, loaded
 from adaline.cli._columns import count_unknown, unknown_line
 from adaline.cli._errors import Usage
+from adaline.cli._more_answers import Contributions, Intervals, heads_of
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
 from adaline.cli._reading import Reading, tell_notes
@@ -28,6 +30,9 @@ def predict(
     out: Annotated[str, Parameter(name=["--out", "-o"])] = "-",
     keep: Annotated[list[str] | None, Parameter(negative="")] = None,
     format: Literal["csv", "tsv", "ndjson", "parquet"] | None = None,
+    interval: Annotated[bool, Parameter(negative="")] = False,
+    level: float = 0.95,
+    explain: Annotated[bool, Parameter(negative="")] = False,
     disarm: Annotated[bool, Parameter(negative="")] = False,
     unknown: Literal["zeros", "refuse"] = "zeros",
     reading: Reading | None = None,
@@ -51,6 +56,14 @@ def predict(
         A column of the data to copy beside the predictions; may be given more than once.
     format
         How to write, where the name of the file does not tell.
+    interval
+        How far each prediction may be off, as columns low and high: of a new value (ridge,
+        least-squares), of each probability (logistic) or of the mean count (poisson).
+    level
+        Share of the cases that the interval holds.
+    explain
+        What every column contributes to each prediction: columns base, from SIZE, from COLOUR, ...
+        that add up to the prediction, or to the score that decides.
     disarm
         For spreadsheets: put an apostrophe before text in CSV and TSV that begins with =, +, - or
         @, which they would run as a formula. Numbers stay numbers.
@@ -68,9 +81,10 @@ def predict(
     source = encoding.reread(source)
     if printer.common.json and out == "-":
         format = "json"  # type: ignore[assignment]
-    names = [*(keep or ()), *_heads(found.model)]
+    more = _more(found.model, encoding, interval, level, explain)
+    names = [*(keep or ()), *_heads(found.model), *heads_of(more)]
     if len(set(names)) < len(names):
-        raise Usage("--keep names a column twice, or one called like a prediction.")
+        raise Usage("--keep names a column twice, or one called like a column of answers.")
     rows = blank = 0
     strange: dict[str, int] = {}
     with (
@@ -78,7 +92,7 @@ def predict(
         Progress(printer, about_rows(source)) as progress,
     ):
         for part in answers(found.model, encoding, source, found.exposure):
-            _write(writer, part, keep or [], len(_heads(found.model)) - 1)
+            _write(writer, part, keep or [], len(_heads(found.model)) - 1, more)
             count_unknown(strange, encoding.unknown_in(part.block))
             rows, blank = rows + part.block.rows, blank + int((~part.kept).sum())
             progress(rows)
@@ -86,6 +100,8 @@ def predict(
         print(f"Warning: {unknown_line(strange)}", file=sys.stderr)
     if out != "-":
         printer.verdict(f"Wrote {number(rows)} predictions: {out}")
+        for line in [line for one in more for line in one.words()]:
+            printer.say(line)
         tell_notes(source, printer)
         printer.json(
             {
@@ -109,6 +125,12 @@ def predict(
     return 0
 
 
+def _more(model: Any, encoding: Any, interval: bool, level: float, explain: bool) -> list[Any]:
+    """What is asked for beside the predictions; refused before anything is written."""
+    more: list[Any] = [Intervals(model, level)] if interval else []
+    return [*more, Contributions(model, encoding)] if explain else more
+
+
 def _heads(model: Any) -> list[str]:
     heads = ["prediction"]
     if hasattr(model, "classes_") and hasattr(model, "predict_log_proba"):
@@ -116,7 +138,9 @@ def _heads(model: Any) -> list[str]:
     return heads
 
 
-def _write(writer: Writer, part: Answers, keep: list[str], chances: int) -> None:
+def _write(
+    writer: Writer, part: Answers, keep: list[str], chances: int, more: Sequence[Any]
+) -> None:
     """A block of columns; None where there is no prediction."""
     columns: list[list[Any]] = []
     for wanted in keep:
@@ -127,6 +151,9 @@ def _write(writer: Writer, part: Answers, keep: list[str], chances: int) -> None
     for k in range(chances):
         p = [] if part.log_p is None else np.exp(part.log_p[:, k]).tolist()
         columns.append(_spread(part.kept, p))
+    for one in more:
+        found = one.columns(part) if part.X is not None else [np.empty(0)] * len(one.heads)
+        columns += [_spread(part.kept, values.tolist()) for values in found]
     writer.write(columns)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+import numpy as np
 from cyclopts import Parameter
 
 import adaline
@@ -14,10 +16,12 @@ from adaline.cli._errors import Usage
 from adaline.cli._learn import gathered
 from adaline.cli._output import Common, Data, Out, Whole
 from adaline.cli._reading import Reading
-from adaline.cli._source import about_rows, known_column, opened
+from adaline.cli._source import about_rows, known_column, not_the_data, opened
 from adaline.cli._words import did_you_mean
+from adaline.cli._writers import writer_for
 from adaline.verdicts.words import name, number
 
+_SCREEN = 24  # rows of the table that a terminal shows
 _STEPS = 200_000  # rows of the table that are kept at most
 
 
@@ -28,7 +32,9 @@ def trace(
     target: Annotated[str, Parameter(name=["--target", "-t"])],
     model: Annotated[str, Parameter(name=["--model", "-m"])] = "perceptron",
     passes: Whole = 100,
-    rows: Whole = 60,
+    rows: Whole | None = None,
+    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
@@ -47,17 +53,22 @@ def trace(
     passes
         Over the rows (or iterations), at most.
     rows
-        Lines of the table to print: the first and the last ones; 0 prints all.
+        Lines of the table to print, the first and the last ones: 24 on a terminal, else all.
+    all_
+        Print all lines.
+    out
+        Where to write the table, all of it: .csv, .tsv, .ndjson or .parquet.
     set_
         A setting of the learner as name=value, such as eta=1 or mode=batch.
     """
-    out = Out(common)
+    printer = Out(common)
     kind = _choose.spelled(model)
     if kind._traces is None:
         others = [other._command for other in _choose.learners() if other._traces]
         words = did_you_mean(kind._command, others)
         raise Usage(f"--model {model!r} does not learn in steps; {words}")
-    if passes < 1 or rows < 0:
+    not_the_data(out, data)
+    if passes < 1 or (rows is not None and rows < 0):
         raise Usage("--passes is 1 or more, and --rows 0 or more.")
     said = columns or Columns()
     source = opened(data, said.ignore or (), keep=[target], reading=reading)
@@ -69,12 +80,14 @@ def trace(
     given = [*(set_ or ())]
     if not any(s.startswith("max_iter=") for s in given):
         given.append(f"max_iter={passes}")
-    found = _traced(_choose.made(kind, given, out.common.seed), X, y)
-    tell(seen, out)
-    out.say(f"w1, w2, ... are the weights of {', '.join(name(n) for n in encoding.names[:8])}.")
-    _tell(out, found, rows)
+    found = _traced(_choose.made(kind, given, printer.common.seed), X, y)
+    tell(seen, printer)
     columns = found.columns()
-    out.json(
+    if out is not None:
+        _write(out, columns)
+    printer.say(f"w1, w2, ... are the weights of {', '.join(name(n) for n in encoding.names[:8])}.")
+    _tell(printer, found, _lines(rows, all_))
+    printer.json(
         {
             "command": "trace",
             "model": kind._command,
@@ -109,6 +122,20 @@ def _traced(estimator: Any, X: Any, y: Any) -> Any:
         return adaline.trace(estimator, X, y)
 
 
+def _lines(rows: int | None, everything: bool) -> int:
+    """Lines to print at most; 0 is all."""
+    if everything:
+        return 0
+    return rows if rows is not None else _SCREEN if sys.stdout.isatty() else 0
+
+
+def _write(path: str, columns: Any) -> None:
+    """The whole table into a file."""
+    values = [np.asarray(column).tolist() for column in columns.values()]
+    with writer_for(path, None, list(columns)) as writer:
+        writer.write(values)
+
+
 def _tell(out: Out, found: Any, most: int) -> None:
     """The table, its middle left out where it is long; then why learning ended."""
     lines = str(found).splitlines()
@@ -123,5 +150,5 @@ def _few(lines: Sequence[str], most: int) -> list[str]:
     if not most or len(lines) <= most:
         return list(lines)
     first, last = (most + 1) // 2, most // 2
-    gap = f"... {len(lines) - most:,} lines left out; --rows 0 prints all ..."
+    gap = f"... {len(lines) - most:,} rows more: --all, or --out FILE ..."
     return [*lines[:first], gap, *(lines[-last:] if last else [])]

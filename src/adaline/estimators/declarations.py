@@ -54,6 +54,9 @@ class Declared:
         What a line of `adaline.trace` is.
     _error : str or None
         The error that learning makes smaller step by step, which `_row_errors` gives.
+    _intervals : "values", "means", "probabilities" or None
+        What `adaline.interval` speaks of, which `_interval` gives: a new value, the mean of counts,
+        or the probability of each class.
     """
 
     _learns: Target | None = None
@@ -64,6 +67,7 @@ class Declared:
     _derived: tuple[str, ...] = ()
     _traces: Literal["samples", "duals", "margins", "steps"] | None = None
     _error: str | None = None
+    _intervals: Literal["values", "means", "probabilities"] | None = None
 
     def _settled(self) -> None:
         """Make what is otherwise made when someone asks, before a model file is written."""
@@ -78,6 +82,10 @@ class Declared:
     def _exported_weights(self) -> tuple[Any, Any] | None:
         """W (K, p) and b (K,) in float64 for exports; None where no such weights predict."""
         return None
+
+    def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
+        """Low and high for each row; ValueError where this fit has none."""
+        raise NotImplementedError  # pragma: no cover
 
     def _row_errors(self, t: Any, V: Any) -> Any:
         """The error of each row for outputs V, given its target t."""

@@ -34,11 +34,11 @@ def answers(model: Any, X: Any) -> Answers:
     return Answers(np.asarray(asked(model, "predict", X)), log_p, scores(model, X, log_p))
 
 
-def asked(model: Any, method: str, X: Any) -> Any:
-    """model.method(X), where X are the model's columns in their order though they bear no names."""
+def asked(model: Any, method: str, X: Any, *more: Any) -> Any:
+    """model.method(X, ...), where X are the model's columns in order, though they bear no names."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return getattr(model, method)(X)
+        return getattr(model, method)(X, *more)
 
 
 def log_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:

@@ -60,6 +60,14 @@ class Passes:
         saved = self.checkpoint.load() if self.checkpoint else None
         if saved is not None:
             self.done, self.present = saved["done"], saved["present"]
+            self._say_so()
+
+    def _say_so(self) -> None:
+        """Tell whoever watches that the run goes on where it was stopped."""
+        said = getattr(self.progress, "resumed", None)
+        if said is not None and self.checkpoint is not None:
+            at = "in the middle of a pass" if self.present is not None else "between two passes"
+            said(f"Going on from the checkpoint in {self.checkpoint.path.parent}, {at}.")
 
     def sums(
         self,

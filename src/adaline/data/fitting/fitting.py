@@ -48,6 +48,7 @@ def fit(
     read: Mapping[str, str] | None = None,
     na: Sequence[str] | None = None,
     use: Sequence[str] | None = None,
+    formula: str | None = None,
     jobs: int = 1,
     checkpoint: Any = None,
     every: float = 2.0,
@@ -82,6 +83,8 @@ def fit(
     read, na, use : optional
         How to read columns, texts that stand for missing values, and columns to use whatever they
         look like: as in `Encoding.learn`, where no encoding is given.
+    formula : str, optional
+        What to make of the columns, such as "log(size) + rooms*garden": as in `Encoding.learn`.
     jobs : int
         Processes that read and sum; the answer has the same bits with any number of them.
         Learners that take the rows in their order need one.
@@ -91,7 +94,8 @@ def fit(
     every : float
         Seconds between two savings, at least.
     progress : callable, optional
-        Called with the rows done in this pass, and all rows or None.
+        Called with the rows done in this pass, and all rows or None. Where it has a method
+        `resumed`, that is called with a sentence when the run goes on from a checkpoint.
     passes : int
         Of learners that take the rows in their order: how often, at most. They stop when a pass
         makes no correction.
@@ -126,7 +130,7 @@ def fit(
     (array([ 2., -1.]), 3.0)
     """
     name, way = type(estimator).__name__, _way(estimator, online)
-    reading = read, na, use
+    reading = read, na, use, formula
     _check(target, encoding, columns, missing, *reading, jobs, checkpoint, every, progress, passes)
     check_labels("classes", classes)
     check_whole("seed", seed, 0)
@@ -137,6 +141,7 @@ def fit(
     if encoding is None:
         beside = None if exposure is None else [exposure]
         options = {"missing": missing, "read": read, "na": na, "use": use, "ignore": beside}
+        options |= {"formula": formula}
         encoding = _learned(source, target, columns, options, jobs)
     elif target in {entry.name for entry in encoding.inputs}:
         raise ValueError(f"the encoding has the target {target!r} among its inputs.")
@@ -235,6 +240,7 @@ def _check(
     read: Any,
     na: Any,
     use: Any,
+    formula: Any,
     jobs: Any,
     checkpoint: Any,
     every: Any,
@@ -248,7 +254,7 @@ def _check(
     check_names("columns", columns)
     if encoding is not None and columns is not None:
         raise ValueError("columns and encoding are both given; the encoding has its columns.")
-    for name, value in (("read", read), ("na", na), ("use", use)):
+    for name, value in (("read", read), ("na", na), ("use", use), ("formula", formula)):
         if encoding is not None and value is not None:
             raise ValueError(f"{name} and encoding are both given; the encoding has its readings.")
     check_choice("missing", missing, MISSING)

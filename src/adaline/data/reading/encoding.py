@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.formulas.term_columns import Part, expanded, made_columns
+from adaline.data.formulas.terms import parsed, term_of
 from adaline.data.reading._applying import (
     encoded_columns,
     encoded_matrix,
@@ -35,6 +37,7 @@ from adaline.data.reading.options import (
     Missing,
     Unknown,
     asked_for,
+    by_formula,
 )
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError, DataWarning
@@ -69,6 +72,9 @@ class Encoding:
         Texts that stand for a missing value in every column.
     target : Input, optional
         How the target is read, where it is not taken as it is.
+    terms : tuple of str
+        What a formula makes of the inputs, such as ("log(size)", "rooms:garden"); without, every
+        input is taken as it is.
 
     Examples
     --------
@@ -96,6 +102,7 @@ class Encoding:
     left_out: tuple[tuple[str, str], ...] = ()
     na: tuple[str, ...] = ()
     target: Input | None = None
+    terms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.inputs, tuple) or not all(isinstance(i, Input) for i in self.inputs):
@@ -112,6 +119,10 @@ class Encoding:
             raise wrong_type("na", self.na, "a tuple of texts")
         if self.target is not None and not isinstance(self.target, Input):
             raise wrong_type("target", self.target, "an Input, or None")
+        if not isinstance(self.terms, tuple) or not all(isinstance(t, str) for t in self.terms):
+            raise wrong_type("terms", self.terms, "a tuple of texts, as Encoding.learn gives")
+        if self.terms:
+            made_columns(self.inputs, self.terms)  # refuses terms of other columns
 
     @classmethod
     def learn(
@@ -128,6 +139,7 @@ class Encoding:
         na: Sequence[str] | None = None,
         use: Sequence[str] | None = None,
         ignore: Sequence[str] | None = None,
+        formula: str | None = None,
         jobs: int = 1,
     ) -> Encoding:
         """The encoding of all columns but the target; no pass where all are plain numbers.
@@ -162,25 +174,58 @@ class Encoding:
             Columns to use, even if they look like numbers or names of rows.
         ignore : sequence of str, optional
             Columns that are no inputs, as the target.
+        formula : str, optional
+            Which columns to use, and what to make of them: "rent ~ log(size) + rooms*garden". It
+            knows +, -, :, *, ^2 to ^9, log, sqrt, poly(x, 3) and "." for all columns; names with
+            other letters stand between backticks. Powers are plain, not orthogonal.
         jobs : int, default=1
             Processes that read.
         """
         asked = asked_for(
             target, columns, missing, unknown, most_levels, rare, read, na, use, ignore, jobs
         )
+        if formula is not None:
+            asked = by_formula(asked, formula)
         found = study(blocks(source), asked)
         _warn(found)
-        return cls.of(found, missing, unknown, asked.na)
+        encoding = cls.of(found, missing, unknown, asked.na)
+        return encoding if formula is None else encoding.with_formula(formula)
 
     @classmethod
     def of(cls, found: Study, missing: Missing, unknown: Unknown, na: tuple[str, ...]) -> Encoding:
         """The encoding that a study of all columns leads to."""
         return cls(found.inputs, missing, unknown, found.left_out, na, found.target)
 
+    def with_formula(self, formula: str) -> Encoding:
+        """The terms of a formula; inputs that no term has are left out."""
+        check_text("formula", formula, "such as 'rent ~ log(size) + rooms:garden'")
+        terms = parsed(formula).terms([entry.name for entry in self.inputs])
+        used = {factor.column for text in terms for factor in term_of(text)}
+        strange = used - {entry.name for entry in self.inputs}
+        if strange:
+            raise DataError(f"formula: there is no column {sorted(strange)[0]!r} to use.")
+        inputs = tuple(entry for entry in self.inputs if entry.name in used)
+        return replace(self, inputs=inputs, terms=terms)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the encoded columns: "size", "colour=red"."""
+        if self.terms:
+            return tuple(name for name, _, _ in made_columns(self.inputs, self.terms))
         return encoded_names(self.inputs)
+
+    def groups(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each input column, or term, with the encoded columns that are made of it, in order."""
+        if not self.terms:
+            return [(entry.name, tuple(entry.names)) for entry in self.inputs]
+        groups: dict[str, list[str]] = {}
+        for name, term, _ in made_columns(self.inputs, self.terms):
+            groups.setdefault(term, []).append(name)
+        return [(term, tuple(names)) for term, names in groups.items()]
+
+    def products(self) -> list[tuple[Part, ...]]:
+        """Of a formula: for each encoded column its factors, each a column of an input."""
+        return [parts for _, _, parts in made_columns(self.inputs, self.terms)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `from_dict` takes it back."""
@@ -193,6 +238,7 @@ class Encoding:
             "left_out": [list(pair) for pair in self.left_out],
             "na": list(self.na),
             "target": None if self.target is None else self.target.to_dict(),
+            "terms": list(self.terms),
         }
         return plain | {key: value for key, value in extra.items() if value}
 
@@ -207,11 +253,12 @@ class Encoding:
             left_out = tuple((str(name), str(why)) for name, why in plain.get("left_out", ()))
             na = tuple(map(str, plain.get("na", ())))
             target = None if "target" not in plain else Input.from_dict(plain["target"])
+            terms = tuple(map(str, plain.get("terms", ())))
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             raise DataError(f"this describes no encoding: {error!r}.") from None
         if missing not in MISSING or unknown not in UNKNOWN:
             raise DataError(f"this describes no encoding: missing={missing!r}.")
-        return cls(inputs, missing, unknown, left_out, na, target)
+        return cls(inputs, missing, unknown, left_out, na, target, terms)
 
     def prepare(self, source: Any) -> Source:
         """The source with its columns read as this encoding reads them, the target too.
@@ -303,18 +350,27 @@ class Encoding:
         check_choice("order", order, ("C", "F"))
         keep = self.kept(block) if keep is None else _chosen_rows(keep, block.rows)
         places = places_in(block, [entry.name for entry in self.inputs])
-        if block.matrix is not None and not self.na and all(map(_is_plain, self.inputs)):
+        whole = not self.na and not self.terms and all(map(_is_plain, self.inputs))
+        if block.matrix is not None and whole:
             return encoded_matrix(self.inputs, block, places, keep, order)
         n = block.rows if keep is None else int(keep.sum())
         columns: list[Array] = []
         for entry, j in zip(self.inputs, places, strict=True):
             column = column_at(block, j)
-            plain = not check and not self.na and entry.mean is None and _is_plain(entry)
+            plain = (
+                not check
+                and not self.terms
+                and not self.na
+                and entry.mean is None
+                and _is_plain(entry)
+            )
             if plain and column.kind == "number" and column.missing is None:
                 columns.append(column.values if keep is None else column.values[keep])
             else:
                 column = self._column(entry, column, block)
                 columns += encoded_columns(entry, column, block, keep, self.unknown)
+        if self.terms:
+            columns = expanded(self.inputs, self.terms, columns, block, keep)
         return side_by_side(columns, n, order)
 
     def _column(self, entry: Input, column: Column, block: Block) -> Column:

@@ -17,7 +17,7 @@ from adaline.data.reading.columns import column_of, missing_in
 from adaline.data.reading.encoding import Encoding
 from adaline.data.reading.inputs import Input
 from adaline.data.reading.notations import words
-from adaline.data.reading.options import MOST_LEVELS, Missing, Unknown, asked_for
+from adaline.data.reading.options import MOST_LEVELS, Missing, Unknown, asked_for, by_formula
 from adaline.data.reading.source import Block, Column
 
 _EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each
@@ -132,6 +132,7 @@ def look(
     na: Sequence[str] | None = None,
     use: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
+    formula: str | None = None,
     jobs: int = 1,
 ) -> Look:
     """What each column of a table is, and what a fit would do with it and why.
@@ -161,8 +162,12 @@ def look(
     asked = asked_for(
         target, columns, missing, unknown, most_levels, rare, read, na, use, ignore, jobs
     )
+    if formula is not None:
+        asked = by_formula(asked, formula)
     found = study(blocks(source), asked)
     encoding = Encoding.of(found, missing, unknown, asked.na)
+    if formula is not None:
+        encoding = encoding.with_formula(formula)
     head = found.head if found.head is not None else found.source.head()
     alike = _alike(found, head)
     seen = {verdict.name: verdict for verdict in found.verdicts}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from adaline.data.formulas.terms import parsed
 from adaline.data.reading._recognition import RARE, check_read
 from adaline.data.reading.checks import (
     check_choice,
@@ -16,6 +17,7 @@ from adaline.data.reading.checks import (
     check_texts,
     check_whole,
 )
+from adaline.errors import DataError
 
 Missing = Literal["refuse", "drop", "mean", "auto"]
 Unknown = Literal["refuse", "zeros"]
@@ -80,3 +82,20 @@ def asked_for(
     marks = tuple(text.strip() for text in na or ())
     used, beside = tuple(use or ()), tuple(ignore or ())
     return Asked(target, columns, missing, most_levels, rare, read, marks, used, beside, jobs)
+
+
+def by_formula(asked: Asked, formula: Any) -> Asked:
+    """The columns that a formula names, and its target."""
+    check_text("formula", formula, "such as 'rent ~ log(size) + rooms:garden'")
+    found = parsed(formula)
+    if found.target is not None and found.target != asked.target:
+        raise DataError(
+            f"formula: it has {found.target!r} before ~, and the target is {asked.target!r}."
+        )
+    if asked.target in found.columns:
+        raise DataError(f"formula: the target {asked.target!r} is among its terms.")
+    if found.takes_all:
+        return replace(asked, use=(*asked.use, *found.columns))
+    if asked.columns is not None:
+        raise DataError("columns and formula are both given; the formula names its columns.")
+    return replace(asked, columns=found.columns)

@@ -149,13 +149,15 @@ class Reader:
         name, parts = node["record"], node["fields"]
         if not isinstance(name, str) or not isinstance(parts, dict):
             raise _strange(where, name)
+        optional: set[str] = set()
         if name in ("State", "gaussian_kde"):
             expected = {"recipe", "head", "theta"} if name == "State" else {"dataset"}
         elif name in RECORDS:
-            expected = set(RECORDS[name][1])
+            expected = {field.rstrip("?") for field in RECORDS[name][1]}
+            optional = {field[:-1] for field in RECORDS[name][1] if field[-1] == "?"}
         else:
             raise ModelFileError(f"{where} is a {name[:60]!r}, which is nothing a file may hold.")
-        if set(parts) != expected:
+        if not expected - optional <= set(parts) <= expected:
             raise ModelFileError(
                 f"{where} is a {name} with the fields {str(sorted(parts))[:200]}; "
                 f"expected {sorted(expected)}."

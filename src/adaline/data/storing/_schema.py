@@ -19,7 +19,8 @@ A description is one or several of these, with " | " between them:
     names p        (p,) strings
     Fit, Fit p:m   a record, or one whose letter p is called m here
 
-Letters stand for one number each throughout a model. `?` after a field: it may be missing.
+Letters stand for one number each throughout a model. `?` after a field: it may be missing, as in
+files of an older adaline; in a record it then has its default, which is not written.
 """
 
 from __future__ import annotations
@@ -114,7 +115,8 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
     "Information": (
         "adaline.procedures.inference.wald",
         {"error": "float~ K p+1", "loss": "number~", "null": "number~", "weight": "number"}
-        | {"saturated": "number~", "constant": "number~", "parameters": "number~"},
+        | {"saturated": "number~", "constant": "number~", "parameters": "number~"}
+        | {"covariance?": "float~ K p+1 K p+1 | None", "centre?": "float~ p | None"},
     ),
     "Kernel": (
         "adaline.procedures.sequential.kernel_perceptron",

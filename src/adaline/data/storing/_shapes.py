@@ -139,7 +139,7 @@ class Shapes:
         # Numbers that name a letter come first, so that shapes can be told from them.
         for field in sorted(described, key=lambda f: "=" not in described[f]):
             try:
-                self._any(getattr(value, field), described[field], renamed)
+                self._any(getattr(value, field.rstrip("?")), described[field], renamed)
             except Misfit as misfit:
                 raise Misfit(f"in {name}.{field}, {misfit}") from None
         if name == "ClassMoments":

@@ -88,12 +88,14 @@ class Writer:
         elif is_kernel_density(value):
             parts = {"dataset": value.dataset}
         elif name in RECORDS and type(value) is resolved(RECORDS[name][0], name):
+            described = RECORDS[name][1]
             parts = {f.name: getattr(value, f.name) for f in fields(value)}
-            if set(parts) != set(RECORDS[name][1]):
+            if set(parts) != {field.rstrip("?") for field in described}:
                 raise ModelFileError(
                     f"{name} has the fields {sorted(parts)} and model files know "
-                    f"{sorted(RECORDS[name][1])}; see RECORDS in adaline/data/storing/_schema.py."
+                    f"{sorted(described)}; see RECORDS in adaline/data/storing/_schema.py."
                 )
+            parts = {k: v for k, v in parts.items() if not (v is None and f"{k}?" in described)}
         else:
             raise _cannot(where, value)
         return {

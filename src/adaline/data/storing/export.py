@@ -1,18 +1,25 @@
-"""Models for other programs: ONNX to run elsewhere, JSON to read."""
+"""Models for other programs: ONNX, SQL, C and Python to run elsewhere, JSON to read."""
 
 from __future__ import annotations
 
+import builtins
 import json
+import keyword
 import os
+import re
 from typing import Any, Literal
 
 import numpy as np
 
 from adaline import __version__
 from adaline.data.outputs import refuse_unwritable
-from adaline.data.reading.checks import check_choice, check_path
+from adaline.data.reading.checks import check_choice, check_path, check_text
 from adaline.data.storing import _onnx_graphs
+from adaline.data.storing._as_c import as_c
+from adaline.data.storing._as_python import as_python
+from adaline.data.storing._as_sql import as_sql
 from adaline.data.storing._parts import kind_of
+from adaline.data.storing._program import program
 from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import write_atomically
 from adaline.data.storing.model_files import Prepared
@@ -22,22 +29,50 @@ from adaline.errors import ModelFileError
 _EITHER = ("values", "exponential", "sides", "posterior", "gaussians")
 _KNOWN = {"onnx": (*_EITHER, "frequencies"), "json": (*_EITHER, "monomials")}
 
+_SOURCES = ("sql", "c", "python")
+_FUNCTION = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+_TAKEN = {  # by the languages, and by what the written functions call
+    *keyword.kwlist,
+    *dir(builtins),
+    *("math", "datetime", "probabilities", "auto", "break", "case", "char", "const", "continue"),
+    *("default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline"),
+    *("int", "long", "main", "register", "restrict", "return", "short", "signed", "sizeof"),
+    *("static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"),
+    *("exp", "fabs", "floor", "isnan", "log", "sqrt", "pow", "strcmp", "NAN", "NULL", "INFINITY"),
+}
+
 
 def export(
-    model: Any, to: Literal["onnx", "json"] = "onnx", path: str | os.PathLike[str] | None = None
+    model: Any,
+    to: Literal["onnx", "json", "sql", "c", "python"] = "onnx",
+    path: str | os.PathLike[str] | None = None,
+    *,
+    name: str | None = None,
+    exposure: str | None = None,
 ) -> bytes:
     """A fitted linear model for other programs; `load` cannot read it back.
 
     Parameters
     ----------
-    model : fitted estimator
-    to : {"onnx", "json"}, default="onnx"
+    model : fitted estimator, or Prepared
+        SQL, C and Python take the raw columns of a table where the model is `Prepared`, or brings
+        the encoding with which `adaline.data.fit` learned it.
+    to : {"onnx", "json", "sql", "c", "python"}, default="onnx"
         "onnx": a graph in float64 from X (rows, columns) to `prediction`, or to `label`, and
         `decision` or `probabilities`, the same as the model's methods to rounding. NaN is not
-        refused there. "json": parameters, weights by name, classes and the certificate's
-        statement, as strict JSON for people and programs.
+        refused there. "json": parameters, weights by name, classes, the preparation of columns and
+        the certificate's statement, as strict JSON for people and programs.
+
+        "sql": a SELECT that adds the prediction, and probabilities, to the columns of a table.
+        "c": a C99 file with one function and a struct for a row. "python": a module with
+        `predict(row)`, which needs nothing but Python. Each gives the model's numbers to rounding:
+        sums are taken in another order.
     path : str or path, optional
         Where to write it too.
+    name : str, optional
+        Of the table in SQL ("data" by default), of the function in C and Python ("predict").
+    exposure : str, optional
+        Of `PoissonRegression` in SQL, C and Python: the column that counts are proportional to.
 
     Returns
     -------
@@ -67,25 +102,57 @@ def export(
      ]
     }
     """
-    check_choice("to", to, ("onnx", "json"))
+    check_choice("to", to, ("onnx", "json", *_SOURCES))
     if path is not None:
         check_path("path", path)
         refuse_unwritable(path)
-    if isinstance(model, Prepared):
+    if isinstance(model, Prepared) and to == "onnx":
         raise ModelFileError(
-            f"The preparation of columns is not exported to {to} here; export its .model, and give "
+            "The preparation of columns is not exported to onnx here; export its .model, and give "
             "that the columns prepared."
         )
+    if to not in _SOURCES and (name is not None or exposure is not None):
+        raise ModelFileError(f"name and exposure are for sql, c and python; {to} has neither.")
+    encoding = getattr(model, "encoding", getattr(model, "encoding_", None))
+    model = model.model if isinstance(model, Prepared) else model
+    data = _exported(model, to, encoding, name, exposure)
+    if path is not None:
+        write_atomically(path, data)
+    return data
+
+
+def _exported(model: Any, to: str, encoding: Any, own: Any, exposure: Any) -> bytes:
     kind, name = kind_of(model)
-    if kind != "estimator" or model._exports not in _KNOWN[to]:
+    if kind != "estimator" or model._exports not in _KNOWN.get(to, _EITHER):
         raise _cannot(name, to)
     Writer().node(model.get_params(deep=False), name)  # functions are told in a sentence
     if not hasattr(model, "n_features_in_"):
         raise ModelFileError(f"This {name} has learned nothing yet; call fit first.")
-    data = _as_onnx(model, name) if to == "onnx" else _as_json(model, name)
-    if path is not None:
-        write_atomically(path, data)
-    return data
+    if to in _SOURCES:
+        return _as_source(model, name, to, encoding, own, exposure)
+    return _as_onnx(model, name) if to == "onnx" else _as_json(model, name, encoding)
+
+
+def _as_source(model: Any, title: str, to: str, encoding: Any, own: Any, exposure: Any) -> bytes:
+    """SQL, C or Python."""
+    if exposure is not None:
+        check_text("exposure", exposure, "the name of a column")
+        if model._exports != "exponential":
+            raise ModelFileError(f"exposure is of PoissonRegression; {title} has none.")
+    own = {"sql": "data"}.get(to, "predict") if own is None else own
+    check_text("name", own, "the name of a table or function")
+    if to != "sql" and (not _FUNCTION.fullmatch(own) or own in _TAKEN):
+        raise ModelFileError(
+            f"name is {own[:40]!r}; a function's name has letters, digits and _, begins with a "
+            "letter, and is no word of the language."
+        )
+    title = f"{title} {__version__}"
+    made = program(model, title, _names(model), encoding, exposure, to)
+    text = {"sql": as_sql, "c": as_c, "python": as_python}[to](made, own)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ModelFileError(f"A name or text is no Unicode, which {to} cannot say.") from None
 
 
 def _cannot(name: str, to: str) -> ModelFileError:
@@ -181,12 +248,14 @@ def _gaussian_scores(graph: _onnx_graphs.Graph, model: Any) -> str:
     return _onnx_graphs.linear(graph, W, b)
 
 
-def _as_json(model: Any, name: str) -> bytes:
+def _as_json(model: Any, name: str, encoding: Any) -> bytes:
     W, b = _neurons(model, name, "json")
     facts = _facts(model, name)
     certificate = model.certificate_
     facts["certificate"] = {"kind": certificate.kind, "statement": certificate.statement}
     facts["parameters"] = _plain(model.get_params(deep=False))
+    if encoding is not None:
+        facts["encoding"] = encoding.to_dict()
     classes = facts.get("classes", [])
     positive = classes[1:] if len(classes) == 2 else classes
     facts["neurons"] = [

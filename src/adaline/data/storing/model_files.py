@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -68,17 +68,18 @@ class Prepared:
         """What the model's method says to the rows of a source, one after the other."""
         with warnings.catch_warnings():  # the encoding has seen to the columns' names
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            rows = self.encoding.prepare(blocks(source))
-            return np.concatenate([method(self._encoded(block)) for block in rows])
+            return np.concatenate([method(X) for X in self.encoded(source)])
 
-    def _encoded(self, block: Any) -> Any:
-        keep = self.encoding.kept(block)
-        if keep is not None:
-            raise ValueError(
-                f"{int((~keep).sum())} rows have missing values, which this encoding leaves out: "
-                "answers would not line up with rows. Drop these rows first."
-            )
-        return self.encoding.encode(block)
+    def encoded(self, source: Any) -> Iterator[Any]:
+        """Rows of numbers, block by block; ValueError where rows would be left out."""
+        for block in self.encoding.prepare(blocks(source)):
+            keep = self.encoding.kept(block)
+            if keep is not None:
+                raise ValueError(
+                    f"{int((~keep).sum())} rows have missing values, which this encoding leaves "
+                    "out: answers would not line up with rows. Drop these rows first."
+                )
+            yield self.encoding.encode(block)
 
 
 def save(

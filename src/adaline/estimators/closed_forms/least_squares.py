@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -63,6 +63,7 @@ class LeastSquares(LeastSquaresRegressor):
     _command = "least-squares"
     _streams = "moments"
     _exports = "values"
+    _intervals = "values"
     _stored = LeastSquaresRegressor._stored | {"moments_": "Moments | Triangle | None"}
     _parameters = {"fit_intercept": FLAG, "refine": FLAG}
 
@@ -75,6 +76,21 @@ class LeastSquares(LeastSquaresRegressor):
 
     def _refinement(self) -> tuple[float, bool] | None:
         return (0.0, bool(self.fit_intercept)) if self.refine else None
+
+    def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
+        """Of a new y at each row: v -+ t s sqrt(1 + 1/n + (x - m)' S^-1 (x - m))."""
+        from adaline.procedures.least_squares.inference import new_values
+
+        self._check_moments()
+        self._refuse_written("intervals are those of the least-squares weights")
+        X, m = self._rows(X, reset=False), self.moments_
+        mean = m.mean_and_squares(about_zero=False)[0][: m.p] * bool(self.fit_intercept)
+        wide = new_values(
+            self.fit_, X, n=m.weight, mean=mean, intercept=self.fit_intercept, level=level
+        )
+        v = self.predict(X)
+        wide = wide[:, 0] if self._one_target else wide
+        return v - wide, v + wide
 
     def fit_moments(self, m: Moments | Triangle) -> Self:
         """Learn from Moments, or from a Triangle, which keeps more digits of hard data."""

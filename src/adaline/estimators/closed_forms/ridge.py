@@ -98,6 +98,7 @@ class Ridge(ClosedFormRegressor):
     _command = "ridge"
     _streams = "moments"
     _exports = "values"
+    _intervals = "values"
     _stored = ClosedFormRegressor._stored | {
         "_spectrum": "Spectrum | None",
         "alpha_": "number | float+ K",
@@ -300,6 +301,16 @@ class Ridge(ClosedFormRegressor):
         share = 1.0 + f.intercept / f.weight + f.spread(self._rows(X, reset=False), lam)
         std = np.sqrt(noise * share).astype(mean.dtype)
         return mean, std[:, 0] if self._one_target else std
+
+    def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
+        """Of a new y at each row, by the posterior; Student's t, as the noise is estimated."""
+        from scipy.special import stdtrit
+
+        v, std = self.predict(X, return_std=True)
+        f, lam, _ = self._bayes()
+        dof = f.residual(lam[None])[1][0]
+        wide = std * stdtrit(dof[0] if self._one_target else dof, (1 + level) / 2)
+        return v - wide, v + wide
 
 
 def _penalties(alpha: Any, name: str) -> Array:

@@ -98,6 +98,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     _command = "logistic"
     _streams = "newton"
     _exports = "posterior"
+    _intervals = "probabilities"
     _traces = "steps"
     _error = "mean logistic loss"
     _stored = SEEN | {
@@ -277,6 +278,11 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
 
         check_is_fitted(self)
         return summarised(self, level, X, y, sample_weight, intervals)
+
+    def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
+        from adaline.estimators.newton._intervals import of_probabilities
+
+        return of_probabilities(self, X, level)
 
     def _take_newton(self, fit: NewtonFit, p: int, classes: NDArray[Any]) -> None:
         """Accept weights that `data.fit` found in passes over a source of p columns."""

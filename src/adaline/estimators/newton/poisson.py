@@ -71,6 +71,7 @@ class PoissonRegression(Regressor):
     _command = "poisson"
     _streams = "newton"
     _exports = "exponential"
+    _intervals = "means"
     _stored = SEEN | {
         "_one_target": "truth",
         "_information": "Information | None",
@@ -214,6 +215,11 @@ class PoissonRegression(Regressor):
             level=level,
             notes=tuple(notes),
         )
+
+    def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
+        from adaline.estimators.newton._intervals import of_means
+
+        return of_means(self, X, level)
 
     def _loss(self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any) -> Objective:
         counts = _counts(y, X.shape[0])

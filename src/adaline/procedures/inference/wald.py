@@ -18,6 +18,8 @@ from adaline.results import Array
 if TYPE_CHECKING:
     from adaline.summaries import Summary
 
+KEPT = 256  # weights up to which their covariance is kept: half a megabyte
+
 
 @dataclass(frozen=True, eq=False)
 class Information:
@@ -36,6 +38,11 @@ class Information:
         Sum of the sample weights.
     parameters : float
         How many free parameters; with a penalty their effective number, trace of H^-1 H(alpha=0).
+    covariance : ndarray of shape (K, p + 1, K, p + 1) or None
+        Of all weights, in the units of X, and of the values at `centre`, for intervals of
+        predictions; None where they are more than a model file should carry.
+    centre : ndarray of shape (p,) or None
+        A row near the means of the columns, or of zeros where columns were not centred.
     """
 
     error: Array
@@ -45,6 +52,8 @@ class Information:
     constant: float
     weight: float
     parameters: float
+    covariance: Array | None = None
+    centre: Array | None = None
 
     def facts(self, share: str) -> dict[str, float]:
         """Deviance, AIC, BIC, and the share of the null deviance that the fit explains."""
@@ -93,12 +102,15 @@ def information(loss: Objective, theta: Array) -> Information:
     back[-1, :-1] = -loss.shift
     with np.errstate(over="ignore"):  # columns of 1e-200 have errors beyond float64
         error = np.sqrt([np.diagonal(back @ C[k, :, k] @ back.T) for k in range(K)])
+        units = np.append(loss.scale, 1.0)
+        kept = units[:, None, None] * C * units if K * q <= KEPT else None
     shrunk = sum(float(loss.penalty @ np.diagonal(C[k, :, k])) for k in range(K))
     free = (q - (not loss.intercept)) * max(K - 1, 1)
     value = here.f - 0.5 * float(np.sum(loss.penalty * theta**2))
     kind = loss.loss
     best = kind.null(loss), kind.saturated(loss), kind.constant(loss)
-    return Information(error, value, *best, loss.weight, free - shrunk)
+    rest = free - shrunk, kept, loss.shift / loss.scale
+    return Information(error, value, *best, loss.weight, *rest)
 
 
 def wald_summary(

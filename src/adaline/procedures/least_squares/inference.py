@@ -5,11 +5,14 @@ cov(w) = s^2 S^-1,    s^2 = SSE / (n - p - 1),    var(b) = s^2 (1/n + m' S^-1 m)
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from adaline.results import Array, ClosedFit
 from adaline.summaries import Summary
+from adaline.tiles import is_sparse
 
 _DIGITS = 8.0  # of standard errors, below which a reader is told
 
@@ -64,6 +67,28 @@ def inference(
     facts = _facts(n, p, dof, sse, sst, F, fit.condition, intercept)
     notes = (str(fit.certificate), *_digits_of_errors(fit))
     return Summary("Least squares", tuple(names), columns, facts, notes)
+
+
+def new_values(
+    fit: ClosedFit, X: Any, *, n: float, mean: Array, intercept: bool, level: float
+) -> Array:
+    """Half the width (rows, k) of the intervals that hold a new y with probability `level`."""
+    p = fit.W.shape[1]
+    if fit.root is None:
+        raise ValueError(
+            f"the columns are dependent (rank {fit.rank} of {p}), so least squares knows no "
+            "interval here; drop the dependent columns, or take Ridge."
+        )
+    dof = n - p - intercept
+    if dof <= 0:
+        raise ValueError(
+            f"{n:g} rows and {p + intercept} coefficients leave no degree of freedom to estimate "
+            "the noise from; more rows, or fewer columns, leave some."
+        )
+    root = fit.root[:p]
+    Z = X @ root - mean @ root if is_sparse(X) else (X - mean) @ root
+    share = 1.0 + intercept / n + np.sum(Z**2, axis=1)
+    return np.asarray(np.sqrt(share[:, None] * (fit.squares / dof)) * stdtrit(dof, (1 + level) / 2))
 
 
 def _digits_of_errors(fit: ClosedFit) -> list[str]:

@@ -1,0 +1,1 @@
+"""Formulas: which columns to use, and what to make of them."""

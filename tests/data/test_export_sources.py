@@ -1,0 +1,435 @@
+"""SQL, C and Python that answer as the model does."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+import adaline
+from adaline.data import Encoding, Prepared, blocks, export, fit
+from adaline.errors import ModelFileError
+from exported import InC, in_duckdb, in_python, in_sqlite, text_of
+from model_zoo import MODELS, X, made, rows_for, three, two, y
+
+# Sums are taken in another order: a few roundings of 1.1e-16 for each of at most 2100 columns.
+CLOSE = {"rtol": 1e-12, "atol": 1e-12}
+GAUSSIAN = {"rtol": 1e-9, "atol": 1e-9}  # `predict` measures from the centre, weights from zero
+
+NOT = ("Polynomial", "Bayes", "Kernel", "Moments", "Class", "Triangle", "MaxM", "Separability")
+NOT += ("LMS", "NLMS", "RLS", "Affine", "Block", "Wiener", "Filtered", "TfDf", "Prepared")
+NOT += ("GaussianClassifier, full", "GaussianClassifier, diagonal")
+RUN = [name for name in MODELS if not name.startswith(NOT)]
+REFUSED = [name for name in MODELS if name.startswith(NOT) and name != "Prepared"]
+
+
+def dense(rows):
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+
+
+def expected(model, rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chances = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
+        return np.asarray(model.predict(rows)), chances
+
+
+def named(model, rows):
+    names = model._names() if hasattr(model, "_names") else []
+    return [dict(zip(names, row, strict=True)) for row in dense(rows).tolist()]
+
+
+def close(model):
+    return GAUSSIAN if type(model).__name__ == "GaussianClassifier" else CLOSE
+
+
+def compare(model, answers, rows):
+    """answers: (prediction, probabilities or None) of each row."""
+    told, chances = expected(model, rows)
+    predicted = [answer for answer, _ in answers]
+    if told.dtype.kind == "f" and not hasattr(model, "classes_"):
+        assert np.allclose(np.array(predicted, dtype=float), told, **close(model))
+        return
+    assert predicted == told.tolist()
+    if chances is not None:
+        assert np.allclose([p for _, p in answers], chances, **close(model))
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_python_answers_as_the_model_does(name):
+    model = made(name)
+    rows = rows_for(name, model)[:20]
+    found = in_python(text_of(model, "python"))
+    likely = found.get("probabilities")
+    answers = [
+        (found["predict"](row), list(likely(row).values()) if likely else None)
+        for row in named(model, rows)
+    ]
+    compare(model, answers, rows)
+
+
+def of_sql(model, told):
+    if not hasattr(model, "classes_"):
+        several = [key for key in told[0] if key.startswith("prediction ")]
+        return [([row[k] for k in several] if several else row["prediction"], None) for row in told]
+    heads = [f"p({label})" for label in model.classes_.tolist()]
+    probable = heads[0] in told[0]
+    fix = bool if model.classes_.dtype == bool else lambda label: label  # SQLite has 1 for TRUE
+    return [
+        (fix(row["prediction"]), [row[head] for head in heads] if probable else None)
+        for row in told
+    ]
+
+
+@pytest.mark.parametrize("run", [in_sqlite, in_duckdb])
+@pytest.mark.parametrize("name", [n for n in RUN if "wide" not in n])
+def test_sql_answers_as_the_model_does(name, run):
+    model = made(name)
+    rows = rows_for(name, model)[:20]
+    compare(model, of_sql(model, run(text_of(model, "sql"), named(model, rows))), rows)
+
+
+def test_sql_of_thousands_of_columns_is_not_too_deep_for_sqlite(rng):
+    wide = rng.standard_normal((30, 1900))  # SQLite has at most 2000 columns
+    model = adaline.Ridge(1.0).fit(wide, wide[:, 0])
+    compare(
+        model, of_sql(model, in_sqlite(text_of(model, "sql"), named(model, wide[:3]))), wide[:3]
+    )
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_c_answers_as_the_model_does(name, tmp_path):
+    model = made(name)
+    rows = rows_for(name, model)[:20]
+    classes = hasattr(model, "classes_")
+    targets = 0 if classes or model._one_target else len(model.fit_.b)
+    outputs = len(model.classes_) if classes else targets
+    answer = ctypes.c_int if outputs else ctypes.c_double
+    call = InC(text_of(model, "c"), tmp_path, [ctypes.c_double] * model.n_features_in_, answer)
+    answers = []
+    for row in dense(rows).tolist():
+        told = call(row, outputs)
+        if classes:
+            label = model.classes_.tolist()[told[0]]
+            probable = hasattr(model, "predict_proba")
+            answers.append((label, told[1] if probable else None))
+        else:
+            answers.append((told if not outputs else told[1], None))
+    compare(model, answers, rows)
+    if classes:
+        labels = model.classes_.tolist()
+        assert call.labels(outputs) == [
+            str(label).lower() if isinstance(label, bool) else str(label) for label in labels
+        ]
+
+
+@pytest.mark.parametrize("to", ["sql", "c", "python"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_linear_is_refused_with_a_sentence(name, to):
+    with pytest.raises(ModelFileError, match=r"not exported|cannot be stored"):
+        export(made(name), to)
+
+
+COLUMNS = ("size", 'a "b" c', "it's; DROP TABLE data; --", "*/ int x; /*", "new\nline", "\\", "??/")
+HOSTILE = [
+    "o'hara",
+    '"',
+    "*/",
+    "\\",
+    "\n",
+    "??/",
+    "??'",
+    "ß",
+    "-- x",
+    "{title}",
+    "def predict(",
+    "%s",
+]
+
+
+def table(rng, n=60):
+    """A table whose names and texts try to break out of their quotes."""
+    numbers = {name: rng.standard_normal(n) for name in COLUMNS}
+    texts = {f"{name} text": rng.choice(HOSTILE, n) for name in COLUMNS[1:]}
+    return pl.DataFrame(numbers | texts)
+
+
+def prepared(frame, target, learner=None, **options):
+    encoding = Encoding.learn(frame, **options)
+    rows = np.concatenate([encoding.encode(block) for block in blocks(frame)])
+    return Prepared(encoding, (learner or adaline.Ridge()).fit(rows, target))
+
+
+def compare_all(model, frame, folder):
+    """SQL, Python and C against the model, on the rows of a frame."""
+    dicts = frame.to_dicts()
+    told = model.predict(frame)
+    for run in (in_sqlite, in_duckdb):
+        try:
+            found = run(text_of(model, "sql"), dicts)
+        except pytest.skip.Exception:
+            continue
+        same([row["prediction"] for row in found], told)
+    module = in_python(text_of(model, "python"))
+    same([module["predict"](row) for row in dicts], told)
+    classes = hasattr(model.model, "classes_")
+    kinds = [
+        ctypes.c_double if e.levels is None else ctypes.c_char_p for e in model.encoding.inputs
+    ]
+    call = InC(text_of(model, "c"), folder, kinds, ctypes.c_int if classes else ctypes.c_double)
+    names = [entry.name for entry in model.encoding.inputs]
+    values = [
+        [_for_c(row[name], kind) for name, kind in zip(names, kinds, strict=True)] for row in dicts
+    ]
+    if not classes:
+        same([call(row) for row in values], told)
+        return
+    labels = model.model.classes_.tolist()
+    same([labels[call(row, len(labels))[0]] for row in values], told)
+
+
+def _for_c(value, kind):
+    if value is None:
+        return float("nan") if kind is ctypes.c_double else None
+    return str(value) if kind is ctypes.c_char_p else float(value)
+
+
+def same(found, told):
+    if told.dtype.kind == "f":
+        assert np.allclose(np.array(found, dtype=float), told, rtol=1e-12, atol=1e-12)
+    else:
+        assert found == told.tolist()
+
+
+def test_names_and_texts_cannot_break_out(rng, tmp_path):
+    frame = table(rng)
+    compare_all(prepared(frame, rng.standard_normal(60)), frame, tmp_path)
+
+
+def test_labels_cannot_break_out(rng, tmp_path):
+    frame = table(rng)
+    labels = rng.choice(HOSTILE[:4], 60)
+    model = prepared(frame, labels, adaline.LogisticRegression())
+    compare_all(model, frame, tmp_path)
+
+
+def test_gaps_are_filled_as_the_encoding_says(rng, tmp_path):
+    frame = (
+        table(rng)
+        .select("size", "??/ text")
+        .with_columns(
+            pl.when(pl.int_range(pl.len()) % 5 == 0)
+            .then(None)
+            .otherwise(pl.col("size"))
+            .alias("size")
+        )
+    )
+    compare_all(prepared(frame, rng.standard_normal(60), missing="mean"), frame, tmp_path)
+
+
+def test_new_levels_are_no_indicator_or_no_answer(rng, tmp_path):
+    frame = table(rng).select("size", "\\ text")
+    new = frame.with_columns(pl.lit("never seen").alias("\\ text"))[:3]
+    zeros = prepared(frame, rng.standard_normal(60), unknown="zeros")
+    compare_all(zeros, new, tmp_path)
+    refuse = prepared(frame, rng.standard_normal(60))
+    assert in_sqlite(text_of(refuse, "sql"), new.to_dicts())[0]["prediction"] is None
+    with pytest.raises(ValueError, match="missing or unknown"):
+        in_python(text_of(refuse, "python"))["predict"](new.to_dicts()[0])
+    kinds = [ctypes.c_double, ctypes.c_char_p]
+    call = InC(text_of(refuse, "c"), tmp_path, kinds, ctypes.c_double)
+    assert np.isnan(call([1.0, "never seen"]))
+    assert np.isnan(call([float("nan"), "ß"]))
+    assert np.isnan(call([1.0, None]))
+
+
+@pytest.mark.parametrize("costs", [None, [[0.0, 9.0, 1.0], [1.0, 0.0, 5.0], [2.0, 1.0, 0.0]]])
+def test_costs_decide_elsewhere_too(costs, tmp_path):
+    model = adaline.LogisticRegression(costs=costs).fit(X, three)
+    told, p = model.predict(X).tolist(), model.predict_proba(X)
+    rows = [dict(zip(["x0", "x1", "x2"], row, strict=True)) for row in X.tolist()]
+    module = in_python(text_of(model, "python"))
+    assert [module["predict"](row) for row in rows] == told
+    found = in_sqlite(text_of(model, "sql"), rows)
+    assert [row["prediction"] for row in found] == told
+    assert np.allclose([[row[f"p({k})"] for k in (10, 20, 30)] for row in found], p, **CLOSE)
+    call = InC(text_of(model, "c"), tmp_path, [ctypes.c_double] * 3, ctypes.c_int)
+    assert [model.classes_.tolist()[call(row, 3)[0]] for row in X.tolist()] == told
+
+
+@pytest.mark.parametrize("labels", [two, three])
+def test_scores_beyond_the_range_of_exp_are_safe(labels, tmp_path):
+    model = adaline.LogisticRegression().fit(X, labels)
+    far = np.vstack([X[:4] * 1e6, -X[:4] * 1e6])
+    p, C = model.predict_proba(far), len(model.classes_)
+    rows = [dict(zip(["x0", "x1", "x2"], row, strict=True)) for row in far.tolist()]
+    module = in_python(text_of(model, "python"))
+    assert np.allclose([list(module["probabilities"](row).values()) for row in rows], p, **CLOSE)
+    for run in (in_sqlite, in_duckdb):
+        found = run(text_of(model, "sql"), rows)
+        told = [[row[f"p({label})"] for label in model.classes_.tolist()] for row in found]
+        assert np.allclose(told, p, **CLOSE)
+    call = InC(text_of(model, "c"), tmp_path, [ctypes.c_double] * 3, ctypes.c_int)
+    assert np.allclose([call(row, C)[1] for row in far.tolist()], p, **CLOSE)
+
+
+def test_counts_have_exposures(tmp_path):
+    counts = np.abs(y).round()
+    model = adaline.PoissonRegression().fit(X, counts)
+    years = np.linspace(1.0, 3.0, len(X))
+    told = model.predict(X, exposure=years)
+    rows = [
+        dict(zip(["x0", "x1", "x2", "years"], row, strict=True))
+        for row in np.column_stack([X, years]).tolist()
+    ]
+    found = in_sqlite(text_of(model, "sql", exposure="years"), rows)
+    assert np.allclose([row["prediction"] for row in found], told, **CLOSE)
+    module = in_python(text_of(model, "python", exposure="years"))
+    assert np.allclose([module["predict"](row) for row in rows], told, **CLOSE)
+    text = text_of(model, "c", exposure="years")
+    call = InC(text, tmp_path, [ctypes.c_double] * 4, ctypes.c_double)
+    assert np.allclose([call(list(row.values())) for row in rows], told, **CLOSE)
+    with pytest.raises(ModelFileError, match="exposure is of PoissonRegression"):
+        export(made("Ridge"), "sql", exposure="years")
+
+
+def test_names_of_tables_and_functions(tmp_path):
+    model = made("Ridge")
+    rows = [dict(zip(["x0", "x1", "x2"], row, strict=True)) for row in X[:3].tolist()]
+    odd = 'my "table"; DROP'
+    found = in_sqlite(text_of(model, "sql", name=odd), rows, odd)
+    assert np.allclose([row["prediction"] for row in found], model.predict(X[:3]), **CLOSE)
+    assert "rent" in in_python(text_of(model, "python", name="rent"))
+    assert "double rent(const rent_row *row)" in text_of(model, "c", name="rent")
+    for wrong in ("", "a b", "int", "lambda", "1x", "_x", "x\n", "sum"):
+        with pytest.raises(ModelFileError, match="function's name"):
+            export(model, "c", name=wrong)
+    with pytest.raises(ModelFileError, match="neither"):
+        export(model, "json", name="x")
+    with pytest.raises(TypeError, match="name"):
+        export(model, "sql", name=3)
+
+
+def test_a_column_that_the_table_lacks_is_an_error_and_no_text(tmp_path):
+    # SQLite takes an unknown name in double quotes for a text; t."x0" it does not.
+    import sqlite3
+
+    rows = [{"x0": 1.0, "x1": 2.0}]
+    with pytest.raises(sqlite3.OperationalError, match="x2"):
+        in_sqlite(text_of(made("Ridge"), "sql"), rows)
+
+
+def test_json_has_the_encoding_too():
+    import json
+
+    found = json.loads(export(made("Prepared"), "json"))
+    assert Encoding.from_dict(found["encoding"]) == made("Prepared").encoding
+
+
+def test_what_data_fit_learned_brings_its_encoding(rng):
+    frame = table(rng).select("size", "??/ text").with_columns(target=pl.Series(rng.random(60)))
+    model = fit(adaline.LeastSquares(), frame, "target")
+    found = in_sqlite(text_of(model, "sql"), frame.to_dicts())
+    told = Prepared(model.encoding_, model).predict(frame)
+    assert np.allclose([row["prediction"] for row in found], told, **CLOSE)
+
+
+def messy(rng, n=400):
+    """A table as people have them: percent, money, dates, gaps, rare levels."""
+    import datetime
+
+    first = datetime.date(2019, 12, 30)
+    dates = [first + datetime.timedelta(days=int(d)) for d in rng.integers(0, 900, n)]
+    share, price = rng.uniform(0, 100, n).round(1), rng.uniform(-2000, 9000, n).round(2)
+    colour = rng.choice(["red", "blue", "green", None], n, p=[0.5, 0.3, 0.1, 0.1])
+    colour[:25] = [f"rare {k}" for k in range(25)]
+    gaps = rng.random((n, 2)) < 0.2
+    raw = {
+        "share": ["?" if g else f"{s} %" for s, g in zip(share, gaps[:, 0], strict=True)],
+        "price": [f"-${-v:,.2f}" if v < 0 else f"${v:,.2f}" for v in price.tolist()],
+        "sold": [None if g else f"{d:%d/%m/%Y}" for d, g in zip(dates, gaps[:, 1], strict=True)],
+        "colour": colour.tolist(),
+    }
+    read = {
+        "share": [None if g else s for s, g in zip(share.tolist(), gaps[:, 0], strict=True)],
+        "price": price.tolist(),
+        "sold": [
+            None if g else float((d - datetime.date(1970, 1, 1)).days)
+            for d, g in zip(dates, gaps[:, 1], strict=True)
+        ],
+        "colour": colour.tolist(),
+    }
+    return pl.DataFrame(raw), pl.DataFrame(read, strict=False)
+
+
+def test_tables_as_people_have_them(rng, tmp_path):
+    raw, read = messy(rng)
+    y = rng.standard_normal(raw.height)
+    encoding = Encoding.learn(raw, missing="auto", unknown="zeros", rare=5)
+    rows = np.concatenate([encoding.encode(b) for b in encoding.prepare(blocks(raw))])
+    model = Prepared(encoding, adaline.Ridge(1.0).fit(rows, y))
+    kinds = {name.partition("=")[0] for name in encoding.names}
+    assert {"share is missing", "sold", "sold month", "colour"} <= kinds
+    assert any(entry.merged for entry in encoding.inputs)
+    told = model.predict(raw)
+    module = in_python(text_of(model, "python"))
+    same([module["predict"](row) for row in raw.to_dicts()], told)
+    same([module["predict"](row) for row in read.to_dicts()], told)
+    for run in (in_sqlite, in_duckdb):
+        same([row["prediction"] for row in run(text_of(model, "sql"), read.to_dicts())], told)
+    kinds = [ctypes.c_char_p if e.levels else ctypes.c_double for e in encoding.inputs]
+    call = InC(text_of(model, "c"), tmp_path, kinds, ctypes.c_double)
+    values = [
+        [_for_c(row[entry.name], kind) for entry, kind in zip(encoding.inputs, kinds, strict=True)]
+        for row in read.to_dicts()
+    ]
+    same([call(row) for row in values], told)
+    new = [dict(row, colour="mauve") for row in read.to_dicts()[:5]]
+    told = model.predict(raw[:5].with_columns(colour=pl.lit("mauve")))
+    same([row["prediction"] for row in in_sqlite(text_of(model, "sql"), new)], told)
+    same([module["predict"](row) for row in new], told)
+
+
+def test_months_and_weekdays_of_a_century_are_the_calendars(tmp_path):
+    import datetime
+
+    from adaline.data.reading.inputs import Input
+
+    parts = ("days", *(f"month={m}" for m in range(2, 13)), *(f"weekday={d}" for d in _DAYS[1:]))
+    encoding = Encoding((Input("sold", reading="date ymd", parts=parts),))
+    weights = np.concatenate([np.arange(0.0, 12.0), 100.0 * np.arange(1.0, 7.0)])
+    learned = adaline.LeastSquares().fit(np.eye(len(parts)), weights)
+    model = Prepared(encoding, learned)
+    learned.coef_[:], learned.intercept_ = weights, 0.0
+    epoch = datetime.date(1970, 1, 1)
+    days = [*range(-40_000, 40_000, 97), *range(0, 1600, 3)]
+    frame = pl.DataFrame({"sold": [epoch + datetime.timedelta(days=d) for d in days]})
+    told = model.predict(frame)
+    assert len(set(told.tolist())) == 84
+    rows = [{"sold": float(d)} for d in days]
+    module = in_python(text_of(model, "python"))
+    same([module["predict"](row) for row in rows], told)
+    same([module["predict"](row) for row in frame.to_dicts()], told)
+    same([row["prediction"] for row in in_sqlite(text_of(model, "sql"), rows)], told)
+    call = InC(text_of(model, "c"), tmp_path, [ctypes.c_double], ctypes.c_double)
+    same([call([float(d)]) for d in days], told)
+
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def test_marks_of_missing_values_are_gaps_elsewhere_too(rng, tmp_path):
+    frame = pl.DataFrame(
+        {
+            "size": np.where(rng.random(80) < 0.3, -999.0, rng.standard_normal(80)),
+            "colour": rng.choice(["red", "blue", "none given"], 80),
+        }
+    )
+    options = {"missing": "auto", "unknown": "zeros", "na": ["-999", "none given"]}
+    encoding = Encoding.learn(frame, **options)
+    rows = np.concatenate([encoding.encode(b) for b in encoding.prepare(blocks(frame))])
+    model = Prepared(encoding, adaline.Ridge(1.0).fit(rows, rng.standard_normal(80)))
+    compare_all(model, frame, tmp_path)
