@@ -63,9 +63,10 @@ def filter(
     """
     printer = Out(common)
     _check_names(out, recording, reference)
-    if taps < 1 or passes < 1:
-        name_, value = ("taps", taps) if taps < 1 else ("passes", passes)
-        raise Usage(f"--{name_} {value}: expected 1 or more.")
+    if taps < 1:
+        raise Usage(f"--taps {taps}: expected 1 or more.")
+    if not 1 <= passes <= 100:
+        raise Usage(f"--passes {passes}: expected 1 to 100.")
     primary, noise = _wav(recording), _wav(reference)
     if primary.rate != noise.rate:
         raise ValueError(

@@ -14,7 +14,7 @@ import numpy as np
 
 from adaline.filters._base import Filter
 from adaline.filters._correlations import Method
-from adaline.filters._settings import one_of, positive, shown, whole
+from adaline.filters._settings import fits, one_of, positive, shown, whole
 from adaline.filters._signals import Signal, line, lines, ratio_db, same_length, squares
 from adaline.filters.affine_projection import AffineProjection
 from adaline.filters.block_lms import BlockLMS
@@ -84,14 +84,21 @@ def noise_filter(
     """
     taps, channels = whole(taps, "taps", 1), whole(channels, "channels", 1)
     kind = one_of("algorithm", algorithm, ALGORITHMS)
+    fits("taps", taps, 8 * taps)
+    fits("channels", channels, 8 * channels * taps)
     level = positive("level", level, zero=True)
+    eta = None if eta is None else positive("eta", eta)
     if after is not None and not isinstance(after, Filter):
         raise TypeError(f"after is {shown(after)}; expected the filter of a pass before, or None.")
+    if heard is not None and not (isinstance(heard, tuple) and len(heard) == 2):
+        raise TypeError(f"heard is {shown(heard)}; expected a tuple (reference, primary), or None.")
     if kind == "auto":
         kind = "rls" if channels * taps <= MOST_WEIGHTS else "block"
     if after is not None and (kind == "rls" or eta is not None):
         return after
     if kind == "rls":
+        if eta is not None and eta > 1:
+            raise ValueError(f"eta is {shown(eta)}; for RLS it is the share to keep, at most 1.")
         # With a small delta RLS would fit the signal during the first `taps` samples.
         delta: Any = taps * level or "auto"
         memory = max(MEMORY, MEMORY_PER_WEIGHT * channels * taps)

@@ -34,6 +34,7 @@ from adaline.filters.nlms import NLMS
 from adaline.filters.noise import ALGORITHMS, noise_filter, noise_reduction
 from adaline.filters.rls import RLS
 
+MOST_PASSES = 100
 SMALL = 64  # up to so many weights RLS is affordable, and learns fastest
 WORSE = (
     "More noise was added than removed by {}: it followed the signal that is to stay, or the path "
@@ -105,9 +106,9 @@ def cancel(
     algorithm : {"auto", "rls", "block", "nlms", "affine", "lms"}, default="auto"
         As in `noise_filter`, where no filter is given.
     passes : int, optional
-        How often the filter goes over the samples; the last pass is answered. 2 where no filter is
-        given, so that the beginning is clean too, and 1 for a filter of yours. With 1 the result
-        is that of a filter in real time.
+        How often (at most 100) the filter goes over the samples; the last pass is answered. 2
+        where no filter is given, so that the beginning is clean too, and 1 for a filter of yours.
+        With 1 the result is that of a filter in real time.
 
     Returns
     -------
@@ -127,7 +128,9 @@ def cancel(
     True
     """
     noise, desired = _pair(reference, "reference", primary, "primary")
-    rounds = (2 if filter is None else 1) if passes is None else whole(passes, "passes", 1)
+    rounds = (
+        (2 if filter is None else 1) if passes is None else whole(passes, "passes", 1, MOST_PASSES)
+    )
     one_of("algorithm", algorithm, ALGORITHMS)
     if filter is not None and algorithm != "auto":
         raise ValueError(f"algorithm is {shown(algorithm)} and a filter is given; leave one out.")
