@@ -42,7 +42,7 @@ def test_double_talk_does_no_harm(floor):
     assert removed(echo, near, found, TALK) > decibels(echo[TALK], (e - near)[TALK])
 
 
-def test_noise_is_never_added():
+def test_no_second_of_this_scene_gets_noisier():
     echo, near = scene(floor=10.0)
     found = cancel_echo(echo + near, FAR, TAPS)
     second = [slice(k, k + RATE) for k in range(0, N, RATE)]

@@ -54,7 +54,7 @@ def two_paths(x: Signal, d: Signal, taps: int) -> tuple[BlockLMS, Signal]:
 
     One filter learns all the time, another answers with fixed weights (Ochiai, Araseki and
     Ogihara, 1977). It gets the weights of the first where those leave clearly less of d, now and
-    on average. While both ends talk they do not, so the near end cannot spoil the trusted ones.
+    on average. While both ends talk they seldom do, so the near end hardly spoils the trusted ones.
     """
     learning = BlockLMS(taps, eta=STEP)
     trusted = WienerFilter(np.zeros((x.shape[1], taps)), dtype=kind_of(x, d))

@@ -327,8 +327,8 @@ def cancel_echo(
 ) -> TaskResult:
     """Remove from the microphone the echo of what the loudspeaker played.
 
-    Two filters work side by side, so that a near end that talks does no harm: one learns all the
-    time, the other answers. Only where the learning one leaves clearly less of the microphone's
+    Two filters work side by side, so that a near end that talks does little harm: one learns all
+    the time, the other answers. Only where the learning one leaves clearly less of the microphone's
     signal are its weights handed over.
 
     Parameters
