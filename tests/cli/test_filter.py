@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
-import adaline
 from adaline.cli import filter as filtering
+from adaline.filters import cancel
 
 N, RATE = 20_000, 8000
 
@@ -34,7 +34,7 @@ def test_the_output_is_the_filters_error_in_the_recordings_own_format(command, s
     found = command("filter", "in.wav", "-r", "noise.wav", "-o", "out.wav", "--taps", 8, "--json")
     assert found.code == 0, found.err
     d, x = (read(tmp_path / f) / 32768.0 for f in ("in.wav", "noise.wav"))
-    _, e = adaline.NLMS(8, 0.05).process(x, d)
+    e = cancel(d, x, taps=8).signal  # the command and the library are one
     out = read(tmp_path / "out.wav")
     assert out.dtype == np.int16
     np.testing.assert_array_equal(out, np.rint(e * 32768))
@@ -44,7 +44,7 @@ def test_the_output_is_the_filters_error_in_the_recordings_own_format(command, s
     )
 
 
-@pytest.mark.parametrize("algorithm", ["nlms", "lms", "rls", "affine", "block"])
+@pytest.mark.parametrize("algorithm", ["auto", "nlms", "lms", "rls", "affine", "block"])
 def test_every_algorithm_leaves_the_tone(command, sounds, tmp_path, algorithm):
     found = command(
         "filter", "floats.wav", "-r", "noise.wav", "-o", "o.wav", "--algorithm", algorithm
@@ -92,3 +92,47 @@ def test_a_shorter_reference_and_a_reference_with_the_signal_are_warned_about(
     assert len(read(tmp_path / "o.wav")) == 5000
     same = command("filter", "in.wav", "-r", "in.wav", "-o", "o.wav")
     assert "hold the signal itself" in same.out
+
+
+@pytest.mark.parametrize("name", ["x.mp3", "x.flac", "x", "x.wav.ogg"])
+def test_a_result_that_is_no_wav_is_refused_before_the_work(command, sounds, tmp_path, name):
+    found = command("filter", "in.wav", "-r", "noise.wav", "-o", name)
+    assert found.code == 2
+    assert "written as wav only" in found.err
+    assert not (tmp_path / name).exists()
+    assert command("filter", "none.wav", "-r", "none.wav", "-o", name).code == 2
+    assert command("filter", "in.wav", "-r", "noise.wav", "-o", "X.WAV").code == 0
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "nlms", "lms", "affine", "block"])
+def test_a_name_means_the_same_in_the_command_and_in_the_library(
+    command, sounds, tmp_path, algorithm
+):
+    command("filter", "in.wav", "-r", "noise.wav", "-o", "o.wav", "--algorithm", algorithm)
+    d, x = (read(tmp_path / f) / 32768.0 for f in ("in.wav", "noise.wav"))
+    e = cancel(d, x, algorithm=algorithm).signal
+    np.testing.assert_array_equal(read(tmp_path / "o.wav"), np.rint(e * 32768))
+
+
+def test_what_was_chosen_and_achieved_is_said(command, sounds):
+    found = command("filter", "in.wav", "-r", "noise.wav", "-o", "o.wav")
+    assert "RLS with 32 taps and a memory of 32,000 samples, twice through" in found.out
+    assert "the noise fell by about" in found.out
+    told = command("filter", "in.wav", "-r", "noise.wav", "-o", "o.wav", "--json").json
+    assert told["noise_reduction_db"] > 15
+    assert told["worse"] is False
+    assert told["filter"].startswith("RLS(taps=32")
+
+
+def test_a_result_worse_than_the_recording_is_warned_about(command, tmp_path, rng):
+    noise = 0.1 * rng.standard_normal(N)
+    voice = 0.1 * rng.standard_normal(N)
+    for name, x in (("d.wav", voice + 0.1 * noise), ("x.wav", noise)):
+        wavfile.write(tmp_path / name, RATE, x.astype(np.float32))
+    words = ("filter", "d.wav", "-r", "x.wav", "-o", "o.wav", "--json", "--taps", 16)
+    bad = command(*words, "--algorithm", "nlms", "--eta", 0.5).json
+    assert bad["worse"]
+    assert any("more noise was added than removed" in text for text in bad["warnings"])
+    good = command(*words).json
+    assert not good["worse"]
+    assert not any("added" in text for text in good["warnings"])

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
 
-import adaline
 from adaline.cli._errors import Usage
 from adaline.cli._output import Common, Out, Whole
 from adaline.cli._progress import Progress
 from adaline.cli._source import not_the_data
 from adaline.cli._wav import WavWriter
 from adaline.data import blocks
+from adaline.filters import noise_filter, noise_reduction
 from adaline.verdicts.words import name, number
 
 _BLOCK = 65536  # samples that are filtered at a time
-# A small step for rules of gradients: the signal that is to stay disturbs learning.
-_ETA = {"nlms": 0.05, "lms": 0.05, "affine": 0.01, "block": 0.1}
+_HEARD = 2**20  # samples, the last ones, from which the noise that is left is estimated
 
 
 def filter(
@@ -27,9 +27,10 @@ def filter(
     *,
     reference: Annotated[str, Parameter(name=["--reference", "-r"])],
     out: Annotated[str, Parameter(name=["--out", "-o"])],
-    algorithm: Literal["nlms", "lms", "rls", "affine", "block"] = "nlms",
+    algorithm: Literal["auto", "rls", "block", "nlms", "affine", "lms"] = "auto",
     taps: Whole = 32,
     eta: float | None = None,
+    passes: Whole = 2,
     common: Common | None = None,
 ) -> int:
     """Take noise out of a recording (wav), given a reference of the noise alone.
@@ -44,66 +45,138 @@ def filter(
     reference
         What the noise comes from, a wav file of the same rate; several channels are used together.
     out
-        Where to write what is left: 16 bits where the recording has 16 or 8, else floats.
+        Where to write what is left, a wav file: 16 bits where the recording has 16 or 8, else
+        floats.
     algorithm
-        nlms, lms, rls (learns fastest, work grows with taps squared), affine or block (spectra, for
-        thousands of taps).
+        auto takes rls, and block where taps and channels of the reference make more than 512
+        weights. rls cleans best, and its work grows with taps squared; block suits thousands of
+        taps; nlms, affine and lms are for comparison.
     taps
         How many samples of the reference's past are used: as long as the echo of the noise.
     eta
-        The step of learning; for rls the share of the past to keep, near 1.
+        The step of learning; for rls the share of the past to keep, near 1. If not given, rls
+        remembers 30,000 samples (or 1,000 for each weight), or a twentieth of that where the way of
+        the noise changes and less noise is left so.
+    passes
+        How often the recording is gone through; the last time is written. With 1 the beginning is
+        as noisy as it would be live.
     """
     printer = Out(common)
+    _check_names(out, recording, reference)
+    if taps < 1:
+        raise Usage(f"--taps {taps}: expected 1 or more.")
+    if not 1 <= passes <= 100:
+        raise Usage(f"--passes {passes}: expected 1 to 100.")
     primary, noise = _wav(recording), _wav(reference)
-    not_the_data(out, recording, reference)
     if primary.rate != noise.rate:
         raise ValueError(
             f"{recording} has {primary.rate} samples a second and {reference} {noise.rate}; bring "
             "both to one rate first."
         )
-    if taps < 1:
-        raise Usage(f"--taps {taps}: expected 1 or more.")
     n, channels = min(len(primary.matrix), len(noise.matrix)), len(primary.names)
-    filters = [_made(algorithm, taps, eta, noise) for _ in range(channels)]
+    settings: dict[str, Any] = {"channels": len(noise.names), "level": _power(noise)}
+    x, d = (_samples(source, max(0, n - _HEARD), n) for source in (noise, primary))
+    filters = [
+        noise_filter(taps, algorithm, eta, **settings, heard=(x, d[:, c])) for c in range(channels)
+    ]
     floats = primary.matrix.dtype.kind == "f" or primary.matrix.dtype.itemsize > 2
     power = np.zeros((2, 2, channels))  # before and after, in the first and the second half
+    heard = _Heard(n)
     with (
         WavWriter(out, primary.rate, channels, floats) as wav,
-        Progress(printer, n) as progress,
+        Progress(printer, n * passes) as progress,
     ):
-        for start in range(0, n, _BLOCK):
-            stop = min(start + _BLOCK, n)
-            d, x = _samples(primary, start, stop), _samples(noise, start, stop)
-            e = np.column_stack(
-                [f.process(x, np.ascontiguousarray(d[:, c]))[1] for c, f in enumerate(filters)]
-            )
-            cut = np.clip(n // 2 - start, 0, stop - start)
-            for half, rows in enumerate((slice(0, cut), slice(cut, None))):
-                power[half, 0] += np.sum(d[rows] ** 2, axis=0)
-                power[half, 1] += np.sum(e[rows] ** 2, axis=0)
-            wav.write(e)
-            progress(stop)
+        for k in range(passes):
+            if k:
+                filters = [noise_filter(taps, algorithm, eta, **settings, after=f) for f in filters]
+            for start in range(0, n, _BLOCK):
+                stop = min(start + _BLOCK, n)
+                d, x = _samples(primary, start, stop), _samples(noise, start, stop)
+                e = np.column_stack(
+                    [f.process(x, np.ascontiguousarray(d[:, c]))[1] for c, f in enumerate(filters)]
+                )
+                progress(k * n + stop)
+                if k < passes - 1:
+                    continue
+                cut = np.clip(n // 2 - start, 0, stop - start)
+                for half, rows in enumerate((slice(0, cut), slice(cut, None))):
+                    power[half, 0] += np.sum(d[rows] ** 2, axis=0)
+                    power[half, 1] += np.sum(e[rows] ** 2, axis=0)
+                heard.add(start, x, d, e)
+                wav.write(e)
     gains = [_decibel(power[:, 0].sum(), power[:, 1].sum()), _decibel(*power[1].sum(axis=1))]
+    found = heard.reductions(taps)
     printer.verdict(f"Wrote {out}: {_gain(gains)}")
-    warnings = _doubts(primary, noise, n, wav.clipped, gains)
+    chosen = dict.fromkeys(_name(f) for f in filters)
+    achieved = dict.fromkeys(str(r) for r in found)
+    printer.say(f"{' and '.join(chosen)}, {_times(passes)}: {'; '.join(achieved)}.")
+    warnings = _doubts(primary, noise, n, wav.clipped, gains, found)
     for text in warnings:
         printer.warn(text)
+    told = [r.db for r in found if np.isfinite(r.db)]
     printer.json(
         {
             "command": "filter",
             "algorithm": algorithm,
+            "filter": repr(filters[0]),
             "taps": taps,
+            "passes": passes,
             "samples": n,
             "channels": channels,
             "rate": primary.rate,
             "removed_db": gains[0],
             "removed_db_second_half": gains[1],
+            "noise_reduction_db": min(told) if told else None,
+            "worse": any(r.worse for r in found),
             "clipped": wav.clipped,
             "warnings": warnings,
             "out": out,
         }
     )
     return 0
+
+
+class _Heard:
+    """The last samples of the second half: reference, recording and result."""
+
+    def __init__(self, n: int) -> None:
+        self.first = max(n // 2, n - _HEARD)
+        self.parts: list[tuple[Any, Any, Any]] = []
+
+    def add(self, start: int, x: Any, d: Any, e: Any) -> None:
+        skip = max(self.first - start, 0)
+        if skip < len(d):
+            self.parts.append((x[skip:], d[skip:], e[skip:]))
+
+    def reductions(self, taps: int) -> list[Any]:
+        """What was achieved, for each channel of the recording."""
+        x, d, e = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        return [noise_reduction(d[:, c], x, e[:, c], taps) for c in range(d.shape[1])]
+
+
+def _check_names(out: str, recording: str, reference: str) -> None:
+    """Refuse, before any work, a result that is no wav file or one of the inputs."""
+    not_the_data(out, recording, reference)
+    ending = os.path.splitext(out)[1].lower()
+    if ending not in (".wav", ".wave") and not out.startswith("/dev/"):
+        what = f"the ending {ending}" if ending else "no ending"
+        raise Usage(
+            f"--out {out} has {what}, and sound is written as wav only. Name it "
+            f"{os.path.splitext(out)[0]}.wav, and convert it afterwards if need be."
+        )
+
+
+def _name(filter: Any) -> str:
+    words = f"{type(filter).__name__} with {number(filter.taps)} taps"
+    if not hasattr(filter, "forgetting"):
+        return f"{words} and a step of {filter.eta:.3g}"
+    if filter.forgetting == 1.0:
+        return f"{words} and a memory of all samples"
+    return f"{words} and a memory of {number(round(1 / (1 - filter.forgetting)))} samples"
+
+
+def _times(passes: int) -> str:
+    return {1: "once through", 2: "twice through"}.get(passes, f"{number(passes)} times through")
 
 
 def _wav(path: str) -> Any:
@@ -119,24 +192,6 @@ def _samples(source: Any, start: int, stop: int) -> Any:
     """Samples from start to stop, full scale being 1."""
     piece = next(iter(source.descriptors()))
     return np.asarray(source.read(type(piece)(0, start, stop)).matrix)
-
-
-def _made(algorithm: str, taps: int, eta: float | None, noise: Any) -> Any:
-    if algorithm == "rls":
-        # A soft start: from the first samples alone the signal would be taken for noise.
-        start = 10 * taps * max(_power(noise), 1e-12)
-        return adaline.RLS(taps, forgetting=0.9998 if eta is None else eta, delta=start)
-    step = _ETA[algorithm] if eta is None else eta
-    if algorithm == "lms" and eta is None:
-        # The same step as NLMS takes, in units of the reference's power: far below 2/tr[R].
-        step /= max(taps * _power(noise), 1e-12)
-    kinds: dict[str, Any] = {
-        "nlms": adaline.NLMS,
-        "lms": adaline.LMS,
-        "affine": adaline.AffineProjection,
-        "block": adaline.BlockLMS,
-    }
-    return kinds[algorithm](taps, eta=step)
 
 
 def _power(source: Any) -> float:
@@ -157,7 +212,9 @@ def _gain(gains: list[float]) -> str:
     return f"the power fell by {whole}, and in the second half by {later}."
 
 
-def _doubts(primary: Any, noise: Any, n: int, clipped: int, gains: list[float]) -> list[str]:
+def _doubts(
+    primary: Any, noise: Any, n: int, clipped: int, gains: list[float], found: list[Any]
+) -> list[str]:
     said = []
     a, b = len(primary.matrix), len(noise.matrix)
     if a != b:
@@ -167,7 +224,13 @@ def _doubts(primary: Any, noise: Any, n: int, clipped: int, gains: list[float]) 
         )
     if clipped:
         said.append(f"{number(clipped)} samples were beyond full scale and were cut off.")
-    if gains[1] < 0.3:
+    if any(r.worse for r in found):
+        said.append(
+            "more noise was added than removed: the recording is cleaner than the result. The "
+            "filter followed the sound that is to stay, or the way of the noise changed faster "
+            "than it learns; take --algorithm auto without --eta, or fewer --taps."
+        )
+    elif gains[1] < 0.3:
         said.append(
             "little was removed: the reference may not be of this noise, may lag behind it, or may "
             "need more --taps."

@@ -15,6 +15,7 @@ _HOME = {
     "FilteredXLMS": "adaline.filters.filtered_x",
     "LMS": "adaline.filters.lms",
     "NLMS": "adaline.filters.nlms",
+    "NoiseReduction": "adaline.filters.noise",
     "RLS": "adaline.filters.rls",
     "StepBounds": "adaline.filters.measures",
     "TaskResult": "adaline.filters._task_results",
@@ -29,6 +30,8 @@ _HOME = {
     "learning_curve": "adaline.filters.measures",
     "max_step": "adaline.filters.measures",
     "misalignment": "adaline.filters.measures",
+    "noise_filter": "adaline.filters.noise",
+    "noise_reduction": "adaline.filters.noise",
     "predict": "adaline.filters.tasks",
     "theory": "adaline.filters.measures",
 }
@@ -41,6 +44,7 @@ __all__ = [
     "AffineProjection",
     "BlockLMS",
     "FilteredXLMS",
+    "NoiseReduction",
     "StepBounds",
     "TaskResult",
     "Theory",
@@ -54,6 +58,8 @@ __all__ = [
     "learning_curve",
     "max_step",
     "misalignment",
+    "noise_filter",
+    "noise_reduction",
     "predict",
     "theory",
 ]
@@ -76,6 +82,7 @@ if TYPE_CHECKING:
         theory,
     )
     from adaline.filters.nlms import NLMS
+    from adaline.filters.noise import NoiseReduction, noise_filter, noise_reduction
     from adaline.filters.rls import RLS
     from adaline.filters.tasks import (
         cancel,

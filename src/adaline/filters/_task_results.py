@@ -25,6 +25,9 @@ class TaskResult:
         Output and error, e = d - y.
     measures : mapping of str to float
         Numbers over the second half of the samples, when the filter has converged.
+    delay : int
+        Samples by which `cancel_echo` delayed x before the filter: `filter.process(x[n - delay],
+        d[n])` continues. 0 elsewhere.
     """
 
     signal: Signal
@@ -32,6 +35,7 @@ class TaskResult:
     y: Signal
     e: Signal
     measures: Mapping[str, float] = field(default_factory=dict)
+    delay: int = 0
 
     def __str__(self) -> str:
         told = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())

@@ -13,7 +13,8 @@ class NLMS(LookAhead):
     """Normalised LMS: w(n+1) = w(n) + eta conj(e(n)) x(n) / (eps + x(n)^H x(n)).
 
     LMS with a step divided by the energy of the delay line: stable for 0 < eta < 2, whatever the
-    level of the reference.
+    level of the reference. To take noise out of a signal that is to stay, use `cancel`: that signal
+    disturbs learning, and with the step of 0.5 more noise may be added than removed.
 
     Parameters
     ----------

@@ -13,13 +13,15 @@ x is what is filtered, d what is wanted, y = w^H x the output and e = d - y the 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from adaline.filters._base import Filter
-from adaline.filters._settings import fits, shown, whole
-from adaline.filters._signals import Signal, line, lines, same_length
+from adaline.filters._echo import bulk_delay, two_paths
+from adaline.filters._settings import fits, one_of, shown, whole
+from adaline.filters._signals import Signal, line, lines, same_length, squares
 from adaline.filters._task_results import (
     TaskResult,
     by_decisions,
@@ -28,12 +30,17 @@ from adaline.filters._task_results import (
     power,
     ratio,
 )
-from adaline.filters.block_lms import BlockLMS
 from adaline.filters.nlms import NLMS
+from adaline.filters.noise import ALGORITHMS, noise_filter, noise_reduction
 from adaline.filters.rls import RLS
 
+MOST_PASSES = 100
 SMALL = 64  # up to so many weights RLS is affordable, and learns fastest
-LARGE = 2048  # from here on spectra, in blocks of taps/4, are cheaper than delay lines
+WORSE = (
+    "More noise was added than removed by {}: it followed the signal that is to stay, or the path "
+    "of the noise changed faster than it learns. Leave the filter out, and cancel() chooses one; "
+    "or take fewer taps, or another eta or forgetting."
+)
 
 
 def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = None) -> TaskResult:
@@ -72,11 +79,18 @@ def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = No
 
 
 def cancel(
-    primary: Any, reference: Any, taps: int | None = None, filter: Filter | None = None
+    primary: Any,
+    reference: Any,
+    taps: int | None = None,
+    filter: Filter | None = None,
+    *,
+    algorithm: str = "auto",
+    passes: int | None = None,
 ) -> TaskResult:
     """Remove from the primary signal all that a reference of the noise explains.
 
-    The reference must not hold the signal itself, or that is removed too.
+    The reference must not hold the signal itself, or that is removed too. A `UserWarning` tells
+    where more noise was added than removed.
 
     Parameters
     ----------
@@ -87,12 +101,21 @@ def cancel(
     taps : int, optional
         32 where no filter is given.
     filter : Filter, optional
-        RLS up to 64 weights, else NLMS with a small step: the signal itself disturbs learning.
+        If not given, `noise_filter` chooses: RLS up to 512 weights, with a long memory, or a short
+        one where the path of the noise changes; else BlockLMS.
+    algorithm : {"auto", "rls", "block", "nlms", "affine", "lms"}, default="auto"
+        As in `noise_filter`, where no filter is given.
+    passes : int, optional
+        How often (at most 100) the filter goes over the samples; the last pass is answered. 2
+        where no filter is given, so that the beginning is clean too, and 1 for a filter of yours.
+        With 1 the result is that of a filter in real time.
 
     Returns
     -------
     TaskResult
         `signal` is e, the signal. `removed_db`: the power of the primary over that of e.
+        `noise_reduction_db`: an estimate of the gain in signal-to-noise ratio, NaN where it cannot
+        be told (see `noise_reduction`).
 
     Examples
     --------
@@ -105,13 +128,29 @@ def cancel(
     True
     """
     noise, desired = _pair(reference, "reference", primary, "primary")
-    # With a smaller delta RLS would fit the wanted signal during the first `taps` samples.
-    with np.errstate(over="ignore", invalid="ignore"):
-        power = float(np.mean(np.abs(noise) ** 2)) if noise.size else 0.0
-    delta = power if 0.0 < power < np.inf else "auto"
-    chosen = _filter(filter, _taps(taps, filter, 32), noise.shape[1], eta=0.05, delta=delta)
-    y, e = chosen.process(noise, desired)
-    return TaskResult(e, chosen, y, e, {"removed_db": gain(desired, e)})
+    rounds = (
+        (2 if filter is None else 1) if passes is None else whole(passes, "passes", 1, MOST_PASSES)
+    )
+    one_of("algorithm", algorithm, ALGORITHMS)
+    if filter is not None and algorithm != "auto":
+        raise ValueError(f"algorithm is {shown(algorithm)} and a filter is given; leave one out.")
+    taps = _taps(taps, filter, 32)
+    settings: dict[str, Any] = {"channels": noise.shape[1], "level": _level(noise)}
+    if filter is None:
+        assert taps is not None
+        chosen = noise_filter(taps, algorithm, **settings, heard=(noise, desired))
+    else:
+        chosen = _filter(filter, taps, noise.shape[1], eta=0.05)
+    for k in range(rounds):
+        if k and filter is None:
+            chosen = noise_filter(chosen.taps, algorithm, **settings, after=chosen)
+        y, e = chosen.process(noise, desired)
+    half = len(e) // 2
+    found = noise_reduction(desired[half:], noise[half:], e[half:], chosen.taps)
+    if found.worse:
+        warnings.warn(WORSE.format(type(chosen).__name__), UserWarning, stacklevel=2)
+    measures = {"removed_db": gain(desired, e), "noise_reduction_db": found.db}
+    return TaskResult(e, chosen, y, e, measures)
 
 
 def predict(
@@ -279,12 +318,18 @@ def equalise(
 
 
 def cancel_echo(
-    microphone: Any, far_end: Any, taps: int | None = None, filter: Filter | None = None
+    microphone: Any,
+    far_end: Any,
+    taps: int | None = None,
+    filter: Filter | None = None,
+    *,
+    delay: int | None = None,
 ) -> TaskResult:
     """Remove from the microphone the echo of what the loudspeaker played.
 
-    While somebody at the near end talks, learning is disturbed: set `filter.adapting = False`
-    for such passages (double talk is not detected here).
+    Two filters work side by side, so that a near end that talks does little harm: one learns all
+    the time, the other answers. Only where the learning one leaves clearly less of the microphone's
+    signal are its weights handed over.
 
     Parameters
     ----------
@@ -295,13 +340,18 @@ def cancel_echo(
     taps : int, optional
         Length of the echo in samples; 1024 where no filter is given.
     filter : Filter, optional
-        NLMS, and BlockLMS from 2048 taps on.
+        If not given, BlockLMS and a second filter, as said above. A filter of yours works alone,
+        learns from double talk too, and sees x without a delay if you give none.
+    delay : int, optional
+        Samples between the sound in x and the first of it in d, by which x is delayed, so that the
+        taps need not cover them. If not given, it is estimated (at most 16,384).
 
     Returns
     -------
     TaskResult
         `signal` is e, the near end. `erle_db`: echo return loss enhancement, which means something
-        while only the far end talks.
+        while only the far end talks. `delay` is the delay that was taken. `filter` has the weights
+        that were trusted last; alone it does not detect double talk.
 
     Examples
     --------
@@ -314,11 +364,35 @@ def cancel_echo(
     """
     played, desired = _pair(far_end, "far_end", microphone, "microphone")
     taps = _taps(taps, filter, 1024)
-    if filter is None and taps is not None and whole(taps, "taps", 1) >= LARGE:
-        filter = BlockLMS(taps)
-    chosen = _filter(filter, taps, len(played), eta=0.5)  # never RLS: echoes are long
-    y, e = chosen.process(played, desired)
-    return TaskResult(e, chosen, y, e, {"erle_db": gain(desired, e)})
+    if delay is not None:
+        delay = whole(delay, "delay", 0)
+        fits("delay", delay, 4 * delay)
+    if filter is None:
+        assert taps is not None
+        taps = whole(taps, "taps", 1)
+        fits("taps", taps, 16 * played.shape[1] * taps)
+        lag = bulk_delay(played, desired, taps) if delay is None else delay
+        chosen: Filter
+        chosen, y = two_paths(_delayed(played, lag), desired, taps)
+        e = desired - y
+    else:
+        lag = delay or 0
+        chosen = _filter(filter, taps, played.shape[1], eta=0.5)
+        y, e = chosen.process(_delayed(played, lag), desired)
+    return TaskResult(e, chosen, y, e, {"erle_db": gain(desired, e)}, lag)
+
+
+def _delayed(x: Signal, samples: int) -> Signal:
+    """x, that many samples later, and as long as before."""
+    silence = np.zeros((min(samples, len(x)), x.shape[1]), x.dtype)
+    return np.concatenate([silence, x])[: len(x)]
+
+
+def _level(x: Signal) -> float:
+    """Mean power, all channels together; 0 where it is no finite number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        level = float(squares(x).sum()) / len(x)
+    return level if np.isfinite(level) else 0.0
 
 
 def _pair(x: Any, x_name: str, d: Any, d_name: str) -> tuple[Signal, Signal]:
@@ -337,14 +411,13 @@ def _filter(
     channels: int,
     eta: float,
     forgetting: float = 0.999,
-    delta: float | str = "auto",
 ) -> Filter:
     """The filter that was given, or a good one."""
     if filter is None:
         if taps is None:
             raise ValueError("taps is missing; say how long the filter is, or give a filter.")
         taps = whole(taps, "taps", 1)
-        return RLS(taps, forgetting, delta) if channels * taps <= SMALL else NLMS(taps, eta)
+        return RLS(taps, forgetting) if channels * taps <= SMALL else NLMS(taps, eta)
     if not isinstance(filter, Filter):
         raise TypeError(
             f"filter is {shown(filter)}; expected a filter object, such as NLMS(taps=64)."

@@ -1,0 +1,82 @@
+"""Parts of an echo canceller: the bulk delay, and two filters of which one is always trusted.
+
+x is the signal of the far end and d that of the microphone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline.filters._signals import Signal, kind_of, squares
+from adaline.filters.block_lms import BlockLMS
+from adaline.filters.wiener import WienerFilter
+from adaline.results import Array
+
+LONGEST_DELAY = 16_384  # samples: a third of a second at 48 kHz, a second at 16 kHz
+HEARD = 2**17  # samples from which the delay is estimated, from the first sound of x on
+CLEAR = 6.0  # times the level of chance: how high a peak must be to count
+CHECKED = 512  # samples, at least, after which the two filters are compared
+BETTER = 0.65  # of the power that the trusted filter leaves: then the learning one is trusted
+ASTRAY = 2.0  # times that power: then the learning filter goes back to the trusted weights
+HARMFUL = 2.0  # times the power of d that the trusted filter leaves: then it is of no use
+MEMORY = 0.75  # of the mean powers, from one comparison to the next
+STEP = 1.0  # of the learning filter: double talk may lead it astray without harm
+
+
+def bulk_delay(x: Signal, d: Signal, taps: int) -> int:
+    """Samples by which d surely lags behind x, 0 where nothing is clear.
+
+    The peak of the cross-correlation with all amplitudes set to 1 (GCC-PHAT; Knapp and Carter,
+    1976). A part of the taps is left for what comes before the peak.
+    """
+    first = int(np.argmax(np.abs(x).max(axis=1) > 0.01 * np.abs(x).max(initial=0.0)))
+    played, heard = x[first : first + HEARD], d[first : first + HEARD]
+    most = min(LONGEST_DELAY, len(heard) // 4)
+    if most < 2 or not played.any() or not heard.any():
+        return 0
+    size = 1 << (len(heard) + most).bit_length()
+    spectrum = np.fft.fft(heard.astype(np.complex128), size)
+    lags = np.zeros(size)
+    for channel in played.T:
+        cross = spectrum * np.conj(np.fft.fft(channel.astype(np.complex128), size))
+        strength = np.abs(cross)
+        lags += np.abs(np.fft.ifft(cross / np.maximum(strength, 1e-6 * strength.max() + 1e-300)))
+    chance = np.sqrt(np.mean(lags[-most:] ** 2))  # an echo never comes before its sound
+    peak = lags[:most].max()
+    if not peak > CLEAR * chance:
+        return 0
+    onset = int(np.argmax(lags[:most] > 0.5 * peak))
+    return max(0, onset - 32 - taps // 16)
+
+
+def two_paths(x: Signal, d: Signal, taps: int) -> tuple[BlockLMS, Signal]:
+    """The learning filter with the weights that are trusted last, and y of the trusted filter.
+
+    One filter learns all the time, another answers with fixed weights (Ochiai, Araseki and
+    Ogihara, 1977). It gets the weights of the first where those leave clearly less of d, now and
+    on average. While both ends talk they seldom do, so the near end hardly spoils the trusted ones.
+    """
+    learning = BlockLMS(taps, eta=STEP)
+    trusted = WienerFilter(np.zeros((x.shape[1], taps)), dtype=kind_of(x, d))
+    every, mean = max(CHECKED, learning.block), np.zeros(3)
+    y = np.empty(len(d), kind_of(x, d))
+    for start in range(0, len(d), every):
+        here = slice(start, start + every)
+        _, e_learning = learning.process(x[here], d[here])
+        y[here], e_trusted = trusted.process(x[here], d[here])
+        now = np.array([squares(v).sum() for v in (d[here], e_trusted, e_learning)])
+        mean = MEMORY * mean + (1 - MEMORY) * now
+        _exchange(learning, trusted, now, mean)
+    learning.weights = trusted.weights
+    return learning, y
+
+
+def _exchange(learning: BlockLMS, trusted: WienerFilter, now: Array, mean: Array) -> None:
+    """Hand over weights; now and mean are the powers of d and of what both filters leave of it."""
+    microphone, left, left_by_learning = mean
+    if now[2] < BETTER * now[1] and left_by_learning < min(BETTER * left, microphone):
+        trusted.weights = learning.weights
+    elif left > HARMFUL * microphone:  # the path has changed: better no filter than a wrong one
+        trusted.weights = np.zeros_like(trusted.weights)
+    elif left_by_learning > ASTRAY * left:
+        learning.weights = trusted.weights
