@@ -221,3 +221,36 @@ def test_the_same_columns_come_out_without_polars(command, tmp_path, monkeypatch
     other = command("fit", path, "-t", "y", "--json").json
     assert plain["data"] == other["data"]
     assert plain["coefficients"] == other["coefficients"]
+
+
+def test_a_few_texts_among_numbers_are_gaps_and_said(command, tmp_path):
+    rows = [
+        f"{'sold out' if i in (7, 70) else f'{i % 13}.5'},{(i % 13) * 2 + i % 3}"
+        for i in range(100)
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("price,y\n" + "\n".join(rows) + "\n")
+    found = command("fit", path, "-t", "y", "--json", "-o", "m.adaline")
+    assert found.code == 0
+    assert any("'sold out' among numbers" in text for text in found.json["warnings"])
+    assert command("predict", "m.adaline", path, "-o", "p.csv").code == 0
+    assert command("fit", path, "-t", "y", "--missing", "refuse").code == 3
+
+
+def test_columns_that_a_model_does_not_use_cannot_stop_it(command, tmp_path):
+    path, other = tmp_path / "t.csv", tmp_path / "o.csv"
+    path.write_text("a,b\n" + "".join(f"{i % 17},{i % 17 + i % 3}\n" for i in range(60)))
+    assert command("fit", path, "-t", "b", "-o", "m.adaline").code == 0
+    body = "".join(f"{i % 17},{i},{i % 17 + i % 3}\n" for i in range(1100))
+    other.write_text("a,note,b\n" + body + "3,oh,4\n")  # `note` is numbers in its first rows
+    assert command("predict", "m.adaline", other, "-o", "p.csv").code == 0
+    assert command("evaluate", "m.adaline", other).code == 0
+
+
+def test_labels_that_happen_to_be_digits_are_still_words(command, tmp_path):
+    path, other = tmp_path / "t.csv", tmp_path / "o.csv"
+    kinds = ["<5", "6", "7"]
+    path.write_text("a,b\n" + "".join(f"{i % 17},{kinds[i % 3]}\n" for i in range(90)))
+    assert command("fit", path, "-t", "b", "-o", "m.adaline").code == 0
+    other.write_text("a,b\n" + "".join(f"{i % 17},{kinds[1 + i % 2]}\n" for i in range(40)))
+    assert command("evaluate", "m.adaline", other).code == 0

@@ -41,6 +41,19 @@ class Loaded:
         found = self.metadata.get("exposure")
         return found if isinstance(found, str) else None
 
+    @property
+    def tells_text(self) -> bool:
+        """Whether the predictions are words."""
+        classes = getattr(self.model, "classes_", None)
+        return classes is not None and classes.dtype.kind in "OU"
+
+    def columns(self, *more: str) -> list[str] | None:
+        """The columns that the model needs, and some more; None where it does not know them."""
+        if self.encoding is None:
+            return None
+        beside = [] if self.exposure is None else [self.exposure]
+        return [*(entry.name for entry in self.encoding.inputs), *beside, *more]
+
     def prepared(self, source: Source) -> Encoding:
         """The encoding of the file, or one of the model's columns for a model without."""
         if self.exposure is not None and self.exposure not in source.names:

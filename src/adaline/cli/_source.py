@@ -37,8 +37,13 @@ def opened(
     ignore: Sequence[str] = (),
     keep: Sequence[str] = (),
     reading: Reading | None = None,
+    only: Sequence[str] | None = None,
 ) -> Source:
-    """The rows of a file, `-` being stdin; without the columns to ignore, in the file's order."""
+    """The rows of a file, `-` being stdin; without the columns to ignore, in the file's order.
+
+    `only` names the columns that matter, where all of them are there: what the others hold cannot
+    stop the command then.
+    """
     place = spooled() if path == "-" else path
     options = {} if reading is None else reading.options()
     source = blocks(place, **options)
@@ -46,9 +51,10 @@ def opened(
         gone = ignored(ignore, source.names, keep)
     except Usage as error:
         raise Usage(f"{error}{_as_read(source)}") from None
-    if gone:
-        source = blocks(place, [n for n in source.names if n not in set(gone)], **options)
-    return source
+    kept = [n for n in source.names if n not in set(gone)]
+    if only is not None and set(only) <= set(kept):
+        kept = [n for n in kept if n in set(only)]
+    return source if len(kept) == len(source.names) else blocks(place, kept, **options)
 
 
 def title(source: Source) -> str:

@@ -51,8 +51,10 @@ def evaluate(
     wanted = target or found.target
     if wanted is None:
         raise Usage(f"{model} does not say which column it predicts; give --target.")
-    source = opened(data, reading=reading)
+    source = opened(data, reading=reading, only=found.columns(wanted))
     known_column(source, wanted)
+    if found.tells_text:
+        source = source.reread([wanted])  # labels may happen to be digits here
     encoding = replace(found.prepared(source), unknown=unknown)
     source = encoding.prepare(source)
     with Progress(printer, about_rows(source), doing="measuring the quality") as progress:

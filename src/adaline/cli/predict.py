@@ -74,7 +74,7 @@ def predict(
     printer = Out(common)
     not_the_data(out, model, data)
     found = loaded(model)
-    source = opened(data, reading=reading)
+    source = opened(data, reading=reading, only=found.columns(*(keep or ())))
     for wanted in keep or ():
         known_column(source, wanted, "--keep")
     encoding = replace(found.prepared(source), unknown=unknown)

@@ -166,6 +166,24 @@ class CsvSource(Source):
         other.kinds = tuple(other.all_kinds[j] for j in self.places)
         return other
 
+    def strays(self) -> dict[str, tuple[str, ...]]:
+        """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
+        try:
+            self.head()
+            return {}
+        except DataError:
+            numbers = [
+                n for n, kind in zip(self.names, self.kinds, strict=True) if kind == "number"
+            ]
+            head = self.reread(numbers, self.na).head()
+        found = {}
+        for name in numbers:
+            levels = head.columns[self.names.index(name)].levels
+            odd = [v for v in levels if not self._is_number(v) and not is_gap(v, self.na)]
+            if odd:
+                found[name] = tuple(odd)
+        return found
+
     def head(self) -> Block:
         """The first rows, about a megabyte."""
         return self.read(next(iter(self.text.pieces(self.begin, min(self.chunk, _TASTE)))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adaline.data.reading._column_readings import without_marks
@@ -59,6 +59,7 @@ class Study:
     verdicts: tuple[Verdict, ...]
     target: Input | None
     notes: tuple[tuple[str, str], ...]
+    na: tuple[str, ...] = ()  # texts that stand for gaps
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -88,7 +89,7 @@ def study(source: Source, asked: Asked) -> Study:
     if not picked:
         raise DataError(f"{source.name}: there are no columns beside the target.")
     as_text = [name for name, how in asked.read.items() if how.partition(" ")[0] != "number"]
-    source = source.reread(as_text, asked.na)
+    source, asked, odd = _without_strays(source.reread(as_text, asked.na), asked)
     kinds = dict(zip(source.names, source.kinds, strict=True))
     for name in picked:
         if kinds[name] == "other":
@@ -101,15 +102,36 @@ def study(source: Source, asked: Asked) -> Study:
     facts = _facts(source, wanted, asked, head)
     if plain:
         found = [_plain(name, facts, asked, source) for name in picked]
-        return Study(source, head, facts, tuple(found), None, ())
+        return Study(source, head, facts, tuple(found), None, (), asked.na)
     assert head is not None
     verdicts = [_verdict(name, kinds[name], head, facts, asked, source) for name in picked]
     target, note = _target(kinds, facts, asked, source)
     verdicts = _never_empty(verdicts, facts, asked, source)
     notes = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
+    notes = (*odd, *notes)
     if note and asked.target is not None:
         notes = (*notes, (asked.target, note))
-    return Study(source, head, facts, tuple(verdicts), target, notes)
+    return Study(source, head, facts, tuple(verdicts), target, notes, asked.na)
+
+
+def _without_strays(
+    source: Source, asked: Asked
+) -> tuple[Source, Asked, tuple[tuple[str, str], ...]]:
+    """With missing="auto": a few texts among numbers count as gaps, and are told."""
+    strays = source.strays() if asked.missing == "auto" else {}
+    if not strays:
+        return source, asked, ()
+    notes = tuple(
+        (
+            name,
+            f"{', '.join(map(repr, odd[:3]))}{', ...' * (len(odd) > 3)} among numbers is taken as "
+            f"missing; --text {name} takes the column as text",
+        )
+        for name, odd in strays.items()
+    )
+    marks = tuple(dict.fromkeys((*asked.na, *(v.strip() for odd in strays.values() for v in odd))))
+    asked = replace(asked, na=marks)
+    return source.reread((), marks), asked, notes
 
 
 def _wanted(

@@ -188,13 +188,13 @@ class Encoding:
             asked = by_formula(asked, formula)
         found = study(blocks(source), asked)
         _warn(found)
-        encoding = cls.of(found, missing, unknown, asked.na)
+        encoding = cls.of(found, missing, unknown)
         return encoding if formula is None else encoding.with_formula(formula)
 
     @classmethod
-    def of(cls, found: Study, missing: Missing, unknown: Unknown, na: tuple[str, ...]) -> Encoding:
+    def of(cls, found: Study, missing: Missing, unknown: Unknown) -> Encoding:
         """The encoding that a study of all columns leads to."""
-        return cls(found.inputs, missing, unknown, found.left_out, na, found.target)
+        return cls(found.inputs, missing, unknown, found.left_out, found.na, found.target)
 
     def with_formula(self, formula: str) -> Encoding:
         """The terms of a formula; inputs that no term has are left out."""

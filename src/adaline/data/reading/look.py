@@ -165,7 +165,7 @@ def look(
     if formula is not None:
         asked = by_formula(asked, formula)
     found = study(blocks(source), asked)
-    encoding = Encoding.of(found, missing, unknown, asked.na)
+    encoding = Encoding.of(found, missing, unknown)
     if formula is not None:
         encoding = encoding.with_formula(formula)
     head = found.head if found.head is not None else found.source.head()

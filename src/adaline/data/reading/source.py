@@ -138,6 +138,10 @@ class Source:
         """
         return self
 
+    def strays(self) -> dict[str, tuple[str, ...]]:
+        """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
+        return {}
+
     def __iter__(self) -> Iterator[Block]:
         return map(self.read, self.descriptors())
 
