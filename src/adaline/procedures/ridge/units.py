@@ -50,12 +50,11 @@ def in_better_units(
 
 def deviations(m: Moments, intercept: bool) -> Array:
     """Standard deviation of each column, (p,); root mean square without a bias; 0 of constants."""
-    unit, p = in_unit_columns(m, intercept), m.p
-    squares = np.diag(unit.scatter)[:p]
-    moving = squares > unit.rounding[:p] ** 2
+    p = m.p
+    squares = np.diag(m.scatter)[:p] + (0.0 if intercept else m.weight * m.mean[:p] ** 2)
+    squares = np.where(squares > m.rounding[:p] ** 2, squares, 0.0)
     with np.errstate(over="ignore"):
-        found = np.ldexp(np.sqrt(np.maximum(squares, 0.0) / m.weight), unit.exponent[:p])
-    return np.where(moving, found, 0.0)
+        return np.asarray(np.ldexp(np.sqrt(squares / m.weight), m.exponent[:p]))
 
 
 def _deviations_of_rows(f: Spectrum) -> Array:
