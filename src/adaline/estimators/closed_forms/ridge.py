@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.certificates.digits import certificate_of_targets
 from adaline.estimators._available import available_unless
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
-from adaline.moments import Moments
+from adaline.moments import TOGETHER, Moments
 from adaline.parameters import FLAG, ParameterError, numbers, shown
 from adaline.procedures.least_squares.closed_form import least_squares
 from adaline.procedures.ridge.choice import RULES, choose, gcv, leave_one_out, minus_evidence
-from adaline.procedures.ridge.spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
-from adaline.procedures.ridge.wide import wide_ridge
+from adaline.procedures.ridge.spectrum import Later, Spectrum, spectrum_of_moments
+from adaline.procedures.ridge.wide_rows import WideRows
 from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
@@ -93,7 +93,7 @@ class Ridge(ClosedFormRegressor):
 
     moments_: Moments | None
     alpha_: Any
-    _spectrum: Spectrum | None
+    _spectrum: Spectrum | Later | None
 
     _command = "ridge"
     _streams = "moments"
@@ -123,22 +123,32 @@ class Ridge(ClosedFormRegressor):
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
         self.moments_, self._spectrum = m, None
+        wide = None
         if rows is not None:
             n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
-            if n <= rows.X.shape[1]:
-                self._spectrum = spectrum_of_rows(rows, self.fit_intercept)
-        wide = self._spectrum
-        alphas, sentences = self._alphas(rows, m.targets if m else len(self._spectral().e_y))
+            if m is None or n <= rows.X.shape[1]:
+                wide = WideRows(rows, self.fit_intercept, by_rule=isinstance(self.alpha, str))
+                self._spectrum = wide.spectrum
+        k = m.targets if m is not None else rows.Y.shape[1] if rows is not None else 0
+        if wide is not None and wide.products_only and isinstance(self.alpha, str):
+            alphas, sentences = wide.chosen(self.alpha)
+        else:
+            alphas, sentences = self._alphas(rows, k)
         self.alpha_ = alphas[0] if self._one_target else alphas
         # With a p x p matrix at hand columns can be measured in units of their own, which keeps
         # more digits than the n x n side, where the largest column drowns the others.
-        if m is None and wide is not None and rows is not None and np.any(alphas > 0):
-            fit = wide_ridge(wide, rows, alphas)
+        if m is None and wide is not None and (np.any(alphas > 0) or wide.products_only):
+            fit = wide.solved(alphas)
+            self._spectrum = wide.spectrum
         else:
             fit = _by_target(m, rows, alphas, self.fit_intercept)
         said = " ".join(dict.fromkeys(sentences))
         how = fit.stopped[0].upper() + fit.stopped[1:]
         return replace(fit, stopped=f"{said} {how}" if said else how)
+
+    def _settled(self) -> None:
+        if isinstance(self._spectrum, Later):
+            self._spectrum = self._spectrum.spectrum()
 
     def _speak_up(self) -> None:
         """A rule has seen dependent columns and dealt with them; a number may not have."""
@@ -160,9 +170,15 @@ class Ridge(ClosedFormRegressor):
 
     def _spectral(self) -> Spectrum:
         """What is known of the data, from the last fit or from its moments."""
-        if self._spectrum is not None:
+        self._settled()
+        if isinstance(self._spectrum, Spectrum):
             return self._spectrum
-        assert self.moments_ is not None
+        if self.moments_ is None:
+            raise ValueError(
+                f"this fit solved {self.n_features_in_} columns of sparse rows by products alone, "
+                "and has no eigenvalues for paths, evidence, posteriors and standard deviations. "
+                "Fit fewer columns or rows for them."
+            )
         return spectrum_of_moments(self.moments_, self.fit_intercept)
 
     def _check_parameters(self) -> None:
@@ -319,7 +335,11 @@ def _penalties(alpha: Any, name: str) -> Array:
 def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: bool) -> ClosedFit:
     """Least squares with a penalty; targets of one penalty are solved together."""
     if m is None or np.all(alphas == alphas[0]):
-        return least_squares(m, rows, intercept=intercept, ridge=float(alphas[0]))
+        # The last digits of many targets cost more than all else; moments prove about ten.
+        few = m is None or m.targets <= TOGETHER
+        return least_squares(
+            m, rows, intercept=intercept, ridge=float(alphas[0]), refined=few or alphas[0] == 0
+        )
     fits = []
     for t, alpha in enumerate(alphas):
         pick = np.append(np.arange(m.p), m.p + t)
