@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from adaline._threads import over_pieces, pieces
 from adaline.kernels.sums import sums
@@ -38,6 +39,8 @@ _BLOCK = "(X, y) or (X, y, weights)"
 SIZE = count(0, _MOST)
 _FEW = 64  # columns up to which our own loop beats BLAS
 TOGETHER = 64  # targets whose products with each other cost nothing to keep
+_THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
+_SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 _LOST = 2.0**-1072  # a square may lose this much below float64's range
 _FAR = -400  # powers of two between units, from which on nothing is left of the smaller
 _HEAVY = 0.25  # share of all weight from which the mean is nearer to a row than to other rows' mean
@@ -307,7 +310,10 @@ def _of(
         squares, G, additions = _gram_apart(X, Y, root, scale, shift)
         total = G[p]
     else:
-        G, additions = _gram(X, Y, root, scale, shift)
+        thin = _gram_of_nonzeros(X, Y, omega, scale, shift)
+        if thin is not None:
+            shift[:p] = 0.0
+        G, additions = _gram(X, Y, root, scale, shift) if thin is None else thin
         squares, total = np.diag(G), G[:, q]
     weight, total, squares = float(total[q]), total[:q], squares[:q]
     if weight == 0:
@@ -388,6 +394,34 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     parts = over_pieces(of_piece, n, q)
     longest = pieces(n, q)[0][1]
     return sum(parts[1:], parts[0]), min(rows, n) + longest // rows + len(parts)
+
+
+def _gram_of_nonzeros(
+    X: Any, Y: Array, omega: Array, scale: Array, shift: Array
+) -> tuple[Array, int] | None:
+    """`_gram` from products of nonzeros, about zero for the columns of X.
+
+    None where these are not few, or where a column has so large a mean that squares about zero
+    would leave few digits of those about the mean.
+    """
+    n, p, q = X.shape[0], X.shape[1], len(scale)
+    if not is_sparse(X) or q <= _FEW:
+        return None
+    if float(np.sum(np.diff(X.indptr).astype(np.float64) ** 2)) * _THIN > n * q * q:
+        return None
+    X = sparse.csr_array(X.multiply(scale[:p]), dtype=np.float64)
+    Z = np.column_stack([Y * scale[p:] - shift[p:], np.ones(n)])
+    weighted = sparse.diags_array(omega) @ X if len(omega) else X
+    G = np.empty((q + 1, q + 1))
+    G[:p, :p] = (X.T @ weighted).toarray()
+    G[:p, p:] = weighted.T @ Z
+    G[p:, :p] = G[:p, p:].T
+    G[p:, p:] = Z.T @ (omega[:, None] * Z if len(omega) else Z)
+    squares, sums, weight = np.diag(G)[:p], G[:p, q], G[q, q]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not np.all((squares == 0) | (squares - sums**2 / weight > _SPREAD * squares)):
+            return None
+    return G, n + 2
 
 
 def _gram_apart(

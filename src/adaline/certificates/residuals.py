@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.linalg import UNIT, lengths
 from adaline.results import Array
@@ -38,7 +37,7 @@ class SparseSizes:
 
     norm: float
     columns: Array
-    counts: NDArray[np.int64]
+    counts: Array
     longest: int
     weight: float
 

@@ -57,7 +57,7 @@ def _targets(s: SparseRows, lam: Array, at: slice) -> tuple[Array, Array, Array,
     # dividing by their squares would spread the many equal eigenvalues of wide data.
     level = 2.0 * s.squares.sum() / min(s.X.shape)
     D = np.maximum(s.squares, level)
-    W, steps = ridge_steps(s.scatter, C, lam, D, SHARE / 2, _MOST)
+    W, steps = ridge_steps(s.scatter, C, lam, D, SHARE, _MOST)
     V = s.values(W)
     R = B - V
     pulled = np.asarray(s.turned @ s.weighted(R, s.omega))

@@ -119,9 +119,10 @@ class SparseRows:
         return np.maximum(self.raw_squares - self.weight * self.mean**2, 0.0)
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """Nonzeros of each column, (p,)."""
-        return np.bincount(self.X.indices, minlength=self.X.shape[1])
+    def counts(self) -> Array:
+        """Nonzeros of each column, (p,); a product is faster than numpy's bincount."""
+        ones = _with_data(self.X, np.ones(len(self.X.data)))
+        return np.asarray(ones.T @ np.ones(self.X.shape[0]))
 
     @cached_property
     def norm(self) -> float:
