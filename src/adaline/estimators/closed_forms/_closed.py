@@ -189,9 +189,10 @@ class ClosedFormRegressor(Regressor, ClosedForm):
             self._speak_of_rounding()
         return self
 
-    def _refinement(self) -> tuple[float, bool] | None:
-        """The penalty on |w|^2 and whether there is a bias: with them `data.fit` reads a stream
-        again where moments leave few digits. None where it should not.
+    def _refinement(self) -> tuple[Any, bool] | None:
+        """The penalty on w^2, one for all columns or for each, and whether there is a bias: with
+        them `data.fit` reads a stream again where moments leave few digits. None where it should
+        not.
         """
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, overload
 
@@ -16,6 +17,7 @@ from adaline.parameters import FLAG, ParameterError, numbers, shown
 from adaline.procedures.least_squares.closed_form import least_squares
 from adaline.procedures.ridge.choice import RULES, choose, gcv, leave_one_out, minus_evidence
 from adaline.procedures.ridge.spectrum import Later, Spectrum, spectrum_of_moments
+from adaline.procedures.ridge.units import in_better_units
 from adaline.procedures.ridge.wide_rows import WideRows
 from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
@@ -38,7 +40,9 @@ class Ridge(ClosedFormRegressor):
     E = |y - Xw - b|^2 + lambda |w|^2.
 
     The penalty is searched continuously from 0 to infinity, in a range that follows the
-    eigenvalues of the centred X'X, so units and sizes need no guessing.
+    eigenvalues of the centred X'X. A rule chooses the units as well: columns as they are, or in
+    units of their standard deviations, which does not depend on what they are measured in.
+    Coefficients are those of the columns as they are, always.
 
     Parameters
     ----------
@@ -54,6 +58,11 @@ class Ridge(ClosedFormRegressor):
     ----------
     alpha_ : float or ndarray of shape (k,)
         The penalty, of each target.
+    column_scale_ : ndarray of shape (p,) or None
+        Where a rule measures columns in units of their standard deviations (without a bias, root
+        mean squares): these, and 1 for constant columns. The penalty is then
+        sum penalty_j w_j^2 with penalty = alpha_ * column_scale_**2. None where the penalty is
+        alpha_ |w|^2: for a number given as alpha, always.
     coef_ : ndarray of shape (p,) or (k, p)
     intercept_ : float or ndarray of shape (k,)
     certificate_ : Certificate
@@ -70,10 +79,13 @@ class Ridge(ClosedFormRegressor):
     of less trust: it is left out whole. n is the larger of the number of rows and the sum of
     weights.
 
-    The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0, sigma^2/alpha),
-    b flat. `evidence` puts sigma^2 at its most likely value (|r|^2 + alpha |w|^2)/(n - 1) with
-    a bias, n without; `posterior` and `predict` use |r|^2/(n - dof). At the alpha of greatest
-    evidence they are equal.
+    A rule compares its criterion in both units, of all targets together. Where standard deviations
+    differ by less than a factor of 2, columns stay as they are.
+
+    The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0, sigma^2/alpha)
+    (w_j ~ N(0, sigma^2/penalty_j) with column_scale_), b flat. `evidence` puts sigma^2 at its most
+    likely value (|r|^2 + alpha |w|^2)/(n - 1) with a bias, n without; `posterior` and `predict` use
+    |r|^2/(n - dof). At the alpha of greatest evidence they are equal.
 
     Examples
     --------
@@ -93,6 +105,7 @@ class Ridge(ClosedFormRegressor):
 
     moments_: Moments | None
     alpha_: Any
+    column_scale_: Array | None = None
     _spectrum: Spectrum | Later | None
 
     _command = "ridge"
@@ -101,6 +114,7 @@ class Ridge(ClosedFormRegressor):
     _stored = ClosedFormRegressor._stored | {
         "_spectrum": "Spectrum | None",
         "alpha_": "number | float+ K",
+        "column_scale_?": "float+ p | None",
     }
     _parameters = {"fit_intercept": FLAG}
 
@@ -117,12 +131,16 @@ class Ridge(ClosedFormRegressor):
         )
     )
 
-    def _refinement(self) -> tuple[float, bool] | None:
-        return float(self.alpha_), bool(self.fit_intercept)
+    def _refinement(self) -> tuple[Any, bool] | None:
+        return self._penalty(float(self.alpha_)), bool(self.fit_intercept)
+
+    def _penalty(self, alpha: float) -> Any:
+        """The penalty on w^2: a number, or one for each column. Certificates are about it."""
+        return alpha if self.column_scale_ is None else alpha * self.column_scale_**2
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
-        self.moments_, self._spectrum = m, None
+        self.moments_, self._spectrum, self.column_scale_ = m, None, None
         wide = None
         if rows is not None:
             n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
@@ -138,10 +156,10 @@ class Ridge(ClosedFormRegressor):
         # With a p x p matrix at hand columns can be measured in units of their own, which keeps
         # more digits than the n x n side, where the largest column drowns the others.
         if m is None and wide is not None and (np.any(alphas > 0) or wide.products_only):
-            fit = wide.solved(alphas)
+            fit = wide.solved(alphas, self._spectrum, self.column_scale_)
             self._spectrum = wide.spectrum
         else:
-            fit = _by_target(m, rows, alphas, self.fit_intercept)
+            fit = _by_target(m, rows, alphas, self._penalty, self.fit_intercept)
         said = " ".join(dict.fromkeys(sentences))
         how = fit.stopped[0].upper() + fit.stopped[1:]
         return replace(fit, stopped=f"{said} {how}" if said else how)
@@ -158,8 +176,10 @@ class Ridge(ClosedFormRegressor):
     def _alphas(self, rows: Rows | None, k: int) -> tuple[Array, list[str]]:
         if isinstance(self.alpha, str):
             rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
-            self._spectrum = self._spectral()
-            return choose(self._spectrum, rule, rows)
+            found, self._spectrum, self.column_scale_ = in_better_units(
+                self._spectral(), rule, rows, self.moments_
+            )
+            return found.alphas, found.sentences
         alphas = _penalties(self.alpha, "alpha")
         if alphas.ndim == 1 and len(alphas) != k:
             raise ValueError(
@@ -179,7 +199,7 @@ class Ridge(ClosedFormRegressor):
                 "and has no eigenvalues for paths, evidence, posteriors and standard deviations. "
                 "Fit fewer columns or rows for them."
             )
-        return spectrum_of_moments(self.moments_, self.fit_intercept)
+        return spectrum_of_moments(self.moments_, self.fit_intercept, self.column_scale_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -217,10 +237,12 @@ class Ridge(ClosedFormRegressor):
             lam = f.in_units(_penalties(alphas, "alphas").ravel())
         rows = None if X is None else self._same_rows(f, X, y, sample_weight)
         grid = lam[:, None]
+        units = np.ones(1) if self.column_scale_ is None else self.column_scale_
         W, b = f.weights(grid)
+        W = W / units
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0: no degree of freedom is left
             errors = np.ldexp(gcv(f, grid), 2 * f.e_y)
-        loo = None if rows is None else np.ldexp(leave_one_out(f, rows, grid), 2 * f.e_y)
+        loo = None if rows is None else np.ldexp(leave_one_out(f, rows, grid, units), 2 * f.e_y)
         if self._one_target:
             W, b, errors, loo = W[:, 0], b[:, 0], errors[:, 0], None if loo is None else loo[:, 0]
         dof = f.count - f.residual(grid)[1][:, 0]
@@ -254,6 +276,9 @@ class Ridge(ClosedFormRegressor):
             covariance[t] = np.ldexp(covariance[t], -2 * f.e) * noise[t]
         with np.errstate(divide="ignore"):
             prior = np.ldexp(noise / lam, -2 * f.e)
+        if self.column_scale_ is not None:
+            covariance /= np.outer(self.column_scale_, self.column_scale_)
+            prior = prior[:, None] / self.column_scale_**2
         W = self.fit_.W.copy()
         if self._one_target:
             return Posterior(W[0], covariance[0], noise[0], prior[0])
@@ -313,7 +338,11 @@ class Ridge(ClosedFormRegressor):
         if not return_std:
             return mean
         f, lam, noise = self._bayes()
-        share = 1.0 + f.intercept / f.weight + f.spread(self._rows(X, reset=False), lam)
+        share = (
+            1.0
+            + f.intercept / f.weight
+            + f.spread(self._rows(X, reset=False), lam, self.column_scale_)
+        )
         std = np.sqrt(noise * share).astype(mean.dtype)
         return mean, std[:, 0] if self._one_target else std
 
@@ -332,14 +361,19 @@ def _penalties(alpha: Any, name: str) -> Array:
     return alphas
 
 
-def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: bool) -> ClosedFit:
+def _by_target(
+    m: Moments | None,
+    rows: Rows | None,
+    alphas: Array,
+    penalty: Callable[[float], Any],
+    intercept: bool,
+) -> ClosedFit:
     """Least squares with a penalty; targets of one penalty are solved together."""
     if m is None or np.all(alphas == alphas[0]):
         # The last digits of many targets cost more than all else; moments prove about ten.
         few = m is None or m.targets <= TOGETHER
-        return least_squares(
-            m, rows, intercept=intercept, ridge=float(alphas[0]), refined=few or alphas[0] == 0
-        )
+        ridge, refined = penalty(float(alphas[0])), few or bool(alphas[0] == 0)
+        return least_squares(m, rows, intercept=intercept, ridge=ridge, refined=refined)
     fits = []
     for t, alpha in enumerate(alphas):
         pick = np.append(np.arange(m.p), m.p + t)
@@ -348,7 +382,7 @@ def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: b
         }
         part = replace(m, scatter=m.scatter[np.ix_(pick, pick)], targets=1, **vectors)
         some = None if rows is None else replace(rows, Y=rows.Y[:, t : t + 1])
-        fits.append(least_squares(part, some, intercept=intercept, ridge=float(alpha)))
+        fits.append(least_squares(part, some, intercept=intercept, ridge=penalty(float(alpha))))
     worst = min(fits, key=lambda fit: float(fit.certificate.evidence.get("digits", 0.0)))
     certificate = Certificate(
         worst.certificate.kind,

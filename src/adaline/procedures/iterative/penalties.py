@@ -117,7 +117,7 @@ def _probes(s: SparseRows) -> Array:
     Z = np.random.default_rng(0).choice([-1.0, 1.0], size=(s.X.shape[0], PROBES))
     if s.intercept:
         Z -= np.multiply.outer(s.root, s.root @ Z / s.weight)
-    return Z / np.linalg.norm(Z, axis=0)
+    return np.asarray(Z / np.linalg.norm(Z, axis=0))
 
 
 def lanczos(s: SparseRows, V: Array) -> dict[int, Quadrature]:

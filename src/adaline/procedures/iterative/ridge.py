@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.certificates.digits import certificate_together, in_users_units
 from adaline.certificates.residuals import SparseSizes, gradient_bounds
@@ -49,7 +50,9 @@ def iterative_ridge(s: SparseRows, alpha: Array) -> ClosedFit:
     )
 
 
-def _targets(s: SparseRows, lam: Array, at: slice) -> tuple[Array, Array, Array, Array, Array]:
+def _targets(
+    s: SparseRows, lam: Array, at: slice
+) -> tuple[Array, NDArray[np.int64], Array, Array, Array]:
     """Weights, steps, bounds, sums of squares and gradients, as shares of the first, of some."""
     B = s.B[:, at]
     C = s.pull(s.weighted(B, s.omega))

@@ -30,7 +30,7 @@ def is_large_and_sparse(X: Any) -> bool:
         return False
     n, p = X.shape
     wide = p > DENSE_UP_TO and n <= p
-    return (wide or p > GRAM_UP_TO) and n * p > _LARGE and X.nnz * _THIN < n * p
+    return bool((wide or p > GRAM_UP_TO) and n * p > _LARGE and X.nnz * _THIN < n * p)
 
 
 @dataclass(frozen=True)

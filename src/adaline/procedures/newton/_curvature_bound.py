@@ -68,9 +68,8 @@ def _thin_bound(loss: Objective, root: Array) -> CurvatureBound:
     middle = mean * loss.scale - loss.shift
     if not loss.intercept:
         middle, h, far = np.zeros(len(mean)), 0.0, float(np.sqrt(_longest(X)))
-    return CurvatureBound(
-        none, 1.001, alpha, middle, h * 0.999, far**2 * float(loss.scale[0] ** 2 / alpha[0])
-    )
+    weakest = float(np.max(loss.scale**2 / alpha))
+    return CurvatureBound(none, 1.001, alpha, middle, h * 0.999, far**2 * weakest)
 
 
 def _longest(X: Any) -> float:

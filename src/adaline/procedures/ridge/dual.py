@@ -71,6 +71,7 @@ def _targets(
 ) -> tuple[Array, Array, Array, Array]:
     """theta = (w, b) as high and low parts, bounds on |w - exact|, sums of squared residuals."""
     A, p, k = c.A, len(c.A.mean), len(which)
+    ones, power = np.ones(p), np.full(p, c.e)  # columns keep their own units
     theta, low = np.zeros((p + 1, k)), np.zeros((p + 1, k))
     theta[:p] = A.transposed(solve_cholesky(R, c.B[:, which] * c.root[:, None]))
     theta[p] = c.mean[p + which] - c.mean[:p] @ theta[:p]
@@ -78,7 +79,9 @@ def _targets(
     on, penalty = np.arange(k), np.full(k, lam)
     for _ in range(_MOST):
         high, tail = theta[:, on], low[:, on]
-        g, doubt, squares[on] = pull(c, trace, rows, which[on], penalty[on], high, tail)
+        g, doubt, squares[on] = pull(
+            c, trace, rows, which[on], penalty[on], high, tail, ones, power
+        )
         step, left = _step(c, R, lam, trace, g)
         bound[on] = 1.01 * (left + doubt) / lam
         high, carry = double_double.two_sum(high, step)

@@ -10,6 +10,8 @@ rest + sum (a lost)^2, the degrees of freedom r - sum lost: O(r) for a penalty.
 
 A row of weight omega counts as omega rows; one of weight below 1 as one row of less trust. So n
 is the larger of the number of rows and the sum of weights, here `count`.
+
+Where columns are given a unit (p,), all of this is of x / unit: w / unit are the weights of x.
 """
 
 from __future__ import annotations
@@ -113,11 +115,12 @@ class Spectrum:
         b = self.mean[p:] - W @ self.mean[:p]
         return np.ldexp(W, self.e_y[:, None] - self.e), np.ldexp(b, self.e_y)
 
-    def spread(self, X: Any, lam: Array) -> Array:
+    def spread(self, X: Any, lam: Array, units: Array | None = None) -> Array:
         """(x - mean)'(S + lam)^-1 (x - mean) for each row and target, (n, k)."""
         p = X.shape[1]
         V, s, out = self.basis(), self.s[self.s > 0], np.empty((X.shape[0], len(lam)))
         scale, at = np.full(p, np.ldexp(1.0, -self.e)), 0
+        scale /= 1.0 if units is None else units
         none = np.empty((X.shape[0], 0))
         for tile in tiles(X, none, np.empty(0), scale, self.mean[:p], tile_rows(p)):
             Z2 = (tile[:, :p] @ V) ** 2
@@ -130,15 +133,19 @@ class Spectrum:
         return out
 
 
-def spectrum_of_moments(m: Moments, intercept: bool) -> Spectrum:
+def spectrum_of_moments(m: Moments, intercept: bool, units: Array | None = None) -> Spectrum:
     """By eigenvectors of S, of columns in equal units first where their units differ much."""
     unit = in_unit_columns(m, intercept)
     p = unit.p
     moving = np.diag(unit.scatter)[:p] > unit.rounding[:p] ** 2
-    e = int(np.max(unit.exponent[:p][moving], initial=-2000))
-    e = 0 if e == -2000 else e
-    D = np.where(moving, np.ldexp(1.0, np.minimum(unit.exponent[:p] - e, 0)), 0.0)
-    even = bool(np.all(D[moving] >= 0.125))
+    if units is None:
+        e = int(np.max(unit.exponent[:p][moving], initial=-2000))
+        e = 0 if e == -2000 else e
+        size = np.ldexp(1.0, np.minimum(unit.exponent[:p] - e, 0))
+    else:
+        e, size = 0, 1.0 / np.ldexp(units, -unit.exponent[:p])
+    D = np.where(moving, size, 0.0)
+    even = units is not None or bool(np.all(D[moving] >= 0.125))
     scale = D if even else moving.astype(np.float64)
     values, V = eigen(unit.scatter[:p, :p] * np.outer(scale, scale))
     keep = values > max(64 * p * UNIT, 1e-12) * values.max(initial=0.0)
@@ -151,7 +158,7 @@ def spectrum_of_moments(m: Moments, intercept: bool) -> Spectrum:
     a = (V.T * D) @ unit.scatter[:p, p:] / np.sqrt(s)[:, None]
     yy = np.diag(unit.scatter)[p:]
     mean = unit.mean.copy()
-    mean[:p] = np.ldexp(mean[:p], unit.exponent[:p] - e)
+    mean[:p] = np.ldexp(mean[:p], unit.exponent[:p] - e) if units is None else mean[:p] * size
     return Spectrum(
         s=s,
         a=a,
@@ -207,13 +214,16 @@ class CentredRows:
         )
 
 
-def spectrum_of_rows(rows: Rows, intercept: bool) -> Spectrum:
+def spectrum_of_rows(rows: Rows, intercept: bool, units: Array | None = None) -> Spectrum:
     """Through the n x n side, A A' = U diag(s) U': no p x p matrix."""
-    return centred_rows(rows, intercept).spectrum()
+    return centred_rows(rows, intercept, units).spectrum()
 
 
-def centred_rows(rows: Rows, intercept: bool) -> CentredRows:
-    """Rows about their means, as CSR where they came so and that costs no digits."""
+def centred_rows(rows: Rows, intercept: bool, units: Array | None = None) -> CentredRows:
+    """Rows about their means, as CSR where they came so and that costs no digits.
+
+    Columns are divided by units (p,), if any.
+    """
     p, k = rows.X.shape[1], rows.Y.shape[1]
     root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
     X, Y = rows.X, rows.Y
@@ -227,6 +237,8 @@ def centred_rows(rows: Rows, intercept: bool) -> CentredRows:
         X = X.toarray()
     if is_sparse(X):
         X = X.astype(np.float64) * np.ldexp(1.0, -e)
+        if units is not None:
+            X = X @ sparse.diags_array(1.0 / np.ldexp(units, -e))
         mean[:p] = (root**2 @ X) / weight if intercept else 0.0
         A = Centred(sparse.diags_array(root) @ X, root, mean[:p])
     else:
@@ -234,9 +246,13 @@ def centred_rows(rows: Rows, intercept: bool) -> CentredRows:
         mean[:p] = _centre(C, root, weight) if intercept else 0.0
         if len(rows.omega):
             C *= root[:, None]
+        if units is not None:  # after the mean is gone, so that rounding is that of what is left
+            C /= np.ldexp(units, -e)
+            mean[:p] /= np.ldexp(units, -e)
         A = Centred(C, root, np.zeros(p))
     flat = np.ptp(B, axis=0) == 0 if intercept else np.abs(B).max(axis=0) == 0
     mean[p:] = _centre(B, root, weight) if intercept else 0.0
+    e = e if units is None else 0
     return CentredRows(A, B, root, weight, intercept, flat, mean, e, e_y)
 
 

@@ -50,8 +50,14 @@ class WideRows:
         """The penalty of each target by a rule, and a sentence for each."""
         return estimated_penalties(SparseRows.of(self.rows, self.intercept), rule)
 
-    def solved(self, alphas: Array) -> ClosedFit:
-        """Weights at these penalties, of which one is positive unless rows are large and sparse."""
+    def solved(
+        self, alphas: Array, spectrum: Spectrum | Later | None, units: Array | None
+    ) -> ClosedFit:
+        """Weights at these penalties, of which one is positive unless rows are large and sparse.
+
+        spectrum is that of the columns in these units, where a rule has chosen them.
+        """
+        self.spectrum = spectrum
         if self.products_only:
             s = SparseRows.of(self.rows, self.intercept)
             if np.all(alphas > 0):
@@ -62,14 +68,14 @@ class WideRows:
                     "large give either, and fit the others on their own."
                 )
             return iterative_least_squares(s)
-        if self.centred is not None and np.all(alphas == alphas[0]):
+        if self.centred is not None and units is None and np.all(alphas == alphas[0]):
             found = dual_ridge(self.centred, self.rows, float(alphas[0]))
             if found is not None:
                 return found
         if not isinstance(self.spectrum, Spectrum):
             assert self.spectrum is not None
             self.spectrum = self.spectrum.spectrum()
-        return wide_ridge(self.spectrum, self.rows, alphas)
+        return wide_ridge(self.spectrum, self.rows, alphas, units)
 
 
 _FEW = 1024  # columns up to which moments, which are at hand, solve for the weights
