@@ -50,7 +50,9 @@ class Ridge(ClosedFormRegressor):
         A penalty >= 0, one for each target, or the rule that chooses it: "loo" minimises the
         exact leave-one-out error and needs the rows; "gcv" the generalised cross-validation
         error and "evidence" maximises the marginal likelihood, both from moments alone.
-        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`.
+        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`. On more
+        than 3000 rows that are large and sparse "auto" is "gcv", which is estimated there by
+        random vectors, as "evidence" is; `fit_.stopped` says so. "loo" is refused for them.
     fit_intercept : bool, default=True
         Whether there is a bias b.
 
@@ -69,7 +71,8 @@ class Ridge(ClosedFormRegressor):
         The proven number of digits of the solution at `alpha_`.
     moments_ : Moments or None
         All that streaming needs to know of the rows seen. None after a `fit` with fewer rows
-        than columns and more than 1024 columns, where the rows are kept instead.
+        than columns and more than 1024 columns, where the rows are kept instead, and of large
+        sparse rows with more than 4096 columns, which are solved by products alone.
     fit_ : ClosedFit
         The same in the lectures' shapes; `fit_.stopped` says how alpha was found.
 
