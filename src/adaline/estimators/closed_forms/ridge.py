@@ -17,7 +17,7 @@ from adaline.parameters import FLAG, ParameterError, numbers, shown
 from adaline.procedures.least_squares.closed_form import least_squares
 from adaline.procedures.ridge.choice import RULES, choose, gcv, leave_one_out, minus_evidence
 from adaline.procedures.ridge.spectrum import Later, Spectrum, spectrum_of_moments
-from adaline.procedures.ridge.units import in_better_units
+from adaline.procedures.ridge.units import dependence, in_better_units
 from adaline.procedures.ridge.wide_rows import WideRows
 from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
@@ -165,7 +165,12 @@ class Ridge(ClosedFormRegressor):
             fit = _by_target(m, rows, alphas, self._penalty, self.fit_intercept)
         said = " ".join(dict.fromkeys(sentences))
         how = fit.stopped[0].upper() + fit.stopped[1:]
-        return replace(fit, stopped=f"{said} {how}" if said else how)
+        fit = replace(fit, stopped=f"{said} {how}" if said else how)
+        # A rule has looked at all directions, and knows whether some are missing.
+        f = self._spectrum
+        if said and m is not None and m.rows > m.p and isinstance(f, Spectrum) and not f.full:
+            fit = replace(fit, dependent=dependence(m, self.fit_intercept))
+        return fit
 
     def _settled(self) -> None:
         if isinstance(self._spectrum, Later):
@@ -273,12 +278,13 @@ class Ridge(ClosedFormRegressor):
         V, s = f.basis(), f.s[f.s > 0]
         p = len(V)
         covariance = np.empty((len(lam), p, p))
-        for t, penalty in enumerate(lam):
-            beyond = 0.0 if f.full else 1 / penalty  # directions the data say nothing about
-            covariance[t] = (V * (1 / (s + penalty) - beyond)) @ V.T + beyond * np.eye(p)
-            covariance[t] = np.ldexp(covariance[t], -2 * f.e) * noise[t]
-        with np.errstate(divide="ignore"):
-            prior = np.ldexp(noise / lam, -2 * f.e)
+        with np.errstate(over="ignore"):  # columns of 1e-160 have covariances beyond float64
+            for t, penalty in enumerate(lam):
+                beyond = 0.0 if f.full else 1 / penalty  # directions the data say nothing about
+                covariance[t] = (V * (1 / (s + penalty) - beyond)) @ V.T + beyond * np.eye(p)
+                covariance[t] = np.ldexp(covariance[t] * noise[t], -2 * f.e)
+            flat = np.full(len(lam), np.inf)  # no penalty: a prior that prefers no weights
+            prior = np.ldexp(np.divide(noise, lam, out=flat, where=lam > 0), -2 * f.e)
         if self.column_scale_ is not None:
             covariance /= np.outer(self.column_scale_, self.column_scale_)
             prior = prior[:, None] / self.column_scale_**2

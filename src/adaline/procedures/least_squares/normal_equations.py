@@ -96,7 +96,8 @@ def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:
 
 def penalty(m: Moments, ridge: float | Array) -> Array:
     """ridge |w|^2, or sum ridge_j w_j^2, on weights in the units of m."""
-    return np.asarray(np.ldexp(ridge, -2 * m.exponent[: m.p]), dtype=np.float64)
+    with np.errstate(over="ignore"):  # columns of 1e-160; the factorisation says what to do
+        return np.asarray(np.ldexp(ridge, -2 * m.exponent[: m.p]), dtype=np.float64)
 
 
 def coupling(m: Moments) -> Array:
@@ -145,7 +146,9 @@ def triangle(m: Moments, rows: Rows, intercept: bool) -> Array:
 def rank_of(R: Array) -> int:
     """Independent columns among those of R, each taken at unit length."""
     length = np.linalg.norm(R, axis=0)
-    _, s, _ = singular(R / np.where(length > 0, length, 1.0))
+    with np.errstate(invalid="ignore"):  # infinite columns are refused below
+        unit = R / np.where(length > 0, length, 1.0)
+    _, s, _ = singular(unit)
     return int(np.count_nonzero(s > rank_tolerance(R) * s.max(initial=0.0)))
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from adaline.certificates.optimality import CurvatureBound
+from adaline.certificates.optimality import CurvatureBound, JointBound
 from adaline.objective import Objective
-from adaline.procedures.newton.curvature import Curvature, Root, depth, root_of
+from adaline.procedures.newton.curvature import Curvature, Root, depth, full_hessian, root_of
 from adaline.results import Array
 from adaline.tiles import is_sparse
 
@@ -42,6 +42,13 @@ def curvature_bound(
     if found.rank < q and stride > 1:  # rare columns may be missing in the rows chosen
         return curvature_bound(loss, theta, root, known, regular, 1)
     return _lessened(found, np.inf if found.rank < q and regular else 1.0)
+
+
+def joint_bound(loss: Objective, root: Array) -> CurvatureBound:
+    """H(theta) of all classes as one matrix: dear, and the largest M there is."""
+    found = root_of(full_hessian(loss, root), depth(loss))
+    known = found.rank == len(found.A) and found.eps < 0.5
+    return JointBound(found.A, 1.0 / (1.0 - found.eps) if known else np.inf, K=loss.K)
 
 
 def _lessened(root: Root, factor: float) -> CurvatureBound:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from adaline.linalg import UNIT, eigen
 from adaline.moments import Moments
+from adaline.procedures.least_squares.minimum_norm import dependent_columns
 from adaline.procedures.least_squares.normal_equations import in_unit_columns
 from adaline.procedures.ridge.choice import Choice, choice, is_searchable
 from adaline.procedures.ridge.spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
@@ -48,12 +50,11 @@ def in_better_units(
 
 def deviations(m: Moments, intercept: bool) -> Array:
     """Standard deviation of each column, (p,); root mean square without a bias; 0 of constants."""
-    unit, p = in_unit_columns(m, intercept), m.p
-    squares = np.diag(unit.scatter)[:p]
-    moving = squares > unit.rounding[:p] ** 2
+    p = m.p
+    squares = np.diag(m.scatter)[:p] + (0.0 if intercept else m.weight * m.mean[:p] ** 2)
+    squares = np.where(squares > m.rounding[:p] ** 2, squares, 0.0)
     with np.errstate(over="ignore"):
-        found = np.ldexp(np.sqrt(np.maximum(squares, 0.0) / m.weight), unit.exponent[:p])
-    return np.where(moving, found, 0.0)
+        return np.asarray(np.ldexp(np.sqrt(squares / m.weight), m.exponent[:p]))
 
 
 def _deviations_of_rows(f: Spectrum) -> Array:
@@ -68,6 +69,18 @@ def _deviations_of_rows(f: Spectrum) -> Array:
     with np.errstate(over="ignore"):
         found = np.ldexp(np.sqrt(np.maximum(squares, 0.0) / f.weight), f.e)
     return np.where(squares > least, found, 0.0)
+
+
+def dependence(m: Moments, intercept: bool) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Constant columns, and those that are combinations of others, with these."""
+    unit, p = in_unit_columns(m, intercept), m.p
+    squares = np.diag(unit.scatter)[:p]
+    moving = squares > unit.rounding[:p] ** 2
+    inverse = np.where(moving, 1.0 / np.sqrt(np.where(moving, squares, 1.0)), 0.0)
+    values, V = eigen(unit.scatter[:p, :p] * np.outer(inverse, inverse))
+    keep = values > max(64 * p * UNIT, 1e-12) * values.max(initial=0.0)
+    A = np.sqrt(values[keep])[:, None] * V[:, keep].T
+    return dependent_columns(A, int(np.count_nonzero(keep)))
 
 
 def standard_units(deviation: Array) -> Array | None:
