@@ -379,7 +379,7 @@ def _by_target(
 ) -> ClosedFit:
     """Least squares with a penalty; targets of one penalty are solved together."""
     if m is None or np.all(alphas == alphas[0]):
-        # The last digits of many targets cost more than all else; moments prove about ten.
+        # The last digits of many targets cost more than all else; moments prove about nine.
         few = m is None or m.targets <= TOGETHER
         ridge, refined = penalty(float(alphas[0])), few or bool(alphas[0] == 0)
         return least_squares(m, rows, intercept=intercept, ridge=ridge, refined=refined)
