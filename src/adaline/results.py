@@ -82,9 +82,10 @@ class ClosedFit(Fit):
     Attributes
     ----------
     rank : int
-        Independent columns among the p (after centring, where there is a bias).
+        Independent columns among the p (after centring, where there is a bias); the most there
+        can be where sparse rows were solved by products alone.
     condition : float
-        Condition number of the columns scaled to unit length, an estimate.
+        Condition number of the columns scaled to unit length, an estimate; NaN where unknown.
     W_low, b_low : ndarray
         What rounding W and b to float64 left over; zero where it is not known.
     squares : ndarray of shape (K,)

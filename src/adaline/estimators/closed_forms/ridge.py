@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.certificates.digits import certificate_of_targets
 from adaline.estimators._available import available_unless
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
-from adaline.moments import Moments
+from adaline.moments import TOGETHER, Moments
 from adaline.parameters import FLAG, ParameterError, numbers, shown
 from adaline.procedures.least_squares.closed_form import least_squares
 from adaline.procedures.ridge.choice import RULES, choose, gcv, leave_one_out, minus_evidence
-from adaline.procedures.ridge.spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
+from adaline.procedures.ridge.spectrum import Later, Spectrum, spectrum_of_moments
 from adaline.procedures.ridge.units import dependence, in_better_units
-from adaline.procedures.ridge.wide import wide_ridge
+from adaline.procedures.ridge.wide_rows import WideRows
 from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
@@ -50,7 +50,9 @@ class Ridge(ClosedFormRegressor):
         A penalty >= 0, one for each target, or the rule that chooses it: "loo" minimises the
         exact leave-one-out error and needs the rows; "gcv" the generalised cross-validation
         error and "evidence" maximises the marginal likelihood, both from moments alone.
-        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`.
+        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`. On more
+        than 3000 rows that are large and sparse "auto" is "gcv", which is estimated there by
+        random vectors, as "evidence" is; `fit_.stopped` says so. "loo" is refused for them.
     fit_intercept : bool, default=True
         Whether there is a bias b.
 
@@ -69,7 +71,8 @@ class Ridge(ClosedFormRegressor):
         The proven number of digits of the solution at `alpha_`.
     moments_ : Moments or None
         All that streaming needs to know of the rows seen. None after a `fit` with fewer rows
-        than columns and more than 1024 columns, where the rows are kept instead.
+        than columns and more than 1024 columns, where the rows are kept instead, and of large
+        sparse rows with more than 4096 columns, which are solved by products alone.
     fit_ : ClosedFit
         The same in the lectures' shapes; `fit_.stopped` says how alpha was found.
 
@@ -106,7 +109,7 @@ class Ridge(ClosedFormRegressor):
     moments_: Moments | None
     alpha_: Any
     column_scale_: Array | None = None
-    _spectrum: Spectrum | None
+    _spectrum: Spectrum | Later | None
 
     _command = "ridge"
     _streams = "moments"
@@ -142,26 +145,37 @@ class Ridge(ClosedFormRegressor):
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
         self.moments_, self._spectrum, self.column_scale_ = m, None, None
+        wide = None
         if rows is not None:
             n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
-            if n <= rows.X.shape[1]:
-                self._spectrum = spectrum_of_rows(rows, self.fit_intercept)
-        alphas, sentences = self._alphas(rows, m.targets if m else len(self._spectral().e_y))
+            if m is None or n <= rows.X.shape[1]:
+                wide = WideRows(rows, self.fit_intercept, by_rule=isinstance(self.alpha, str))
+                self._spectrum = wide.spectrum
+        k = m.targets if m is not None else rows.Y.shape[1] if rows is not None else 0
+        if wide is not None and wide.products_only and isinstance(self.alpha, str):
+            alphas, sentences = wide.chosen(self.alpha)
+        else:
+            alphas, sentences = self._alphas(rows, k)
         self.alpha_ = alphas[0] if self._one_target else alphas
         # With a p x p matrix at hand columns can be measured in units of their own, which keeps
         # more digits than the n x n side, where the largest column drowns the others.
-        wide = self._spectrum
-        if m is None and wide is not None and rows is not None and np.any(alphas > 0):
-            fit = wide_ridge(wide, rows, alphas, self.column_scale_)
+        if m is None and wide is not None and (np.any(alphas > 0) or wide.products_only):
+            fit = wide.solved(alphas, self._spectrum, self.column_scale_)
+            self._spectrum = wide.spectrum
         else:
             fit = _by_target(m, rows, alphas, self._penalty, self.fit_intercept)
         said = " ".join(dict.fromkeys(sentences))
         how = fit.stopped[0].upper() + fit.stopped[1:]
         fit = replace(fit, stopped=f"{said} {how}" if said else how)
         # A rule has looked at all directions, and knows whether some are missing.
-        if said and m is not None and m.rows > m.p and wide is not None and not wide.full:
+        f = self._spectrum
+        if said and m is not None and m.rows > m.p and isinstance(f, Spectrum) and not f.full:
             fit = replace(fit, dependent=dependence(m, self.fit_intercept))
         return fit
+
+    def _settled(self) -> None:
+        if isinstance(self._spectrum, Later):
+            self._spectrum = self._spectrum.spectrum()
 
     def _speak_up(self) -> None:
         """A rule has seen dependent columns and dealt with them; a number may not have."""
@@ -185,9 +199,15 @@ class Ridge(ClosedFormRegressor):
 
     def _spectral(self) -> Spectrum:
         """What is known of the data, from the last fit or from its moments."""
-        if self._spectrum is not None:
+        self._settled()
+        if isinstance(self._spectrum, Spectrum):
             return self._spectrum
-        assert self.moments_ is not None
+        if self.moments_ is None:
+            raise ValueError(
+                f"this fit solved {self.n_features_in_} columns of sparse rows by products alone, "
+                "and has no eigenvalues for paths, evidence, posteriors and standard deviations. "
+                "Fit fewer columns or rows for them."
+            )
         return spectrum_of_moments(self.moments_, self.fit_intercept, self.column_scale_)
 
     def _check_parameters(self) -> None:
@@ -370,7 +390,10 @@ def _by_target(
 ) -> ClosedFit:
     """Least squares with a penalty; targets of one penalty are solved together."""
     if m is None or np.all(alphas == alphas[0]):
-        return least_squares(m, rows, intercept=intercept, ridge=penalty(float(alphas[0])))
+        # The last digits of many targets cost more than all else; moments prove about nine.
+        few = m is None or m.targets <= TOGETHER
+        ridge, refined = penalty(float(alphas[0])), few or bool(alphas[0] == 0)
+        return least_squares(m, rows, intercept=intercept, ridge=ridge, refined=refined)
     fits = []
     for t, alpha in enumerate(alphas):
         pick = np.append(np.arange(m.p), m.p + t)

@@ -23,6 +23,8 @@ from adaline.certificates.digits import (
 )
 from adaline.linalg import condition, eigen, inverse_triangle
 from adaline.moments import Moments
+from adaline.procedures.iterative.minimum_norm import iterative_least_squares
+from adaline.procedures.iterative.sparse_rows import SparseRows, is_large_and_sparse
 from adaline.procedures.least_squares.minimum_norm import (
     minimum_norm,
     tall_minimum_norm,
@@ -71,6 +73,8 @@ def least_squares(
     if m is None:
         if rows is None:
             raise ValueError("least squares needs moments or rows.")
+        if is_large_and_sparse(rows.X):
+            return iterative_least_squares(SparseRows.of(rows, intercept))
         return wide_minimum_norm(rows, intercept)
     enough = m.rows >= m.p + intercept or bool(np.all(ridge > 0))
     normal = normal_equations(m, intercept, ridge) if enough else None

@@ -177,11 +177,58 @@ def spectrum_of_moments(m: Moments, intercept: bool, units: Array | None = None)
     )
 
 
+@dataclass(frozen=True)
+class CentredRows:
+    """Weighted rows A about their means and targets B, in units as in `Spectrum`; n x n side."""
+
+    A: Centred
+    B: Array
+    root: Array
+    weight: float
+    intercept: bool
+    flat: NDArray[np.bool_]
+    mean: Array
+    e: int
+    e_y: NDArray[np.int64]
+
+    def spectrum(self) -> Spectrum:
+        """A A' = U diag(s) U'."""
+        K, root, p, k = self.A.gram(), self.root, len(self.A.mean), self.B.shape[1]
+        s, U = _eigen_without_ones(K, root) if self.intercept else eigen(K)
+        s = np.where(s > 4 * len(root) * UNIT * s.max(initial=0.0), s, 0.0)
+        return Spectrum(
+            s=s,
+            a=U.T @ (self.B * root[:, None]),
+            rest=np.zeros(k),
+            weight=self.weight,
+            count=max(self.weight, float(len(root))),
+            intercept=self.intercept,
+            full=int(np.count_nonzero(s)) == p,
+            flat=self.flat,
+            mean=self.mean,
+            e=self.e,
+            e_y=self.e_y,
+            V=np.empty((0, 0)),
+            U=U,
+            A=self.A,
+        )
+
+
 def spectrum_of_rows(rows: Rows, intercept: bool, units: Array | None = None) -> Spectrum:
     """Through the n x n side, A A' = U diag(s) U': no p x p matrix."""
+    return centred_rows(rows, intercept, units).spectrum()
+
+
+def centred_rows(rows: Rows, intercept: bool, units: Array | None = None) -> CentredRows:
+    """Rows about their means, as CSR where they came so and that costs no digits.
+
+    Columns are divided by units (p,), if any.
+    """
     p, k = rows.X.shape[1], rows.Y.shape[1]
     root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
-    X, Y, root = rows.X[root > 0], rows.Y[root > 0], root[root > 0]
+    X, Y = rows.X, rows.Y
+    if len(rows.omega):
+        X, Y, root = X[root > 0], Y[root > 0], root[root > 0]
     weight = float(rows.omega.sum()) if len(rows.omega) else float(len(root))
     e = max(int(np.frexp(max(float(X.max()), -float(X.min())))[1]), -1000)
     e_y = np.asarray(np.frexp(np.abs(Y).max(axis=0))[1], dtype=np.int64)
@@ -197,7 +244,8 @@ def spectrum_of_rows(rows: Rows, intercept: bool, units: Array | None = None) ->
     else:
         C = np.multiply(X, np.ldexp(1.0, -e), dtype=np.float64)
         mean[:p] = _centre(C, root, weight) if intercept else 0.0
-        C *= root[:, None]
+        if len(rows.omega):
+            C *= root[:, None]
         if units is not None:  # after the mean is gone, so that rounding is that of what is left
             C /= np.ldexp(units, -e)
             mean[:p] /= np.ldexp(units, -e)
@@ -205,25 +253,21 @@ def spectrum_of_rows(rows: Rows, intercept: bool, units: Array | None = None) ->
     flat = np.ptp(B, axis=0) == 0 if intercept else np.abs(B).max(axis=0) == 0
     mean[p:] = _centre(B, root, weight) if intercept else 0.0
     e = e if units is None else 0
-    K = A.gram()
-    s, U = _eigen_without_ones(K, root) if intercept else eigen(K)
-    s = np.where(s > 4 * len(root) * UNIT * s.max(initial=0.0), s, 0.0)
-    return Spectrum(
-        s=s,
-        a=U.T @ (B * root[:, None]),
-        rest=np.zeros(k),
-        weight=weight,
-        count=max(weight, float(len(root))),
-        intercept=intercept,
-        full=int(np.count_nonzero(s)) == p,
-        flat=flat,
-        mean=mean,
-        e=e,
-        e_y=e_y,
-        V=np.empty((0, 0)),
-        U=U,
-        A=A,
-    )
+    return CentredRows(A, B, root, weight, intercept, flat, mean, e, e_y)
+
+
+@dataclass(frozen=True)
+class Later:
+    """Rows of which the spectrum is made when someone asks for it: most never do."""
+
+    rows: Rows
+    intercept: bool
+    centred: CentredRows | None = None
+
+    def spectrum(self) -> Spectrum:
+        """The spectrum of the rows."""
+        centred = self.centred
+        return (centred_rows(self.rows, self.intercept) if centred is None else centred).spectrum()
 
 
 def _far_from_centred(X: Any, root: Array, weight: float) -> bool:

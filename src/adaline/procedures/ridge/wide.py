@@ -12,7 +12,7 @@ from adaline.kernels.double_double import double_double
 from adaline.linalg import UNDERFLOW, UNIT
 from adaline.procedures.least_squares.gradients import gradients, minus_product
 from adaline.procedures.least_squares.refinement import outward
-from adaline.procedures.ridge.spectrum import Spectrum
+from adaline.procedures.ridge.spectrum import CentredRows, Spectrum
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
@@ -77,7 +77,9 @@ def _wide_targets(
     on = np.arange(k)
     for _ in range(4):
         high, tail = theta[:, on], low[:, on]
-        g, doubt, squares[on] = _pull(f, rows, which[on], lam[on], high, tail, rest, power)
+        g, doubt, squares[on] = pull(
+            f, f.s.sum(), rows, which[on], lam[on], high, tail, rest, power
+        )
         g[:p] /= rest[:, None]
         step, own = _wide_step(f, part[:, on], lam[on], g, twice * doubt)
         step[:p] /= rest[:, None]
@@ -110,8 +112,9 @@ def _wide_step(f: Spectrum, part: Array, lam: Array, g: Array, doubt: Array) -> 
     return np.vstack([d, db]), bound
 
 
-def _pull(
-    f: Spectrum,
+def pull(
+    f: Spectrum | CentredRows,
+    trace: float,
     rows: Rows,
     which: NDArray[np.int64],
     lam: Array,
@@ -122,13 +125,14 @@ def _pull(
 ) -> tuple[Array, Array, Array]:
     """g = A'(y - A w) - lam rest^2 w and sum r, bounds on |error of g|, and sums of squares.
 
-    Columns here are x / 2**power, which are not longer than those of f.
+    trace bounds the sum of squares of A. Columns here are x / 2**power, which are not longer than
+    those of f.
     """
     p, n, k = rows.X.shape[1], rows.X.shape[0], len(which)
     scale, mean = np.ldexp(1.0, -power), np.append(f.mean[:p] * rest, 0.0)
     g, g_low, squares = gradients(rows, which, scale, np.ldexp(1.0, -f.e_y[which]), theta, low)
     # Lengths of all columns together, about zero: rows enter the sums before they are centred.
-    reach = float(np.sqrt(f.s.sum() + f.weight * (1.0 + mean @ mean)))
+    reach = float(np.sqrt(trace + f.weight * (1.0 + mean @ mean)))
     target = np.sqrt(squares) + reach * np.linalg.norm(theta, axis=0)
     steps = 8 * (n // double_double.LANES + double_double.LANES + 16) + 2 * (p + 3) ** 2
     doubt = 4 * steps * UNIT**2 * reach * target
