@@ -28,8 +28,9 @@ from adaline.data.reading.checks import (
     check_text,
     wrong_type,
 )
-from adaline.data.reading.columns import column_at, missing_in, places_in
+from adaline.data.reading.columns import column_at, column_of, missing_in, places_in
 from adaline.data.reading.inputs import Input, encoded_names
+from adaline.data.reading.notations import read as read_levels
 from adaline.data.reading.options import (
     MISSING,
     MOST_LEVELS,
@@ -283,6 +284,32 @@ class Encoding:
         there = set(found.names)
         text = [e.name for e in self._entries() if e.levels is not None and e.name in there]
         return found.reread(text, self.na)
+
+    def forgiving(self, source: Any) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
+        """This encoding with texts among numbers, in the first rows, as gaps; and which they are.
+
+        It is for rows to predict, where one strange value should not stop all others; gaps must
+        be filled in (missing="auto" or "mean").
+        """
+        found = blocks(source)
+        if self.missing not in ("auto", "mean"):
+            return self, {}
+        try:
+            self.prepare(found).head()
+            return self, {}
+        except DataError:
+            there = set(found.names)
+            wanted = [e for e in self.inputs if e.levels is None and e.name in there]
+            head = self.reread(found).reread([e.name for e in wanted], self.na).head()
+        odd = {}
+        for entry in wanted:
+            column = column_of(head, entry.name)
+            levels = column.levels if column.kind == "text" else ()
+            strange = read_levels(levels, entry.reading or "number", self.na, len(levels)).strange
+            if strange:
+                odd[entry.name] = strange
+        marks = (text.strip() for texts in odd.values() for text in texts)
+        return replace(self, na=tuple(dict.fromkeys((*self.na, *marks)))), odd
 
     def read(self, block: Block) -> Block:
         """A block with its columns read as this encoding reads them; `prepare` does it for all."""
