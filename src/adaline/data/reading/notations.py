@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._dates import ORDERS, days_of
+from adaline.data.reading.dates import ORDERS, days_of
 from adaline.results import Array
 
 # Texts that stand for a missing value in a column of numbers or dates; case does not matter.

@@ -10,9 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.formulas.term_columns import Part, expanded, made_columns
-from adaline.data.formulas.terms import parsed, term_of
-from adaline.data.reading._applying import (
+from adaline.data.columns._applying import (
     encoded_columns,
     encoded_matrix,
     read_block,
@@ -20,18 +18,11 @@ from adaline.data.reading._applying import (
     side_by_side,
     unknown_values,
 )
-from adaline.data.reading._read_source import ReadSource
-from adaline.data.reading._study import Study, study
-from adaline.data.reading.blocks import blocks
-from adaline.data.reading.checks import (
-    check_choice,
-    check_text,
-    wrong_type,
-)
-from adaline.data.reading.columns import column_at, column_of, missing_in, places_in
-from adaline.data.reading.inputs import Input, encoded_names
-from adaline.data.reading.notations import read as read_levels
-from adaline.data.reading.options import (
+from adaline.data.columns._read_source import ReadSource
+from adaline.data.columns._study import Study, study
+from adaline.data.columns.inputs import Input, encoded_names
+from adaline.data.columns.of_blocks import column_at, column_of, missing_in, places_in
+from adaline.data.columns.options import (
     MISSING,
     MOST_LEVELS,
     UNKNOWN,
@@ -40,6 +31,15 @@ from adaline.data.reading.options import (
     asked_for,
     by_formula,
 )
+from adaline.data.columns.term_columns import Part, expanded, made_columns
+from adaline.data.columns.terms import parsed, term_of
+from adaline.data.reading.blocks import blocks
+from adaline.data.reading.checks import (
+    check_choice,
+    check_text,
+    wrong_type,
+)
+from adaline.data.reading.notations import read as read_levels
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError, DataWarning
 from adaline.results import Array
