@@ -7,6 +7,7 @@ would lose every digit when features have large means; centred sums do not.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline._threads import over_pieces, pieces
+from adaline._threads import pieces, summed
 from adaline.kernels.sums import sums
 from adaline.linalg import UNIT, symmetric
 from adaline.mapreduce import Reduction
@@ -23,6 +24,7 @@ from adaline.results import Array
 from adaline.tiles import (
     FAINT,
     VAGUE,
+    add_product,
     as_rows,
     check_finite,
     exponents,
@@ -329,18 +331,18 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     def of_piece(i: int, j: int) -> Array:
         rest = (Y[i:j], root[i:j], scale, shift)
         if q > _FEW:
-            G = np.zeros((q, q))
+            G, room = np.zeros((q, q)), np.empty((q, q))
             for tile in tiles(X, Y, root, scale, shift, rows, i, j):
-                G += tile.T @ tile  # numpy lets go of the GIL here, which scipy's dsyrk does not
+                add_product(G, tile, room)
         elif is_sparse(X):
             G = sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest)
         else:
             G = sums.gram_dense(X[i:j], *rest)
         return G
 
-    parts = over_pieces(of_piece, n, q)
-    longest = pieces(n, q)[0][1]
-    return sum(parts[1:], parts[0]), min(rows, n) + longest // rows + len(parts)
+    cuts = pieces(n, q, q * q)
+    longest = cuts[0][1]
+    return summed(of_piece, operator.iadd, cuts), min(rows, n) + longest // rows + len(cuts)
 
 
 def _in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:

@@ -19,20 +19,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import over_pieces, pieces
+from adaline._threads import over_cuts, over_pieces, pieces
 from adaline.kernels.losses import losses
 from adaline.kernels.losses.links import ROWS
 from adaline.kernels.sums import sums
 from adaline.linalg import UNDERFLOW, UNIT, symmetric
 from adaline.results import Array
-from adaline.tiles import exponents, is_sparse, tile_rows, tiles
+from adaline.tiles import add_product, exponents, is_sparse, tile_rows, tiles
 
 FEW = 64  # columns up to which our own loop makes a Gram matrix faster than BLAS
 UNPACKED = 256  # columns up to which sparse rows are unpacked, and may be centred
 MANY = 2000  # columns beyond which no p x p matrix is made
 NEAR = 4.0  # means of this many deviations cost no digit to speak of
-_LITTLE, _WORK, _PIECES = 2**23, 2**27, 8  # products worth a piece, and more; pieces, at most
-_PIECE, _NUMBERS = 4096, 2**20  # rows and numbers of a piece of `_threads.pieces`, at least
+_LITTLE, _SHARED = 2**23, 512  # products worth a piece, and columns of such small pieces, at most
+_BLOCK = 4096  # rows that are copied at a time
 _STEEPEST = 2.0**1000  # curvature of a penalty, at most
 _NONE = np.empty(0)
 
@@ -292,14 +292,15 @@ class Objective:
             if p >= FEW:
                 part = X[i:j] if is_sparse(X) else np.ascontiguousarray(X[i:j])
                 rows = min(max(tile_rows(p), 2 * p), j - i)
-                filled = tiles(part, *rest, rows)
-                # numpy's product of a matrix with its own transpose lets go of the GIL.
-                return _summed(tile.T @ tile for tile in filled)
+                G, room = np.zeros((p + 1, p + 1)), np.empty((p + 1, p + 1))
+                for tile in tiles(part, *rest, rows):
+                    add_product(G, tile, room)
+                return G
             if is_sparse(X):
                 return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
             if stride == 1:
                 return np.asarray(sums.gram_dense(X[i:j], *rest))
-            blocks = [(k, min(k + _PIECE, j)) for k in range(i, j, _PIECE)]  # copied, they are even
+            blocks = [(k, min(k + _BLOCK, j)) for k in range(i, j, _BLOCK)]  # copied, they are even
             return _summed(
                 sums.gram_dense(
                     np.ascontiguousarray(X[k:m]), none[k:m], root[k:m], self.scale, self.shift
@@ -329,7 +330,7 @@ class Objective:
     def depth(self) -> float:
         """Rounded additions behind a component of the gradient, at most."""
         n, q = self.X.shape[0], len(self.top)
-        start, stop = pieces(n, min(q, 512))[0]
+        start, stop = pieces(n, q - 1)[0]
         return float(tile_rows(q) + (stop - start) / ROWS + 64 if self.centred else n)
 
     def rounding(self, theta: Array, here: Evaluation) -> Array:
@@ -434,21 +435,16 @@ def _over(work: Any, X: Any) -> list[Any]:
     n, p = X.shape
     if is_sparse(X) and p > MANY:  # sums too large to hold several of
         return [work(0, n)]
-    return over_pieces(work, n, min(p, 512))
+    return over_pieces(work, n, p)
 
 
 def _products(work: Callable[[int, int], Array], n: int, q: int) -> list[Array]:
     """work(start, stop) of pieces of n rows; a row costs q^2 products, so pieces may be short."""
-    if q <= FEW or q > 512 or n * q * q < 2 * _LITTLE:
-        return over_pieces(work, n, q)
-    cuts = np.linspace(0, n, int(np.clip(n * q * q // _WORK, 2, _PIECES)) + 1).astype(int)
-
-    def of_parts(i: int, j: int) -> list[Array]:
-        return [work(*cuts[k : k + 2]) for k in range(i // _PIECE, j // _PIECE)]
-
-    # Each cut is worth a thread of its own, so pretend that it has as many numbers as such a piece.
-    parts = over_pieces(of_parts, _PIECE * (len(cuts) - 1), _NUMBERS // _PIECE)
-    return [G for part in parts for G in part]
+    cuts = pieces(n, q, q * q)
+    if len(cuts) == 1 and FEW < q <= _SHARED and n * q * q >= 2 * _LITTLE:
+        middle = n // 2  # little work, but Newton's steps have nothing else to wait for
+        cuts = [(0, middle), (middle, n)]
+    return over_cuts(work, cuts)
 
 
 def _summed(parts: Iterable[Array]) -> Array:

@@ -154,6 +154,16 @@ def tiles(
         yield tile
 
 
+def add_product(G: Array, tile: Array, room: Array) -> None:
+    """G += tile' tile, by way of room, of the shape of G.
+
+    numpy lets go of the GIL here, which scipy's dsyrk does not. New room for every product would
+    take the system longer to clear than to fill.
+    """
+    np.matmul(tile.T, tile, out=room)
+    G += room
+
+
 def tile_rows(q: int) -> int:
     """Rows of a tile with q columns."""
     return int(np.clip(_TILE // (q + 1), 256, 4096))
