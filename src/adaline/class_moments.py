@@ -16,8 +16,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline.class_tiles import FLUSH, Codes, checked_codes, class_sums, in_float_range, units
+from adaline.class_tiles import (
+    Codes,
+    checked_codes,
+    class_pieces,
+    class_sums,
+    in_float_range,
+    units,
+)
 from adaline.errors import refuse_beyond_memory
+from adaline.kernels.sums.classes import FLUSH
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, blocks_of, count, named, words
 from adaline.results import Array
@@ -273,7 +281,8 @@ def _of(
     scatter = G - _outer(sums * root, covariance)
     # Every sum has at most N additions after N - 8 rounded operations on its terms.
     most = max(FLUSH, 256 * K) + K
-    gamma = (min(X.shape[0], most) + X.shape[0] // 256 + 16) * UNIT
+    more = len(class_pieces(*X.shape, K, covariance)) - 1
+    gamma = (min(X.shape[0], most) + X.shape[0] // 256 + 16 + more) * UNIT
     lost = X.shape[0] * _LOST
     reach = np.sqrt(_diagonals(G, covariance) + lost)
     mean = np.where(weight[:, None] > 0, shift + sums * root * root, 0.0)
