@@ -26,7 +26,7 @@ Cuts = list[tuple[int, int]]
 _NUMBERS = 2**20  # in a piece, at least: a millisecond of work
 _PRODUCTS = 2**26  # in a piece, at least, where a row of q numbers costs q^2 products
 _PIECES = 32  # at most: twice the cores of a large machine, so that none waits long at the end
-_ROOM = 2**23  # numbers in the sums of all pieces together, at most: 64 MB
+_ROOM = 2**22  # numbers in the sums of all pieces together, at most: 32 MB
 _WORTH = 8  # pieces, if room for fewer the threads of BLAS do better
 _ROWS = 256  # a multiple of which every piece holds: whole tiles
 _LARGE = 512  # columns beyond which BLAS has work enough for its own threads
@@ -184,6 +184,11 @@ def one_blas_thread(q: int) -> AbstractContextManager[None]:
     very cores that the next pass wants for its own threads: it would take twice as long.
     """
     return _one_thread if q <= _LARGE else nullcontext()
+
+
+def between_passes(n: int, q: int) -> AbstractContextManager[None]:
+    """`one_blas_thread`, where the passes are over so many rows that threads share them."""
+    return one_blas_thread(q) if n * q >= 2 * _NUMBERS else nullcontext()
 
 
 def threads() -> int:

@@ -281,7 +281,7 @@ def _of(
     scatter = G - _outer(sums * root, covariance)
     # Every sum has at most N additions after N - 8 rounded operations on its terms.
     most = max(FLUSH, 256 * K) + K
-    more = len(class_pieces(*X.shape, K, covariance)) - 1
+    more = len(class_pieces(X.shape[0], X.shape[1], K, covariance)) - 1
     gamma = (min(X.shape[0], most) + X.shape[0] // 256 + 16 + more) * UNIT
     lost = X.shape[0] * _LOST
     reach = np.sqrt(_diagonals(G, covariance) + lost)

@@ -24,13 +24,13 @@ from adaline.results import Array
 from adaline.tiles import (
     FAINT,
     VAGUE,
-    add_product,
     as_rows,
     check_finite,
     exponents,
     first_mean,
     in_range,
     is_sparse,
+    product_of,
     tile_rows,
     tiles,
 )
@@ -331,9 +331,7 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     def of_piece(i: int, j: int) -> Array:
         rest = (Y[i:j], root[i:j], scale, shift)
         if q > _FEW:
-            G, room = np.zeros((q, q)), np.empty((q, q))
-            for tile in tiles(X, Y, root, scale, shift, rows, i, j):
-                add_product(G, tile, room)
+            G = product_of(tiles(X, Y, root, scale, shift, rows, i, j), q)
         elif is_sparse(X):
             G = sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest)
         else:

@@ -25,7 +25,7 @@ from adaline.kernels.losses.links import ROWS
 from adaline.kernels.sums import sums
 from adaline.linalg import UNDERFLOW, UNIT, symmetric
 from adaline.results import Array
-from adaline.tiles import add_product, exponents, is_sparse, tile_rows, tiles
+from adaline.tiles import exponents, is_sparse, product_of, tile_rows, tiles
 
 FEW = 64  # columns up to which our own loop makes a Gram matrix faster than BLAS
 UNPACKED = 256  # columns up to which sparse rows are unpacked, and may be centred
@@ -291,11 +291,8 @@ class Objective:
             rest = none[i:j], root[i:j], self.scale, self.shift
             if p >= FEW:
                 part = X[i:j] if is_sparse(X) else np.ascontiguousarray(X[i:j])
-                rows = min(max(tile_rows(p), 2 * p), j - i)
-                G, room = np.zeros((p + 1, p + 1)), np.empty((p + 1, p + 1))
-                for tile in tiles(part, *rest, rows):
-                    add_product(G, tile, room)
-                return G
+                rows = _even(j - i, max(tile_rows(p), 2 * p))
+                return product_of(tiles(part, *rest, rows), p + 1)
             if is_sparse(X):
                 return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
             if stride == 1:
@@ -308,7 +305,7 @@ class Objective:
                 for k, m in blocks
             )
 
-        G = _summed(_products(of_piece, X.shape[0], p + 1))
+        G = _summed(_products(of_piece, X.shape[0], p + 1, apart=stride > 1))
         G = G if p >= FEW else symmetric(G)
         if not self.intercept:
             G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
@@ -323,7 +320,7 @@ class Objective:
         omega = self.omega[::stride] if len(self.omega) else np.ones(-(-self.X.shape[0] // stride))
         X = self.X[::stride]
         omega = omega * (self.weight / max(float(omega.sum()), np.finfo(np.float64).tiny))
-        X = X if is_sparse(X) else np.ascontiguousarray(X)
+        X = X if is_sparse(X) else _copied(X)
         target, offset = self.target[::stride].copy(), self.offset[::stride].copy()
         return replace(self, X=X, target=target, omega=omega, offset=offset)
 
@@ -431,6 +428,23 @@ def _spread(X: Any, first: Array, unit: Array, i: int, j: int) -> tuple[Array, A
     return total.sum(axis=0), squares.sum(axis=0), top.max(axis=0)
 
 
+def _even(n: int, rows: int) -> int:
+    """About so many rows of n, such that none are left over for a small last tile."""
+    even = -(-n // max(round(n / rows), 1))
+    return even if even <= _BLOCK else rows  # sums may not be longer than `depth` says
+
+
+def _copied(X: Array) -> Array:
+    """A contiguous copy of rows that lie apart, by threads: each row is a wait for the memory."""
+    found = np.empty(X.shape, dtype=X.dtype)
+
+    def of_piece(i: int, j: int) -> None:
+        found[i:j] = X[i:j]
+
+    over_pieces(of_piece, len(X), 4 * X.shape[1])
+    return found
+
+
 def _over(work: Any, X: Any) -> list[Any]:
     n, p = X.shape
     if is_sparse(X) and p > MANY:  # sums too large to hold several of
@@ -438,9 +452,16 @@ def _over(work: Any, X: Any) -> list[Any]:
     return over_pieces(work, n, p)
 
 
-def _products(work: Callable[[int, int], Array], n: int, q: int) -> list[Array]:
-    """work(start, stop) of pieces of n rows; a row costs q^2 products, so pieces may be short."""
+def _products(
+    work: Callable[[int, int], Array], n: int, q: int, *, apart: bool = False
+) -> list[Array]:
+    """work(start, stop) of pieces of n rows; a row costs q^2 products, so pieces may be short.
+
+    So they may be where rows lie apart: each is a wait for the memory.
+    """
     cuts = pieces(n, q, q * q)
+    if apart:
+        cuts = max(cuts, pieces(n, 4 * q, q * q), key=len)
     if len(cuts) == 1 and FEW < q <= _SHARED and n * q * q >= 2 * _LITTLE:
         middle = n // 2  # little work, but Newton's steps have nothing else to wait for
         cuts = [(0, middle), (middle, n)]
