@@ -156,6 +156,18 @@ def test_fits_have_the_same_bits_with_any_number_of_threads(rng, make, target, p
     assert same(bits_with(work, (1, 3, 16)))
 
 
+@pytest.mark.parametrize("covariance", ["shared", "full", "diagonal"])
+def test_gaussians_of_many_columns_have_the_same_bits_with_any_number_of_threads(rng, covariance):
+    X, y = rng.standard_normal((3000, 400)), rng.integers(0, 2, 3000)
+
+    def work():
+        model = GaussianClassifier(covariance).fit(X, y)
+        g = model.model_
+        return model.moments_.scatter, g.means, g.metrics[0].A, g.W, g.b, model.predict_proba(X)
+
+    assert same(bits_with(work))
+
+
 def test_an_error_in_a_thread_reaches_the_caller():
     def work(start, stop):
         raise ValueError("told")

@@ -56,6 +56,8 @@ def over_pieces(work: Callable[[int, int], T], n: int, q: int) -> list[T]:
 
 def over_cuts(work: Callable[[int, int], T], cuts: Cuts) -> list[T]:
     """work(start, stop) of every cut, in order."""
+    if len(cuts) == 1:  # small data: no time to lose
+        return [work(*cuts[0])]
     found: list[T] = []
     _share_out(_Shares(work, cuts, found.append))
     return found
@@ -63,6 +65,8 @@ def over_cuts(work: Callable[[int, int], T], cuts: Cuts) -> list[T]:
 
 def summed(work: Callable[[int, int], T], add: Callable[[T, T], T], cuts: Cuts) -> T:
     """work(start, stop) of every cut, added in order as soon as may be: few are kept at a time."""
+    if len(cuts) == 1:
+        return work(*cuts[0])
     total: list[T] = []
 
     def take(part: T) -> None:
@@ -111,15 +115,12 @@ class _Shares(Generic[T]):
 
 def _share_out(shares: _Shares[Any]) -> None:
     """Do all pieces, in this thread and in as many more as are free."""
-    if len(shares.left) == 1:
-        shares.do()
-    else:
-        with _budget.helpers(len(shares.left) - 1) as helpers:
-            if helpers == 0:
-                shares.do()
-            else:
-                with _one_thread:
-                    _with_helpers(shares, helpers)
+    with _budget.helpers(len(shares.left) - 1) as helpers:
+        if helpers == 0:
+            shares.do()
+        else:
+            with _one_thread:
+                _with_helpers(shares, helpers)
     shares.check()
 
 

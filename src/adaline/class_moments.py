@@ -10,12 +10,14 @@ Letters: K classes, p features, n_k weight and m_k mean of class k.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adaline._threads import one_blas_thread
 from adaline.class_tiles import (
     Codes,
     checked_codes,
@@ -38,6 +40,7 @@ COVARIANCE = replace(
 CLASSES = count(1, 10**6)
 SIZE = count(0)
 
+_SMALL = 2**13  # products too few for threads of BLAS, which change the last digit
 _LOST = 2.0**-1072  # a square may lose this much below float64's range
 _FAR = -400  # powers of two between units, from which on nothing is left of the smaller
 
@@ -312,7 +315,9 @@ def _column(part: Array, whole: Array) -> Array:
 def _outer(D: Array, covariance: Covariance) -> Array:
     """D_k D_k' of each class, in the shape of the scatter."""
     if covariance == "shared":
-        return np.asarray(D.T @ D)
+        p = D.shape[1]
+        with one_blas_thread(p) if p * D.size > _SMALL else nullcontext():
+            return np.asarray(D.T @ D)
     return D[:, :, None] * D[:, None, :] if covariance == "full" else D * D
 
 
