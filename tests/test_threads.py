@@ -6,7 +6,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from threading import Event, Lock, Thread, current_thread
+from threading import Barrier, Event, Lock, Thread
 from threading import enumerate as enumerate_threads
 from time import sleep, time_ns
 
@@ -156,6 +156,26 @@ def test_fits_have_the_same_bits_with_any_number_of_threads(rng, make, target, p
     assert same(bits_with(work, (1, 3, 16)))
 
 
+@pytest.mark.parametrize(("n", "p"), [(3000, 100), (600, 300), (2000, 40)])
+def test_moments_of_rows_that_are_not_cut_have_the_same_bits(rng, n, p):
+    X, codes = rng.standard_normal((n, p)), rng.integers(0, 2, n)
+
+    def work():
+        found = [ClassMoments.of(X, codes, 2, None, c) for c in ("shared", "full", "diagonal")]
+        return [Moments.of(X).scatter, *(m.scatter for m in found)]
+
+    assert len(pieces(n, p, p * p)) == 1
+    assert same(bits_with(work, (1, 2, 3)))
+
+
+@pytest.mark.parametrize("n", [40_000, 250_000])
+def test_newton_steps_of_many_columns_have_the_same_bits(n):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 100))
+    y = X @ rng.standard_normal(100) / 10 + rng.standard_normal(n) > 0
+    assert same(bits_with(lambda: [LogisticRegression(alpha=1.0).fit(X, y).coef_], (1, 2, 3)))
+
+
 @pytest.mark.parametrize("covariance", ["shared", "full", "diagonal"])
 def test_gaussians_of_many_columns_have_the_same_bits_with_any_number_of_threads(rng, covariance):
     X, y = rng.standard_normal((3000, 400)), rng.integers(0, 2, 3000)
@@ -205,13 +225,12 @@ class Crowd:
     """How many threads work on pieces at once."""
 
     def __init__(self):
-        self.lock, self.now, self.most, self.names = Lock(), 0, 0, set()
+        self.lock, self.now, self.most = Lock(), 0, 0
 
     def work(self, start, stop):
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
-            self.names.add(current_thread().name)
         sleep(0.005)
         with self.lock:
             self.now -= 1
@@ -363,9 +382,9 @@ def test_a_fork_has_threads_of_its_own():
         before = over_cuts(lambda i, j: i, cuts)  # the parent's threads are there, and idle
         child = os.fork()
         if child == 0:
-            crowd = Crowd()
-            over_cuts(crowd.work, cuts)
-            os._exit(0 if len(crowd.names) > 1 and before == list(range(8)) else 1)
+            both = Barrier(2, timeout=10)  # passed only by two threads at once
+            places = over_cuts(lambda i, j: both.wait(), cuts[:2])
+            os._exit(0 if sorted(places) == [0, 1] and before == list(range(8)) else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 

@@ -6,12 +6,13 @@ The sibling of `tiles` for rows with a class code each. No copy of X is ever mad
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline._threads import Cuts, pieces, summed
+from adaline._threads import Cuts, one_blas_thread, pieces, summed
 from adaline.kernels.sums import classes
 from adaline.kernels.sums.classes import FLUSH
 from adaline.kernels.sums.sums import GRAM_ROWS
@@ -25,6 +26,7 @@ Codes = NDArray[np.int64]
 _HEAD = 16  # rows of a class that guess its mean
 _TILE = 2**17  # numbers in a tile: a megabyte
 _BUFFER = 2**21  # numbers in the largest tile: 16 MB
+_SMALL = 2**13  # numbers in rows too few for threads of BLAS
 _FEW = 64  # columns up to which our own loop beats BLAS
 _NUMBERS = 2**16  # in the tiles of our own loop, one a class, at most: half a megabyte
 
@@ -82,7 +84,10 @@ def class_sums(
             return _grams_alone(X, codes, root, scale, shift, covariance)
         return _grams_of_piece(X, codes, root, scale, shift, covariance, i, j)
 
-    sums, G = summed(of_piece, _added, cuts)
+    # Threads of BLAS would change the last digit.
+    alone = len(cuts) == 1 and X.shape[0] * X.shape[1] > _SMALL
+    with one_blas_thread(X.shape[1]) if alone else nullcontext():
+        sums, G = summed(of_piece, _added, cuts)
     return weight, shift, sums, G if covariance == "diagonal" else _symmetric(G)
 
 

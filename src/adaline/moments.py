@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline._threads import pieces, summed
+from adaline._threads import one_blas_thread, pieces, summed
 from adaline.kernels.sums import sums
 from adaline.linalg import UNIT, symmetric
 from adaline.mapreduce import Reduction
@@ -340,7 +341,10 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
 
     cuts = pieces(n, q, q * q)
     longest = cuts[0][1]
-    return summed(of_piece, operator.iadd, cuts), min(rows, n) + longest // rows + len(cuts)
+    # Threads of BLAS would change the last digit.
+    with one_blas_thread(q) if len(cuts) == 1 and q > _FEW else nullcontext():
+        G = summed(of_piece, operator.iadd, cuts)
+    return G, min(rows, n) + longest // rows + len(cuts)
 
 
 def _in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:

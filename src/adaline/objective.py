@@ -12,6 +12,7 @@ the penalty is that of the weights in the units of X. What the loss of a row is,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import over_cuts, over_pieces, pieces
+from adaline._threads import one_blas_thread, over_cuts, over_pieces, pieces
 from adaline.kernels.losses import losses
 from adaline.kernels.losses.links import ROWS
 from adaline.kernels.sums import sums
@@ -465,7 +466,9 @@ def _products(
     if len(cuts) == 1 and FEW < q <= _SHARED and n * q * q >= 2 * _LITTLE:
         middle = n // 2  # little work, but Newton's steps have nothing else to wait for
         cuts = [(0, middle), (middle, n)]
-    return over_cuts(work, cuts)
+    # Threads of BLAS would change the last digit.
+    with one_blas_thread(q) if len(cuts) == 1 and q > FEW else nullcontext():
+        return over_cuts(work, cuts)
 
 
 def _summed(parts: Iterable[Array]) -> Array:
