@@ -73,7 +73,7 @@ def works(kernel):
 
 def process(folder, work=INSIDE):
     """A process that finds modules in a folder, and this very adaline."""
-    path = os.pathsep.join([str(folder), str(Path(neurons.__file__).parents[2])])
+    path = os.pathsep.join([str(folder), str(Path(neurons.__file__).parents[3])])
     places = {"PYTHONPATH": path, "ADALINE_CACHE_DIR": str(folder / "cache")}
     return subprocess.Popen(
         [sys.executable, "-c", work],
@@ -348,3 +348,50 @@ def test_the_bits_do_not_depend_on_what_the_cache_holds(tmp_path, monkeypatch, k
             monkeypatch.delitem(sys.modules, name, raising=False)
         told.append(importlib.import_module("calls").answer)
     assert told == [told[0]] * 4
+
+
+PARTED = """import numpy as np
+from adaline._jit import kernel, sums_kernel
+@sums_kernel
+def total(x, y, out):
+    s = t = x[0] * 0
+    for i in range(len(x)):
+        s += x[i] * y[i]
+    for i in range(len(x)):
+        out[i] = out[i] * s + x[i]
+    for i in range(len(x)):
+        t += np.conj(out[i]) * y[i]
+    for i in range(len(x)):
+        out[i] += t * y[i]
+    for i in range(len(x)):
+        s += out[i] * y[i] * t
+    return s * t
+@kernel
+def several(x, y, out):
+    s = total(x, y, out)
+    for k in range(1, 4):
+        s += total(x[k:], y[k:], out[k:])
+    return s + total(y, x, out) + total(out, x, out) * total(out, y, x)
+rng = np.random.default_rng(0)
+for n in range(7, 200):
+    z = (rng.standard_normal((3, n)) + 1j * rng.standard_normal((3, n))) / 20
+    print(several(*z))
+print(sum(several.stats.cache_hits.values()))
+"""
+
+
+def test_a_process_that_compiles_and_one_that_loads_give_the_same_bits(tmp_path):
+    """A call must not end in the callee's own machine code where that happens to be in memory."""
+    (tmp_path / "parted.py").write_text(PARTED)
+    cold, warm = (
+        process(tmp_path, "import parted").communicate(timeout=60)[0].split() for _ in range(2)
+    )
+    assert (cold.pop(), warm.pop()) == ("0", "1")
+    assert cold == warm
+
+
+def test_a_kernel_that_kernels_call_serves_python_too(tiny):
+    (tiny.folder / "calls.py").write_text(_KERNEL.format("tiny", "twice", "g", "twice(x)"))
+    work = "import calls, tiny; print(calls.g(1.0), tiny.twice(4.0), tiny.twice.signatures)"
+    told = process(tiny.folder, work).communicate(timeout=60)[0]
+    assert told.split("\n")[0] == "2.0 8.0 [(float64,)]"

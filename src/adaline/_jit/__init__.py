@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import types
 from numba.extending import intrinsic
 
 from adaline._jit.cache import KernelCache
+from adaline._jit.dispatch import Kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,14 +42,15 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, fastmath: bool | set[str], **more: bool) -> F:
+    if numba.config.DISABLE_JIT:
+        return function
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **more}
-    compiled: F = numba.njit(**options)(function)
-    if not numba.config.DISABLE_JIT:
-        options["fastmath"] = sorted(fastmath) if isinstance(fastmath, set) else fastmath
-        # Not cache=True: where numba cannot write, it keeps machine code beside the sources.
-        with suppress(OSError):  # no sources to be read, as in a zip archive: compile each time
-            compiled._cache = KernelCache(function, options.items())  # type: ignore[attr-defined]
-    return compiled
+    compiled = Kernel(function, **options)
+    options["fastmath"] = sorted(fastmath) if isinstance(fastmath, set) else fastmath
+    # Not cache=True: where numba cannot write, it keeps machine code beside the sources.
+    with suppress(OSError):  # no sources to be read, as in a zip archive: compile each time
+        compiled._cache = KernelCache(function, options.items())
+    return cast(F, compiled)
 
 
 def _fma_exactly(a: float, b: float, c: float) -> float:
