@@ -256,6 +256,36 @@ def test_machine_code_unused_for_a_month_is_thrown_away(tiny):
     assert len(list(others.iterdir())) == 2
 
 
+def test_of_too_much_machine_code_the_oldest_is_thrown_away(tiny, monkeypatch):
+    monkeypatch.setattr(cache, "_MOST", 5000)
+    (tiny.folder / "cache").mkdir(mode=0o700)
+    ages = {"0": 0.1, "1": 3, "2": 5, "3": 4, "4": 0.5}  # in days
+    for name, days in ages.items():
+        directory = tiny.folder / "cache" / (16 * name)
+        directory.mkdir()
+        (directory / "kernel").write_bytes(bytes(2000))
+        then = time.time() - days * 86400
+        os.utime(directory / "kernel", (then, then))
+        os.utime(directory, (then, then))
+    cache._clean(tiny.folder / "cache")
+    left = {one.name[0] for one in (tiny.folder / "cache").iterdir()}
+    assert left == {"0", "4"}  # 1 would be too much, and what was used today stays in any case
+
+
+def test_every_file_of_a_cache_may_be_cut_short(tiny):
+    kernel = tiny()
+    assert (kernel(21.0), kernel(21), kernel(21.0j)) == (42.0, 42.0, 42.0j)
+    files = kept(tiny.folder)
+    assert len(files) == 3
+    for file in files:
+        whole = file.read_bytes()
+        for cut in (0, 1, 20, len(whole) // 2, len(whole) - 1):
+            file.write_bytes(whole[:cut])
+            kernel = tiny()
+            assert (kernel(21.0), kernel(21), kernel(21.0j)) == (42.0, 42.0, 42.0j)
+            assert sum(kernel.stats.cache_hits.values()) == 2
+
+
 def test_machine_code_in_use_stays_young(tiny):
     works(tiny())
     (file,) = kept(tiny.folder)
