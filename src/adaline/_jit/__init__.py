@@ -2,10 +2,13 @@
 
 What Python calls is compiled whole: with all that it calls, as one piece of machine code, which is
 kept on disk. What kernels call is a part: it is translated, linked into each kernel that calls it,
-and optimised only there. Parts have no machine code of their own, which saves a tenth to a quarter
-of the time to compile, and the code of a kernel depends on its sources alone. Else a kernel would end in the
-copy of a part that happens to be in memory; where sums may be added up in any order, copies differ
-in their last bits, and answers would depend on what the cache holds.
+and optimised as a whole only there. Parts have no machine code of their own, which saves a tenth to
+a quarter of the time to compile, and the code of a kernel depends on its sources alone. Else a
+kernel would end in the copy of a part that happens to be in memory; where sums may be added up in
+any order, copies differ in their last bits, and answers would depend on what the cache holds.
+
+Parts do get the passes that clean up single functions: without them RLS and NLMS run a third to a
+half slower.
 """
 
 from __future__ import annotations
@@ -81,9 +84,6 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc]
 
 class _Part(JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel that others link: neither optimised as a whole, nor machine code."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
         """Nothing to do: the kernel that links this is optimised."""
