@@ -8,6 +8,7 @@ from typing import Any
 
 import adaline
 from adaline.cli import _columns
+from adaline.cli._again import code
 from adaline.cli._ask import Measured
 from adaline.cli._columns import Columns
 from adaline.cli._costly import said
@@ -72,32 +73,8 @@ class Story:
 
     def code(self) -> str:
         """Python that does it again."""
-        model, exposure = self.found.model, self.plan.exposure
-        said: dict[str, Any] = {"missing": self.plan.missing} | self._said()
-        if exposure is not None:
-            said["exposure"] = exposure
-        given = ", ".join(f"{option}={value!r}" for option, value in said.items())
-        options = "".join(f", {option}={value!r}" for option, value in self.options.items())
-        blocks, rows = "", repr(title(self.source))
-        if options:
-            blocks, rows = "blocks, ", f"blocks({rows}{options})"
-        return (
-            f"from adaline import {type(model).__name__}\n"
-            f"from adaline.data import {blocks}fit\n\n"
-            f"model = {model!r}\n"
-            f"fit(model, {rows}, {self.plan.target!r}, {given})\n"
-        )
-
-    def _said(self) -> dict[str, Any]:
-        """What the user said of columns, as `adaline.data.fit` takes it."""
-        if self.seen is None:
-            return {}
-        names, columns = [column.name for column in self.seen.columns], self.columns
-        said = columns.options(names, self.plan.target, [])
-        if (columns.only or columns.ignore) and columns.formula is None:
-            said["columns"] = [entry.name for entry in self.seen.encoding.inputs]
-        options = ("columns", "read", "na", "use", "formula")
-        return {option: said[option] for option in options if option in said}
+        said = self.columns, self.options, self.plan.cv if self.folded is not None else 0
+        return code(title(self.source), self.source, self.plan, self.found.model, *said)
 
     def tell(self, kept: str | None, full: bool = False) -> None:
         """Print; `full` shows odds ratios and standardised coefficients, too."""

@@ -21,6 +21,8 @@ _HOME = {
     "load": "adaline.data.storing.model_files",
     "Look": "adaline.data.reading.look",
     "look": "adaline.data.reading.look",
+    "Table": "adaline.data.tables",
+    "table": "adaline.data.tables",
     "save": "adaline.data.storing.model_files",
 }
 
@@ -30,6 +32,7 @@ __all__ = [
     "Look",
     "Prepared",
     "Source",
+    "Table",
     "blocks",
     "describe",
     "export",
@@ -37,6 +40,7 @@ __all__ = [
     "load",
     "look",
     "save",
+    "table",
 ]
 
 __getattr__, __dir__ = lazily(globals(), _HOME)
@@ -49,3 +53,4 @@ if TYPE_CHECKING:
     from adaline.data.reading.source import Block, Source
     from adaline.data.storing.export import export
     from adaline.data.storing.model_files import Prepared, describe, load, save
+    from adaline.data.tables import Table, table
