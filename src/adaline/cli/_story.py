@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ class Story:
             separability=found.separability,
             converged=found.converged,
             spreads=None if found.X is None else spreads_of(found.X),
+            X=found.X,
             **facts_of(folded),
         )
 
@@ -64,10 +66,32 @@ class Story:
         plain: dict[str, Any] = strict(self.verdict.quality)
         return plain
 
+    def doubts(self) -> list[str]:
+        """What reading and learning said, with advice."""
+        said = [] if self.seen is None else _columns.doubts(self.seen)
+        return said + [sentence(text) for text in self.found.said]
+
+    def data_facts(self, mark: str | None) -> dict[str, Any]:
+        """What a report tells of the data: where from, when, which bytes, and what was done."""
+        facts: dict[str, Any] = {
+            "source": title(self.source),
+            "read on": date.today().isoformat(),
+            "rows learned from": self.found.rows or "many",
+        }
+        if self.found.left_out:
+            facts["rows left out"] = self.found.left_out
+        if mark is not None:
+            facts["SHA-256"] = mark
+        if self.source.notes:
+            facts["noticed"] = "; ".join(self.source.notes)
+        for line in [] if self.seen is None else _columns.lines(self.seen):
+            what, _, how = line.partition(": ")
+            facts[what.lower()] = how
+        return facts
+
     def warnings(self) -> list[str]:
         """Doubts with advice, each once."""
-        said = [] if self.seen is None else _columns.doubts(self.seen)
-        said += [sentence(text) for text in self.found.said]
+        said = self.doubts()
         said += [sentence(text) for text in self.verdict.warnings]
         return list(dict.fromkeys(said))
 

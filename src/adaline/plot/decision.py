@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Ints = NDArray[np.int64]
+_WIDE = 44  # letters beside an axis
 _RINGS = 100  # wrong or support rows up to which each gets a mark; more would hide the rest
 
 
@@ -261,8 +262,8 @@ class DecisionDisplay(Display):
         if len(self.supports) <= _RINGS:
             _ring(ax, self.supports, "s", "supports")
         ax.set(xlim=box[:2], ylim=box[2:])
-        ax.set_xlabel(_canvas.plain(self.names[0]))
-        ax.set_ylabel(_canvas.plain(self.names[1]))
+        ax.set_xlabel(_canvas.plain(self.names[0], _WIDE))
+        ax.set_ylabel(_canvas.plain(self.names[1], _WIDE))
         _canvas.legend(ax)
 
 

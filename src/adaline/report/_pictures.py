@@ -143,7 +143,7 @@ def _of_classifier(model: Any, rows: Rows, names: list[str], facts: Mapping[str,
     if 2 <= p <= _BROAD:
         yield (
             "decision",
-            "Decisions",
+            "Decisions of the fit to all rows" if "way" in facts else "Decisions",
             lambda: plot.DecisionDisplay.from_estimator(model, X, y, names=names),
         )
 
