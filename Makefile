@@ -6,7 +6,7 @@ ARGS ?=
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench fuzz clean
+.PHONY: help demo test lint docs bench fuzz tables clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -40,6 +40,9 @@ fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks u
 	PYTHONPATH=tests $(BIN)/python -W ignore tests/laws/test_extreme_numbers.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/data/test_kills.py $(or $(KILLS),50)
 	PYTHONPATH=tests $(BIN)/python tests/cli/test_damaged_files.py $(or $(DAMAGED),1000)
+
+tables: .venv/.installed  ## every command on the CSV files below FOLDER, beside scikit-learn's pipeline
+	PYTHONPATH=tests $(BIN)/python tests/real_tables.py $(FOLDER) $(ARGS)
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,30 @@ def solve_exactly(G, c):
     for j in reversed(range(n)):
         known = sum(rows[j][k] * x[k] for k in range(j + 1, n))
         x[j] = (rows[j][n] - known) / rows[j][j]
+    return x
+
+
+def decimals(values):
+    """A sequence of float64 as decimals, exactly where the context has digits for them."""
+    return [Decimal(float(v)) for v in values]
+
+
+def product(a, b):
+    """a'b of decimals."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), Decimal(0))
+
+
+def solve_in_decimals(G, c):
+    """x with G x = c for a positive definite G, by elimination in the context's digits."""
+    n = len(G)
+    rows = [[*row, value] for row, value in zip(G, c, strict=True)]
+    for j in range(n):
+        for i in range(j + 1, n):
+            factor = rows[i][j] / rows[j][j]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[j], strict=True)]
+    x = [Decimal(0)] * n
+    for j in reversed(range(n)):
+        x[j] = (rows[j][n] - product(rows[j][j + 1 : n], x[j + 1 :])) / rows[j][j]
     return x
 
 

@@ -183,3 +183,23 @@ def test_bad_rows_are_refused_with_a_sentence(X, y, weights, sentence):
 def test_no_blocks_are_an_error():
     with pytest.raises(ValueError, match="no blocks"):
         Moments.over([])
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_moments_of_few_nonzeros_are_those_of_dense_rows(rng, weighted):
+    X = sparse.csr_array(sparse.random_array((3000, 300), density=0.004, rng=rng))
+    y = rng.standard_normal((3000, 2)) + 1e3
+    omega = rng.integers(0, 3, 3000).astype(float) if weighted else None
+    thin, dense = Moments.of(X, y, omega), Moments.of(X.toarray(), y, omega)
+    doubt = np.outer(thin.rounding, thin.rounding) + np.outer(dense.rounding, dense.rounding)
+    assert np.all(np.abs(thin.scatter - dense.scatter) <= doubt)
+    assert np.all(np.abs(thin.mean - dense.mean) <= thin.mean_rounding + dense.mean_rounding)
+    np.testing.assert_allclose(thin.scatter, dense.scatter, rtol=1e-10, atol=1e-9)
+
+
+def test_a_constant_column_among_few_nonzeros_has_no_scatter(rng):
+    X = sparse.lil_array((3000, 300))
+    X[:, 7] = 0.1
+    X[np.arange(3000), rng.integers(8, 300, 3000)] = 1.0
+    m = Moments.of(sparse.csr_array(X), rng.standard_normal(3000))
+    assert m.scatter_xx[7, 7] == 0.0

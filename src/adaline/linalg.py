@@ -62,6 +62,17 @@ def inverse_cholesky(G: Array) -> Array | None:
     return None if info != 0 or not np.isfinite(R).all() else inverse_triangle(R)
 
 
+def cholesky(G: Array) -> Array | None:
+    """R upper triangular with R'R = G, or None where G is not positive definite."""
+    R, info = dpotrf(G, lower=0, clean=1)
+    return None if info != 0 or not np.isfinite(R).all() else np.asarray(R)
+
+
+def solve_cholesky(R: Array, B: Array) -> Array:
+    """(R'R)^-1 B."""
+    return np.asarray(cho_solve((R, False), B, check_finite=False))
+
+
 def condition(W: Array) -> float:
     """Condition number (1-norm, estimated by LAPACK) of a triangle, given itself or its inverse."""
     if not len(W):

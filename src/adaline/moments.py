@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from adaline._threads import over_pieces, pieces
 from adaline.kernels.sums import sums
@@ -37,6 +38,9 @@ _MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 _BLOCK = "(X, y) or (X, y, weights)"
 SIZE = count(0, _MOST)
 _FEW = 64  # columns up to which our own loop beats BLAS
+TOGETHER = 64  # targets whose products with each other cost nothing to keep
+_THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
+_SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 _LOST = 2.0**-1072  # a square may lose this much below float64's range
 _FAR = -400  # powers of two between units, from which on nothing is left of the smaller
 _HEAVY = 0.25  # share of all weight from which the mean is nearer to a row than to other rows' mean
@@ -64,6 +68,11 @@ class Moments:
         after much forgetting still says how many digits it holds.
     targets : int
         k, the number of targets.
+
+    Notes
+    -----
+    Learners leave away products of one target with another where targets are more than 64; these
+    numbers of `scatter_yy` are NaN in their `moments_`. `Moments.of` and `over` keep all.
 
     Examples
     --------
@@ -108,6 +117,24 @@ class Moments:
         if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
             raise ValueError("sums over X, y and weights leave the range of float64; rescale them.")
         return m
+
+    @classmethod
+    def apart(cls, X: Any, y: ArrayLike, weights: ArrayLike | None = None) -> Moments:
+        """`of`, with NaN for the products of one target with another where targets are many.
+
+        Closed forms do not need these k x k numbers, and for 1000 targets they would cost more
+        than all else. Such moments merge as all others do.
+        """
+        if np.ndim(y) < 2 or np.shape(y)[1] <= TOGETHER:
+            return cls.of(X, y, weights)
+        X, Y, omega = as_rows(X, y, weights)
+        if X.shape[0] and X.shape[1] + Y.shape[1] <= _MOST:
+            zeros = np.zeros(X.shape[1] + Y.shape[1], dtype=np.int64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                m = _of(X, Y, omega, zeros, apart=True)
+                if in_range(X, Y, np.diag(m.scatter) / (m.weight or 1.0) + m.mean**2, m.mean):
+                    return m
+        return cls.of(X, Y, omega if weights is not None else None)
 
     @classmethod
     def over(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
@@ -272,28 +299,36 @@ class Moments:
             )
 
 
-def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
+def _of(
+    X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64], apart: bool = False
+) -> Moments:
     n, p, k = X.shape[0], X.shape[1], Y.shape[1]
     if n == 0:
         return Moments.empty(p, k)
     q = p + k
     scale, root = np.ldexp(1.0, -exponent), np.sqrt(omega)
     shift = _centre(X, Y, scale, tile_rows(q), omega)
-    G, additions = _gram(X, Y, root, scale, shift)
-    weight, total = float(G[q, q]), G[:q, q]
+    if apart:
+        squares, G, additions = _gram_apart(X, Y, root, scale, shift)
+        total = G[p]
+    else:
+        thin = _gram_of_nonzeros(X, Y, omega, scale, shift)
+        if thin is not None:
+            shift[:p] = 0.0
+        G, additions = _gram(X, Y, root, scale, shift) if thin is None else thin
+        squares, total = np.diag(G), G[:, q]
+    weight, total, squares = float(total[q]), total[:q], squares[:q]
     if weight == 0:
         return Moments.empty(p, k)
     # The terms of the sums carry a few roundings of their own.
     gamma = (additions + 16) * UNIT
     lost = n * _LOST
-    reach = np.sqrt(np.diag(G)[:q] + lost)
+    reach = np.sqrt(squares + lost)
     mean = shift + total / weight
     moved = np.where(total == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
     unsure = VAGUE if weight < FAINT else 0.0
     root = total / np.sqrt(weight)  # squares of sums over tiny weights may overflow
-    scatter = symmetric(G[:q, :q]) - np.outer(root, root)
-    scatter = (scatter + scatter.T) / 2
-    np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
+    scatter = _scatter_apart(G, squares, root) if apart else _scatter(G, root)
     return Moments(
         rows=n if not len(omega) else int(np.count_nonzero(omega)),
         weight=float(n) if not len(omega) else weight,
@@ -306,6 +341,26 @@ def _of(X: Any, Y: Array, omega: Array, exponent: NDArray[np.int64]) -> Moments:
         + unsure,
         targets=k,
     )
+
+
+def _scatter(G: Array, root: Array) -> Array:
+    """Products about the mean from those about the shift; root is the sum over sqrt(weight)."""
+    q = len(root)
+    scatter = symmetric(G[:q, :q]) - np.outer(root, root)
+    scatter = (scatter + scatter.T) / 2
+    np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
+    return scatter
+
+
+def _scatter_apart(G: Array, squares: Array, root: Array) -> Array:
+    """The same from G (p + 1, q + 1), with NaN for products of one target with another."""
+    p, q = len(G) - 1, len(root)
+    scatter = np.full((q, q), np.nan)
+    top = G[:p, :q] - np.outer(root[:p], root)
+    top[:, :p] = (top[:, :p] + top[:, :p].T) / 2
+    scatter[:p], scatter[p:, :p] = top, top[:, p:].T
+    np.fill_diagonal(scatter, np.maximum(squares - root**2, 0.0))
+    return scatter
 
 
 def _centre(X: Any, Y: Array, scale: Array, rows: int, omega: Array) -> Array:
@@ -341,6 +396,57 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     parts = over_pieces(of_piece, n, q)
     longest = pieces(n, q)[0][1]
     return sum(parts[1:], parts[0]), min(rows, n) + longest // rows + len(parts)
+
+
+def _gram_of_nonzeros(
+    X: Any, Y: Array, omega: Array, scale: Array, shift: Array
+) -> tuple[Array, int] | None:
+    """`_gram` from products of nonzeros, about zero for the columns of X.
+
+    None where these are not few, or where a column has so large a mean that squares about zero
+    would leave few digits of those about the mean.
+    """
+    n, p, q = X.shape[0], X.shape[1], len(scale)
+    if not is_sparse(X) or q <= _FEW:
+        return None
+    if float(np.sum(np.diff(X.indptr).astype(np.float64) ** 2)) * _THIN > n * q * q:
+        return None
+    X = sparse.csr_array(X.multiply(scale[:p]), dtype=np.float64)
+    Z = np.column_stack([Y * scale[p:] - shift[p:], np.ones(n)])
+    weighted = sparse.diags_array(omega) @ X if len(omega) else X
+    G = np.empty((q + 1, q + 1))
+    G[:p, :p] = (X.T @ weighted).toarray()
+    G[:p, p:] = weighted.T @ Z
+    G[p:, :p] = G[:p, p:].T
+    G[p:, p:] = Z.T @ (omega[:, None] * Z if len(omega) else Z)
+    squares, sums, weight = np.diag(G)[:p], G[:p, q], G[q, q]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not np.all((squares == 0) | (squares - sums**2 / weight > _SPREAD * squares)):
+            return None
+    return G, n + 2
+
+
+def _gram_apart(
+    X: Any, Y: Array, root: Array, scale: Array, shift: Array
+) -> tuple[Array, Array, int]:
+    """Sums of squares of z, of (x, 1) z' with z as in `_gram`, (p + 1, q + 1), and their length."""
+    n, p, q = X.shape[0], X.shape[1], len(scale) + 1
+    rows = tile_rows(q)
+
+    def of_piece(i: int, j: int) -> tuple[Array, Array]:
+        squares, G = np.zeros(q), np.zeros((p + 1, q))
+        for tile in tiles(X, Y, root, scale, shift, rows, i, j):
+            own = np.column_stack([tile[:, :p], tile[:, -1]])
+            G += own.T @ tile
+            squares += np.einsum("ij,ij->j", tile, tile)
+        return squares, G
+
+    parts = over_pieces(of_piece, n, q)
+    squares, G = parts[0]
+    for more, H in parts[1:]:
+        squares, G = squares + more, G + H
+    longest = pieces(n, q)[0][1]
+    return squares, G, min(rows, n) + longest // rows + len(parts)
 
 
 def _in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:

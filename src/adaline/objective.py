@@ -313,9 +313,13 @@ class Objective:
             G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
         return G
 
-    def with_penalty(self, alpha: float) -> Objective:
-        """The same rows with another penalty, alpha / 2 |w|^2 in the units of X."""
-        return replace(self, penalty=penalty_of(alpha, self.scale))
+    def with_penalty(self, alpha: float, units: Array | None = None) -> Objective:
+        """The same rows with another penalty, alpha / 2 |w|^2 in the units of X.
+
+        With units (p,) it is sum penalty_j w_j^2 / 2, penalty = alpha * units**2.
+        """
+        own = self.scale if units is None else self.scale * units
+        return replace(self, penalty=penalty_of(alpha, own))
 
     def thinned(self, stride: int) -> Objective:
         """Every stride-th row, weights enlarged so that their sum stays the same."""

@@ -82,9 +82,10 @@ class ClosedFit(Fit):
     Attributes
     ----------
     rank : int
-        Independent columns among the p (after centring, where there is a bias).
+        Independent columns among the p (after centring, where there is a bias); the most there
+        can be where sparse rows were solved by products alone.
     condition : float
-        Condition number of the columns scaled to unit length, an estimate.
+        Condition number of the columns scaled to unit length, an estimate; NaN where unknown.
     W_low, b_low : ndarray
         What rounding W and b to float64 left over; zero where it is not known.
     squares : ndarray of shape (K,)
@@ -141,9 +142,10 @@ class Posterior:
     mean : ndarray of shape (p,) or (k, p)
         The ridge weights.
     covariance : ndarray of shape (p, p) or (k, p, p)
-        sigma^2 (S + alpha I)^-1.
+        sigma^2 (S + alpha I)^-1, or with a penalty for each column in the place of alpha.
     noise, prior : float or ndarray of shape (k,)
-        sigma^2 = residual sum of squares / (n - dof), and the prior's variance sigma^2/alpha.
+        sigma^2 = residual sum of squares / (n - dof), and the prior's variance sigma^2/alpha; where
+        each column has its own penalty, a variance for each, (p,) or (k, p).
     """
 
     mean: Array

@@ -254,3 +254,17 @@ def test_labels_that_happen_to_be_digits_are_still_words(command, tmp_path):
     assert command("fit", path, "-t", "b", "-o", "m.adaline").code == 0
     other.write_text("a,b\n" + "".join(f"{i % 17},{kinds[1 + i % 2]}\n" for i in range(40)))
     assert command("evaluate", "m.adaline", other).code == 0
+
+
+def test_a_text_among_numbers_does_not_stop_a_prediction(command, tmp_path):
+    path, other = tmp_path / "t.csv", tmp_path / "o.csv"
+    path.write_text("zip,y\n" + "".join(f"{98101 + i % 17},{i % 17 + i % 3}\n" for i in range(60)))
+    assert command("fit", path, "-t", "y", "-o", "m.adaline").code == 0
+    for text in ("98105-3147", "none of them"):
+        rows = "".join(f"{98101 + i % 17},{i % 3}\n" for i in range(40))
+        other.write_text(f"zip,y\n{rows}{text},4\n")
+        for tokens in (("predict", "-o", "p.csv"), ("evaluate",)):
+            found = command(tokens[0], "m.adaline", other, *tokens[1:])
+            assert found.code == 0
+            assert f"{text!r} in 'zip'" in found.out + found.err
+            assert command(tokens[0], "m.adaline", other, "--unknown", "refuse").code == 3

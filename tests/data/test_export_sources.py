@@ -396,7 +396,7 @@ def test_tables_as_people_have_them(rng, tmp_path):
 def test_months_and_weekdays_of_a_century_are_the_calendars(tmp_path):
     import datetime
 
-    from adaline.data.reading.inputs import Input
+    from adaline.data.columns.inputs import Input
 
     parts = ("days", *(f"month={m}" for m in range(2, 13)), *(f"weekday={d}" for d in _DAYS[1:]))
     encoding = Encoding((Input("sold", reading="date ymd", parts=parts),))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import adaline
 from adaline.data import Encoding, Prepared, blocks, fit
-from adaline.data.formulas.terms import parsed, term_of
+from adaline.data.columns.terms import parsed, term_of
 from adaline.errors import DataError
 from exported import InC, in_python, in_sqlite, text_of
 

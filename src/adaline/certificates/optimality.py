@@ -15,6 +15,10 @@ and
 so that rho nu < 1 implies that the minimum exists and delta <= -log(1 - rho nu) / rho. Nothing
 here trusts the procedure that found theta. For softmax, H >= M (x) (I - 11'/K) with M the sum of
 omega min_k p_k z z' and the penalty, and values differ by at most sqrt(2) times their distance.
+
+Where some p_k is about 0 in every row, that M is too small to prove anything. Then M is H(theta)
+itself, of all classes together (`JointBound`), plus a term that acts only on what all classes
+share: shifts of all classes together change no probability, and are left out of d.
 """
 
 from __future__ import annotations
@@ -55,8 +59,16 @@ class CurvatureBound:
         bias = G[:, -1] ** 2 / self.h if self.h > 0 else 0.0
         return np.asarray(np.sqrt(self.loss * (np.sum(w**2 / self.alpha, axis=1) + bias)))
 
+    def doubt(self, rounding: Array, K: int) -> float:
+        """A bound on |e| in the metric M^-1 for e (K, q) with |e_kj| <= rounding_j."""
+        return float(np.sqrt(K) * np.linalg.norm(self.deviations() * rounding, 1))
+
+    def fastest(self, top: Array, K: int) -> float:
+        """rho: how fast a value, or the difference of two, can move, for rows |z_j| <= top_j."""
+        return self.farthest(top) * (np.sqrt(2.0) if K > 1 else 1.0)
+
     def farthest(self, top: Array) -> float:
-        """rho, for rows with |z_j| <= top_j."""
+        """The largest |z| in the metric M^-1, for rows with |z_j| <= top_j."""
         if len(self.A):
             return float(np.sqrt(self.loss) * length(np.abs(self.A).T @ top))
         bias = 1.0 / self.h if self.h > 0 else 0.0
@@ -80,6 +92,41 @@ class CurvatureBound:
         return float(np.sqrt(self.loss) * np.max(scale / np.sqrt(self.alpha)))
 
 
+@dataclass(frozen=True, eq=False)
+class JointBound(CurvatureBound):
+    """The same for all K classes together: A is (K q, K q)."""
+
+    K: int = 1
+
+    def lengths(self, G: Array) -> Array:
+        """|g| in the metric M^-1, of all rows of G (K, q) together."""
+        return np.asarray([np.sqrt(self.loss) * length(G.ravel() @ self.A)])
+
+    def doubt(self, rounding: Array, K: int) -> float:
+        """A bound on |e| in the metric M^-1 for e (K, q) with |e_kj| <= rounding_j."""
+        return float(np.sum(self._each() * rounding))
+
+    def fastest(self, top: Array, K: int) -> float:
+        """How fast the difference of the values of two classes can move."""
+        A = self.A.reshape(K, -1, len(self.A))
+        pairs = ((k, m) for k in range(K) for m in range(k))
+        return float(np.sqrt(self.loss)) * max(
+            length(np.abs(A[k] - A[m]).T @ top) for k, m in pairs
+        )
+
+    def deviations(self) -> Array:
+        """Of the class where each weight can be farthest off, (q,)."""
+        return np.asarray(self._each().max(axis=0))
+
+    def reach(self, scale: Array) -> float:
+        """How long w scale can be, of all classes together, where delta = 1."""
+        return length((self._each()[:, :-1] * scale).ravel())
+
+    def _each(self) -> Array:
+        """Root of the diagonal of M^-1, (K, q)."""
+        return np.asarray(np.sqrt(self.loss) * np.linalg.norm(self.A, axis=1).reshape(self.K, -1))
+
+
 def radius(
     bound: CurvatureBound, g: Array, rounding: Array, top: Array
 ) -> tuple[float, float, float]:
@@ -89,8 +136,8 @@ def radius(
     """
     K = len(g)
     nu = length(bound.lengths(g))
-    nu += float(np.sqrt(K) * np.linalg.norm(bound.deviations() * rounding, 1))
-    rho = bound.farthest(top) * (np.sqrt(2.0) if K > 1 else 1.0) * _SLACK
+    nu += bound.doubt(rounding, K)
+    rho = bound.fastest(top, K) * _SLACK
     nu *= _SLACK
     if not rho * nu < 1.0:
         return nu, rho, np.inf
@@ -114,12 +161,15 @@ def optimality(
     nu, rho, delta = radius(bound, g, rounding, top)
     each = bound.deviations()
     W = theta[:, :-1] * scale
+    # What all classes share is nothing at the minimum; here rounding has left this much.
+    shared = np.abs(W.mean(axis=0)) if len(theta) > 1 else np.zeros(len(scale))
     with np.errstate(invalid="ignore", over="ignore"):
-        coef = delta * (each[:-1] * scale) + 2 * UNIT * np.abs(W).max(axis=0) + _LOST
+        coef = delta * (each[:-1] * scale) + 2 * UNIT * np.abs(W).max(axis=0) + _LOST + shared
         bias = delta * (each[-1] + each[:-1] @ np.abs(shift))
         bias += (len(scale) + 2) * UNIT * float(np.max(np.abs(theta[:, :-1]) @ np.abs(shift)))
         bias += len(scale) * _LOST
         distance = delta * bound.reach(scale) + 2 * UNIT * length(W) + len(scale) * _LOST
+        distance += float(np.sqrt(len(theta))) * length(shared)
         slope = g[:, :-1] / scale + g[:, -1:] * shift / scale
         steepness = length(np.column_stack([slope, g[:, -1]]))
         convexity = length(each * np.append(scale, 1.0)) ** -2.0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,13 @@ class Loaded:
             return None
         beside = [] if self.exposure is None else [self.exposure]
         return [*(entry.name for entry in self.encoding.inputs), *beside, *more]
+
+    def prepared_for(
+        self, source: Source, unknown: Literal["zeros", "refuse"]
+    ) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
+        """The encoding, and texts among numbers that it takes as gaps where unknown is zeros."""
+        encoding = replace(self.prepared(source), unknown=unknown)
+        return encoding.forgiving(source) if unknown == "zeros" else (encoding, {})
 
     def prepared(self, source: Source) -> Encoding:
         """The encoding of the file, or one of the model's columns for a model without."""

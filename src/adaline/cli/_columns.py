@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -236,6 +236,12 @@ def count_unknown(found: dict[str, int], block: dict[str, int]) -> None:
     """Add what a block has of values that the model does not know."""
     for column, count in block.items():
         found[column] = found.get(column, 0) + count
+
+
+def strays_line(found: Mapping[str, Sequence[str]]) -> str:
+    """Say which texts among numbers were taken as missing."""
+    told = [f"{name(texts[0])!r} in {name(column)!r}" for column, texts in found.items()]
+    return f"No numbers, and taken as missing: {_some(told)}; --unknown refuse stops at them."
 
 
 def unknown_line(found: dict[str, int]) -> str:

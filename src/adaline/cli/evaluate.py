@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 import adaline
 from adaline.cli._ask import loaded, measured
-from adaline.cli._columns import unknown_line
+from adaline.cli._columns import strays_line, unknown_line
 from adaline.cli._errors import Usage
 from adaline.cli._marks import mark_of
 from adaline.cli._output import Common, Data, Out
@@ -55,7 +54,7 @@ def evaluate(
     known_column(source, wanted)
     if found.tells_text:
         source = source.reread([wanted])  # labels may happen to be digits here
-    encoding = replace(found.prepared(source), unknown=unknown)
+    encoding, odd = found.prepared_for(source, unknown)
     source = encoding.prepare(source)
     with Progress(printer, about_rows(source), doing="measuring the quality") as progress:
         tested = measured(
@@ -70,6 +69,8 @@ def evaluate(
     printer.say()
     _tell(printer, facts)
     warnings = quality.doubts()
+    if odd:
+        warnings.append(strays_line(odd))
     if tested.unknown:
         warnings.append(unknown_line(tested.unknown))
     if tested.left_out:

@@ -106,7 +106,9 @@ def _minima(model: Any, found: Any) -> dict[str, float]:
     minima = {}
     if found.X is not None:
         minima["LOO"] = float(model.alpha_)
-        minima["GCV"] = float(adaline.Ridge("gcv").fit(found.X, found.y).alpha_)
+        other = adaline.Ridge("gcv").fit(found.X, found.y)
+        if (other.column_scale_ is None) == (model.column_scale_ is None):  # else in other units
+            minima["GCV"] = float(other.alpha_)
     else:
         minima["GCV"] = float(model.alpha_)
     minima["evidence"] = float(model.evidence().best_alpha)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
 
 from adaline.cli._ask import Answers, answers, loaded
-from adaline.cli._columns import count_unknown, unknown_line
+from adaline.cli._columns import count_unknown, strays_line, unknown_line
 from adaline.cli._errors import Usage
 from adaline.cli._more_answers import Contributions, Intervals, heads_of
 from adaline.cli._output import Common, Data, Out
@@ -77,7 +76,7 @@ def predict(
     source = opened(data, reading=reading, only=found.columns(*(keep or ())))
     for wanted in keep or ():
         known_column(source, wanted, "--keep")
-    encoding = replace(found.prepared(source), unknown=unknown)
+    encoding, odd = found.prepared_for(source, unknown)
     source = encoding.reread(source)
     if printer.common.json and out == "-":
         format = "json"  # type: ignore[assignment]
@@ -96,8 +95,11 @@ def predict(
             count_unknown(strange, encoding.unknown_in(part.block))
             rows, blank = rows + part.block.rows, blank + int((~part.kept).sum())
             progress(rows)
-    if strange and out == "-" and not printer.common.quiet:
-        print(f"Warning: {unknown_line(strange)}", file=sys.stderr)
+    doubts = [strays_line(odd)] if odd else []
+    doubts += [unknown_line(strange)] if strange else []
+    if out == "-" and not printer.common.quiet:
+        for text in doubts:
+            print(f"Warning: {text}", file=sys.stderr)
     if out != "-":
         printer.verdict(f"Wrote {number(rows)} predictions: {out}")
         for line in [line for one in more for line in one.words()]:
@@ -113,8 +115,8 @@ def predict(
                 "out": out,
             }
         )
-        if strange:
-            printer.warn(unknown_line(strange))
+        for text in doubts:
+            printer.warn(text)
         if blank:
             printer.warn(f"{number(blank)} rows have missing values and no prediction.")
         if writer.formulas and not disarm:

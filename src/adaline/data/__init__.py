@@ -11,7 +11,7 @@ from adaline._lazy import lazily
 
 _HOME = {
     "Block": "adaline.data.reading.source",
-    "Encoding": "adaline.data.reading.encoding",
+    "Encoding": "adaline.data.columns.encoding",
     "Prepared": "adaline.data.storing.model_files",
     "Source": "adaline.data.reading.source",
     "blocks": "adaline.data.reading.blocks",
@@ -19,10 +19,10 @@ _HOME = {
     "describe": "adaline.data.storing.model_files",
     "fit": "adaline.data.fitting.fitting",
     "load": "adaline.data.storing.model_files",
-    "Look": "adaline.data.reading.look",
-    "look": "adaline.data.reading.look",
     "Table": "adaline.data.tables",
     "table": "adaline.data.tables",
+    "Look": "adaline.data.columns.look",
+    "look": "adaline.data.columns.look",
     "save": "adaline.data.storing.model_files",
 }
 
@@ -46,10 +46,10 @@ __all__ = [
 __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
+    from adaline.data.columns.encoding import Encoding
+    from adaline.data.columns.look import Look, look
     from adaline.data.fitting.fitting import fit
     from adaline.data.reading.blocks import blocks
-    from adaline.data.reading.encoding import Encoding
-    from adaline.data.reading.look import Look, look
     from adaline.data.reading.source import Block, Source
     from adaline.data.storing.export import export
     from adaline.data.storing.model_files import Prepared, describe, load, save

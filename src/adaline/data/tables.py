@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.look import look
+from adaline.data.columns.options import Missing, Unknown
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_number, check_text, check_truth, check_whole
-from adaline.data.reading.encoding import Encoding
-from adaline.data.reading.look import look
-from adaline.data.reading.options import Missing, Unknown
 from adaline.data.reading.source import Source, place_of
 from adaline.data.sharing import Share, column, labels
 from adaline.data.weighing import row_weights

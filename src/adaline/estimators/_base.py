@@ -26,6 +26,7 @@ from adaline.tiles import as_csr, check_finite, is_sparse
 
 __all__ = ["COEF", "Classifier", "Learner", "Regressor", "check_finite", "checked_rows"]
 
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 COEF = ("coef_", "intercept_", "_dtype")  # what `_deliver` makes of fit_
 
 
@@ -208,6 +209,9 @@ class Classifier(ClassifierMixin, Learner):
 
 def checked_rows(learner: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     """X by scikit-learn's validation, whose complaints come to name X; finite or not."""
+    if type(X) is np.ndarray and not options and _is_plain(learner, X, reset):
+        learner.n_features_in_ = X.shape[1]
+        return X
     options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
     parameters.refuse("X", X)
     try:
@@ -215,6 +219,14 @@ def checked_rows(learner: Any, X: Any, *, reset: bool, **options: Any) -> Any:
         return validate_data(learner, X, ensure_all_finite=False, reset=reset, **options)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
         raise parameters.named(error, "X") from None
+
+
+def _is_plain(learner: Any, X: NDArray[Any], reset: bool) -> bool:
+    """Whether scikit-learn would take an array as it is, which it needs 0.1 ms to find out."""
+    good = X.ndim == 2 and X.dtype in _FLOATS and X.size > 0
+    if not good or hasattr(learner, "feature_names_in_"):
+        return False
+    return reset or X.shape[1] == getattr(learner, "n_features_in_", None)
 
 
 def _real_targets(y: Any, n: int) -> Array:

@@ -24,11 +24,25 @@ def drivers(
     rows = [row for row in found.rows if row["name"] != "intercept"]
     moves = np.array([abs(row[PER_SD]) for row in rows])
     order = [j for j in np.argsort(-moves, kind="stable").tolist() if moves[j] > 0]
-    return tuple(
-        f"{name(rows[j]['name'])}: {_said(model, rows[j], _step(X, spreads, j), target)}"
-        f"{_doubt(rows[j])}"
-        for j in order[:_TOLD]
-    )
+    sure = [j for j in order if not _may_be_none(rows[j])][:_TOLD]
+    said = [
+        f"{name(rows[j]['name'])}: {_said(model, rows[j], _step(X, spreads, j), target)}."
+        for j in sure
+    ]
+    unsure = [name(rows[j]["name"]) for j in order if _may_be_none(rows[j])]
+    if unsure and len(said) < _TOLD:
+        more = f" and {len(unsure) - _TOLD} more" if len(unsure) > _TOLD else ""
+        lead = "These may or may not have an effect of their own"
+        if not said:
+            lead = "No column is sure to have an effect of its own, beside the others"
+        said.append(f"{lead}: {', '.join(unsure[:_TOLD])}{more}.")
+    return tuple(said)
+
+
+def _may_be_none(row: dict[str, Any]) -> bool:
+    """Whether zero is inside the interval."""
+    low, high = row.get("low"), row.get("high")
+    return low is not None and high is not None and bool(low <= 0 <= high)
 
 
 def _step(X: Any, spreads: Any, j: int) -> float | None:
@@ -55,11 +69,3 @@ def _said(model: Any, row: dict[str, Any], step: float | None, target: str | Non
     way = "more" if effect > 0 else "less"
     what = "" if target is None else f" {name(target)}"
     return f"{change} goes with {number(abs(effect), 3)} {way}{what}"
-
-
-def _doubt(row: dict[str, Any]) -> str:
-    """Where an interval has zero inside."""
-    low, high = row.get("low"), row.get("high")
-    if low is None or high is None or not low <= 0 <= high:
-        return "."
-    return "; it may as well have no effect."

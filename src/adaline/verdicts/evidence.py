@@ -13,6 +13,7 @@ from adaline.verdicts.words import name, number, plain
 ILL_CONDITIONED = 1e8  # condition number from which half the digits may be lost
 _TELLING = 0.01  # share of separable labellings from which separability says little (Cover)
 _COLUMNS, _ROWS = 300, 20_000  # up to which columns are compared with each other
+_NAMED = 3  # dependent columns that are told one by one
 _INFLATED = 10.0  # variance inflation factor from which a coefficient is not read alone
 
 
@@ -114,10 +115,13 @@ def doubts(
     said = []
     kappa = condition(model)
     if kappa is not None and kappa > ILL_CONDITIONED:
+        advice = "Leave some out." if _is_penalised(model) else "Leave some out, or use ridge."
         said.append(
-            f"the condition number is {number(kappa, 3)}: some columns nearly say the same. Leave "
-            "some out, or use ridge."
+            f"the condition number is {number(kappa, 3)}: some columns nearly say the same. "
+            f"{advice}"
         )
+    if _is_penalised(model):
+        said += _dependent(model, names or [])
     said += _inflated(model, names or [], X) + _unfinished(model)
     if separability is not None and separability.verdict == "separable":
         said += _unbounded(model, separability) + of_chance(separability)
@@ -126,9 +130,7 @@ def doubts(
 
 def _unbounded(model: Any, separability: Any) -> list[str]:
     """Of logistic regression on separable rows: only the penalty keeps the weights finite."""
-    penalty = getattr(model, "alpha_", getattr(model, "alpha", None))
-    penalised = isinstance(penalty, float | int | np.floating) and penalty > 0
-    if getattr(model, "_exports", None) != "posterior" or not penalised:
+    if getattr(model, "_exports", None) != "posterior" or not _is_penalised(model):
         return []
     n = number(separability.n_rows)
     return [
@@ -136,6 +138,42 @@ def _unbounded(model: Any, separability: Any) -> list[str]:
         "the coefficients would grow without end. So the penalty sets their size, standard errors "
         "say little, and probabilities near 0 and 1 are to be taken with care."
     ]
+
+
+def _is_penalised(model: Any) -> bool:
+    """Whether a penalty on the weights was used."""
+    alpha = getattr(model, "alpha_", None)
+    return alpha is not None and bool(np.all(np.asarray(alpha) > 0))
+
+
+def _dependent(model: Any, names: list[str]) -> list[str]:
+    """Constant columns, and columns that others contain, where a penalised fit knows of them.
+
+    Without a penalty the fit itself warns of them.
+    """
+    found = getattr(getattr(model, "fit_", None), "dependent", ())
+    if not found or len(names) != getattr(model, "n_features_in_", -1):
+        return []
+    said, constant = [], [j for j, others in found if not others]
+    if constant:
+        said.append(
+            f"nothing can be learned from columns that are constant: {_listed(constant, names)}."
+        )
+    mixed = [(j, others) for j, others in found if others]
+    for j, others in mixed[:_NAMED]:
+        said.append(
+            f"{name(names[j])} follows from {_listed(others, names)}: they share one effect, so do "
+            "not read these coefficients one by one."
+        )
+    if len(mixed) > _NAMED:
+        said.append(f"{len(mixed) - _NAMED} more columns follow from others.")
+    return said
+
+
+def _listed(columns: Any, names: list[str]) -> str:
+    """Names of columns, the first five."""
+    text = ", ".join(name(names[j]) for j in columns[:5])
+    return f"{text} and {len(columns) - 5} more" if len(columns) > 5 else text
 
 
 def of_chance(separability: Any) -> list[str]:
@@ -201,7 +239,8 @@ def _inflated(model: Any, names: list[str], X: Any) -> list[str]:
         found = inflation(X) if rows else None
         if found is None or len(found) != len(names):
             return []
-        vif = found
+        told = bool(getattr(getattr(model, "fit_", None), "dependent", ()))
+        vif = np.where(np.isinf(found) & told, 1.0, found)  # `_dependent` has named them
     high = [j for j in np.argsort(-vif).tolist() if vif[j] > _INFLATED][:5]
     if not high:
         return []

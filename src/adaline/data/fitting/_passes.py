@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.columns import column_of, missing_in
-from adaline.data.reading.encoding import Encoding
+from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.of_blocks import column_of, missing_in
 from adaline.data.reading.source import Block, Piece, Source
 from adaline.data.storing.checkpoint import Checkpoint, storable
 from adaline.errors import DataError

@@ -124,10 +124,10 @@ class ContractionOf:
 
 
 def refined(
-    m: Moments, passes: Passes, rows: Rows, ridge: float, intercept: bool
+    m: Moments, passes: Passes, rows: Rows, ridge: float | Array, intercept: bool
 ) -> ClosedFit | None:
     """The solution to the digits that float64 can hold, or None where columns depend on others."""
-    if m.rows < m.p + intercept and ridge == 0:
+    if m.rows < m.p + intercept and not np.all(ridge > 0):
         return None
     normal = normal_equations(m, intercept, ridge)
     if normal is None or normal.alpha > PROVABLE:
@@ -138,14 +138,14 @@ def refined(
 
 
 def _by_triangle(
-    m: Moments, passes: Passes, rows: Rows, ridge: float, intercept: bool
+    m: Moments, passes: Passes, rows: Rows, ridge: float | Array, intercept: bool
 ) -> Normal | None:
     t: Triangle = passes.sums("triangle", TriangleOf(rows), lambda a, b: a + b)
     unit = in_unit_columns(m, intercept)
     t, p = t.in_units(unit.exponent), m.p
     R = (t.centred() if intercept else t.about_zero())[:p, :p]
     D = penalty(unit, ridge)
-    if ridge:
+    if np.any(ridge):
         R = triangle_of(np.vstack([R, np.diag(np.sqrt(D))]))
     W = inverse_triangle(R) if rank_of(R) == p else None
     if W is None:

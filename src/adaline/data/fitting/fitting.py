@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.options import MISSING, Missing
 from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
 from adaline.data.fitting._newton_stream import logistic, poisson
 from adaline.data.fitting._passes import Passes, Progress, Rows
@@ -26,8 +28,6 @@ from adaline.data.reading.checks import (
     check_whole,
     wrong_type,
 )
-from adaline.data.reading.encoding import Encoding
-from adaline.data.reading.options import MISSING, Missing
 from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.reading._column_readings import as_numbers
+from adaline.data.reading.column_readings import as_numbers
 from adaline.data.reading.notations import is_gap
 from adaline.data.reading.source import Column, Kind
 from adaline.errors import DataError

@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._dates import ORDERS, days_of
+from adaline.data.reading.dates import ORDERS, days_of
 from adaline.results import Array
 
 # Texts that stand for a missing value in a column of numbers or dates; case does not matter.
@@ -43,6 +43,7 @@ SHARES = ("%", "‰")
 # Thousands and decimal mark, the likeliest first; "" is plain: no thousands, decimal point.
 MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
 
+_SHOWN = 3  # levels that cannot be read and are told
 _SAMPLE = 32  # levels that a notation must read before all are tried
 _WRITTEN = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
 _CODE = re.compile(r"0\d+")  # 01234: a code rather than a number
@@ -111,8 +112,10 @@ def candidates(
     )
 
 
-def read(levels: Sequence[str], notation: str, na: Sequence[str] = ()) -> Values:
-    """The numbers that levels say in a notation.
+def read(
+    levels: Sequence[str], notation: str, na: Sequence[str] = (), most: int = _SHOWN
+) -> Values:
+    """The numbers that levels say in a notation; of strange levels, at most so many are told.
 
     >>> read(["$1,200", "($3.50)", "n/a"], "number $ ,.").values
     array([1200. ,   -3.5,    0. ])
@@ -128,7 +131,7 @@ def read(levels: Sequence[str], notation: str, na: Sequence[str] = ()) -> Values
             gone[k] = True
         else:
             values[k] = value
-    return Values(values, gone, tuple(strange[:3]))
+    return Values(values, gone, tuple(strange[:most]))
 
 
 def words(notation: str) -> str:

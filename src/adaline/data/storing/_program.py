@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.reading.encoding import Encoding
-from adaline.data.reading.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
+from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.errors import ModelFileError
 from adaline.results import Array
 

@@ -74,7 +74,7 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
     "Absolute": ("adaline.schedules", {}),
     "Moments": (
         "adaline.moments",
-        {"rows": "count", "weight": "number", "mean": "float p+K", "scatter": "float p+K p+K"}
+        {"rows": "count", "weight": "number", "mean": "float p+K", "scatter": "float~ p+K p+K"}
         | {"exponent": "power p+K", "rounding": "bound p+K", "mean_rounding": "bound p+K"}
         | {"targets": "count =K"},
     ),

@@ -142,12 +142,24 @@ class Shapes:
                 self._any(getattr(value, field.rstrip("?")), described[field], renamed)
             except Misfit as misfit:
                 raise Misfit(f"in {name}.{field}, {misfit}") from None
+        if name == "Moments":
+            _demand(_known_but_between_targets(value), value.scatter)
         if name == "ClassMoments":
             shared, full = value.covariance == "shared", value.covariance == "full"
             sides = ["p", "p"] if shared else ["C", "p", "p"] if full else ["C", "p"]
             _demand(value.covariance in ("shared", "full", "diagonal"), value.covariance)
             self._sides(value.scatter.shape, sides, renamed)
             self._sides(value.rounding.shape, ["p"] if shared else ["C", "p"], renamed)
+
+
+def _known_but_between_targets(m: Any) -> bool:
+    """Whether only products of one target with another are NaN, and then all of them."""
+    p = len(m.mean) - m.targets
+    yy = m.scatter[p:, p:]
+    known = np.isfinite(m.scatter[:p]).all() and np.isfinite(m.scatter[:, :p]).all()
+    off = yy[~np.eye(len(yy), dtype=bool)]
+    between = np.isfinite(off).all() or np.isnan(off).all()
+    return bool(known and between and np.isfinite(np.diag(yy)).all())
 
 
 def _demand(condition: bool, value: Any) -> None:

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from adaline import __version__
+from adaline.data.columns.encoding import Encoding
 from adaline.data.outputs import refuse_unwritable
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_mapping, check_path, check_whole, wrong_type
-from adaline.data.reading.encoding import Encoding
 from adaline.data.storing._nodes import same
 from adaline.data.storing._parts import difference, kind_of, put_together, taken_apart
 from adaline.data.storing._reader import Reader

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
@@ -13,11 +14,13 @@ from adaline.estimators._base import Learner, Regressor, check_finite
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN
 from adaline.moments import Moments
+from adaline.procedures.iterative.sparse_rows import DENSE_UP_TO as MOMENTS_UP_TO
+from adaline.procedures.iterative.sparse_rows import is_large_and_sparse
 from adaline.results import ClosedFit
 from adaline.tiles import Rows, as_rows
 
-MOMENTS_UP_TO = 1024  # columns of a wide X beyond which a p x p matrix is not made
 ILL_CONDITIONED = 1e10  # of 16 digits in the data, 10 are spent
+UNFINISHED = 1e-6  # gradients, as shares of that at zero weights, that are warned of
 
 
 class ClosedForm(Learner):
@@ -30,7 +33,8 @@ class ClosedForm(Learner):
         """Moments, or None where columns outnumber the rows so far that p x p is too many."""
         n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
         p = rows.X.shape[1]
-        if n > p or p <= MOMENTS_UP_TO:
+        small = n > p or p <= MOMENTS_UP_TO
+        if small and not is_large_and_sparse(rows.X):
             return self._moments_of(rows)
         check_finite(rows.X, self._names)
         return None
@@ -38,20 +42,30 @@ class ClosedForm(Learner):
     def _check_moments(self) -> None:
         if self.moments_ is None:
             raise ValueError(
-                f"this fit saw {self.n_features_in_} columns and fewer rows, and kept no moments "
-                "to add to or take from; begin with partial_fit instead of fit."
+                f"this fit saw {self.n_features_in_} columns, and fewer rows or sparse ones, and "
+                "kept no moments to add to or take from; begin with partial_fit instead of fit."
             )
 
     def _moments_of(self, rows: Rows) -> Moments:
         """Moments of the rows; what is not finite in them names the row and column."""
         try:
-            return Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
+            return Moments.apart(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
         except ValueError:
             check_finite(rows.X, self._names)
             raise
 
     def _speak_up(self) -> None:
         """Warn of dependent columns and of answers that hang on the data's last digits."""
+        evidence = self.fit_.certificate.evidence
+        if evidence.get("gradient_share", 0.0) > UNFINISHED:
+            warnings.warn(
+                f"after {evidence['steps']} steps the gradient is still "
+                f"{evidence['gradient_share']:.1e} of that at zero weights. Measure the columns in "
+                "similar units (StandardScaler(with_mean=False)), or use Ridge with a larger "
+                "alpha.",
+                ConvergenceWarning,
+                stacklevel=3 + GUARD,
+            )
         if self.fit_.dependent:
             warnings.warn(self._dependence(), RankDeficientWarning, stacklevel=3 + GUARD)
         elif self.fit_.condition > ILL_CONDITIONED and self.fit_.rank == self.n_features_in_:
@@ -175,9 +189,10 @@ class ClosedFormRegressor(Regressor, ClosedForm):
             self._speak_of_rounding()
         return self
 
-    def _refinement(self) -> tuple[float, bool] | None:
-        """The penalty on |w|^2 and whether there is a bias: with them `data.fit` reads a stream
-        again where moments leave few digits. None where it should not.
+    def _refinement(self) -> tuple[Any, bool] | None:
+        """The penalty on w^2, one for all columns or for each, and whether there is a bias: with
+        them `data.fit` reads a stream again where moments leave few digits. None where it should
+        not.
         """
         return None
 

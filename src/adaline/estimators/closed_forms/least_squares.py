@@ -22,7 +22,8 @@ class LeastSquares(LeastSquaresRegressor):
 
     For full-rank data in memory the coefficients are the exact solution of the float64 problem,
     rounded; `certificate_` proves how far. Dependent columns, or more columns than rows, give the
-    minimum-norm (pseudoinverse) solution, and a warning names the dependent columns.
+    minimum-norm (pseudoinverse) solution, and a warning names the dependent columns. Large sparse
+    rows are solved by products alone, to a gradient of 1e-8 of the first, and prove no digit.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, overload
 
@@ -11,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.certificates.digits import certificate_of_targets
 from adaline.estimators._available import available_unless
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
-from adaline.moments import Moments
+from adaline.moments import TOGETHER, Moments
 from adaline.parameters import FLAG, ParameterError, numbers, shown
 from adaline.procedures.least_squares.closed_form import least_squares
 from adaline.procedures.ridge.choice import RULES, choose, gcv, leave_one_out, minus_evidence
-from adaline.procedures.ridge.spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
-from adaline.procedures.ridge.wide import wide_ridge
+from adaline.procedures.ridge.spectrum import Later, Spectrum, spectrum_of_moments
+from adaline.procedures.ridge.units import dependence, in_better_units
+from adaline.procedures.ridge.wide_rows import WideRows
 from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
@@ -38,7 +40,9 @@ class Ridge(ClosedFormRegressor):
     E = |y - Xw - b|^2 + lambda |w|^2.
 
     The penalty is searched continuously from 0 to infinity, in a range that follows the
-    eigenvalues of the centred X'X, so units and sizes need no guessing.
+    eigenvalues of the centred X'X. A rule chooses the units as well: columns as they are, or in
+    units of their standard deviations, which does not depend on what they are measured in.
+    Coefficients are those of the columns as they are, always.
 
     Parameters
     ----------
@@ -46,7 +50,9 @@ class Ridge(ClosedFormRegressor):
         A penalty >= 0, one for each target, or the rule that chooses it: "loo" minimises the
         exact leave-one-out error and needs the rows; "gcv" the generalised cross-validation
         error and "evidence" maximises the marginal likelihood, both from moments alone.
-        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`.
+        "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`. On more
+        than 3000 rows that are large and sparse "auto" is "gcv", which is estimated there by
+        random vectors, as "evidence" is; `fit_.stopped` says so. "loo" is refused for them.
     fit_intercept : bool, default=True
         Whether there is a bias b.
 
@@ -54,13 +60,19 @@ class Ridge(ClosedFormRegressor):
     ----------
     alpha_ : float or ndarray of shape (k,)
         The penalty, of each target.
+    column_scale_ : ndarray of shape (p,) or None
+        Where a rule measures columns in units of their standard deviations (without a bias, root
+        mean squares): these, and 1 for constant columns. The penalty is then
+        sum penalty_j w_j^2 with penalty = alpha_ * column_scale_**2. None where the penalty is
+        alpha_ |w|^2: for a number given as alpha, always.
     coef_ : ndarray of shape (p,) or (k, p)
     intercept_ : float or ndarray of shape (k,)
     certificate_ : Certificate
         The proven number of digits of the solution at `alpha_`.
     moments_ : Moments or None
         All that streaming needs to know of the rows seen. None after a `fit` with fewer rows
-        than columns and more than 1024 columns, where the rows are kept instead.
+        than columns and more than 1024 columns, where the rows are kept instead, and of large
+        sparse rows with more than 4096 columns, which are solved by products alone.
     fit_ : ClosedFit
         The same in the lectures' shapes; `fit_.stopped` says how alpha was found.
 
@@ -70,10 +82,13 @@ class Ridge(ClosedFormRegressor):
     of less trust: it is left out whole. n is the larger of the number of rows and the sum of
     weights.
 
-    The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0, sigma^2/alpha),
-    b flat. `evidence` puts sigma^2 at its most likely value (|r|^2 + alpha |w|^2)/(n - 1) with
-    a bias, n without; `posterior` and `predict` use |r|^2/(n - dof). At the alpha of greatest
-    evidence they are equal.
+    A rule compares its criterion in both units, of all targets together. Where standard deviations
+    differ by less than a factor of 2, columns stay as they are.
+
+    The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0, sigma^2/alpha)
+    (w_j ~ N(0, sigma^2/penalty_j) with column_scale_), b flat. `evidence` puts sigma^2 at its most
+    likely value (|r|^2 + alpha |w|^2)/(n - 1) with a bias, n without; `posterior` and `predict` use
+    |r|^2/(n - dof). At the alpha of greatest evidence they are equal.
 
     Examples
     --------
@@ -93,7 +108,8 @@ class Ridge(ClosedFormRegressor):
 
     moments_: Moments | None
     alpha_: Any
-    _spectrum: Spectrum | None
+    column_scale_: Array | None = None
+    _spectrum: Spectrum | Later | None
 
     _command = "ridge"
     _streams = "moments"
@@ -102,6 +118,7 @@ class Ridge(ClosedFormRegressor):
     _stored = ClosedFormRegressor._stored | {
         "_spectrum": "Spectrum | None",
         "alpha_": "number | float+ K",
+        "column_scale_?": "float+ p | None",
     }
     _parameters = {"fit_intercept": FLAG}
 
@@ -118,28 +135,47 @@ class Ridge(ClosedFormRegressor):
         )
     )
 
-    def _refinement(self) -> tuple[float, bool] | None:
-        return float(self.alpha_), bool(self.fit_intercept)
+    def _refinement(self) -> tuple[Any, bool] | None:
+        return self._penalty(float(self.alpha_)), bool(self.fit_intercept)
+
+    def _penalty(self, alpha: float) -> Any:
+        """The penalty on w^2: a number, or one for each column. Certificates are about it."""
+        return alpha if self.column_scale_ is None else alpha * self.column_scale_**2
 
     def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
-        self.moments_, self._spectrum = m, None
+        self.moments_, self._spectrum, self.column_scale_ = m, None, None
+        wide = None
         if rows is not None:
             n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
-            if n <= rows.X.shape[1]:
-                self._spectrum = spectrum_of_rows(rows, self.fit_intercept)
-        wide = self._spectrum
-        alphas, sentences = self._alphas(rows, m.targets if m else len(self._spectral().e_y))
+            if m is None or n <= rows.X.shape[1]:
+                wide = WideRows(rows, self.fit_intercept, by_rule=isinstance(self.alpha, str))
+                self._spectrum = wide.spectrum
+        k = m.targets if m is not None else rows.Y.shape[1] if rows is not None else 0
+        if wide is not None and wide.products_only and isinstance(self.alpha, str):
+            alphas, sentences = wide.chosen(self.alpha)
+        else:
+            alphas, sentences = self._alphas(rows, k)
         self.alpha_ = alphas[0] if self._one_target else alphas
         # With a p x p matrix at hand columns can be measured in units of their own, which keeps
         # more digits than the n x n side, where the largest column drowns the others.
-        if m is None and wide is not None and rows is not None and np.any(alphas > 0):
-            fit = wide_ridge(wide, rows, alphas)
+        if m is None and wide is not None and (np.any(alphas > 0) or wide.products_only):
+            fit = wide.solved(alphas, self._spectrum, self.column_scale_)
+            self._spectrum = wide.spectrum
         else:
-            fit = _by_target(m, rows, alphas, self.fit_intercept)
+            fit = _by_target(m, rows, alphas, self._penalty, self.fit_intercept)
         said = " ".join(dict.fromkeys(sentences))
         how = fit.stopped[0].upper() + fit.stopped[1:]
-        return replace(fit, stopped=f"{said} {how}" if said else how)
+        fit = replace(fit, stopped=f"{said} {how}" if said else how)
+        # A rule has looked at all directions, and knows whether some are missing.
+        f = self._spectrum
+        if said and m is not None and m.rows > m.p and isinstance(f, Spectrum) and not f.full:
+            fit = replace(fit, dependent=dependence(m, self.fit_intercept))
+        return fit
+
+    def _settled(self) -> None:
+        if isinstance(self._spectrum, Later):
+            self._spectrum = self._spectrum.spectrum()
 
     def _speak_up(self) -> None:
         """A rule has seen dependent columns and dealt with them; a number may not have."""
@@ -149,8 +185,10 @@ class Ridge(ClosedFormRegressor):
     def _alphas(self, rows: Rows | None, k: int) -> tuple[Array, list[str]]:
         if isinstance(self.alpha, str):
             rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
-            self._spectrum = self._spectral()
-            return choose(self._spectrum, rule, rows)
+            found, self._spectrum, self.column_scale_ = in_better_units(
+                self._spectral(), rule, rows, self.moments_
+            )
+            return found.alphas, found.sentences
         alphas = _penalties(self.alpha, "alpha")
         if alphas.ndim == 1 and len(alphas) != k:
             raise ValueError(
@@ -161,10 +199,16 @@ class Ridge(ClosedFormRegressor):
 
     def _spectral(self) -> Spectrum:
         """What is known of the data, from the last fit or from its moments."""
-        if self._spectrum is not None:
+        self._settled()
+        if isinstance(self._spectrum, Spectrum):
             return self._spectrum
-        assert self.moments_ is not None
-        return spectrum_of_moments(self.moments_, self.fit_intercept)
+        if self.moments_ is None:
+            raise ValueError(
+                f"this fit solved {self.n_features_in_} columns of sparse rows by products alone, "
+                "and has no eigenvalues for paths, evidence, posteriors and standard deviations. "
+                "Fit fewer columns or rows for them."
+            )
+        return spectrum_of_moments(self.moments_, self.fit_intercept, self.column_scale_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -202,10 +246,12 @@ class Ridge(ClosedFormRegressor):
             lam = f.in_units(_penalties(alphas, "alphas").ravel())
         rows = None if X is None else self._same_rows(f, X, y, sample_weight)
         grid = lam[:, None]
+        units = np.ones(1) if self.column_scale_ is None else self.column_scale_
         W, b = f.weights(grid)
+        W = W / units
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0: no degree of freedom is left
             errors = np.ldexp(gcv(f, grid), 2 * f.e_y)
-        loo = None if rows is None else np.ldexp(leave_one_out(f, rows, grid), 2 * f.e_y)
+        loo = None if rows is None else np.ldexp(leave_one_out(f, rows, grid, units), 2 * f.e_y)
         if self._one_target:
             W, b, errors, loo = W[:, 0], b[:, 0], errors[:, 0], None if loo is None else loo[:, 0]
         dof = f.count - f.residual(grid)[1][:, 0]
@@ -233,12 +279,16 @@ class Ridge(ClosedFormRegressor):
         V, s = f.basis(), f.s[f.s > 0]
         p = len(V)
         covariance = np.empty((len(lam), p, p))
-        for t, penalty in enumerate(lam):
-            beyond = 0.0 if f.full else 1 / penalty  # directions the data say nothing about
-            covariance[t] = (V * (1 / (s + penalty) - beyond)) @ V.T + beyond * np.eye(p)
-            covariance[t] = np.ldexp(covariance[t], -2 * f.e) * noise[t]
-        with np.errstate(divide="ignore"):
-            prior = np.ldexp(noise / lam, -2 * f.e)
+        with np.errstate(over="ignore"):  # columns of 1e-160 have covariances beyond float64
+            for t, penalty in enumerate(lam):
+                beyond = 0.0 if f.full else 1 / penalty  # directions the data say nothing about
+                covariance[t] = (V * (1 / (s + penalty) - beyond)) @ V.T + beyond * np.eye(p)
+                covariance[t] = np.ldexp(covariance[t] * noise[t], -2 * f.e)
+            flat = np.full(len(lam), np.inf)  # no penalty: a prior that prefers no weights
+            prior = np.ldexp(np.divide(noise, lam, out=flat, where=lam > 0), -2 * f.e)
+        if self.column_scale_ is not None:
+            covariance /= np.outer(self.column_scale_, self.column_scale_)
+            prior = prior[:, None] / self.column_scale_**2
         W = self.fit_.W.copy()
         if self._one_target:
             return Posterior(W[0], covariance[0], noise[0], prior[0])
@@ -298,7 +348,11 @@ class Ridge(ClosedFormRegressor):
         if not return_std:
             return mean
         f, lam, noise = self._bayes()
-        share = 1.0 + f.intercept / f.weight + f.spread(self._rows(X, reset=False), lam)
+        share = (
+            1.0
+            + f.intercept / f.weight
+            + f.spread(self._rows(X, reset=False), lam, self.column_scale_)
+        )
         std = np.sqrt(noise * share).astype(mean.dtype)
         return mean, std[:, 0] if self._one_target else std
 
@@ -327,10 +381,19 @@ def _penalties(alpha: Any, name: str) -> Array:
     return alphas
 
 
-def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: bool) -> ClosedFit:
+def _by_target(
+    m: Moments | None,
+    rows: Rows | None,
+    alphas: Array,
+    penalty: Callable[[float], Any],
+    intercept: bool,
+) -> ClosedFit:
     """Least squares with a penalty; targets of one penalty are solved together."""
     if m is None or np.all(alphas == alphas[0]):
-        return least_squares(m, rows, intercept=intercept, ridge=float(alphas[0]))
+        # The last digits of many targets cost more than all else; moments prove about nine.
+        few = m is None or m.targets <= TOGETHER
+        ridge, refined = penalty(float(alphas[0])), few or bool(alphas[0] == 0)
+        return least_squares(m, rows, intercept=intercept, ridge=ridge, refined=refined)
     fits = []
     for t, alpha in enumerate(alphas):
         pick = np.append(np.arange(m.p), m.p + t)
@@ -339,7 +402,7 @@ def _by_target(m: Moments | None, rows: Rows | None, alphas: Array, intercept: b
         }
         part = replace(m, scatter=m.scatter[np.ix_(pick, pick)], targets=1, **vectors)
         some = None if rows is None else replace(rows, Y=rows.Y[:, t : t + 1])
-        fits.append(least_squares(part, some, intercept=intercept, ridge=float(alpha)))
+        fits.append(least_squares(part, some, intercept=intercept, ridge=penalty(float(alpha))))
     worst = min(fits, key=lambda fit: float(fit.certificate.evidence.get("digits", 0.0)))
     certificate = Certificate(
         worst.certificate.kind,

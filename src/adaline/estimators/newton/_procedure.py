@@ -19,7 +19,7 @@ from adaline.estimators._progress import FRAMES, Audience
 from adaline.losses.logistic import logistic_loss
 from adaline.objective import MANY, Objective
 from adaline.procedures.inference.wald import affordable, information
-from adaline.procedures.newton.newton import newton, newton_auto
+from adaline.procedures.newton.newton import newton, newton_auto, penalties_by_loss
 from adaline.procedures.steps import finished
 from adaline.results import Array, Fit, NewtonFit
 from adaline.tiles import check_finite, is_sparse
@@ -28,22 +28,27 @@ from adaline.tiles import check_finite, is_sparse
 def is_wide(model: Any, X: Any) -> bool:
     """Whether the dual procedure, for wide sparse rows, is to learn."""
     sparse = is_sparse(X) and X.shape[1] > MANY and len(model.classes_) == 2
-    return sparse and not isinstance(model.alpha, str) and model.alpha > 0
+    return sparse and (model.alpha == "auto" if isinstance(model.alpha, str) else model.alpha > 0)
 
 
 def objective_of(model: Any, X: Any, codes: Any, omega: Array) -> Objective:
     """The logistic loss of these rows, with the penalty that the model has used."""
     K, alpha = len(model.classes_), model.alpha_
-    return logistic_loss(X, codes, K, omega, alpha, model.fit_intercept)
+    loss = logistic_loss(X, codes, K, omega, alpha, model.fit_intercept)
+    units = model.column_scale_
+    return loss if units is None else loss.with_penalty(alpha, units)
 
 
 def learned(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
     """The weights; sets alpha_, n_iter_ and what `summary` needs. `hear` is told of each step."""
     model.alpha_ = 0.0 if isinstance(model.alpha, str) else float(model.alpha)
-    model._information = None
+    model._information = model.column_scale_ = None
     if is_sparse(X):
         check_finite(X, model._names)
     if is_wide(model, X) and model._look is None:
+        if model.alpha == "auto":
+            loss = objective_of(model, X, codes, omega)
+            (model.alpha_, _), *_ = penalties_by_loss(loss, model.max_iter)[0]
         return _dual(model, X, codes, omega, hear)
     loss = objective_of(model, X, codes, omega)
     if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
@@ -51,8 +56,8 @@ def learned(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit
         raise ValueError("sums over X leave the range of float64; rescale the columns.")
     if model.alpha == "auto":
         steps = newton_auto.steps(loss, model.max_iter, model.tol)
-        fit, model.alpha_ = finished(steps, hear)
-        loss = loss.with_penalty(model.alpha_)
+        fit, (model.alpha_, model.column_scale_) = finished(steps, hear)
+        loss = loss.with_penalty(model.alpha_, model.column_scale_)
     elif model.alpha == "firth":
         from adaline.procedures.firth.firth import firth
 

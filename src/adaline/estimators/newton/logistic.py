@@ -48,7 +48,8 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     alpha : float >= 0, "auto" or "firth", default=1.0
         The penalty. 0 is maximum likelihood, which does not exist where a hyperplane separates the
         classes: then `fit` raises SeparableError. "auto" has the least approximate leave-one-out
-        loss. "firth" is Firth's penalised likelihood, finite on any data (two classes, or more
+        loss, of columns as they are or in units of their standard deviations, whichever is less;
+        see Notes. "firth" is Firth's penalised likelihood, finite on any data (two classes, or more
         and at most 100 parameters).
     fit_intercept : bool, default=True
     max_iter : int, default=100
@@ -71,6 +72,11 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     n_iter_ : ndarray of shape (1,)
     alpha_ : float
         The penalty that was used; 0 with "firth".
+    column_scale_ : ndarray of shape (p,) or None
+        Where "auto" measures columns in units of their standard deviations: these, and 1 for
+        constant columns. The penalty is then sum penalty_j w_j^2 / 2 with
+        penalty = alpha_ * column_scale_**2. None where it is alpha_/2 |w|^2. `coef_` is of the
+        columns as they are, always.
     certificate_ : Certificate
         "optimal" with a proven bound on the distance to the minimum, else "unproven": so after
         "firth", whose criterion need not be convex. "undecided" after `partial_fit`.
@@ -81,6 +87,14 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     -----
     A row of weight 2 counts as two rows, with "auto" too, each left out alone. A row of weight
     below 1 is one row of less trust: it is left out whole.
+
+    "auto" searches penalties a decade apart and then between them, down to 1e-4 for columns of
+    deviation 1, so that classes which a hyperplane separates have finite weights too. Of penalties
+    that are equally good the largest is taken; where rounding hides the minimum, a larger one.
+    Where standard deviations differ by less than a factor of 2, columns stay as they are. The
+    leave-one-out loss takes one Newton step for each row. Where K classes times (features + 1) are
+    more than 320, it takes the classes one by one; where columns are more than 2000, or rows very
+    many, it is that of a spread sample of rows.
 
     Examples
     --------
@@ -104,6 +118,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     _stored = SEEN | {
         "classes_": "labels",
         "alpha_": "number",
+        "column_scale_?": "float+ p | None",
         "_information": "Information | None",
         "n_iter_": "int32 1",
         "_dtype": "dtype",
@@ -118,6 +133,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         "reject_cost": NONE | NUMBER,
     }
     _derived = ("_codes", "_labels", "_shape", "_shown")
+    column_scale_: Array | None = None
     _information: Any = None  # what `summary` needs of the rows, where the fit could afford it
     _codes: dict[Any, float]
     _labels: list[Any]
@@ -288,6 +304,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         """Accept weights that `data.fit` found in passes over a source of p columns."""
         self._begin_stream()
         self.n_features_in_, self.alpha_, self._information = p, float(self.alpha), None
+        self.column_scale_ = None
         self._know(classes)
         self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
         self._accept(fit, np.dtype(np.float64))

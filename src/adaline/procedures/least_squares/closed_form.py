@@ -23,6 +23,8 @@ from adaline.certificates.digits import (
 )
 from adaline.linalg import condition, eigen, inverse_triangle
 from adaline.moments import Moments
+from adaline.procedures.iterative.minimum_norm import iterative_least_squares
+from adaline.procedures.iterative.sparse_rows import SparseRows, is_large_and_sparse
 from adaline.procedures.least_squares.minimum_norm import (
     minimum_norm,
     tall_minimum_norm,
@@ -50,7 +52,7 @@ def least_squares(
     rows: Rows | None = None,
     *,
     intercept: bool = True,
-    ridge: float = 0.0,
+    ridge: float | Array = 0.0,
     refined: bool = True,
 ) -> ClosedFit:
     """min |y - Xw - b|^2 + ridge |w|^2 from moments; to the last digit where rows are given.
@@ -63,16 +65,18 @@ def least_squares(
         The rows themselves, where they are at hand.
     intercept : bool
         Whether there is a bias b.
-    ridge : float
-        The penalty lambda.
+    ridge : float or ndarray of shape (p,)
+        The penalty lambda, or that of each weight: sum ridge_j w_j^2.
     refined : bool
         Whether to correct the weights by the rows even where the moments suffice.
     """
     if m is None:
         if rows is None:
             raise ValueError("least squares needs moments or rows.")
+        if is_large_and_sparse(rows.X):
+            return iterative_least_squares(SparseRows.of(rows, intercept))
         return wide_minimum_norm(rows, intercept)
-    enough = m.rows >= m.p + intercept or ridge > 0
+    enough = m.rows >= m.p + intercept or bool(np.all(ridge > 0))
     normal = normal_equations(m, intercept, ridge) if enough else None
     if rows is None or not 1 / _HEAVY < m.weight < _HEAVY:
         fit = _from_moments(normal) if normal else _deficient_moments(m, intercept)

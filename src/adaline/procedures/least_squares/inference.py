@@ -43,7 +43,7 @@ def inference(
     w, b, p = fit.W[target], fit.b[target], fit.W.shape[1]
     dof = n - p - intercept
     sse, sst = float(fit.squares[target]), float(scatter[p])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         variance = sse / dof if dof > 0 else np.nan
         own = np.sum(fit.root[:p] ** 2, axis=1)
         vif = scatter[:p] * own

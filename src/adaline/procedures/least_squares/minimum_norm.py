@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from adaline.linalg import (
     UNIT,
+    cholesky,
     condition,
     graded_both,
     inverse_triangle,
     pivots,
     singular,
+    solve_cholesky,
     triangle_of,
 )
 from adaline.moments import Moments
@@ -25,6 +27,9 @@ from adaline.procedures.least_squares.normal_equations import (
 )
 from adaline.results import Array, Certificate, ClosedFit
 from adaline.tiles import Rows, is_sparse
+
+_WELL = 1e4  # condition numbers up to which A A' and one correction lose no digit
+_NEAR = 1e-3  # share of the squares about the first row that the mean has to leave
 
 
 def minimum_norm(m: Moments, rows: Rows, intercept: bool) -> ClosedFit:
@@ -83,24 +88,61 @@ def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]],
 
 def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
     """The w of least norm among those that fit best, for rows with their mean reflected away."""
-    root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
-    kept = root > 0
-    root = root[kept]
-    X = rows.X[kept].toarray() if is_sparse(rows.X) else np.asarray(rows.X)[kept]
+    X, Y, root = rows.X, rows.Y, np.ones(rows.X.shape[0])
+    if len(rows.omega):
+        kept = rows.omega > 0
+        X, Y, root = X[kept], Y[kept], np.sqrt(rows.omega[kept])
+    X = X.toarray() if is_sparse(X) else np.asarray(X)
     # One power of two for all columns: the norm of w is that in the user's units.
-    e_x, e_y = _exponent(X), _exponent(rows.Y)
-    X, Y = np.ldexp(X.astype(np.float64), -e_x), np.ldexp(rows.Y[kept], -e_y)
-    if intercept:
-        A, B = _without_mean(X, root), _without_mean(Y, root)
+    e_x, e_y = _exponent(X), _exponent(Y)
+    e_x = e_x if abs(e_x) > 100 else 0  # most data need no other units
+    X, Y = np.ldexp(X.astype(np.float64), -e_x) if e_x else X, np.ldexp(Y, -e_y)
+    first = X[0].astype(np.float64) if intercept and len(X) else np.zeros(X.shape[1])
+    X = np.subtract(X, first, dtype=np.float64)
+    A = X * root[:, None] if len(rows.omega) else X
+    B = _without_mean(Y, root) if intercept else Y * root[:, None]
+    found = _by_gram(A, B, root, intercept)
+    if found is None:
+        Z = _reflected(A, root)[1:] if intercept else A
+        w, rank, kappa = _least_norm(Z, B)
+        squares = ((B - Z @ w) ** 2).sum(axis=0)
     else:
-        A, B = X * root[:, None], Y * root[:, None]
-    w, rank, kappa = _least_norm(A, B)
-    squares = ((B - A @ w) ** 2).sum(axis=0)
+        w, rank, kappa, squares = found
     share = root**2 / np.sum(root**2)
-    b = share @ Y - (share @ X) @ w if intercept else np.zeros(Y.shape[1])
+    b = share @ Y - (share @ X + first) @ w if intercept else np.zeros(Y.shape[1])
     return _fit(
         np.ldexp(w, e_y - e_x), np.ldexp(b, e_y), rank, kappa, np.ldexp(squares, 2 * e_y), ()
     )
+
+
+def _by_gram(
+    A: Array, B: Array, root: Array, intercept: bool
+) -> tuple[Array, int, float, Array] | None:
+    """w = A'(A A')^-1 B, its rank and condition and the sums of squares left; A is not reflected.
+
+    The n x n matrix is reflected instead, which is less than A. None where squaring costs too many
+    digits: then `_least_norm` looks at A itself.
+    """
+    if not len(A):
+        return None
+    K = A @ A.T
+    whole = float(np.trace(K))
+    if intercept:
+        K = _reflected_twice(K, root)[1:, 1:]
+    if not float(np.trace(K)) > _NEAR * whole:  # the first row is far from all others
+        return None
+    R = cholesky(K)
+    if R is None or not (kappa := condition(R)) < _WELL:
+        return None
+    w, left = np.zeros((A.shape[1], B.shape[1])), B
+    for _ in range(2):
+        c = solve_cholesky(R, left)
+        if intercept:
+            c = _reflected(np.vstack([np.zeros(c.shape[1]), c]), root)
+        w += A.T @ c
+        v = A @ w
+        left = B - (_reflected(v, root)[1:] if intercept else v)
+    return w, len(K), kappa, (left**2).sum(axis=0)
 
 
 def _least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
@@ -130,7 +172,7 @@ def _least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
 
 def _exponent(X: Array) -> int:
     """The power of two next above the largest entry."""
-    return int(np.frexp(np.max(np.abs(X), initial=0.0))[1])
+    return int(np.frexp(max(np.max(X, initial=0.0), -np.min(X, initial=0.0)))[1])
 
 
 def _without_mean(X: Array, root: Array) -> Array:
@@ -139,10 +181,26 @@ def _without_mean(X: Array, root: Array) -> Array:
     A holds the weighted rows minus the first: H takes away what is common to all, and columns
     that are constant vanish without a trace of rounding.
     """
-    A = (X - X[0]) * root[:, None]
+    return _reflected((X - X[0]) * root[:, None], root)[1:]
+
+
+def _reflected(A: Array, root: Array) -> Array:
+    """H A, where H takes the weighted ones to the first axis."""
     v = root / np.linalg.norm(root)
     v[0] += 1.0
-    return np.asarray((A - np.outer(v, (v @ A) / v[0]))[1:])
+    return np.asarray(A - np.multiply.outer(v, (v @ A) / v[0]))
+
+
+def _reflected_twice(K: Array, root: Array) -> Array:
+    """H K H of a symmetric K, in its place."""
+    v = root / np.linalg.norm(root)
+    v[0] += 1.0
+    q = K @ v / v[0]
+    q -= (v @ q) / (2 * v[0]) * v
+    cross = np.multiply.outer(v, q)
+    K -= cross
+    K -= cross.T
+    return K
 
 
 def _fit(

@@ -94,9 +94,10 @@ def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:
     return replace(m, scatter=scatter, exponent=exponent, **vectors)
 
 
-def penalty(m: Moments, ridge: float) -> Array:
-    """ridge |w|^2 on weights in the units of m."""
-    return np.asarray(np.ldexp(ridge, -2 * m.exponent[: m.p]), dtype=np.float64)
+def penalty(m: Moments, ridge: float | Array) -> Array:
+    """ridge |w|^2, or sum ridge_j w_j^2, on weights in the units of m."""
+    with np.errstate(over="ignore"):  # columns of 1e-160; the factorisation says what to do
+        return np.asarray(np.ldexp(ridge, -2 * m.exponent[: m.p]), dtype=np.float64)
 
 
 def coupling(m: Moments) -> Array:
@@ -104,7 +105,7 @@ def coupling(m: Moments) -> Array:
     return np.asarray(np.sqrt(m.weight) * m.mean_rounding[: m.p])
 
 
-def normal_equations(m: Moments, intercept: bool, ridge: float) -> Normal | None:
+def normal_equations(m: Moments, intercept: bool, ridge: float | Array) -> Normal | None:
     """By Cholesky of S + ridge; None where it is not positive definite."""
     m = in_unit_columns(m, intercept)
     p = m.p
@@ -117,12 +118,14 @@ def normal_equations(m: Moments, intercept: bool, ridge: float) -> Normal | None
     return Normal(m, D, W, alpha, condition(W), intercept, from_moments=True)
 
 
-def triangle_equations(m: Moments, rows: Rows, intercept: bool, ridge: float) -> Normal | None:
+def triangle_equations(
+    m: Moments, rows: Rows, intercept: bool, ridge: float | Array
+) -> Normal | None:
     """By the triangle of a QR factorisation; None where columns are dependent."""
     m = in_unit_columns(m, intercept)
     D = penalty(m, ridge)
     R = triangle(m, rows, intercept)[: m.p, : m.p]
-    if ridge:
+    if np.any(ridge):
         R = triangle_of(np.vstack([R, np.diag(np.sqrt(D))]))
     if rank_of(R) < m.p:
         return None
@@ -143,7 +146,9 @@ def triangle(m: Moments, rows: Rows, intercept: bool) -> Array:
 def rank_of(R: Array) -> int:
     """Independent columns among those of R, each taken at unit length."""
     length = np.linalg.norm(R, axis=0)
-    _, s, _ = singular(R / np.where(length > 0, length, 1.0))
+    with np.errstate(invalid="ignore"):  # infinite columns are refused below
+        unit = R / np.where(length > 0, length, 1.0)
+    _, s, _ = singular(unit)
     return int(np.count_nonzero(s > rank_tolerance(R) * s.max(initial=0.0)))
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from adaline.certificates.optimality import CurvatureBound
+from adaline.certificates.optimality import CurvatureBound, JointBound
 from adaline.objective import Objective
-from adaline.procedures.newton.curvature import Curvature, Root, depth, root_of
+from adaline.procedures.newton.curvature import Curvature, Root, depth, full_hessian, root_of
 from adaline.results import Array
 from adaline.tiles import is_sparse
 
@@ -44,6 +44,13 @@ def curvature_bound(
     return _lessened(found, np.inf if found.rank < q and regular else 1.0)
 
 
+def joint_bound(loss: Objective, root: Array) -> CurvatureBound:
+    """H(theta) of all classes as one matrix: dear, and the largest M there is."""
+    found = root_of(full_hessian(loss, root), depth(loss))
+    known = found.rank == len(found.A) and found.eps < 0.5
+    return JointBound(found.A, 1.0 / (1.0 - found.eps) if known else np.inf, K=loss.K)
+
+
 def _lessened(root: Root, factor: float) -> CurvatureBound:
     return CurvatureBound(root.A, factor / (1 - root.eps) if root.eps < 0.5 else np.inf)
 
@@ -68,9 +75,8 @@ def _thin_bound(loss: Objective, root: Array) -> CurvatureBound:
     middle = mean * loss.scale - loss.shift
     if not loss.intercept:
         middle, h, far = np.zeros(len(mean)), 0.0, float(np.sqrt(_longest(X)))
-    return CurvatureBound(
-        none, 1.001, alpha, middle, h * 0.999, far**2 * float(loss.scale[0] ** 2 / alpha[0])
-    )
+    weakest = float(np.max(loss.scale**2 / alpha))
+    return CurvatureBound(none, 1.001, alpha, middle, h * 0.999, far**2 * weakest)
 
 
 def _longest(X: Any) -> float:

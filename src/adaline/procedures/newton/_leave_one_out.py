@@ -4,38 +4,48 @@ One Newton step from the minimum for all rows to that without row i moves its va
 
     B s / (1 - B c),    B = z'H^-1 z,  s = dloss/dv,  c = d2loss/dv2    (matrices for K classes)
 
+Where K classes make H too large for one matrix, each class is measured by itself, as if its
+Hessian were that of classes of equal share: K/(K - 1) times its own block.
+
 A row of weight omega is omega rows, of which one is left out; one of weight below 1 is a row of
 less trust, and left out whole. So s and c above count min(omega, 1) times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from adaline.objective import Objective
-from adaline.procedures.newton.curvature import EXACT, depth, full_hessian, is_one_matrix, root_of
+from adaline.procedures.newton.curvature import depth, full_hessian, is_one_matrix, root_of
 from adaline.procedures.newton.rows import leverages, projected
 from adaline.results import Array
 
 _NONE = np.empty(0)
-_STEPS = 8  # of the golden section: the minimum to a tenth of a decade
 
 
 def leave_one_out(loss: Objective, theta: Array, root: Array) -> float:
-    """Mean approximate leave-one-out loss at the minimum; root as `Objective.at` left it."""
+    """Mean approximate leave-one-out loss at the minimum; root as `Objective.at` left it.
+
+    Infinite where rounding has spoiled it: no row is predicted better by a fit without it.
+    """
     omega = loss.omega if len(loss.omega) else np.ones(loss.X.shape[0])
     if loss.K == 1:
         each = _binary(loss, theta, root, np.minimum(omega, 1.0))
     else:
-        if not is_one_matrix(loss):
-            raise ValueError(
-                f"alpha='auto' for {loss.K} classes and {theta.shape[1] - 1} features needs "
-                f"{theta.size} x {theta.size} matrices; the limit is {EXACT}. Give alpha a number."
-            )
-        each = _classes(loss, theta, root, np.minimum(omega, 1.0))
-    return float(omega @ each) / loss.weight
+        of_classes = _classes if is_one_matrix(loss) else _class_by_class
+        each = of_classes(loss, theta, root, np.minimum(omega, 1.0))
+    fitted = _fitted(loss, theta)
+    spoiled = each < fitted - 1e-6 * (1.0 + fitted)
+    return np.inf if np.any(spoiled) else float(omega @ each) / loss.weight
+
+
+def _fitted(loss: Objective, theta: Array) -> Array:
+    """Losses of the rows at theta."""
+    V = projected(loss, theta.T)
+    if loss.K == 1:
+        return np.asarray(np.logaddexp(0.0, -loss.target * V[:, 0]))
+    V -= V.max(axis=1, keepdims=True)
+    return np.asarray(np.log(np.exp(V).sum(axis=1)) - V[np.arange(len(V)), loss.target])
 
 
 def _binary(loss: Objective, theta: Array, root: Array, copy: Array) -> Array:
@@ -67,22 +77,17 @@ def _classes(loss: Objective, theta: Array, P: Array, copy: Array) -> Array:
     return np.asarray(np.log(np.exp(V).sum(axis=1)) - V[own]).reshape(n)
 
 
-def least(score: Callable[[float], float], middle: float) -> float:
-    """The argument that minimises score over nine decades about `middle`, on a log scale."""
-    decades = np.arange(1.0, -8.0, -1.0)
-    scores = [score(middle * 10.0**d) for d in decades]
-    best = int(np.argmin(scores))
-    low, high = decades[min(best + 1, 8)], decades[max(best - 1, 0)]
-    golden = (np.sqrt(5.0) - 1) / 2
-    left, right = high - golden * (high - low), low + golden * (high - low)
-    at_left, at_right = score(middle * 10.0**left), score(middle * 10.0**right)
-    for _ in range(_STEPS):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - golden * (high - low)
-            at_left = score(middle * 10.0**left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + golden * (high - low)
-            at_right = score(middle * 10.0**right)
-    return float(middle * 10.0 ** ((low + high) / 2))
+def _class_by_class(loss: Objective, theta: Array, P: Array, copy: Array) -> Array:
+    """`_classes` with one block of the Hessian a class."""
+    K = len(theta)
+    omega = loss.omega if len(loss.omega) else np.ones(len(P))
+    more, V = K / (K - 1), projected(loss, theta.T)
+    for k in range(K):
+        slope = P[:, k] * (1.0 - P[:, k])
+        H = more * loss.gram(np.sqrt(omega * slope)) + np.diag(loss.penalty)
+        B = copy * leverages(loss, _NONE, root_of(H, depth(loss)).A)
+        s = P[:, k] - (loss.target == k)
+        V[:, k] += B * s / np.maximum(1.0 - more * slope * B, 1e-3)
+    V -= V.max(axis=1, keepdims=True)
+    own = np.arange(len(P)), loss.target
+    return np.asarray(np.log(np.exp(V).sum(axis=1)) - V[own])

@@ -13,10 +13,17 @@ import numpy as np
 
 from adaline.certificates.optimality import CurvatureBound, radius
 from adaline.objective import Evaluation, Objective
-from adaline.procedures.newton._curvature_bound import curvature_bound
+from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound
 from adaline.procedures.newton._stride import proof_rows
 from adaline.procedures.newton._transported_hessian import Sample, TransportedHessian, sample_step
-from adaline.procedures.newton.curvature import Curvature, Pairs, corrected, curvature, remember
+from adaline.procedures.newton.curvature import (
+    Curvature,
+    Pairs,
+    corrected,
+    curvature,
+    is_one_matrix,
+    remember,
+)
 from adaline.procedures.newton.stopping import lowers
 from adaline.results import Array
 
@@ -121,6 +128,9 @@ class NewtonState:
                 )
                 if np.isfinite(radius(near, self.here.g, error, top)[2]):
                     break
+            else:
+                if self.loss.K > 1 and is_one_matrix(self.loss) and not self.loss.is_wide:
+                    near = joint_bound(self.loss, self.root)
             self.measured = self.theta, near
         return self.measured[1]
 

@@ -16,7 +16,7 @@ from adaline.objective import FEW, Objective
 from adaline.procedures.newton import _stride
 from adaline.procedures.newton._newton_state import NewtonState, begin
 from adaline.procedures.newton.curvature import is_one_matrix
-from adaline.procedures.newton.rows import row_space, scatters
+from adaline.procedures.newton.rows import row_space
 from adaline.procedures.newton.stopping import concluded, is_noise, proof
 from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit, Outcome
@@ -25,6 +25,9 @@ _SAMPLE = 4096  # rows of the sample to start from, at least
 _ROWS = 1000  # rows up to which their n x n side is the way to very many features
 _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to nothing
 _DEAR = 100.0  # times tol: a relative change of a weight above this is worth a step on any data
+
+Minimum = tuple[Array, Array, bool]  # theta, slopes of the rows there, and whether it converged
+Penalty = tuple[float, Array | None]  # alpha, and the units (p,) of the columns where not their own
 
 
 @Stepwise
@@ -60,23 +63,32 @@ def newton(
 
 
 @Stepwise
-def newton_auto(loss: Objective, max_iter: int, tol: float) -> Steps[tuple[NewtonFit, float]]:
-    """The fit, and the penalty alpha, of least approximate leave-one-out loss."""
-    from adaline.procedures.newton._leave_one_out import least, leave_one_out
+def newton_auto(loss: Objective, max_iter: int, tol: float) -> Steps[tuple[NewtonFit, Penalty]]:
+    """The fit of least approximate leave-one-out loss, and its penalty.
 
-    start: list[Array] = []
+    The search is bounded (see `_penalty_search`). Where its penalty is so small that rounding
+    hides the minimum, a larger one is taken.
+    """
+    penalties, start = penalties_by_loss(loss, max_iter)
+    for penalty in penalties:
+        fit = yield from newton.steps(loss.with_penalty(*penalty), max_iter, tol, start)
+        if fit.outcome not in ("rounding", "max_iter"):
+            break
+        start = None
+    return fit, penalty
 
-    def score(alpha: float) -> float:
-        here = loss.with_penalty(alpha)
-        goal = 1e-4 * np.sqrt(loss.weight)
-        state = begin(here, start[-1] if start else loss.loss.start(loss), goal)
-        finished(_descend(state, max_iter, goal, proven=False))
-        start.append(state.theta)
-        return leave_one_out(here, state.theta, state.root)
 
-    middle = float(np.median(scatters(loss)))
-    alpha = least(score, middle if 0.0 < middle < np.inf else 1.0)
-    return (yield from newton.steps(loss.with_penalty(alpha), max_iter, tol)), alpha
+def penalties_by_loss(loss: Objective, max_iter: int) -> tuple[list[Penalty], Array | None]:
+    """Penalties by their approximate leave-one-out loss, and a theta near the first minimum."""
+    from adaline.procedures.newton._penalty_search import best_penalty
+
+    def minimum(here: Objective, start: Array | None) -> Minimum:
+        goal = 1e-3 * np.sqrt(here.weight)
+        state = begin(here, here.loss.start(here) if start is None else start, goal)
+        outcome = finished(_descend(state, max_iter, goal, proven=False))
+        return state.theta, state.root, outcome == "converged"
+
+    return best_penalty(loss, minimum)
 
 
 def _from_a_sample(loss: Objective, stride: int) -> Array:

@@ -8,6 +8,7 @@ row where omega <= 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -22,8 +23,18 @@ RULES = {
     "gcv": "the generalised cross-validation error",
     "evidence": "minus the log marginal likelihood",
 }
+_OWN_UNITS = np.ones(1)
 _NODES = 16
 _TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Penalties (k,) in the user's units, a sentence for each, and their criterion (k,)."""
+
+    alphas: Array
+    sentences: list[str]
+    least: Array
 
 
 def gcv(f: Spectrum, lam: Array) -> Array:
@@ -49,12 +60,15 @@ def _evidence_in_units(f: Spectrum, lam: Array) -> Array:
     return np.asarray((n * logs + volume.sum(axis=0) + f.intercept * np.log(f.weight)) / 2)
 
 
-def leave_one_out(f: Spectrum, rows: Rows, lam: Array) -> Array:
-    """Mean squared error of each row predicted without it, r/(1 - h), exactly, (L, k)."""
+def leave_one_out(f: Spectrum, rows: Rows, lam: Array, unit: Array = _OWN_UNITS) -> Array:
+    """Mean squared error of each row predicted without it, r/(1 - h), exactly, (L, k).
+
+    f is of columns that were divided by unit (p,), or by 1.
+    """
     total = np.zeros((len(lam), f.a.shape[1]))
     omega = rows.omega[rows.omega > 0] if f.A is not None else rows.omega
     at = 0
-    for r, left in _residuals(f, rows, lam):
+    for r, left in _residuals(f, rows, lam, unit):
         if len(omega):
             heavy = np.maximum(omega[at : at + len(r)], 1.0)[:, None, None]
             left = 1 - (1 - left) / heavy
@@ -63,7 +77,7 @@ def leave_one_out(f: Spectrum, rows: Rows, lam: Array) -> Array:
     return total / f.weight
 
 
-def _residuals(f: Spectrum, rows: Rows, lam: Array) -> Iterator[tuple[Array, Array]]:
+def _residuals(f: Spectrum, rows: Rows, lam: Array, unit: Array) -> Iterator[tuple[Array, Array]]:
     """sqrt(omega) r and 1 - omega h, blocks of rows by penalties by targets."""
     r, shape = len(f.s), (-1, len(lam), f.a.shape[1])
     columns, shared_columns = len(lam) * f.a.shape[1], lam.size  # r may be zero: no -1 for these
@@ -78,6 +92,7 @@ def _residuals(f: Spectrum, rows: Rows, lam: Array) -> Iterator[tuple[Array, Arr
     fitted = ((f.a * np.sqrt(f.s)[:, None])[:, None] * inverse).reshape(r, columns)
     inverse = inverse.reshape(r, shared_columns)
     scale = np.ldexp(1.0, -np.append(np.full(p, f.e), f.e_y))
+    scale[:p] /= unit
     ones = f.intercept / f.weight
     for tile in tiles(rows.X, rows.Y, np.sqrt(rows.omega), scale, f.mean, tile_rows(p + k)):
         Z = tile[:, :p] @ f.V
@@ -88,7 +103,13 @@ def _residuals(f: Spectrum, rows: Rows, lam: Array) -> Iterator[tuple[Array, Arr
 
 
 def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]:
-    """The penalty of each target by a rule among RULES, and a sentence for each.
+    """The penalty of each target by a rule among RULES, and a sentence for each."""
+    found = choice(f, rule, rows)
+    return found.alphas, found.sentences
+
+
+def choice(f: Spectrum, rule: str, rows: Rows | None, unit: Array = _OWN_UNITS) -> Choice:
+    """The penalty of each target by a rule among RULES; f is of columns divided by unit (p,).
 
     Between 1/1000 of the least eigenvalue and 1000 times the largest, three penalties a decade
     bracket the minimum, and a polynomial through 16 more finds it; the flatter the minimum, the
@@ -96,10 +117,11 @@ def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]
     """
     s = f.s[f.s > 0]
     if not len(s):
-        return np.ones(len(f.flat)), ["no column of X varies: every penalty gives weights of zero."]
+        said = ["no column of X varies: every penalty gives weights of zero."]
+        return Choice(np.ones(len(f.flat)), said, np.zeros(len(f.flat)))
     if rule == "loo" and rows is None:
         raise ValueError('alpha="loo" needs the rows; use "gcv", "evidence" or "auto" on moments.')
-    if s.min() < 1e-120 * s.max():
+    if not is_searchable(f):
         raise ValueError(
             "the columns of X differ by a factor of more than 1e60 in size, so that no rule finds "
             "one penalty for all. Standardise them, or give alpha a number."
@@ -107,12 +129,12 @@ def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]
 
     def criterion(lam: Array) -> Array:
         if rule == "loo" and rows is not None:
-            errors = leave_one_out(f, rows, lam)
+            errors = leave_one_out(f, rows, lam, unit)
         else:
             errors = gcv(f, lam) if rule == "gcv" else _evidence_in_units(f, lam)
         return np.where(f.flat, 0.0, errors)
 
-    lam, end = _search(criterion, 1e-3 * float(s.min()), 1e3 * float(s.max()))
+    lam, end, least = _search(criterion, 1e-3 * float(s.min()), 1e3 * float(s.max()))
     name, sentences = RULES[rule], [f"alpha minimises {RULES[rule]}."] * len(lam)
     for t in range(len(lam)):
         if f.flat[t] or end[t] > 0:
@@ -129,13 +151,20 @@ def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]
             )
         if f.flat[t]:
             sentences[t] = "y is constant: every penalty predicts it, and a large one was taken."
-    return np.asarray(np.ldexp(lam, 2 * f.e)), sentences
+    return Choice(np.asarray(np.ldexp(lam, 2 * f.e)), sentences, least)
+
+
+def is_searchable(f: Spectrum) -> bool:
+    """Whether eigenvalues are near enough to each other for one range of penalties."""
+    s = f.s[f.s > 0]
+    return not len(s) or bool(s.min() >= 1e-120 * s.max())
 
 
 def _search(
     criterion: Callable[[Array], Array], low: float, high: float
-) -> tuple[Array, NDArray[np.int64]]:
-    """The minimum of each column over ln lam, and -1 or +1 where it is at an end of the range."""
+) -> tuple[Array, NDArray[np.int64], Array]:
+    """Where each column is least over ln lam, -1 or +1 where at an end of the range, and its least
+    value."""
     t = np.linspace(np.log(low), np.log(high), int(np.ceil(3 * np.log10(high / low))) + 1)
     F = criterion(np.exp(t)[:, None])
     # Of penalties as good as the best the largest is taken, so that noise decides nothing.
@@ -147,7 +176,7 @@ def _search(
     x = np.asarray(chebyshev.chebpts1(_NODES))
     F = criterion(np.exp(centre + half * x[:, None])) if np.any(end == 0) else F[:0]
     best = np.array([_vertex(x, F[:, c]) if end[c] == 0 else 0.0 for c in range(len(end))])
-    return np.exp(centre + half * best), end
+    return np.exp(centre + half * best), end, np.minimum(least, F.min(axis=0, initial=np.inf))
 
 
 def _vertex(x: Array, y: Array) -> float:

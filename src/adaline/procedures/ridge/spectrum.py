@@ -10,6 +10,8 @@ rest + sum (a lost)^2, the degrees of freedom r - sum lost: O(r) for a penalty.
 
 A row of weight omega counts as omega rows; one of weight below 1 as one row of less trust. So n
 is the larger of the number of rows and the sum of weights, here `count`.
+
+Where columns are given a unit (p,), all of this is of x / unit: w / unit are the weights of x.
 """
 
 from __future__ import annotations
@@ -113,11 +115,12 @@ class Spectrum:
         b = self.mean[p:] - W @ self.mean[:p]
         return np.ldexp(W, self.e_y[:, None] - self.e), np.ldexp(b, self.e_y)
 
-    def spread(self, X: Any, lam: Array) -> Array:
+    def spread(self, X: Any, lam: Array, units: Array | None = None) -> Array:
         """(x - mean)'(S + lam)^-1 (x - mean) for each row and target, (n, k)."""
         p = X.shape[1]
         V, s, out = self.basis(), self.s[self.s > 0], np.empty((X.shape[0], len(lam)))
         scale, at = np.full(p, np.ldexp(1.0, -self.e)), 0
+        scale /= 1.0 if units is None else units
         none = np.empty((X.shape[0], 0))
         for tile in tiles(X, none, np.empty(0), scale, self.mean[:p], tile_rows(p)):
             Z2 = (tile[:, :p] @ V) ** 2
@@ -130,15 +133,19 @@ class Spectrum:
         return out
 
 
-def spectrum_of_moments(m: Moments, intercept: bool) -> Spectrum:
+def spectrum_of_moments(m: Moments, intercept: bool, units: Array | None = None) -> Spectrum:
     """By eigenvectors of S, of columns in equal units first where their units differ much."""
     unit = in_unit_columns(m, intercept)
     p = unit.p
     moving = np.diag(unit.scatter)[:p] > unit.rounding[:p] ** 2
-    e = int(np.max(unit.exponent[:p][moving], initial=-2000))
-    e = 0 if e == -2000 else e
-    D = np.where(moving, np.ldexp(1.0, np.minimum(unit.exponent[:p] - e, 0)), 0.0)
-    even = bool(np.all(D[moving] >= 0.125))
+    if units is None:
+        e = int(np.max(unit.exponent[:p][moving], initial=-2000))
+        e = 0 if e == -2000 else e
+        size = np.ldexp(1.0, np.minimum(unit.exponent[:p] - e, 0))
+    else:
+        e, size = 0, 1.0 / np.ldexp(units, -unit.exponent[:p])
+    D = np.where(moving, size, 0.0)
+    even = units is not None or bool(np.all(D[moving] >= 0.125))
     scale = D if even else moving.astype(np.float64)
     values, V = eigen(unit.scatter[:p, :p] * np.outer(scale, scale))
     keep = values > max(64 * p * UNIT, 1e-12) * values.max(initial=0.0)
@@ -151,7 +158,7 @@ def spectrum_of_moments(m: Moments, intercept: bool) -> Spectrum:
     a = (V.T * D) @ unit.scatter[:p, p:] / np.sqrt(s)[:, None]
     yy = np.diag(unit.scatter)[p:]
     mean = unit.mean.copy()
-    mean[:p] = np.ldexp(mean[:p], unit.exponent[:p] - e)
+    mean[:p] = np.ldexp(mean[:p], unit.exponent[:p] - e) if units is None else mean[:p] * size
     return Spectrum(
         s=s,
         a=a,
@@ -170,11 +177,58 @@ def spectrum_of_moments(m: Moments, intercept: bool) -> Spectrum:
     )
 
 
-def spectrum_of_rows(rows: Rows, intercept: bool) -> Spectrum:
+@dataclass(frozen=True)
+class CentredRows:
+    """Weighted rows A about their means and targets B, in units as in `Spectrum`; n x n side."""
+
+    A: Centred
+    B: Array
+    root: Array
+    weight: float
+    intercept: bool
+    flat: NDArray[np.bool_]
+    mean: Array
+    e: int
+    e_y: NDArray[np.int64]
+
+    def spectrum(self) -> Spectrum:
+        """A A' = U diag(s) U'."""
+        K, root, p, k = self.A.gram(), self.root, len(self.A.mean), self.B.shape[1]
+        s, U = _eigen_without_ones(K, root) if self.intercept else eigen(K)
+        s = np.where(s > 4 * len(root) * UNIT * s.max(initial=0.0), s, 0.0)
+        return Spectrum(
+            s=s,
+            a=U.T @ (self.B * root[:, None]),
+            rest=np.zeros(k),
+            weight=self.weight,
+            count=max(self.weight, float(len(root))),
+            intercept=self.intercept,
+            full=int(np.count_nonzero(s)) == p,
+            flat=self.flat,
+            mean=self.mean,
+            e=self.e,
+            e_y=self.e_y,
+            V=np.empty((0, 0)),
+            U=U,
+            A=self.A,
+        )
+
+
+def spectrum_of_rows(rows: Rows, intercept: bool, units: Array | None = None) -> Spectrum:
     """Through the n x n side, A A' = U diag(s) U': no p x p matrix."""
+    return centred_rows(rows, intercept, units).spectrum()
+
+
+def centred_rows(rows: Rows, intercept: bool, units: Array | None = None) -> CentredRows:
+    """Rows about their means, as CSR where they came so and that costs no digits.
+
+    Columns are divided by units (p,), if any.
+    """
     p, k = rows.X.shape[1], rows.Y.shape[1]
     root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.X.shape[0])
-    X, Y, root = rows.X[root > 0], rows.Y[root > 0], root[root > 0]
+    X, Y = rows.X, rows.Y
+    if len(rows.omega):
+        X, Y, root = X[root > 0], Y[root > 0], root[root > 0]
     weight = float(rows.omega.sum()) if len(rows.omega) else float(len(root))
     e = max(int(np.frexp(max(float(X.max()), -float(X.min())))[1]), -1000)
     e_y = np.asarray(np.frexp(np.abs(Y).max(axis=0))[1], dtype=np.int64)
@@ -183,34 +237,37 @@ def spectrum_of_rows(rows: Rows, intercept: bool) -> Spectrum:
         X = X.toarray()
     if is_sparse(X):
         X = X.astype(np.float64) * np.ldexp(1.0, -e)
+        if units is not None:
+            X = X @ sparse.diags_array(1.0 / np.ldexp(units, -e))
         mean[:p] = (root**2 @ X) / weight if intercept else 0.0
         A = Centred(sparse.diags_array(root) @ X, root, mean[:p])
     else:
         C = np.multiply(X, np.ldexp(1.0, -e), dtype=np.float64)
         mean[:p] = _centre(C, root, weight) if intercept else 0.0
-        C *= root[:, None]
+        if len(rows.omega):
+            C *= root[:, None]
+        if units is not None:  # after the mean is gone, so that rounding is that of what is left
+            C /= np.ldexp(units, -e)
+            mean[:p] /= np.ldexp(units, -e)
         A = Centred(C, root, np.zeros(p))
     flat = np.ptp(B, axis=0) == 0 if intercept else np.abs(B).max(axis=0) == 0
     mean[p:] = _centre(B, root, weight) if intercept else 0.0
-    K = A.gram()
-    s, U = _eigen_without_ones(K, root) if intercept else eigen(K)
-    s = np.where(s > 4 * len(root) * UNIT * s.max(initial=0.0), s, 0.0)
-    return Spectrum(
-        s=s,
-        a=U.T @ (B * root[:, None]),
-        rest=np.zeros(k),
-        weight=weight,
-        count=max(weight, float(len(root))),
-        intercept=intercept,
-        full=int(np.count_nonzero(s)) == p,
-        flat=flat,
-        mean=mean,
-        e=e,
-        e_y=e_y,
-        V=np.empty((0, 0)),
-        U=U,
-        A=A,
-    )
+    e = e if units is None else 0
+    return CentredRows(A, B, root, weight, intercept, flat, mean, e, e_y)
+
+
+@dataclass(frozen=True)
+class Later:
+    """Rows of which the spectrum is made when someone asks for it: most never do."""
+
+    rows: Rows
+    intercept: bool
+    centred: CentredRows | None = None
+
+    def spectrum(self) -> Spectrum:
+        """The spectrum of the rows."""
+        centred = self.centred
+        return (centred_rows(self.rows, self.intercept) if centred is None else centred).spectrum()
 
 
 def _far_from_centred(X: Any, root: Array, weight: float) -> bool:

@@ -10,9 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.formulas.term_columns import Part, expanded, made_columns
-from adaline.data.formulas.terms import parsed, term_of
-from adaline.data.reading._applying import (
+from adaline.data.columns._applying import (
     encoded_columns,
     encoded_matrix,
     read_block,
@@ -20,17 +18,11 @@ from adaline.data.reading._applying import (
     side_by_side,
     unknown_values,
 )
-from adaline.data.reading._read_source import ReadSource
-from adaline.data.reading._study import Study, study
-from adaline.data.reading.blocks import blocks
-from adaline.data.reading.checks import (
-    check_choice,
-    check_text,
-    wrong_type,
-)
-from adaline.data.reading.columns import column_at, missing_in, places_in
-from adaline.data.reading.inputs import Input, encoded_names
-from adaline.data.reading.options import (
+from adaline.data.columns._read_source import ReadSource
+from adaline.data.columns._study import Study, study
+from adaline.data.columns.inputs import Input, encoded_names
+from adaline.data.columns.of_blocks import column_at, column_of, missing_in, places_in
+from adaline.data.columns.options import (
     MISSING,
     MOST_LEVELS,
     UNKNOWN,
@@ -39,6 +31,15 @@ from adaline.data.reading.options import (
     asked_for,
     by_formula,
 )
+from adaline.data.columns.term_columns import Part, expanded, made_columns
+from adaline.data.columns.terms import parsed, term_of
+from adaline.data.reading.blocks import blocks
+from adaline.data.reading.checks import (
+    check_choice,
+    check_text,
+    wrong_type,
+)
+from adaline.data.reading.notations import read as read_levels
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError, DataWarning
 from adaline.results import Array
@@ -283,6 +284,32 @@ class Encoding:
         there = set(found.names)
         text = [e.name for e in self._entries() if e.levels is not None and e.name in there]
         return found.reread(text, self.na)
+
+    def forgiving(self, source: Any) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
+        """This encoding with texts among numbers, in the first rows, as gaps; and which they are.
+
+        It is for rows to predict, where one strange value should not stop all others; gaps must
+        be filled in (missing="auto" or "mean").
+        """
+        found = blocks(source)
+        if self.missing not in ("auto", "mean"):
+            return self, {}
+        try:
+            self.prepare(found).head()
+            return self, {}
+        except DataError:
+            there = set(found.names)
+            wanted = [e for e in self.inputs if e.levels is None and e.name in there]
+            head = self.reread(found).reread([e.name for e in wanted], self.na).head()
+        odd = {}
+        for entry in wanted:
+            column = column_of(head, entry.name)
+            levels = column.levels if column.kind == "text" else ()
+            strange = read_levels(levels, entry.reading or "number", self.na, len(levels)).strange
+            if strange:
+                odd[entry.name] = strange
+        marks = (text.strip() for texts in odd.values() for text in texts)
+        return replace(self, na=tuple(dict.fromkeys((*self.na, *marks)))), odd
 
     def read(self, block: Block) -> Block:
         """A block with its columns read as this encoding reads them; `prepare` does it for all."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adaline.data.reading._dates import ORDERS, WEEKDAYS
-from adaline.data.reading.column_facts import Numbers, Texts
-from adaline.data.reading.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
+from adaline.data.columns.column_facts import Numbers, Texts
+from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
+from adaline.data.reading.dates import ORDERS, WEEKDAYS
 from adaline.data.reading.notations import SHARES, UNITS, candidates, is_gap, is_notation, words
 from adaline.errors import DataError
 

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._column_readings import as_numbers, as_text
-from adaline.data.reading._dates import WEEKDAYS
-from adaline.data.reading.column_facts import months_of
-from adaline.data.reading.columns import bad_number, column_at, missing_in, missing_values
-from adaline.data.reading.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
+from adaline.data.columns.column_facts import months_of
+from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
+from adaline.data.columns.of_blocks import bad_number, column_at, missing_in, missing_values
+from adaline.data.reading.column_readings import as_numbers, as_text
+from adaline.data.reading.dates import WEEKDAYS
 from adaline.data.reading.notations import words
 from adaline.data.reading.source import Block, Column
 from adaline.errors import DataError

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._column_readings import as_numbers, as_text
-from adaline.data.reading.columns import column_of, missing_in
+from adaline.data.columns.of_blocks import column_of, missing_in
+from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.notations import candidates, is_gap
 from adaline.data.reading.source import Block, Column, Piece, Source
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.formulas.terms import Factor, Term, term_of
-from adaline.data.reading.inputs import Input
+from adaline.data.columns.inputs import Input
+from adaline.data.columns.terms import Factor, Term, term_of
 from adaline.data.reading.source import Block
 from adaline.errors import DataError
 from adaline.results import Array

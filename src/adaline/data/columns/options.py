@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from adaline.data.formulas.terms import parsed
-from adaline.data.reading._recognition import RARE, check_read
+from adaline.data.columns._recognition import RARE, check_read
+from adaline.data.columns.terms import parsed
 from adaline.data.reading.checks import (
     check_choice,
     check_jobs,

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._recognition import told
-from adaline.data.reading._study import Study, Verdict, study
+from adaline.data.columns._recognition import told
+from adaline.data.columns._study import Study, Verdict, study
+from adaline.data.columns.column_facts import Numbers, Texts
+from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.inputs import Input
+from adaline.data.columns.of_blocks import column_of, missing_in
+from adaline.data.columns.options import MOST_LEVELS, Missing, Unknown, asked_for, by_formula
 from adaline.data.reading.blocks import blocks
-from adaline.data.reading.column_facts import Numbers, Texts
-from adaline.data.reading.columns import column_of, missing_in
-from adaline.data.reading.encoding import Encoding
-from adaline.data.reading.inputs import Input
 from adaline.data.reading.notations import words
-from adaline.data.reading.options import MOST_LEVELS, Missing, Unknown, asked_for, by_formula
 from adaline.data.reading.source import Block, Column
 
 _EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each

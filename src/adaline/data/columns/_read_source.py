@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from adaline.data.reading._applying import read_block
-from adaline.data.reading.inputs import Input
+from adaline.data.columns._applying import read_block
+from adaline.data.columns.inputs import Input
 from adaline.data.reading.source import Block, Kind, Piece, Source
 
 

@@ -8,20 +8,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adaline.data.reading._column_readings import without_marks
-from adaline.data.reading._left_out import (
+from adaline.data.columns._left_out import (
     counts_rows,
     names_rows,
     suspicious_code,
     tells_nothing,
 )
-from adaline.data.reading._recognition import (
+from adaline.data.columns._recognition import (
     Reading,
     number_input,
     recognised,
     text_input,
 )
-from adaline.data.reading.column_facts import (
+from adaline.data.columns.column_facts import (
     Facts,
     Numbers,
     Texts,
@@ -29,10 +28,11 @@ from adaline.data.reading.column_facts import (
     facts_of,
     facts_of_block,
 )
-from adaline.data.reading.columns import column_of
-from adaline.data.reading.inputs import Input
+from adaline.data.columns.inputs import Input
+from adaline.data.columns.of_blocks import column_of
+from adaline.data.columns.options import Asked
+from adaline.data.reading.column_readings import without_marks
 from adaline.data.reading.notations import candidates
-from adaline.data.reading.options import Asked
 from adaline.data.reading.source import Block, Source, chosen, place_of
 from adaline.errors import DataError
 from adaline.mapreduce import mapreduce

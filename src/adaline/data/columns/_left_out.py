@@ -7,8 +7,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.column_facts import Numbers, Texts
-from adaline.data.reading.columns import missing_in
+from adaline.data.columns.column_facts import Numbers, Texts
+from adaline.data.columns.of_blocks import missing_in
 from adaline.data.reading.source import Column
 
 COUNTED = 10  # rows from which on a column 1, 2, 3, ... counts the rows, whatever its name

@@ -1,0 +1,265 @@
+"""Every learner on every shape that users have, beside the peer's fastest setting of equal quality.
+
+    python bench/bench_map.py [--quick] [--only ridge csr] [--repeats 5] [--limit 30]
+
+A cell is a learner and a shape. Of the peer's settings those count whose gradient is as small as
+`WORST` asks; the fastest of them is taken, and ours and it run in turns: one thread, CPU time,
+medians of warm calls. A cell that takes longer than the limit is stopped. Losses come first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from _bench import head, note, row, threads
+from bench_text import text
+from sklearn import discriminant_analysis as bayes
+from sklearn import linear_model as peers
+
+import adaline
+
+WORST = {"squared": 1e-8, "logistic": 1e-5, "nothing": 0.0}  # |gradient| / that at w = 0, at most
+AUTO = np.logspace(-3, 4, 20)
+WIDE, CSR = ("200x2000", "1000x5000"), ("csr 2000x5000", "csr 5000x20000", "csr 50000x100000")
+DENSE = ("100x5", "1000x20", "10000x50", "20000x300", "float32 20000x50", *WIDE)
+TARGETS = ("2000x30, 200 targets", "2000x30, 1000 targets")
+LARGEST = {"csr 50000x100000", "1000x5000", "20000x300"}  # left out by --quick
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Ours, the peer's settings by name, the shapes, and the gradient of what is minimised."""
+
+    ours: Callable[[], Any]
+    peers: dict[str, Callable[[], Any]]
+    shapes: tuple[str, ...]
+    gradient: Callable[..., float]
+    classes: bool = False
+
+
+def squared(X: Any, y: Any, model: Any) -> float:
+    """|A'(y - Aw) - alpha w| / |A'y| with A the centred rows."""
+    alpha = np.atleast_1d(getattr(model, "alpha_", getattr(model, "alpha", 0.0)))
+    alpha = float(alpha[0]) if alpha.dtype.kind == "f" else 0.0
+    Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    W = np.atleast_2d(model.coef_).astype(np.float64)
+    left = Y - X @ W.T
+    left, Y = left - left.mean(axis=0), Y - Y.mean(axis=0)
+    return float(np.linalg.norm(X.T @ left - alpha * W.T) / np.linalg.norm(X.T @ Y))
+
+
+def logistic(X: Any, t: Any, model: Any) -> float:
+    """|gradient| / |gradient at zero| of the logistic loss with alpha = 1."""
+    w, b = np.ravel(model.coef_).astype(np.float64), float(np.ravel(model.intercept_)[0])
+    pull = -t / (1.0 + np.exp(np.clip(t * (X @ w + b), -700, 700)))
+    g, start = X.T @ pull + w, X.T @ (-t / 2)
+    whole = np.hypot(np.linalg.norm(g), pull.sum())
+    return float(whole / np.hypot(np.linalg.norm(start), t.sum() / 2))
+
+
+def nothing(X: Any, y: Any, model: Any) -> float:
+    """Means and covariances have no gradient; both sides compute the same sums."""
+    return 0.0
+
+
+def penalised(tol: float, solver: str) -> Any:
+    """scikit-learn's Ridge(1)."""
+    return partial(peers.Ridge, 1.0, solver=solver, tol=tol)
+
+
+def logistics() -> dict[str, Any]:
+    """scikit-learn's logistic regressions: the bias is not penalised, so no liblinear."""
+    settings = {}
+    for tol in (1e-4, 1e-5, 1e-6, 1e-7):
+        for solver in ("lbfgs", "newton-cholesky"):
+            make = partial(peers.LogisticRegression, C=1.0, solver=solver, tol=tol, max_iter=10_000)
+            settings[f"{solver} {tol:g}"] = make
+    return settings
+
+
+RIDGES = {
+    "Ridge": partial(peers.Ridge, 1.0),
+    "sparse_cg 1e-8": penalised(1e-8, "sparse_cg"),
+    "sparse_cg 1e-9": penalised(1e-9, "sparse_cg"),
+    "lsqr 1e-8": penalised(1e-8, "lsqr"),
+    "lsqr 1e-9": penalised(1e-9, "lsqr"),
+}
+LINEAR = {
+    "LinearRegression": peers.LinearRegression,
+    "Linear 1e-8": partial(peers.LinearRegression, tol=1e-8),
+    "Linear 1e-10": partial(peers.LinearRegression, tol=1e-10),
+}
+SHAPES = (*DENSE, *CSR)
+LEARNERS = {
+    "LeastSquares": Learner(adaline.LeastSquares, LINEAR, (*SHAPES, *TARGETS), squared),
+    "Ridge(1)": Learner(partial(adaline.Ridge, 1.0), RIDGES, (*SHAPES, *TARGETS), squared),
+    "Ridge auto": Learner(
+        adaline.Ridge,
+        {"RidgeCV, 20 alphas": partial(peers.RidgeCV, AUTO)},
+        (*DENSE, *TARGETS),
+        squared,
+    ),
+    "LeastSquaresClassifier": Learner(
+        adaline.LeastSquaresClassifier, LINEAR, SHAPES, squared, classes=True
+    ),
+    "LogisticRegression": Learner(
+        partial(adaline.LogisticRegression, 1.0), logistics(), SHAPES, logistic, classes=True
+    ),
+    "GaussianClassifier": Learner(
+        partial(adaline.GaussianClassifier, covariance="shared"),
+        {"LDA lsqr": partial(bayes.LinearDiscriminantAnalysis, solver="lsqr")},
+        DENSE[:5],
+        nothing,
+        classes=True,
+    ),
+}
+
+
+def data(shape: str, classes: bool) -> tuple[Any, Any]:
+    """Columns that are a little correlated, and targets with noise; text where it is sparse."""
+    kind, _, rest = shape.rpartition(" ") if not shape.endswith("targets") else ("", "", shape)
+    size, _, many = rest.partition(", ")
+    n, p = (int(part) for part in size.split("x"))
+    if kind == "csr":
+        X, t = text(n, p)
+        rng = np.random.default_rng(1)
+        return X, t if classes else X @ rng.standard_normal(p) + 0.3 * rng.standard_normal(n)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, p))
+    X[:, 1:] += 0.5 * X[:, :-1]
+    k = int(many.split()[0]) if many else 1
+    Y = X @ rng.standard_normal((p, k)) / np.sqrt(p) + rng.standard_normal((n, k)) + 1.0
+    X = X.astype(np.float32) if kind == "float32" else X
+    y = Y if k > 1 else Y[:, 0]
+    return X, np.where(y > 1.0, 1.0, -1.0) if classes else y
+
+
+def cpu(work: Callable[[], Any]) -> float:
+    """CPU seconds of one call."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def in_turns(ours: Any, peer: Any, repeats: int) -> tuple[float, float]:
+    """Medians; a call of some microseconds is repeated until it can be measured."""
+    many = int(np.clip(0.003 / max(cpu(ours), 1e-6), 1, 1000))
+
+    def times(work: Any) -> None:
+        for _ in range(many):
+            work()
+
+    pairs = [(cpu(partial(times, ours)), cpu(partial(times, peer))) for _ in range(repeats)]
+    a, b = (statistics.median(side) / many for side in zip(*pairs, strict=True))
+    return a, b
+
+
+def cell(name: str, shape: str, repeats: int, answers: Any) -> None:
+    """Measure one cell, and put what was found into the queue."""
+    warnings.simplefilter("ignore")
+    learner = LEARNERS[name]
+    X, y = data(shape, learner.classes)
+    with threads(1):
+        found = {}
+        for setting, make in learner.peers.items():
+            model = make()
+            times = [cpu(lambda model=model: model.fit(X, y)) for _ in range(2)]
+            found[setting] = min(times), learner.gradient(X, y, model)
+        worst = WORST[learner.gradient.__name__] * (100.0 if X.dtype == np.float32 else 1.0)
+        good = {s: f for s, f in found.items() if f[1] <= worst} or found
+        best = min(good, key=lambda s: good[s][0])
+        answers.put(("peer", best, found[best]))
+        ours, peer = learner.ours(), learner.peers[best]()
+        first = cpu(lambda: ours.fit(X, y))
+        answers.put(("first", first, learner.gradient(X, y, ours)))
+        few = repeats if first < 2 else 1
+        answers.put(("done", *in_turns(lambda: ours.fit(X, y), lambda: peer.fit(X, y), few)))
+
+
+def predictions(repeats: int, answers: Any) -> None:
+    """One row, and 20,000, of 50 columns."""
+    warnings.simplefilter("ignore")
+    X, t = data("20000x50", classes=True)
+    with threads(1):
+        for ours, peer, method in (
+            (adaline.LeastSquares(), peers.LinearRegression(), "predict"),
+            (adaline.LogisticRegression(1.0), peers.LogisticRegression(), "predict_proba"),
+        ):
+            ours.fit(X, t), peer.fit(X, t)
+            for n in (1, len(X)):
+                Z = X[:n]
+                pair = (partial(getattr(m, method), Z) for m in (ours, peer))
+                name = f"{type(ours).__name__}.{method}, {n} rows"
+                answers.put(("row", name, type(peer).__name__, *in_turns(*pair, repeats)))
+    answers.put(("done",))
+
+
+def limited(work: Any, limit: float, *given: Any) -> list[Any]:
+    """What a process of its own told within the limit."""
+    fork = multiprocessing.get_context("fork")
+    answers = fork.Queue()
+    process = fork.Process(target=work, args=(*given, answers))
+    process.start()
+    told, end = [], time.monotonic() + limit
+    while time.monotonic() < end and not (told and told[-1][0] == "done"):
+        try:
+            told.append(answers.get(timeout=0.2))
+        except multiprocessing.queues.Empty:
+            if not process.is_alive() and answers.empty():
+                break
+    process.kill()
+    process.join()
+    return told
+
+
+def measured(name: str, shape: str, options: argparse.Namespace) -> list[Any]:
+    """(work, peer, ours, peer's seconds, remark) of a cell."""
+    print(f"{name}, {shape} ...", end="\r", file=sys.stderr, flush=True)
+    told = {t[0]: t[1:] for t in limited(cell, options.limit, name, shape, options.repeats)}
+    if "peer" not in told:
+        return []
+    best, (seconds, gradient) = told["peer"]
+    remark = f"gradient: peer {gradient:.0e}, "
+    remark += f"ours {told['first'][1]:.0e}" if "first" in told else "ours not within the limit"
+    times = told.get("done", (told["first"][0] if "first" in told else options.limit, seconds))
+    return [(f"{name} {shape}", best, *times, remark)]
+
+
+def main() -> int:
+    """The map, losses first."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="without the largest shapes")
+    parser.add_argument("--only", nargs="*", default=[], help="cells whose name holds all of these")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--limit", type=float, default=40.0, help="seconds a cell may take")
+    options = parser.parse_args()
+    found: list[Any] = []
+    for name, learner in LEARNERS.items():
+        for shape in learner.shapes:
+            wanted = all(part.lower() in f"{name} {shape}".lower() for part in options.only)
+            if wanted and not (options.quick and shape in LARGEST):
+                found += measured(name, shape, options)
+    if not options.only or "predict" in options.only:
+        told = limited(predictions, options.limit, options.repeats)
+        found += [(*t[1:], "") for t in told if t[0] == "row"]
+    head()
+    met = []
+    for work, peer, ours_s, peer_s, remark in sorted(found, key=lambda f: f[3] / f[2]):
+        met.append(row(work, peer, ours_s, peer_s, 1.0))
+        if remark:
+            note(remark)
+    return 0 if all(met) or options.quick else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

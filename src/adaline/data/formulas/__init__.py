@@ -1,1 +1,0 @@
-"""Formulas: which columns to use, and what to make of them."""

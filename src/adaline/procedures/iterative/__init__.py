@@ -1,0 +1,1 @@
+"""Least squares and ridge by products with sparse rows alone: no matrix is formed or filled in."""
