@@ -36,7 +36,7 @@ MANY_POINTS = 500  # beyond this a cloud of points is a picture in the picture
 _LONG = 28  # characters of a name that fit beside an axis
 
 _BELOW, _LINE = 38.0, 15.0  # points: room for the labels of an axis, and of a line of a legend
-_LETTERS = 14.0  # letters of a legend an inch
+_LETTERS, _KEY = 14.0, 6  # letters of a legend an inch, and letters' room of a mark
 _OWN: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # our figures, and their heights
 
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
@@ -257,9 +257,7 @@ def legend(ax: Axes, **more: Any) -> None:
         return
     from matplotlib.transforms import ScaledTranslation
 
-    widest = max(len(label) for label in labels) + 5
-    inches = figure.get_figwidth() * ax.get_position().width
-    columns = int(min(len(labels), max(1, inches * _LETTERS // widest)))
+    columns = _columns(labels, figure.get_figwidth() * ax.get_position().width)
     below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, figure.dpi_scale_trans)
     place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
     rest = {key: value for key, value in more.items() if key not in ("loc", "ncols", "ncol")}
@@ -267,6 +265,20 @@ def legend(ax: Axes, **more: Any) -> None:
     if figure in _OWN:
         height = _OWN[figure] + _LINE / 72 * -(-len(labels) // columns)
         figure.set_figheight(max(figure.get_figheight(), height))
+
+
+def _columns(labels: list[str], inches: float) -> int:
+    """How many columns of these labels fit side by side, each as wide as its widest.
+
+    >>> _columns(["a", "b", "a very long label of a line"], 4.0), _columns(["a"] * 40, 4.0)
+    (3, 8)
+    """
+    for count in range(len(labels), 1, -1):
+        each = -(-len(labels) // count)
+        parts = [labels[i : i + each] for i in range(0, len(labels), each)]
+        if sum(max(map(len, part)) + _KEY for part in parts) <= inches * _LETTERS:
+            return len(parts)
+    return 1
 
 
 def svg_of(drawn: Figure, key: str, words: str) -> str:

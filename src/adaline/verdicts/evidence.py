@@ -229,6 +229,10 @@ def inflation(X: Any) -> NDArray[np.float64] | None:
     return found
 
 
+def _times(vif: float) -> str:
+    return number(round(vif) if 100 <= vif < np.inf else vif, 3)
+
+
 def _inflated(model: Any, names: list[str], X: Any) -> list[str]:
     """Columns whose coefficients others make uncertain."""
     columns = getattr(summary_of(model), "columns", {}) if names else {}
@@ -244,7 +248,7 @@ def _inflated(model: Any, names: list[str], X: Any) -> list[str]:
     high = [j for j in np.argsort(-vif).tolist() if vif[j] > _INFLATED][:5]
     if not high:
         return []
-    listed = ", ".join(f"{name(names[j])} ({number(float(vif[j]), 3)})" for j in high)
+    listed = ", ".join(f"{name(names[j])} ({_times(float(vif[j]))})" for j in high)
     return [
         "other columns make these coefficients uncertain (variance inflation above "
         f"{_INFLATED:.0f}): {listed}. Predictions may be fine, but do not read these coefficients "
