@@ -73,7 +73,7 @@ def works(kernel):
 
 def process(folder, work=INSIDE):
     """A process that finds modules in a folder, and this very adaline."""
-    path = os.pathsep.join([str(folder), str(Path(neurons.__file__).parents[2])])
+    path = os.pathsep.join([str(folder), str(Path(neurons.__file__).parents[3])])
     places = {"PYTHONPATH": path, "ADALINE_CACHE_DIR": str(folder / "cache")}
     return subprocess.Popen(
         [sys.executable, "-c", work],
@@ -256,6 +256,36 @@ def test_machine_code_unused_for_a_month_is_thrown_away(tiny):
     assert len(list(others.iterdir())) == 2
 
 
+def test_of_too_much_machine_code_the_oldest_is_thrown_away(tiny, monkeypatch):
+    monkeypatch.setattr(cache, "_MOST", 5000)
+    (tiny.folder / "cache").mkdir(mode=0o700)
+    ages = {"0": 0.1, "1": 3, "2": 5, "3": 4, "4": 0.5}  # in days
+    for name, days in ages.items():
+        directory = tiny.folder / "cache" / (16 * name)
+        directory.mkdir()
+        (directory / "kernel").write_bytes(bytes(2000))
+        then = time.time() - days * 86400
+        os.utime(directory / "kernel", (then, then))
+        os.utime(directory, (then, then))
+    cache._clean(tiny.folder / "cache")
+    left = {one.name[0] for one in (tiny.folder / "cache").iterdir()}
+    assert left == {"0", "4"}  # 1 would be too much, and what was used today stays in any case
+
+
+def test_every_file_of_a_cache_may_be_cut_short(tiny):
+    kernel = tiny()
+    assert (kernel(21.0), kernel(21), kernel(21.0j)) == (42.0, 42.0, 42.0j)
+    files = kept(tiny.folder)
+    assert len(files) == 3
+    for file in files:
+        whole = file.read_bytes()
+        for cut in (0, 1, 20, len(whole) // 2, len(whole) - 1):
+            file.write_bytes(whole[:cut])
+            kernel = tiny()
+            assert (kernel(21.0), kernel(21), kernel(21.0j)) == (42.0, 42.0, 42.0j)
+            assert sum(kernel.stats.cache_hits.values()) == 2
+
+
 def test_machine_code_in_use_stays_young(tiny):
     works(tiny())
     (file,) = kept(tiny.folder)
@@ -348,3 +378,50 @@ def test_the_bits_do_not_depend_on_what_the_cache_holds(tmp_path, monkeypatch, k
             monkeypatch.delitem(sys.modules, name, raising=False)
         told.append(importlib.import_module("calls").answer)
     assert told == [told[0]] * 4
+
+
+PARTED = """import numpy as np
+from adaline._jit import kernel, sums_kernel
+@sums_kernel
+def total(x, y, out):
+    s = t = x[0] * 0
+    for i in range(len(x)):
+        s += x[i] * y[i]
+    for i in range(len(x)):
+        out[i] = out[i] * s + x[i]
+    for i in range(len(x)):
+        t += np.conj(out[i]) * y[i]
+    for i in range(len(x)):
+        out[i] += t * y[i]
+    for i in range(len(x)):
+        s += out[i] * y[i] * t
+    return s * t
+@kernel
+def several(x, y, out):
+    s = total(x, y, out)
+    for k in range(1, 4):
+        s += total(x[k:], y[k:], out[k:])
+    return s + total(y, x, out) + total(out, x, out) * total(out, y, x)
+rng = np.random.default_rng(0)
+for n in range(7, 200):
+    z = (rng.standard_normal((3, n)) + 1j * rng.standard_normal((3, n))) / 20
+    print(several(*z))
+print(sum(several.stats.cache_hits.values()))
+"""
+
+
+def test_a_process_that_compiles_and_one_that_loads_give_the_same_bits(tmp_path):
+    """A call must not end in the callee's own machine code where that happens to be in memory."""
+    (tmp_path / "parted.py").write_text(PARTED)
+    cold, warm = (
+        process(tmp_path, "import parted").communicate(timeout=60)[0].split() for _ in range(2)
+    )
+    assert (cold.pop(), warm.pop()) == ("0", "1")
+    assert cold == warm
+
+
+def test_a_kernel_that_kernels_call_serves_python_too(tiny):
+    (tiny.folder / "calls.py").write_text(_KERNEL.format("tiny", "twice", "g", "twice(x)"))
+    work = "import calls, tiny; print(calls.g(1.0), tiny.twice(4.0), tiny.twice.signatures)"
+    told = process(tiny.folder, work).communicate(timeout=60)[0]
+    assert told.split("\n")[0] == "2.0 8.0 [(float64,)]"

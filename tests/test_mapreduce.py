@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adaline import _threads
 from adaline.mapreduce import Reduction, mapreduce
 from adaline.moments import Moments
 
@@ -49,6 +50,17 @@ def test_two_processes_give_the_same_bits():
     one, two = (mapreduce(work, range(11), operator.add, jobs=jobs) for jobs in (1, 2))
     assert one.scatter.tobytes() == two.scatter.tobytes()
     assert one.mean.tobytes() == two.mean.tobytes()
+
+
+def _threads_of(_: int) -> list[int]:
+    _threads.cores = lambda: 64  # in a process of its own
+    return [_threads.threads()]
+
+
+def test_processes_share_the_threads(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "8")
+    told = mapreduce(_threads_of, range(2), operator.add, jobs=2)
+    assert max(told) <= 4
 
 
 def _fails(seed: int) -> int:

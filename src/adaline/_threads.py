@@ -2,50 +2,180 @@
 
 The pieces are the same with one thread or many, and their sums are added in their order, so
 the bits of an answer do not depend on the machine's load. As many threads are used as BLAS may use:
-`threadpoolctl.threadpool_limits` and OMP_NUM_THREADS are honoured.
+`threadpoolctl.threadpool_limits` and OMP_NUM_THREADS are honoured. All fits of a process that
+run at the same time share that number.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import copy_context
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
+Cuts = list[tuple[int, int]]
 
 _NUMBERS = 2**20  # in a piece, at least: a millisecond of work
-_PIECES = 8  # at most: each holds sums of its own
+_PRODUCTS = 2**26  # in a piece, at least, where a row of q numbers costs q^2 products
+_PIECES = 32  # at most: twice the cores of a large machine, so that none waits long at the end
+_ROOM = 2**22  # numbers in the sums of all pieces together, at most: 32 MB
+_WORTH = 8  # pieces, if room for fewer the threads of BLAS do better
+_ROWS = 256  # a multiple of which every piece holds: whole tiles
 _LARGE = 512  # columns beyond which BLAS has work enough for its own threads
 
 
-def pieces(n: int, q: int) -> list[tuple[int, int]]:
-    """Where to cut n rows of q columns."""
-    if q > _LARGE:  # sums too large to hold several of
+def pieces(n: int, q: int, held: int = 0) -> Cuts:
+    """Where to cut n rows of q columns.
+
+    held is the number of sums that every piece keeps: by default q, a vector. Where it is q^2, of
+    a matrix, a row costs that many products and pieces may be shorter.
+    """
+    q = max(q, 1)
+    held = max(held, q)
+    most = _ROOM // held
+    if most < _WORTH:
         return [(0, n)]
-    rows = max(_NUMBERS // max(q, 1), -(-n // _PIECES))
-    rows = -(-rows // 4096) * 4096
+    least = _NUMBERS // q if held < q * q else min(_NUMBERS // q, _PRODUCTS // (q * q))
+    rows = max(least, -(-n // min(most, _PIECES)))
+    rows = -(-rows // _ROWS) * _ROWS
     return [(i, min(i + rows, n)) for i in range(0, n, rows)]
 
 
 def over_pieces(work: Callable[[int, int], T], n: int, q: int) -> list[T]:
     """work(start, stop) of every piece, in order."""
-    cuts = pieces(n, q)
-    workers = min(threads(), len(cuts)) if len(cuts) > 1 else 1
-    if workers == 1:
-        return [work(start, stop) for start, stop in cuts]
-    with (
-        _one_thread,
-        ThreadPoolExecutor(
-            workers, thread_name_prefix="adaline", initializer=_one_thread.enter_for_good
-        ) as pool,
-    ):
-        return list(pool.map(work, *zip(*cuts, strict=True)))
+    return over_cuts(work, pieces(n, q))
+
+
+def over_cuts(work: Callable[[int, int], T], cuts: Cuts) -> list[T]:
+    """work(start, stop) of every cut, in order."""
+    if len(cuts) == 1:  # small data: no time to lose
+        return [work(*cuts[0])]
+    found: list[T] = []
+    _share_out(_Shares(work, cuts, found.append))
+    return found
+
+
+def summed(work: Callable[[int, int], T], add: Callable[[T, T], T], cuts: Cuts) -> T:
+    """work(start, stop) of every cut, added in order as soon as may be: few are kept at a time."""
+    if len(cuts) == 1:
+        return work(*cuts[0])
+    total: list[T] = []
+
+    def take(part: T) -> None:
+        total[:] = [add(total[0], part)] if total else [part]
+
+    _share_out(_Shares(work, cuts, take))
+    return total[0]
+
+
+class _Shares(Generic[T]):
+    """Pieces of work that any thread may take, and what was found, handed on in order."""
+
+    def __init__(self, work: Callable[[int, int], T], cuts: Cuts, take: Callable[[T], None]):
+        self.left = deque(enumerate(cuts))
+        self.errors: dict[int, BaseException] = {}
+        self._work, self._take = work, take
+        self._lock, self._found, self._next = threading.Lock(), dict[int, T](), 0
+
+    def do(self) -> None:
+        """Take pieces until none are left."""
+        while True:
+            try:
+                k, cut = self.left.popleft()
+            except IndexError:
+                return
+            try:
+                self._hand_on(k, self._work(*cut))
+            except BaseException as error:
+                self.errors[k] = error
+                self.left.clear()
+                return
+
+    def _hand_on(self, k: int, part: T) -> None:
+        with self._lock:
+            self._found[k] = part
+            del part
+            while self._next in self._found:
+                self._take(self._found.pop(self._next))
+                self._next += 1
+
+    def check(self) -> None:
+        """Raise the error of the first piece that failed: the one that a single thread meets."""
+        if self.errors:
+            raise self.errors[min(self.errors)]
+
+
+def _share_out(shares: _Shares[Any]) -> None:
+    """Do all pieces, in this thread and in as many more as are free."""
+    with _budget.helpers(len(shares.left) - 1) as helpers:
+        if helpers == 0:
+            shares.do()
+        else:
+            with _one_thread:
+                _with_helpers(shares, helpers)
+    shares.check()
+
+
+def _with_helpers(shares: _Shares[Any], helpers: int) -> None:
+    futures: list[Future[None]] = []
+    try:
+        try:
+            for _ in range(helpers):  # numpy's errstate and the like hold for helpers too
+                futures.append(_pool().submit(copy_context().run, shares.do))
+        except RuntimeError:
+            pass  # no more threads, as at the end of the program: those at hand do it all
+        shares.do()
+    finally:
+        shares.left.clear()
+        wait([future for future in futures if not future.cancel()])
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that are kept: to start sixteen takes as long as a pass over 10^5 rows."""
+    return ThreadPoolExecutor(
+        256, thread_name_prefix="adaline", initializer=_one_thread.enter_for_good
+    )
+
+
+class _Budget:
+    """How many threads of this process work on pieces now; together at most `threads()`."""
+
+    def __init__(self) -> None:
+        self._lock, self._busy = threading.Lock(), 0
+
+    @contextmanager
+    def helpers(self, most: int) -> Any:
+        """Count this thread and its helpers as busy; how many helpers it may have."""
+        limit = threads()
+        with self._lock:
+            helpers = max(min(most, limit - self._busy - 1), 0)
+            self._busy += 1 + helpers
+        try:
+            yield helpers
+        finally:
+            with self._lock:
+                self._busy -= 1 + helpers
+
+    def after_fork_in_child(self) -> None:
+        """Threads are not copied: neither those at work nor those of the pool."""
+        self._lock, self._busy = threading.Lock(), 0
+        _pool.cache_clear()
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def one_blas_thread(q: int) -> AbstractContextManager[None]:
@@ -57,12 +187,18 @@ def one_blas_thread(q: int) -> AbstractContextManager[None]:
     return _one_thread if q <= _LARGE else nullcontext()
 
 
+def between_passes(n: int, q: int) -> AbstractContextManager[None]:
+    """`one_blas_thread`, where the passes are over so many rows that threads share them."""
+    return one_blas_thread(q) if n * q >= 2 * _NUMBERS else nullcontext()
+
+
 def threads() -> int:
     """How many threads BLAS may use now, but for limits of ours; one where it does not tell.
 
-    One for a thread that has itself set BLAS to one: work inside pieces is not cut again.
+    One for a thread that has itself set BLAS to one: work inside pieces is not cut again. Never
+    more than cores: BLAS does not see an affinity that was set after it was loaded.
     """
-    return _one_thread.allowed()
+    return min(_one_thread.allowed(), cores())
 
 
 class _OneThread:
@@ -100,7 +236,7 @@ class _OneThread:
                 self._lift()
 
     def enter_for_good(self) -> None:
-        """Count a worker as inside: it ends before the thread that has started it leaves."""
+        """Count a worker as inside: it works only while the thread that calls it is."""
         self._own.depth = 1
         _limited(_libraries()[1])
 
@@ -140,12 +276,14 @@ class _Own(threading.local):
 
 
 _one_thread = _OneThread()
+_budget = _Budget()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_one_thread.before_fork,
         after_in_parent=_one_thread.after_fork_in_parent,
         after_in_child=_one_thread.after_fork_in_child,
     )
+    os.register_at_fork(after_in_child=_budget.after_fork_in_child)
 
 
 def _limited(libraries: list[Any]) -> list[tuple[Any, int]]:

@@ -10,14 +10,24 @@ Letters: K classes, p features, n_k weight and m_k mean of class k.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline.class_tiles import FLUSH, Codes, checked_codes, class_sums, in_float_range, units
+from adaline._threads import one_blas_thread
+from adaline.class_tiles import (
+    Codes,
+    checked_codes,
+    class_pieces,
+    class_sums,
+    in_float_range,
+    units,
+)
 from adaline.errors import refuse_beyond_memory
+from adaline.kernels.sums.classes import FLUSH
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, blocks_of, count, named, words
 from adaline.results import Array
@@ -30,6 +40,7 @@ COVARIANCE = replace(
 CLASSES = count(1, 10**6)
 SIZE = count(0)
 
+_SMALL = 2**13  # products too few for threads of BLAS, which change the last digit
 _LOST = 2.0**-1072  # a square may lose this much below float64's range
 _FAR = -400  # powers of two between units, from which on nothing is left of the smaller
 
@@ -273,7 +284,8 @@ def _of(
     scatter = G - _outer(sums * root, covariance)
     # Every sum has at most N additions after N - 8 rounded operations on its terms.
     most = max(FLUSH, 256 * K) + K
-    gamma = (min(X.shape[0], most) + X.shape[0] // 256 + 16) * UNIT
+    more = len(class_pieces(X.shape[0], X.shape[1], K, covariance)) - 1
+    gamma = (min(X.shape[0], most) + X.shape[0] // 256 + 16 + more) * UNIT
     lost = X.shape[0] * _LOST
     reach = np.sqrt(_diagonals(G, covariance) + lost)
     mean = np.where(weight[:, None] > 0, shift + sums * root * root, 0.0)
@@ -303,7 +315,9 @@ def _column(part: Array, whole: Array) -> Array:
 def _outer(D: Array, covariance: Covariance) -> Array:
     """D_k D_k' of each class, in the shape of the scatter."""
     if covariance == "shared":
-        return np.asarray(D.T @ D)
+        p = D.shape[1]
+        with one_blas_thread(p) if p * D.size > _SMALL else nullcontext():
+            return np.asarray(D.T @ D)
     return D[:, :, None] * D[:, None, :] if covariance == "full" else D * D
 
 

@@ -14,6 +14,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from threadpoolctl import threadpool_info, threadpool_limits
+
 D = TypeVar("D")
 T = TypeVar("T")
 
@@ -122,9 +124,14 @@ def mapreduce(
 _function: Callable[[Any], Any] | None = None  # of a worker, sent once and not with every block
 
 
-def _begin(function: Callable[[Any], Any]) -> None:
+def _begin(function: Callable[[Any], Any], jobs: int) -> None:
+    """Begin a worker, with its share of the threads: were every process to use as many as there
+    are, they would stand in each other's way.
+    """
     global _function
     _function = function
+    found = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+    threadpool_limits(max(max(found, default=1) // jobs, 1))
 
 
 def _apply(descriptor: Any) -> Any:
@@ -135,7 +142,7 @@ def _apply(descriptor: Any) -> Any:
 def _in_processes(function: Callable[[D], T], descriptors: Iterator[D], jobs: int) -> Iterator[T]:
     """The parts in the order of the descriptors, a few blocks ahead of who takes them."""
     with ProcessPoolExecutor(
-        jobs, multiprocessing.get_context("spawn"), initializer=_begin, initargs=(function,)
+        jobs, multiprocessing.get_context("spawn"), initializer=_begin, initargs=(function, jobs)
     ) as pool:
         flying: deque[Future[T]] = deque()
         try:

@@ -7,7 +7,9 @@ would lose every digit when features have large means; centred sums do not.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from adaline._threads import over_pieces, pieces
+from adaline._threads import one_blas_thread, over_pieces, pieces, summed
 from adaline.kernels.sums import sums
 from adaline.linalg import UNIT, symmetric
 from adaline.mapreduce import Reduction
@@ -30,6 +32,7 @@ from adaline.tiles import (
     first_mean,
     in_range,
     is_sparse,
+    product_of,
     tile_rows,
     tiles,
 )
@@ -384,18 +387,19 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     def of_piece(i: int, j: int) -> Array:
         rest = (Y[i:j], root[i:j], scale, shift)
         if q > _FEW:
-            G = np.zeros((q, q))
-            for tile in tiles(X, Y, root, scale, shift, rows, i, j):
-                G += tile.T @ tile  # numpy lets go of the GIL here, which scipy's dsyrk does not
+            G = product_of(tiles(X, Y, root, scale, shift, rows, i, j), q)
         elif is_sparse(X):
             G = sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest)
         else:
             G = sums.gram_dense(X[i:j], *rest)
         return G
 
-    parts = over_pieces(of_piece, n, q)
-    longest = pieces(n, q)[0][1]
-    return sum(parts[1:], parts[0]), min(rows, n) + longest // rows + len(parts)
+    cuts = pieces(n, q, q * q)
+    longest = cuts[0][1]
+    # Threads of BLAS would change the last digit.
+    with one_blas_thread(q) if len(cuts) == 1 and q > _FEW else nullcontext():
+        G = summed(of_piece, operator.iadd, cuts)
+    return G, min(rows, n) + longest // rows + len(cuts)
 
 
 def _gram_of_nonzeros(

@@ -12,6 +12,7 @@ the penalty is that of the weights in the units of X. What the loss of a row is,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,20 +20,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import over_pieces, pieces
+from adaline._threads import one_blas_thread, over_cuts, over_pieces, pieces
 from adaline.kernels.losses import losses
 from adaline.kernels.losses.links import ROWS
 from adaline.kernels.sums import sums
 from adaline.linalg import UNDERFLOW, UNIT, symmetric
 from adaline.results import Array
-from adaline.tiles import exponents, is_sparse, tile_rows, tiles
+from adaline.tiles import exponents, is_sparse, product_of, tile_rows, tiles
 
 FEW = 64  # columns up to which our own loop makes a Gram matrix faster than BLAS
 UNPACKED = 256  # columns up to which sparse rows are unpacked, and may be centred
 MANY = 2000  # columns beyond which no p x p matrix is made
 NEAR = 4.0  # means of this many deviations cost no digit to speak of
-_LITTLE, _WORK, _PIECES = 2**23, 2**27, 8  # products worth a piece, and more; pieces, at most
-_PIECE, _NUMBERS = 4096, 2**20  # rows and numbers of a piece of `_threads.pieces`, at least
+_LITTLE, _SHARED = 2**23, 512  # products worth a piece, and columns of such small pieces, at most
+_BLOCK = 4096  # rows that are copied at a time
 _STEEPEST = 2.0**1000  # curvature of a penalty, at most
 _NONE = np.empty(0)
 
@@ -291,15 +292,13 @@ class Objective:
             rest = none[i:j], root[i:j], self.scale, self.shift
             if p >= FEW:
                 part = X[i:j] if is_sparse(X) else np.ascontiguousarray(X[i:j])
-                rows = min(max(tile_rows(p), 2 * p), j - i)
-                filled = tiles(part, *rest, rows)
-                # numpy's product of a matrix with its own transpose lets go of the GIL.
-                return _summed(tile.T @ tile for tile in filled)
+                rows = _even(j - i, max(tile_rows(p), 2 * p))
+                return product_of(tiles(part, *rest, rows), p + 1)
             if is_sparse(X):
                 return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
             if stride == 1:
                 return np.asarray(sums.gram_dense(X[i:j], *rest))
-            blocks = [(k, min(k + _PIECE, j)) for k in range(i, j, _PIECE)]  # copied, they are even
+            blocks = [(k, min(k + _BLOCK, j)) for k in range(i, j, _BLOCK)]  # copied, they are even
             return _summed(
                 sums.gram_dense(
                     np.ascontiguousarray(X[k:m]), none[k:m], root[k:m], self.scale, self.shift
@@ -307,7 +306,7 @@ class Objective:
                 for k, m in blocks
             )
 
-        G = _summed(_products(of_piece, X.shape[0], p + 1))
+        G = _summed(_products(of_piece, X.shape[0], p + 1, apart=stride > 1))
         G = G if p >= FEW else symmetric(G)
         if not self.intercept:
             G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
@@ -326,14 +325,14 @@ class Objective:
         omega = self.omega[::stride] if len(self.omega) else np.ones(-(-self.X.shape[0] // stride))
         X = self.X[::stride]
         omega = omega * (self.weight / max(float(omega.sum()), np.finfo(np.float64).tiny))
-        X = X if is_sparse(X) else np.ascontiguousarray(X)
+        X = X if is_sparse(X) else _copied(X)
         target, offset = self.target[::stride].copy(), self.offset[::stride].copy()
         return replace(self, X=X, target=target, omega=omega, offset=offset)
 
     def depth(self) -> float:
         """Rounded additions behind a component of the gradient, at most."""
         n, q = self.X.shape[0], len(self.top)
-        start, stop = pieces(n, min(q, 512))[0]
+        start, stop = pieces(n, q - 1)[0]
         return float(tile_rows(q) + (stop - start) / ROWS + 64 if self.centred else n)
 
     def rounding(self, theta: Array, here: Evaluation) -> Array:
@@ -434,25 +433,46 @@ def _spread(X: Any, first: Array, unit: Array, i: int, j: int) -> tuple[Array, A
     return total.sum(axis=0), squares.sum(axis=0), top.max(axis=0)
 
 
+def _even(n: int, rows: int) -> int:
+    """About so many rows of n, such that none are left over for a small last tile."""
+    even = -(-n // max(round(n / rows), 1))
+    return even if even <= _BLOCK else rows  # sums may not be longer than `depth` says
+
+
+def _copied(X: Array) -> Array:
+    """A contiguous copy of rows that lie apart, by threads: each row is a wait for the memory."""
+    found = np.empty(X.shape, dtype=X.dtype)
+
+    def of_piece(i: int, j: int) -> None:
+        found[i:j] = X[i:j]
+
+    over_pieces(of_piece, len(X), 4 * X.shape[1])
+    return found
+
+
 def _over(work: Any, X: Any) -> list[Any]:
     n, p = X.shape
     if is_sparse(X) and p > MANY:  # sums too large to hold several of
         return [work(0, n)]
-    return over_pieces(work, n, min(p, 512))
+    return over_pieces(work, n, p)
 
 
-def _products(work: Callable[[int, int], Array], n: int, q: int) -> list[Array]:
-    """work(start, stop) of pieces of n rows; a row costs q^2 products, so pieces may be short."""
-    if q <= FEW or q > 512 or n * q * q < 2 * _LITTLE:
-        return over_pieces(work, n, q)
-    cuts = np.linspace(0, n, int(np.clip(n * q * q // _WORK, 2, _PIECES)) + 1).astype(int)
+def _products(
+    work: Callable[[int, int], Array], n: int, q: int, *, apart: bool = False
+) -> list[Array]:
+    """work(start, stop) of pieces of n rows; a row costs q^2 products, so pieces may be short.
 
-    def of_parts(i: int, j: int) -> list[Array]:
-        return [work(*cuts[k : k + 2]) for k in range(i // _PIECE, j // _PIECE)]
-
-    # Each cut is worth a thread of its own, so pretend that it has as many numbers as such a piece.
-    parts = over_pieces(of_parts, _PIECE * (len(cuts) - 1), _NUMBERS // _PIECE)
-    return [G for part in parts for G in part]
+    So they may be where rows lie apart: each is a wait for the memory.
+    """
+    cuts = pieces(n, q, q * q)
+    if apart:
+        cuts = max(cuts, pieces(n, 4 * q, q * q), key=len)
+    if len(cuts) == 1 and FEW < q <= _SHARED and n * q * q >= 2 * _LITTLE:
+        middle = n // 2  # little work, but Newton's steps have nothing else to wait for
+        cuts = [(0, middle), (middle, n)]
+    # Threads of BLAS would change the last digit.
+    with one_blas_thread(q) if len(cuts) == 1 and q > FEW else nullcontext():
+        return over_cuts(work, cuts)
 
 
 def _summed(parts: Iterable[Array]) -> Array:

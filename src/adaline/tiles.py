@@ -6,7 +6,7 @@ on the way in, so that no copy of X is ever made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,6 +152,28 @@ def tiles(
         else:
             sums.fill_dense(X[i:j], *rest, tile)
         yield tile
+
+
+def add_product(G: Array, tile: Array, room: Array) -> None:
+    """G += tile' tile, by way of room, of the shape of G.
+
+    numpy lets go of the GIL here, which scipy's dsyrk does not. New room for every product would
+    take the system longer to clear than to fill.
+    """
+    np.matmul(tile.T, tile, out=room)
+    G += room
+
+
+def product_of(filled: Iterable[Array], q: int) -> Array:
+    """Sum of tile' tile over tiles of q columns."""
+    G, room = np.empty((q, q)), np.empty((0, 0))
+    for k, tile in enumerate(filled):
+        if k == 0:
+            np.matmul(tile.T, tile, out=G)
+            continue
+        room = room if k > 1 else np.empty((q, q))
+        add_product(G, tile, room)
+    return G
 
 
 def tile_rows(q: int) -> int:

@@ -76,6 +76,7 @@ CALLS = {
             "classes": NONE | {"numbers", "texts", "array"},
             "seed": WHOLE | {"zero", "huge"},
             "exposure": NONE,
+            "formula": NONE,
         },
     ),
     "fit, in order": (
@@ -93,6 +94,7 @@ CALLS = {
             "left_out": {"tuple"},
             "na": {"tuple"},
             "target": NONE,
+            "terms": {"tuple"},
         },
     ),
     "Encoding.learn": (
@@ -109,6 +111,7 @@ CALLS = {
             "na": NONE | {"list", "tuple", "texts"},
             "use": NONE | {"list", "tuple"},
             "ignore": NONE | {"list", "tuple"},
+            "formula": NONE,
             "jobs": WHOLE,
         },
     ),
@@ -125,6 +128,7 @@ CALLS = {
             "na": NONE | {"list", "tuple", "texts"},
             "use": NONE | {"list", "tuple"},
             "ignore": NONE | {"list", "tuple"},
+            "formula": NONE,
             "unknown": set(),
             "jobs": WHOLE,
         },
@@ -155,7 +159,13 @@ CALLS = {
     "export": (
         export,
         {"model": MODEL, "to": "json"},
-        {"model": set(), "to": set(), "path": NONE | {"text"}},
+        {
+            "model": set(),
+            "to": set(),
+            "path": NONE | {"text"},
+            "name": NONE | {"text"},
+            "exposure": NONE,
+        },
     ),
     "write_report": (
         write_report,
@@ -169,6 +179,7 @@ CALLS = {
             "X": NONE,
             "y": set(),
             "held_out": {"true"},
+            "cross_validated": NONE,
             "title": NONE | TEXTS,
             "names": NONE | {"array"},
             "target": NONE | TEXTS,

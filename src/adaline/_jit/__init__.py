@@ -1,14 +1,31 @@
-"""The only `import numba`: the decorator of every kernel, and the fused multiply-add."""
+"""The only `import numba`: the decorators of kernels, and arithmetic that Python has not.
+
+What Python calls is compiled whole: with all that it calls, as one piece of machine code, which is
+kept on disk. What kernels call is a part: it is translated, linked into each kernel that calls it,
+and optimised as a whole only there. Parts have no machine code of their own, which saves a tenth to
+a quarter of the time to compile, and the code of a kernel depends on its sources alone. Else a
+kernel would end in the copy of a part that happens to be in memory; where sums may be added up in
+any order, copies differ in their last bits, and answers would depend on what the cache holds.
+
+Parts do get the passes that clean up single functions: without them RLS and NLMS run a third to a
+half slower.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
+from llvmlite import binding as llvm
+from llvmlite import ir
 from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
 from adaline._jit.cache import KernelCache
@@ -41,14 +58,81 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, fastmath: bool | set[str], **more: bool) -> F:
+    if numba.config.DISABLE_JIT:
+        return function
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **more}
-    compiled: F = numba.njit(**options)(function)
-    if not numba.config.DISABLE_JIT:
-        options["fastmath"] = sorted(fastmath) if isinstance(fastmath, set) else fastmath
-        # Not cache=True: where numba cannot write, it keeps machine code beside the sources.
-        with suppress(OSError):  # no sources to be read, as in a zip archive: compile each time
-            compiled._cache = KernelCache(function, options.items())  # type: ignore[attr-defined]
-    return compiled
+    compiled = _Kernel(function, targetoptions={"nopython": True, **options})
+    options["fastmath"] = sorted(fastmath) if isinstance(fastmath, set) else fastmath
+    # Not cache=True: where numba cannot write, it keeps machine code beside the sources.
+    with suppress(OSError):  # no sources to be read, as in a zip archive: compile each time
+        compiled._cache = KernelCache(function, options.items())
+    return cast(F, compiled)
+
+
+class _Whole(JITCodeLibrary):  # type: ignore[misc]
+    """The machine code of one kernel. The names of all that it calls are private."""
+
+    def finalize(self) -> None:
+        self._own = _defined(self._final_module)
+        super().finalize()
+
+    def _finalize_final_module(self) -> None:
+        for name in _defined(self._final_module) - self._own:
+            self._final_module.get_function(name).linkage = llvm.Linkage.internal
+        super()._finalize_final_module()
+
+
+class _Part(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel that others link: neither optimised as a whole, nor machine code."""
+
+    def _optimize_final_module(self) -> None:
+        """Nothing to do: the kernel that links this is optimised."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+def _defined(module: Any) -> set[str]:
+    return {one.name for one in module.functions if not one.is_declaration}
+
+
+class _WholeCompiler(Compiler):  # type: ignore[misc]
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = _Whole(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(func)
+
+
+class _PartCompiler(Compiler):  # type: ignore[misc]
+    def compile_extra(self, func: Any) -> Any:
+        flags, context = self.state.flags, self.state.targetctx
+        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
+        self.state.library = _Part(context.codegen(), func.__qualname__)
+        result = super().compile_extra(func)
+        # numba knows a function by its entry point. This one stands for the part, and runs nothing.
+        result = result._replace(entry_point=object())
+        context.insert_user_function(result.entry_point, result.fndesc, [result.library])
+        return result
+
+
+class _PartDispatcher(CPUDispatcher):  # type: ignore[misc]
+    def add_overload(self, cres: Any) -> None:
+        self.overloads[tuple(cres.signature.args)] = cres  # not for calls from Python
+
+
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function. Python calls the whole; kernels call a part."""
+
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
+        super().__init__(py_func, locals, targetoptions, _WholeCompiler)
+        self._part = _PartDispatcher(py_func, locals, dict(targetoptions), _PartCompiler)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return self._part.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        return self._part.get_overload(sig)
 
 
 def _fma_exactly(a: float, b: float, c: float) -> float:
@@ -64,4 +148,23 @@ def _fma_compiled(typing_context, a, b, c):  # type: ignore[no-untyped-def]
     return types.float64(types.float64, types.float64, types.float64), code
 
 
+def _scaled_exactly(x: float, power: float) -> float:
+    bits = np.array([x, power]).view(np.int64)
+    bits[0] += bits[1] << 52
+    return float(bits[:1].view(np.float64)[0])
+
+
+@intrinsic
+def _scaled_compiled(typing_context, x, power):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        whole = ir.IntType(64)
+        bits, powers = (builder.bitcast(one, whole) for one in arguments)
+        moved = builder.add(bits, builder.shl(powers, ir.Constant(whole, 52)))
+        return builder.bitcast(moved, ir.DoubleType())
+
+    return types.float64(types.float64, types.float64), code
+
+
+# x times two to the number in the lowest bits of a float64: its exponent, by adding integers.
+scaled = _scaled_exactly if numba.config.DISABLE_JIT else _scaled_compiled
 fma = _fma_exactly if numba.config.DISABLE_JIT else _fma_compiled

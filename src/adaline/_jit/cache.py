@@ -44,6 +44,7 @@ _IMPORT = re.compile(r"^[ \t]*import\s+((?:[^\n\\]|\\\n)*)", re.MULTILINE)
 _STAMP = re.compile(r"[0-9a-f]{16}")
 _DAY = 86400.0
 _UNUSED = 30 * _DAY  # after which machine code is thrown away
+_MOST = 256 * 2**20  # bytes of machine code; a version of this package makes about 10 MB
 _HEAD = b"adaline kernel\n"
 # Settings of the compiler that change its code, and are not options of a kernel.
 _SETTINGS = (
@@ -228,20 +229,33 @@ def _write(file: Path, content: bytes) -> None:
 
 @cache
 def _clean(root: Path) -> None:
-    """Throw away, once a process, machine code that nobody has used for a month.
+    """Throw away, once a process, machine code that nobody has used for a month, or is too much.
 
     Former versions leave theirs behind. Whatever is thrown away by mistake is compiled again.
     """
-    now = time.time()
+    now, found = time.time(), []
     for one in root.iterdir():
         if not _STAMP.fullmatch(one.name) or one.is_symlink() or not one.is_dir():
             continue
-        if now - max(_times(one), default=now) > _UNUSED:
-            shutil.rmtree(one, ignore_errors=True)
+        found.append((now - max(_times(one), default=now), _size(one), one))
         for part in one.glob(".*.part"):  # of processes that were killed while they wrote
             with suppress(OSError):
                 if now - part.stat().st_mtime > _DAY:
                     part.unlink()
+    room = _MOST
+    for unused, size, one in sorted(found):  # what was used last stays
+        room -= size
+        if unused > _UNUSED or (room < 0 and unused > _DAY):
+            shutil.rmtree(one, ignore_errors=True)
+
+
+def _size(directory: Path) -> int:
+    """Bytes of the files in a directory."""
+    total = 0
+    for one in directory.rglob("*"):
+        with suppress(OSError):
+            total += one.lstat().st_size
+    return total
 
 
 def _times(directory: Path) -> Iterator[float]:
@@ -256,7 +270,10 @@ def _times(directory: Path) -> Iterator[float]:
 
 @cache
 def _tell_that_kernels_are_compiled() -> None:
-    _LOG.info("Compiling for this processor, once: some seconds for each kind of learner.")
+    _LOG.info(
+        "Compiling for this processor, once: about 5 s for each kind of learner "
+        "(`adaline warm-up` compiles everything beforehand)."
+    )
 
 
 def _tell_that_nothing_is_kept(error: Exception) -> None:

@@ -92,7 +92,7 @@ def explain(
     >>> model = LeastSquares().fit([[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 2.0]], [1, 4, 3, 8])
     >>> found = explain(model, [[4.0, 2.0]], ["size", "rooms"])
     >>> found.base.round(6), found.parts.round(6), found.score.round(6)
-    (array([4.]), array([[1.5 , 2.375]]), array([7.875]))
+    (array([4.]), array([[1.5, 2.5]]), array([8.]))
     """
     model, X, own = model_and_rows(model, X)
     encoding = own if encoding is None else encoding

@@ -71,7 +71,7 @@ def interval(model: Any, X: Any, level: float = 0.95) -> Interval:
     >>> y = 2 * x[:, 0] + np.tile([1.0, -1.0], 10)
     >>> found = interval(LeastSquares().fit(x, y), [[10.0], [30.0]])
     >>> found.low.round(1), found.high.round(1)
-    (array([17.7, 57. ]), array([22.2, 62.5]))
+    (array([17.7, 56.8]), array([22.3, 62.6]))
     """
     level = float(LEVEL("level", level))
     model, X, _ = model_and_rows(model, X)

@@ -143,18 +143,18 @@ class _Parser:
                 target = self._name()
             self._take("~")
         items = []
-        plus = not self._accept("-")
+        plus = not self._takes("-")
         while True:
             items.append((plus, self._item()))
             if self.at == len(self.tokens):
                 return Formula(target, tuple(items))
-            plus = self._accept("+")
+            plus = self._takes("+")
             if not plus:
                 self._take("-")
 
     def _item(self) -> tuple[Term, ...] | None:
         """Terms of a product of factors; None for "."."""
-        if self._accept("."):
+        if self._takes("."):
             return None
         terms = self._factors()
         while self._peek() in (":", "*"):
@@ -183,7 +183,7 @@ class _Parser:
                 )
             self._take(")")
             return ((Factor(column, name),),)
-        if self._accept("^"):
+        if self._takes("^"):
             return ((Factor(name, power=self._number()),),)
         return ((Factor(name),),)
 
@@ -205,13 +205,13 @@ class _Parser:
     def _peek(self) -> str | None:
         return self.tokens[self.at][1] if self.at < len(self.tokens) else None
 
-    def _accept(self, token: str) -> bool:
+    def _takes(self, token: str) -> bool:
         found = self._peek() == token and self.tokens[self.at][0] == "sign"
         self.at += found
         return found
 
     def _take(self, token: str) -> None:
-        if not self._accept(token):
+        if not self._takes(token):
             at = self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
             raise self._wrong(at, f"{token!r}")
 

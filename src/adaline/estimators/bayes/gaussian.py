@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -330,7 +331,7 @@ class GaussianClassifier(Classifier):
         X = self._rows(X, reset=False)
         if not distances and self._is_written():
             return of(self._written_scores(X)), X.dtype
-        return np.concatenate([of(s) for s in over_blocks(self.model_, X, distances)]), X.dtype
+        return over_blocks(self.model_, X, of, distances=distances), X.dtype
 
     def _decision(self, scores: Array) -> Array:
         if self.costs is None:
@@ -364,20 +365,27 @@ def _out_of_range(found: Certificate) -> Certificate:
 def _posterior(scores: Array) -> Array:
     """p(k | x) = exp(score_k) / sum_j exp(score_j): the priors are in the scores already."""
     p = np.exp(_below_best(scores))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+    return np.asarray(p / _over_classes(np.add, p))
 
 
 def _log_posterior(scores: Array) -> Array:
     v = _below_best(scores)
-    return np.asarray(v - np.log(np.exp(v).sum(axis=1, keepdims=True)))
+    return np.asarray(v - np.log(_over_classes(np.add, np.exp(v))))
 
 
 def _below_best(scores: Array) -> Array:
     """Scores less the largest of their row."""
-    best = scores.max(axis=1, keepdims=True)
+    best = _over_classes(np.maximum, scores)
     if not np.isfinite(best).all():
         raise ValueError(
             "a row is so far from every class that it has no posterior; all its densities are "
             "zero, and its mahalanobis(X) distances infinite. Leave it out."
         )
     return np.asarray(scores - best)
+
+
+def _over_classes(operation: np.ufunc, A: Array) -> Array:
+    """The sum or maximum of each row, (n, 1); of few classes much faster column by column."""
+    if A.shape[1] >= 8:  # from here on numpy adds in another order
+        return np.asarray(operation.reduce(A, axis=1, keepdims=True))
+    return np.asarray(reduce(operation, A.T))[:, None]

@@ -7,15 +7,21 @@ import numpy as np
 from adaline._jit import kernel
 
 
-@kernel
 def corrections(W, mean, weight, g):
     """W'g (p, k), and (dw, db) = (W W'g, g_b / weight - mean'dw), (p + 1, k).
 
     W (p, p) is upper triangular, g (p + 1, k) ends in g_b. BLAS adds in an order that hangs on
     the number of targets; here each sum runs upwards.
     """
+    p, k = len(W), g.shape[1]
+    u, step, moved = np.zeros((p, k)), np.zeros((p + 1, k)), np.zeros(k)
+    _corrections(W, mean, weight, g, u, step, moved)
+    return u, step
+
+
+@kernel
+def _corrections(W, mean, weight, g, u, step, moved):
     p, k = W.shape[0], g.shape[1]
-    u, step = np.zeros((p, k)), np.zeros((p + 1, k))
     for i in range(p):
         for j in range(i + 1):
             for t in range(k):
@@ -24,10 +30,8 @@ def corrections(W, mean, weight, g):
         for j in range(i, p):
             for t in range(k):
                 step[i, t] += W[i, j] * u[j, t]
-    moved = np.zeros(k)
     for i in range(p):
         for t in range(k):
             moved[t] += mean[i] * step[i, t]
     for t in range(k):
         step[p, t] = g[p, t] / weight - moved[t]
-    return u, step

@@ -38,9 +38,10 @@ def _columns_dense(X, scale, start, stop, tiles):
         first = start + c * LANES
         if first + LANES > stop:
             tiles[c, : X.shape[1]] = 0.0
-        for i in range(min(LANES, stop - first)):
-            for j in range(X.shape[1]):
-                tiles[c, j, i] = X[first + i, j] * scale[j]
+        for i in range(LANES):
+            if first + i < stop:
+                for j in range(X.shape[1]):
+                    tiles[c, j, i] = X[first + i, j] * scale[j]
 
 
 @kernel
@@ -76,7 +77,7 @@ def _add_target(
     p = tiles.shape[1] - 1
     for c in range(-(-(stop - start) // LANES)):
         first = start + c * LANES
-        rows = min(LANES, stop - first)
+        rows = LANES if first + LANES < stop else stop - first
         high[:] = 0.0
         low[:] = 0.0
         for i in range(rows):
@@ -119,68 +120,78 @@ def _add_target(
 
 
 @kernel
-def _add_up(g, g_low):
-    """The lanes of each row of g (q, LANES) added: double-double in, double-double out."""
-    q = g.shape[0]
-    sums, sums_low = np.empty(q), np.empty(q)
-    for start in range(0, q, LANES):
-        stop = min(start + LANES, q)
-        a, a_low = np.zeros((LANES, LANES)), np.zeros((LANES, LANES))
-        for j in range(start, stop):  # transposed, so that rows are added side by side
-            for i in range(LANES):
-                a[i, j - start], a_low[i, j - start] = g[j, i], g_low[j, i]
-        high, low = np.zeros(LANES), np.zeros(LANES)
+def _add_up(g, g_low, sums, sums_low):
+    """The lanes of each row of g (k, q, LANES) added: double-double in, double-double out."""
+    for t in range(g.shape[0]):
         for i in range(LANES):
-            for j in range(LANES):
-                total, carry = two_sum(high[j], a[i, j])
-                tail = low[j] + (carry + a_low[i, j])
-                high[j] = total + tail
-                low[j] = tail - (high[j] - total)
-        for j in range(start, stop):  # an assignment of slices would take seconds to compile
-            sums[j], sums_low[j] = high[j - start], low[j - start]
-    return sums, sums_low
+            for j in range(g.shape[1]):
+                total, carry = two_sum(sums[t, j], g[t, j, i])
+                tail = sums_low[t, j] + (carry + g_low[t, j, i])
+                sums[t, j] = total + tail
+                sums_low[t, j] = tail - (sums[t, j] - total)
 
 
 @kernel
-def _add_rows(tiles, tiles_low, Y, which, y_scale, omega, start, stop, at, y, r, sums):
+def _add_rows(
+    tiles,
+    tiles_low,
+    Y,
+    which,
+    y_scale,
+    omega,
+    start,
+    stop,
+    theta,
+    theta_low,
+    y,
+    r,
+    g,
+    g_low,
+    squares,
+):
     """Every target's share of the rows start..stop, which the tiles hold."""
-    k = which.shape[0]
-    for first in range(0, k, TOGETHER):
-        several = min(TOGETHER, k - first)
+    k, together = which.shape[0], y.shape[0]
+    for first in range(0, k, together):
         for i in range(stop - start):
-            for q in range(several):
+            for q in range(together if first + together < k else k - first):
                 y[q, i] = Y[start + i, which[first + q]] * y_scale[first + q]
-        for q in range(several):
+        for q in range(together):
             t = first + q
-            _add_target(tiles, tiles_low, y, q, omega, start, stop, t, *at, *r, *sums)
+            if t < k:
+                _add_target(
+                    tiles, tiles_low, y, q, omega, start, stop, t, theta, theta_low,
+                    r[0], r[1], g, g_low, squares,
+                )  # fmt: skip
 
 
-@kernel
-def _tiles_together(n, p, k):
-    """How many tiles to go through target by target: few enough to stay in cache."""
-    return min(-(-n // LANES), max(k, 8), max(BLOCK // (LANES * (p + 1)), 1))
-
-
-@kernel
-def _zeros(k, p):
-    """Where the lanes of g, g_low and squares are added up for each target."""
+def _room(n, p, k, low):
+    """Arrays to work in: tiles, tiles_low, y and r; then g, g_low and squares, lane by lane."""
+    # Few enough tiles to stay in cache while we go through them target by target.
+    T = max(min(-(-n // LANES), max(k, 8), BLOCK // (LANES * (p + 1))), 1)
+    tiles = np.ones((T, p + 1, LANES)), np.zeros((T, p, LANES) if low else (0, 0, LANES))
+    y, r = np.empty((max(min(k, TOGETHER), 1), T * LANES)), np.empty((2, LANES))
     g, g_low = np.zeros((k, p + 1, LANES)), np.zeros((k, p + 1, LANES))
-    return g, g_low, np.zeros((k, LANES))
+    return *tiles, y, r, g, g_low, np.zeros((k, LANES))
 
 
 @kernel
-def _finish(g, g_low, squares):
-    """Sums over the lanes for each target: (k, p + 1) high, low, and (k,)."""
-    k, q, lanes = g.shape
-    high, low = _add_up(g.reshape((k * q, lanes)), g_low.reshape((k * q, lanes)))
-    total = np.zeros(k)
-    for t in range(k):
-        for i in range(lanes):
-            total[t] += squares[t, i]
-    return high.reshape((k, q)), low.reshape((k, q)), total
+def _gradients_dense(
+    X, X_low, scale, Y, which, y_scale, omega, theta, theta_low,
+    sums, sums_low, tiles, tiles_low, y, r, g, g_low, squares,
+):  # fmt: skip
+    step = y.shape[1]
+    for start in range(0, X.shape[0], step):
+        stop = start + step if start + step < X.shape[0] else X.shape[0]
+        _columns_dense(X, scale, start, stop, tiles)
+        if X_low.shape[0] > 0:
+            _columns_dense(X_low, scale, start, stop, tiles_low)
+        _add_rows(
+            tiles, tiles_low, Y, which, y_scale, omega, start, stop, theta, theta_low,
+            y, r, g, g_low, squares,
+        )  # fmt: skip
+    _add_up(g, g_low, sums, sums_low)
 
 
-@kernel
 def gradients_dense(X, X_low, scale, Y, which, y_scale, omega, theta, theta_low):
     """(sum omega x r, sum omega r) and sum omega r^2 with r = y - b - w'x, for several targets.
 
@@ -189,67 +200,78 @@ def gradients_dense(X, X_low, scale, Y, which, y_scale, omega, theta, theta_low)
     as high and low parts, and the plain sums of squares. The bits of a target's sums do not depend
     on the others.
     """
-    n, p = X.shape
-    k = which.shape[0]
-    T = _tiles_together(n, p, k)
-    tiles = np.ones((T, p + 1, LANES))
-    tiles_low = np.zeros((T, p, LANES) if X_low.shape[0] > 0 else (0, 0, LANES))
-    y, r = np.empty((min(k, TOGETHER), T * LANES)), (np.empty(LANES), np.empty(LANES))
-    sums = _zeros(k, p)
-    for start in range(0, n, T * LANES):
-        stop = min(start + T * LANES, n)
-        _columns_dense(X, scale, start, stop, tiles)
-        if X_low.shape[0] > 0:
-            _columns_dense(X_low, scale, start, stop, tiles_low)
-        of_y = Y, which, y_scale, omega, start, stop
-        _add_rows(tiles, tiles_low, *of_y, (theta, theta_low), y, r, sums)
-    return _finish(*sums)
+    # The arrays are made here, since a kernel that makes arrays takes a second more to compile.
+    room = _room(len(X), X.shape[1], len(which), len(X_low) > 0)
+    sums, sums_low = np.zeros(theta.shape), np.zeros(theta.shape)
+    at = theta, theta_low, sums, sums_low
+    _gradients_dense(X, X_low, scale, Y, which, y_scale, omega, *at, *room)
+    return sums, sums_low, _added(room[-1])
 
 
 @kernel
+def _gradients_sparse(
+    data, indices, indptr, scale, Y, which, y_scale, omega, theta, theta_low,
+    sums, sums_low, tiles, tiles_low, y, r, g, g_low, squares,
+):  # fmt: skip
+    n, step = indptr.shape[0] - 1, y.shape[1]
+    for start in range(0, n, step):
+        stop = start + step if start + step < n else n
+        _columns_sparse(data, indices, indptr, scale, start, stop, tiles)
+        _add_rows(
+            tiles, tiles_low, Y, which, y_scale, omega, start, stop, theta, theta_low,
+            y, r, g, g_low, squares,
+        )  # fmt: skip
+    _add_up(g, g_low, sums, sums_low)
+
+
 def gradients_sparse(data, indices, indptr, scale, Y, which, y_scale, omega, theta, theta_low):
     """`gradients_dense` for a CSR matrix without duplicate entries."""
-    n, p, k = indptr.shape[0] - 1, scale.shape[0], which.shape[0]
-    T = _tiles_together(n, p, k)
-    tiles, tiles_low = np.ones((T, p + 1, LANES)), np.zeros((0, 0, LANES))
-    y, r = np.empty((min(k, TOGETHER), T * LANES)), (np.empty(LANES), np.empty(LANES))
-    sums = _zeros(k, p)
-    for start in range(0, n, T * LANES):
-        stop = min(start + T * LANES, n)
-        _columns_sparse(data, indices, indptr, scale, start, stop, tiles)
-        of_y = Y, which, y_scale, omega, start, stop
-        _add_rows(tiles, tiles_low, *of_y, (theta, theta_low), y, r, sums)
-    return _finish(*sums)
+    room = _room(len(indptr) - 1, len(scale), len(which), False)
+    sums, sums_low = np.zeros(theta.shape), np.zeros(theta.shape)
+    of_y, at = (Y, which, y_scale, omega), (theta, theta_low, sums, sums_low)
+    _gradients_sparse(data, indices, indptr, scale, *of_y, *at, *room)
+    return sums, sums_low, _added(room[-1])
 
 
-@kernel
+def _added(squares):
+    """Sums over the lanes, in their order."""
+    return squares.cumsum(axis=1)[:, -1]
+
+
+def _one_target(y, y_scale, omega, w, w_low, b, b_low):
+    """One target as the only one of several."""
+    at = np.append(w, b)[None], np.append(w_low, b_low)[None]
+    return y[:, None], np.zeros(1, np.int64), np.full(1, y_scale), omega, *at
+
+
 def gradient_dense(X, X_low, scale, y, y_scale, omega, w, w_low, b, b_low):
     """`gradients_dense` for one target y (n,): sums (p + 1,) high and low, and sum omega r^2."""
-    at = np.append(w, b).reshape((1, -1)), np.append(w_low, b_low).reshape((1, -1))
-    of_y = y.reshape((-1, 1)), np.zeros(1, np.int64), np.full(1, y_scale)
-    g, g_low, squares = gradients_dense(X, X_low, scale, *of_y, omega, *at)
+    of_y = _one_target(y, y_scale, omega, w, w_low, b, b_low)
+    g, g_low, squares = gradients_dense(X, X_low, scale, *of_y)
     return g[0], g_low[0], squares[0]
 
 
-@kernel
 def gradient_sparse(data, indices, indptr, scale, y, y_scale, omega, w, w_low, b, b_low):
     """`gradient_dense` for a CSR matrix without duplicate entries."""
-    at = np.append(w, b).reshape((1, -1)), np.append(w_low, b_low).reshape((1, -1))
-    of_y = y.reshape((-1, 1)), np.zeros(1, np.int64), np.full(1, y_scale)
-    g, g_low, squares = gradients_sparse(data, indices, indptr, scale, *of_y, omega, *at)
+    of_y = _one_target(y, y_scale, omega, w, w_low, b, b_low)
+    g, g_low, squares = gradients_sparse(data, indices, indptr, scale, *of_y)
     return g[0], g_low[0], squares[0]
 
 
 @kernel
-def minus_product(g, g_low, a, c, c_low):
-    """g - a c for each component, in double-double; a is plain."""
-    high, low = np.empty(g.shape[0]), np.empty(g.shape[0])
+def _minus_product(g, g_low, a, c, c_low, high, low):
     for j in range(g.shape[0]):
         product, error = two_product(-a[j], c[j])
         total, carry = two_sum(g[j], product)
         tail = g_low[j] + (carry + fma(-a[j], c_low[j], error))
         high[j] = total + tail
         low[j] = tail - (high[j] - total)
+
+
+def minus_product(g, g_low, a, c, c_low):
+    """g - a c for each component, in double-double; a is plain."""
+    high, low = np.empty(len(g)), np.empty(len(g))
+    _minus_product(g, g_low, a, c, c_low, high, low)
     return high, low
 
 

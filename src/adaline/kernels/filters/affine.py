@@ -229,6 +229,13 @@ def _run(w, line, first, d, frozen, head, y, e_out, one):
 
 
 @kernel
+def _copy(target, source):
+    """target <- source; an assignment of slices would take seconds to compile."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
 def affine_block(x, d, frozen, store, head, out, taps):
     """A block of C channels, x[n C + c], through the filter kept in store and head.
 
@@ -240,12 +247,13 @@ def affine_block(x, d, frozen, store, head, out, taps):
     found = not_finite(x, d)
     if found != FINE:
         return found
-    store[size : 2 * size] = store[:size]
-    head[numbers:] = head[:numbers]
+    _copy(store[size : 2 * size], store)
+    _copy(head[numbers : 2 * numbers], head)
     w = store[: channels * taps].reshape((channels, taps))
     past = store[channels * taps : size].reshape((channels, kept))
     line = store[2 * size :].reshape((channels, kept + SEGMENT))
-    line[:, :kept] = past
+    for c in range(channels):
+        _copy(line[c, :kept], past[c])
     for start in range(0, n, SEGMENT):
         m = min(SEGMENT, n - start)
         for c in range(channels):
@@ -255,13 +263,14 @@ def affine_block(x, d, frozen, store, head, out, taps):
         y, e = out[0, start : start + m], out[1, start : start + m]
         went = _run(w, line, kept, on, hold, head, y, e, head.dtype.type(1))
         if went < m:
-            store[:size] = store[size : 2 * size]
-            head[:numbers] = head[numbers:]
+            _copy(store[:size], store[size:])
+            _copy(head[:numbers], head[numbers:])
             return 8 * (start + went) + DIVERGED
         for c in range(channels):
             for i in range(kept):
                 line[c, i] = line[c, m + i]
-    past[:] = line[:, :kept]
+    for c in range(channels):
+        _copy(past[c], line[c])
     return FINE
 
 
@@ -276,7 +285,7 @@ def weights_now(store, head, w):
     kept = taps + order
     for c in range(channels):
         past, v = store[channels * taps + c * kept :], w[c]
-        v[:] = store[c * taps : (c + 1) * taps]
+        _copy(v, store[c * taps :])
         for q in range(order):
             g, x = store.dtype.type(head[NUMBERS + 2 * order - 1 - q]), past[q + 1 :]
             for k in range(taps):
@@ -304,14 +313,14 @@ def affine_rows(rows, d, frozen, own, head, out):
     """Given rows instead of a delay line; own holds w and the last K rows, newest first."""
     order, one = np.int64(head[ORDER].real), head.dtype.type(1)
     before, numbers = own.copy(), head_size(order)
-    head[numbers:] = head[:numbers]
+    _copy(head[numbers : 2 * numbers], head)
     lists = head[NUMBERS : NUMBERS + 4 * order].reshape((4, order))
     r, E, e, g = lists[0], lists[1], lists[2], lists[3]
     tables = head[NUMBERS + 4 * order : numbers].reshape((2, order, order))
     for i in range(d.shape[0]):
         for q in range(order, 1, -1):
-            own[q] = own[q - 1]
-        own[1] = rows[i]
+            _copy(own[q], own[q - 1])
+        _copy(own[1], rows[i])
         for q in range(order):
             r[q] = _dot(own[q + 1], own[1], one)
         _power(head, r[0].real)
@@ -325,8 +334,9 @@ def affine_rows(rows, d, frozen, own, head, out):
         out[0, i], out[1, i] = y, d[i] - y
         e[0] = d[i] - y
         if _blown(head, y, r[0].real, abs(d[i])):
-            own[:] = before
-            head[:numbers] = head[numbers:]
+            for q in range(order + 1):
+                _copy(own[q], before[q])
+            _copy(head[:numbers], head[numbers:])
             return 8 * i + DIVERGED
         if not learns:
             e[0] = 0.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import kernel
+from adaline._jit import kernel, scaled
 
 LOGISTIC, POISSON = range(2)
 
@@ -41,9 +41,8 @@ def exponentials(a, whole, e):
         s = s * r + 0.5
         s = s * r + 1.0
         e[i] = s * r + 1.0
-    bits, powers = e.view(np.int64), whole.view(np.int64)
     for i in range(ROWS):
-        bits[i] += powers[i] << 52
+        e[i] = scaled(e[i], whole[i])
 
 
 @kernel

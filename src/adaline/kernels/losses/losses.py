@@ -48,37 +48,77 @@ def _add_dense(X, scale, shift, start, stop, r, g):
         i += 1
 
 
+def _room(p):
+    """Arrays to work in: g, its part from one block, v and r of a block, and three more of these.
+
+    A kernel that makes its arrays itself takes a second more to compile.
+    """
+    return np.zeros(p + 1), np.zeros(p + 1), np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
+
+
 @kernel
+def _shift_by(offset, start, stop, v):
+    """v += offset of these rows; an assignment of slices would take seconds to compile."""
+    if offset.shape[0] > 0:
+        for i in range(start, stop):
+            v[i - start] += offset[i]
+
+
+@kernel
+def _add_to(part, g):
+    for j in range(g.shape[0]):
+        g[j] += part[j]
+
+
 def neuron_dense(code, X, target, omega, offset, scale, shift, theta, root):
     """Loss, its gradient (p + 1,) and the least lead over the rows; see `links.link` for root."""
-    n, p = X.shape
-    g, part_g, loss, least = np.zeros(p + 1), np.zeros(p + 1), 0.0, np.inf
-    v, r, work = np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
-    for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
-        _values_dense(X, scale, shift, theta, start, stop, v)
-        if offset.shape[0] > 0:
-            v[: stop - start] += offset[start:stop]
-        part, low = link(code, v, target, omega, start, stop, r, root, work)
-        loss += part
-        least = min(least, low)
-        part_g[:] = 0.0  # block by block, so that rounding does not build up over all rows
-        _add_dense(X, scale, shift, start, stop, r, part_g)
-        g += part_g
-    return loss, g, least
+    room = _room(X.shape[1])
+    of_y = target, omega, offset
+    loss, least = _neuron_dense(code, X, *of_y, scale, shift, theta, root, *room)
+    return loss, room[0], least
 
 
 @kernel
+def _neuron_dense(
+    code, X, target, omega, offset, scale, shift, theta, root, g, part_g, v, r, work
+):  # fmt: skip
+    n, loss, least = X.shape[0], 0.0, np.inf
+    for start in range(0, n, ROWS):
+        stop = start + ROWS if start + ROWS < n else n
+        _values_dense(X, scale, shift, theta, start, stop, v)
+        _shift_by(offset, start, stop, v)
+        part, low = link(code, v, target, omega, start, stop, r, root, work)
+        loss += part
+        if low < least:
+            least = low
+        part_g[:] = 0.0  # block by block, so that rounding does not build up over all rows
+        _add_dense(X, scale, shift, start, stop, r, part_g)
+        _add_to(part_g, g)
+    return loss, least
+
+
 def neuron_sparse(code, data, indices, indptr, target, omega, offset, scale, shift, theta, root):
     """`neuron_dense` for CSR rows: unpacked with shift (p,), not unpacked with shift (0,)."""
-    n, p = indptr.shape[0] - 1, scale.shape[0]
-    g, part_g, loss, least = np.zeros(p + 1), np.zeros(p + 1), 0.0, np.inf
-    v, r, work = np.zeros(ROWS), np.empty(ROWS), np.empty((3, ROWS))
-    centred = shift.shape[0] > 0
+    p, centred = len(scale), len(shift) > 0
+    room = _room(p)
     z = np.empty((ROWS if centred else 1, p if centred else 0))
     unit, zero = np.ones(p if centred else 0), np.zeros(p if centred else 0)
+    loss, least = _neuron_sparse(
+        code, data, indices, indptr, target, omega, offset, scale, shift, theta, root,
+        z, unit, zero, *room,
+    )  # fmt: skip
+    return loss, room[0], least
+
+
+@kernel
+def _neuron_sparse(
+    code, data, indices, indptr, target, omega, offset, scale, shift, theta, root,
+    z, unit, zero, g, part_g, v, r, work,
+):  # fmt: skip
+    n, p, loss, least = indptr.shape[0] - 1, scale.shape[0], 0.0, np.inf
+    centred = shift.shape[0] > 0
     for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
+        stop = start + ROWS if start + ROWS < n else n
         if centred:
             for i in range(start, stop):
                 for j in range(p):
@@ -92,21 +132,21 @@ def neuron_sparse(code, data, indices, indptr, target, omega, offset, scale, shi
                 for q in range(indptr[i], indptr[i + 1]):
                     s += data[q] * scale[indices[q]] * theta[indices[q]]
                 v[i - start] = s
-        if offset.shape[0] > 0:
-            v[: stop - start] += offset[start:stop]
+        _shift_by(offset, start, stop, v)
         part, low = link(code, v, target, omega, start, stop, r, root, work)
         loss += part
-        least = min(least, low)
+        if low < least:
+            least = low
         if centred:
             part_g[:] = 0.0
             _add_dense(z, unit, zero, 0, stop - start, r, part_g)
-            g += part_g
+            _add_to(part_g, g)
         else:
             for i in range(start, stop):
                 for q in range(indptr[i], indptr[i + 1]):
                     g[indices[q]] += r[i - start] * data[q] * scale[indices[q]]
                 g[p] += r[i - start]
-    return loss, g, least
+    return loss, least
 
 
 @kernel
@@ -188,15 +228,18 @@ def classes_dense(X, codes, omega, W, b, probability):
     return loss, G, total, least
 
 
-@sums_kernel
 def spread_dense(X, first, unit):
     """Sums of d = (x - first) unit and of d^2, and the largest |d|, of each column."""
-    n, p = X.shape
-    total, squares, top = np.zeros(p), np.zeros(p), np.zeros(p)
-    for i in range(n):
-        for j in range(p):
+    found = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    _spread_dense(X, first, unit, *found)
+    return found
+
+
+@sums_kernel
+def _spread_dense(X, first, unit, total, squares, top):
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
             d = (X[i, j] - first[j]) * unit[j]
             total[j] += d
             squares[j] += d * d
             top[j] = max(top[j], abs(d))
-    return total, squares, top

@@ -204,7 +204,8 @@ def settle(Q, R, V, weights, names, m, point):
                 if ratio < step:
                     step, k = ratio, i
         if k < 0 or m == 1:
-            weights[:m] = u
+            for i in range(m):
+                weights[i] = u[i]
             return m
         rest = 0.0
         for i in range(m):
@@ -214,7 +215,8 @@ def settle(Q, R, V, weights, names, m, point):
         for i in range(k, m - 1):
             weights[i] = weights[i + 1]
             names[i] = names[i + 1]
-            V[i] = V[i + 1]
+            for j in range(V.shape[1]):
+                V[i, j] = V[i + 1, j]
         m -= 1
         if rest > 0.0:
             for i in range(m):

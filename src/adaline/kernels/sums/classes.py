@@ -8,6 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel
+from adaline.kernels.sums.sums import GRAM_ROWS, _add_products
+
+FLUSH = 8192  # rows summed before a partial sum is put away, which bounds its rounding error
 
 
 @kernel
@@ -107,3 +110,38 @@ def add_squares_sparse(data, indices, indptr, codes, omega, scale, shift, sums, 
             sums[c, j] += a * t
             squares[c, j] += a * t * t
             stored[c, j] += a
+
+
+@kernel
+def class_grams_dense(X, codes, K, root, scale, shift, grams, sums):
+    """Adds omega t t' to grams (g, q, q), and omega t to sums (K, p), with t = scale X - shift.
+
+    There is one matrix for each class, or one for all (g = 1), of which the blocks on and above
+    the diagonal are made; q is p, rounded up to a multiple of 4. For few columns faster than BLAS,
+    and one call for many rows, during which other threads may do the same.
+    """
+    n, p = X.shape
+    groups = grams.shape[0]
+    tiles = np.zeros((groups, grams.shape[1], GRAM_ROWS + 8))
+    filled = np.zeros(groups, dtype=np.int64)
+    part = np.zeros((K, p))
+    for i in range(n):
+        c = codes[i]
+        k = c if groups > 1 else 0
+        r = root[i] if root.shape[0] > 0 else 1.0
+        at, tile = filled[k], tiles[k]
+        for j in range(p):
+            t = (X[i, j] * scale[j] - shift[c, j]) * r
+            tile[j, at] = t
+            part[c, j] += t * r
+        filled[k] += 1
+        if filled[k] == GRAM_ROWS:
+            _add_products(tile, grams[k])
+            filled[k] = 0
+        if i % FLUSH == FLUSH - 1 or i == n - 1:
+            sums += part
+            part[:] = 0.0
+    for k in range(groups):
+        if filled[k] > 0:
+            tiles[k, :, filled[k] :] = 0.0
+            _add_products(tiles[k], grams[k])

@@ -82,6 +82,14 @@ def _transpose_sparse(data, indices, indptr, Y, root, scale, shift, start, stop,
     _finish_columns(Y, root, scale, shift, start, stop, tile)
 
 
+@kernel
+def _add_to_row(G, j, k, a, b, c, d):
+    G[j, k] += a
+    G[j, k + 1] += b
+    G[j, k + 2] += c
+    G[j, k + 3] += d
+
+
 @sums_kernel
 def _add_products(tile, G):
     """G += tile tile', the blocks on and above the diagonal; 4 x 4 sums stay in registers."""
@@ -108,51 +116,56 @@ def _add_products(tile, G):
                 a31 += x3 * y1
                 a32 += x3 * y2
                 a33 += x3 * y3
-            rows = (
-                (a00, a01, a02, a03),
-                (a10, a11, a12, a13),
-                (a20, a21, a22, a23),
-                (a30, a31, a32, a33),
-            )
-            for r in range(4):
-                for c in range(4):
-                    G[j + r, k + c] += rows[r][c]
+            _add_to_row(G, j, k, a00, a01, a02, a03)
+            _add_to_row(G, j + 1, k, a10, a11, a12, a13)
+            _add_to_row(G, j + 2, k, a20, a21, a22, a23)
+            _add_to_row(G, j + 3, k, a30, a31, a32, a33)
+
+
+def _gram_room(q):
+    """A tile for q columns, and their sums: a multiple of 4, and no stride a power of two."""
+    q += -q % 4
+    return np.zeros((q, GRAM_ROWS + 8)), np.zeros((q, q))
 
 
 @kernel
-def _gram_tile(q):
-    """A zeroed tile for q columns: their number a multiple of 4, and no stride a power of two."""
-    return np.zeros((-(-q // 4) * 4, GRAM_ROWS + 8))
+def _gram_dense(X, Y, root, scale, shift, tile, G):
+    n = X.shape[0]
+    for start in range(0, n, GRAM_ROWS):
+        stop = start + GRAM_ROWS
+        if stop > n:
+            stop = n
+            tile[:] = 0.0
+        _transpose_dense(X, Y, root, scale, shift, start, stop, tile)
+        _add_products(tile, G)
 
 
-@kernel
 def gram_dense(X, Y, root, scale, shift):
     """Sum of z z' over the rows z = sqrt(omega) (scale [X Y] - shift, 1); its upper triangle.
 
     For few columns faster than BLAS, which spends its time on packing them.
     """
-    n, q = X.shape[0], scale.shape[0] + 1
-    tile = _gram_tile(q)
-    G = np.zeros((tile.shape[0], tile.shape[0]))
-    for start in range(0, n, GRAM_ROWS):
-        stop = min(start + GRAM_ROWS, n)
-        if stop - start < GRAM_ROWS:
-            tile[:] = 0.0
-        _transpose_dense(X, Y, root, scale, shift, start, stop, tile)
-        _add_products(tile, G)
+    q = len(scale) + 1
+    tile, G = _gram_room(q)
+    _gram_dense(X, Y, root, scale, shift, tile, G)
     return G[:q, :q]
 
 
 @kernel
-def gram_sparse(data, indices, indptr, Y, root, scale, shift):
-    """`gram_dense` for a CSR matrix."""
-    n, q = indptr.shape[0] - 1, scale.shape[0] + 1
-    tile = _gram_tile(q)
-    G = np.zeros((tile.shape[0], tile.shape[0]))
+def _gram_sparse(data, indices, indptr, Y, root, scale, shift, tile, G):
+    n = indptr.shape[0] - 1
     for start in range(0, n, GRAM_ROWS):
-        stop = min(start + GRAM_ROWS, n)
-        if stop - start < GRAM_ROWS:
+        stop = start + GRAM_ROWS
+        if stop > n:
+            stop = n
             tile[:] = 0.0
         _transpose_sparse(data, indices, indptr, Y, root, scale, shift, start, stop, tile)
         _add_products(tile, G)
+
+
+def gram_sparse(data, indices, indptr, Y, root, scale, shift):
+    """`gram_dense` for a CSR matrix."""
+    q = len(scale) + 1
+    tile, G = _gram_room(q)
+    _gram_sparse(data, indices, indptr, Y, root, scale, shift, tile, G)
     return G[:q, :q]

@@ -9,13 +9,15 @@ Lecture: 5.8, the linear Gaussian classifier; posterior probability as a single-
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline._threads import one_blas_thread, over_cuts, pieces
 from adaline.class_moments import ClassMoments
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
 from adaline.procedures.gaussian import precision
@@ -26,6 +28,7 @@ from adaline.tiles import is_sparse, tile_rows, tiles
 
 _WIDE = 4096  # more features than this, and sparse rows are not unpacked to measure distances
 _BUFFER = 2**21  # numbers in the largest block of rows: 16 MB
+_SMALL = 2**13  # numbers in rows, and in a matrix: too few for threads of BLAS, which change bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,19 +88,35 @@ class Gaussians:
         return np.asarray(np.maximum(D, 0.0))
 
 
-def over_blocks(g: Gaussians, X: Any, distances: bool) -> Iterator[Array]:
-    """Scores, or squared distances, (rows, K) of blocks of rows of X, dense or CSR."""
-    scale, p = np.ldexp(1.0, -g.exponent), X.shape[1]
+def over_blocks(
+    g: Gaussians, X: Any, of: Callable[[Array], NDArray[Any]], *, distances: bool = False
+) -> NDArray[Any]:
+    """What `of` makes of the scores, or squared distances, (rows, K) of X, dense or CSR, by blocks.
+
+    Threads share the blocks; `of` must look at each row by itself.
+    """
+    scale, (n, p) = np.ldexp(1.0, -g.exponent), X.shape
     if is_sparse(X) and g.metrics[0].A.ndim == 1 and p > _WIDE:
-        for i in range(0, X.shape[0], 1024):
-            x = X[i : i + 1024].astype(np.float64)
-            x.data *= scale[x.indices]
-            D = g.distances_about_zero(x)
-            yield D if distances else g.b - D / 2
-        return
-    none, rows = np.empty((X.shape[0], 0)), max(1, min(tile_rows(p), _BUFFER // (p + 1)))
-    for tile in tiles(X, none, np.empty(0), scale, g.centre, rows):
-        yield g.distances(tile[:, :p]) if distances else g.scores(tile[:, :p])
+        return np.concatenate([of(s) for s in _sparse_blocks(g, X, scale, distances)])
+    none, rows = np.empty((n, 0)), max(1, min(tile_rows(p), _BUFFER // (p + 1)))
+
+    def of_piece(i: int, j: int) -> list[NDArray[Any]]:
+        measured = g.distances if distances else g.scores
+        filled = tiles(X, none, np.empty(0), scale, g.centre, rows, i, j)
+        return [of(measured(tile[:, :p])) for tile in filled]
+
+    # Distances by a matrix cost p products a number, so that pieces may be shorter.
+    cuts = pieces(n, p, p * p if g.metrics[0].A.ndim == 2 and not len(g.W) else p)
+    with one_blas_thread(p) if len(cuts) == 1 and n * p > _SMALL else nullcontext():
+        return np.concatenate([block for piece in over_cuts(of_piece, cuts) for block in piece])
+
+
+def _sparse_blocks(g: Gaussians, X: Any, scale: Array, distances: bool) -> Iterator[Array]:
+    for i in range(0, X.shape[0], 1024):
+        x = X[i : i + 1024].astype(np.float64)
+        x.data *= scale[x.indices]
+        D = g.distances_about_zero(x)
+        yield D if distances else g.b - D / 2
 
 
 def gaussians(m: ClassMoments, priors: Array, shrinkage: Any = None) -> Gaussians:
@@ -115,7 +134,14 @@ def gaussians(m: ClassMoments, priors: Array, shrinkage: Any = None) -> Gaussian
     a = np.broadcast_to(0.0 if shrinkage is None else shrinkage, len(groups(m)))
     spare = _spare_units(m, means, N)
     metric = precision.diagonal if m.covariance == "diagonal" else precision.full
-    metrics = tuple(metric(*g, spare, a[k]) for k, g in enumerate(groups(m)))
+    with one_blas_thread(m.p) if m.p * m.p > _SMALL // 8 else nullcontext():
+        metrics = tuple(metric(*g, spare, a[k]) for k, g in enumerate(groups(m)))
+        return _densities(m, centre, means, priors, metrics)
+
+
+def _densities(
+    m: ClassMoments, centre: Array, means: Array, priors: Array, metrics: tuple[Metric, ...]
+) -> Gaussians:
     with np.errstate(divide="ignore"):
         b = np.log(priors)
     W = np.empty((0, m.p))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline._threads import between_passes
 from adaline.certificates.digits import (
     after_correction,
     certificate_of_digits,
@@ -92,7 +93,8 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
         found.passes += 1
         theta, low = found.theta[:, on], found.low[:, on]
         g, noise, rows_noise, squares = _gradients(normal, rows, on, theta, low, lengths[on])
-        step, bound, pull = correction(normal, g, noise, rows_noise)
+        with between_passes(m.rows, m.p):
+            step, bound, pull = correction(normal, g, noise, rows_noise)
         away = ~(pull <= 4.0 * least)  # steps that lead away are not made
         step[:, away], bound[:, away] = 0.0, found.bound[:, on[away]]
         theta, low = added(theta, low, step)

@@ -28,8 +28,9 @@ def curvature_bound(
     if loss.is_wide:
         return _thin_bound(loss, root)
     if K == 1 and known.slopes is not None and known.roots[0].rank == q:
-        some = known.slopes > 0
-        kept = float(np.min((root[:: known.stride][some] / known.slopes[some]) ** 2, initial=1.0))
+        left = np.ones(len(known.slopes))
+        np.divide(root[:: known.stride], known.slopes, out=left, where=known.slopes > 0)
+        kept = float(np.min(left, initial=1.0)) ** 2
         if kept > 0.1:
             return _lessened(known.roots[0], 1.001 * known.stride / kept)
     weights = root

@@ -7,10 +7,12 @@ lower f.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from adaline._threads import one_blas_thread
 from adaline.certificates.optimality import CurvatureBound, radius
 from adaline.objective import Evaluation, Objective
 from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound
@@ -27,6 +29,7 @@ from adaline.procedures.newton.curvature import (
 from adaline.procedures.newton.stopping import lowers
 from adaline.results import Array
 
+_SMALL = 2**13  # numbers in a matrix too few for threads of BLAS
 _LONGEST = 16.0  # times Newton's first step, at most
 
 
@@ -76,8 +79,14 @@ class NewtonState:
 
     def solve(self, g: Array) -> Array:
         """H^-1 g, with H transported to theta where that is possible."""
-        found = self.known.solve(g)
-        return found if self.transported is None else self.transported.solve(g, found)
+        with self._one_blas_thread():
+            found = self.known.solve(g)
+            return found if self.transported is None else self.transported.solve(g, found)
+
+    def _one_blas_thread(self) -> AbstractContextManager[None]:
+        """For small products, whose last digit would depend on how many threads BLAS uses."""
+        q = self.theta.shape[1]
+        return one_blas_thread(q) if q * q > _SMALL else nullcontext()
 
     def direction(self) -> Array:
         """-H^-1 g, with H corrected by L-BFGS."""
@@ -103,13 +112,15 @@ class NewtonState:
         """Remember the slopes of the sample at the theta where the Hessian was made."""
         self.transported = None
         if self.sample is not None:
-            self.sample.set_origin(self.theta, self.root, not self.known.shrunk)
+            with self._one_blas_thread():
+                self.sample.set_origin(self.theta, self.root, not self.known.shrunk)
             self.transport()
 
     def transport(self) -> None:
         """Transport the Hessian to the present theta, if it was made at another."""
         if self.sample is not None and self.known.matrix is not None:
-            found = self.sample.transport(self.known.matrix, self.theta, self.root)
+            with self._one_blas_thread():
+                found = self.sample.transport(self.known.matrix, self.theta, self.root)
             self.transported = self.transported if found is None else found
 
     def proven(self) -> bool:

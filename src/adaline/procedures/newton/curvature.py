@@ -123,10 +123,7 @@ def curvature(
     slopes = root if K == 1 else np.sqrt(_omega(loss) * (1.0 - np.einsum("ij,ij->i", root, root)))
     sums = 1 if K == 1 or not np.any(theta) else K
     stride = stride or min(_worth(loss, slopes, left, sums, not np.any(theta)), most)
-    share = slopes[::stride] / (slopes.max() or 1.0)  # sums of fourth powers must stay in range
-    weights = share**2
-    total = float(np.sum(weights)) or 1.0
-    chance = (1.0 - 1.0 / stride) * float(np.sum(weights**2)) / total**2
+    chance = _chance(slopes, stride) if stride > 1 else 0.0
     if K > 1:
         roots, H, shrunk = _blocks(loss, root, stride, chance, sums)
         return Curvature(roots, False, stride, matrix=H if sums == 1 else None, shrunk=shrunk)
@@ -136,6 +133,14 @@ def curvature(
     own = None if shrunk else root[::stride].copy()
     matrix = H if found.rank == q else None
     return Curvature((found,), True, stride, own, matrix=matrix, shrunk=shrunk)
+
+
+def _chance(slopes: Array, stride: int) -> float:
+    """How far chance moves a sum over every stride-th row: one over the rows it is worth."""
+    share = slopes[::stride] / (slopes.max() or 1.0)  # sums of fourth powers must stay in range
+    weights = share**2
+    total = float(np.sum(weights)) or 1.0
+    return (1.0 - 1.0 / stride) * float(np.sum(weights**2)) / total**2
 
 
 def _factored(

@@ -1,0 +1,145 @@
+"""The first call after an installation: CPU seconds of import, compiling and fit, nothing cached.
+
+    python bench/bench_first_call.py [--only LeastSquares NLMS] [--limit 3] [--warm]
+
+Every call runs in a process of its own, with an empty directory for compiled kernels; user and
+system time of the process count, so that other work on the machine does not. The peer's call does
+the same work on the same data. Rows above the limit come first. With --warm every call runs twice,
+and the second, which finds the kernels compiled, is shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+DATA = """
+import numpy as np
+rng = np.random.default_rng(0)
+X = rng.standard_normal((200, 5))
+y = X @ [1.0, -2.0, 0.5, 0.0, 3.0] + rng.standard_normal(200)
+t = (y > 0).astype(int)
+k = np.digitize(y, [-2.0, 2.0])
+far = (X[:, 0] > 0).astype(int)
+x = rng.standard_normal(4000)
+d = np.convolve(x, [0.5, -0.3, 0.1])[:4000] + 0.01 * rng.standard_normal(4000)
+"""
+SPARSE = DATA + "from scipy import sparse\nX = sparse.csr_array(np.where(abs(X) > 0.5, X, 0.0))\n"
+_LINEAR = "import sklearn.linear_model as m\nm."
+_LDA = "import sklearn.discriminant_analysis as m\nm."
+_SVM = "import sklearn.svm as m\nm."
+# What is called, in the order in which newcomers meet it, and what scikit-learn does instead.
+CALLS: dict[str, tuple[str, str]] = {
+    "LeastSquares": ("a.LeastSquares().fit(X, y)", f"{_LINEAR}LinearRegression().fit(X, y)"),
+    "Ridge": ("a.Ridge().fit(X, y)", f"{_LINEAR}RidgeCV().fit(X, y)"),
+    "LogisticRegression": (
+        "a.LogisticRegression().fit(X, t)",
+        f"{_LINEAR}LogisticRegression().fit(X, t)",
+    ),
+    "LogisticRegression, 3 classes": (
+        "a.LogisticRegression().fit(X, k)",
+        f"{_LINEAR}LogisticRegression().fit(X, k)",
+    ),
+    "LogisticRegression, auto": (
+        "a.LogisticRegression('auto').fit(X, t)",
+        f"{_LINEAR}LogisticRegressionCV().fit(X, t)",
+    ),
+    "LeastSquaresClassifier": (
+        "a.LeastSquaresClassifier().fit(X, t)",
+        f"{_LINEAR}RidgeClassifier().fit(X, t)",
+    ),
+    "Perceptron": ("a.Perceptron().fit(X, t)", f"{_LINEAR}Perceptron().fit(X, t)"),
+    "Perceptron, separable": ("a.Perceptron().fit(X, far)", f"{_LINEAR}Perceptron().fit(X, far)"),
+    "Adaline": ("a.Adaline().fit(X, t)", f"{_LINEAR}SGDClassifier().fit(X, t)"),
+    "WidrowHoff": ("a.WidrowHoff().fit(X, y)", f"{_LINEAR}SGDRegressor().fit(X, y)"),
+    "separability": ("a.separability(X, t)", ""),
+    "separability, separable": ("a.separability(X, far)", ""),
+    "NLMS": ("a.NLMS(8).process(x, d)", ""),
+    "LMS": ("a.LMS(8).process(x, d)", ""),
+    "RLS": ("a.RLS(8).process(x, d)", ""),
+    "GaussianClassifier": (
+        "a.GaussianClassifier().fit(X, t)",
+        f"{_LDA}LinearDiscriminantAnalysis().fit(X, t)",
+    ),
+    "GaussianClassifier, full": (
+        "a.GaussianClassifier('full').fit(X, t)",
+        f"{_LDA}QuadraticDiscriminantAnalysis().fit(X, t)",
+    ),
+    "max_margin": ("a.max_margin(X, far)", f"{_SVM}SVC(kernel='linear').fit(X, t)"),
+    "BayesClassifier": (
+        "a.BayesClassifier().fit(X, t)",
+        "import sklearn.naive_bayes as m\nm.GaussianNB().fit(X, t)",
+    ),
+    "PolynomialLeastSquares": ("a.PolynomialLeastSquares(degree=2).fit(X, y)", ""),
+    "PoissonRegression": (
+        "a.PoissonRegression().fit(X, abs(y).round())",
+        f"{_LINEAR}PoissonRegressor().fit(X, abs(y).round())",
+    ),
+    "HoKashyap": ("a.HoKashyap().fit(X, t)", ""),
+    "SigmoidPerceptron": ("a.SigmoidPerceptron().fit(X, t)", ""),
+    "KernelPerceptron": ("a.KernelPerceptron().fit(X, t)", f"{_SVM}SVC().fit(X, t)"),
+    "AffineProjection": ("a.AffineProjection(8).process(x, d)", ""),
+    "BlockLMS": ("a.BlockLMS(64).process(x, d)", ""),
+    "FilteredXLMS": ("a.FilteredXLMS(8, [0.5, 0.2]).process(x, d)", ""),
+    "trace": ("a.trace(a.Perceptron(), X, t)", ""),
+    "mistake_bound": ("a.mistake_bound(X, far)", ""),
+    "LeastSquares, CSR": ("a.LeastSquares().fit(X, y)", f"{_LINEAR}LinearRegression().fit(X, y)"),
+    "LogisticRegression, CSR": (
+        "a.LogisticRegression().fit(X, t)",
+        f"{_LINEAR}LogisticRegression().fit(X, t)",
+    ),
+    "Perceptron, CSR": ("a.Perceptron().fit(X, t)", f"{_LINEAR}Perceptron().fit(X, t)"),
+}
+
+
+def cpu_seconds(arguments: Sequence[str], cache: str) -> float:
+    """User and system time of a process that must succeed."""
+    own = {"ADALINE_CACHE_DIR": cache, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", *arguments],
+        env={**os.environ, **own},
+        stdout=subprocess.DEVNULL,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime if status == 0 else float("nan")
+
+
+def first_call(program: str, warm: bool = False) -> float:
+    """CPU seconds of a program, with an empty directory for kernels or with one that it filled."""
+    with tempfile.TemporaryDirectory() as cache:
+        return [cpu_seconds(["-c", program], cache) for _ in range(2 if warm else 1)][-1]
+
+
+def main() -> int:
+    """Measure, and print what is above the limit first; 1 where something is."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="the first six calls")
+    parser.add_argument("--only", nargs="*", default=[], help="calls whose names begin so")
+    parser.add_argument("--limit", type=float, default=3.0, help="CPU seconds")
+    parser.add_argument("--warm", action="store_true", help="with kernels already compiled")
+    parser.add_argument("--no-peers", action="store_true")
+    options = parser.parse_args()
+    names = [one for one in CALLS if not options.only or one.startswith(tuple(options.only))]
+    rows = []
+    for name in names[:6] if options.quick else names:
+        call, other = CALLS[name]
+        start = SPARSE if name.endswith("CSR") else DATA
+        ours = first_call(f"{start}import adaline as a\n{call}", options.warm)
+        theirs = first_call(start + other) if other and not options.no_peers else float("nan")
+        rows.append((ours, theirs, name))
+        print(f"{ours:6.2f} s  {name}", file=sys.stderr, flush=True)
+    rows.sort(reverse=True)
+    for ours, theirs, name in rows:
+        verdict = "ok" if ours <= options.limit else "ABOVE THE LIMIT"
+        beside = f"scikit-learn {theirs:5.2f} s" if theirs == theirs else ""
+        print(f"{name:<32} {ours:6.2f} s   {beside:<20} {verdict}")
+    return 0 if all(ours <= options.limit for ours, *_ in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""`adaline warm-up`: compile everything now, so that nobody waits for it later."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+import adaline
+from adaline.cli._errors import NEGATIVE, OK, Usage
+from adaline.cli._output import Common, Out, Whole
+
+# What is called, with which settings, on what: see `_data`.
+_FITS = [
+    ("LogisticRegression", (), "X t"),
+    ("LogisticRegression", (), "X k"),
+    ("LeastSquares", (), "X y"),
+    ("Ridge", (), "X y"),
+    ("LeastSquaresClassifier", (), "X t"),
+    ("GaussianClassifier", (), "X t"),
+    ("GaussianClassifier", ("full",), "X t"),
+    ("Perceptron", (), "X t"),
+    ("Perceptron", (), "X k"),
+    ("Adaline", (), "X t"),
+    ("WidrowHoff", (), "X y"),
+    ("PoissonRegression", (), "X counts"),
+    ("HoKashyap", (), "X t"),
+    ("KernelPerceptron", (), "X t"),
+    ("separability", None, "X t"),
+    ("separability", None, "X far"),
+]
+_DENSE_ONLY = [
+    ("BayesClassifier", (), "X t"),
+    ("PolynomialLeastSquares", (2,), "X y"),
+    ("SigmoidPerceptron", (), "X t"),
+    ("LogisticRegression", ("auto",), "X t"),
+    ("LogisticRegression", ("firth",), "X t"),
+    ("max_margin", None, "X far"),
+    ("mistake_bound", None, "X far"),
+]
+_FILTERS = [
+    ("RLS", (8,), "x d"),
+    ("NLMS", (8,), "x d"),
+    ("LMS", (8,), "x d"),
+    ("AffineProjection", (8,), "x d"),
+    ("BlockLMS", (64,), "x d"),
+    ("FilteredXLMS", (8, [0.5, 0.2]), "x d"),
+]
+# What newcomers meet first is compiled first.
+_WORK = [
+    *(("dense", *call) for call in (*_FITS, *_DENSE_ONLY, *_FILTERS)),
+    *(("sparse", *call) for call in _FITS),
+    *(("complex", *call) for call in _FILTERS[:4]),
+    *(("single", *call) for call in _FITS[:6]),
+]
+
+
+def warm_up(
+    *,
+    processes: Annotated[Whole, Parameter(alias="-j")] = 2,
+    common: Common | None = None,
+) -> int:
+    """Compile everything for this processor now, so that no first call has to wait.
+
+    For containers and class rooms: compiled code is kept in the user's cache directory, or where
+    the variable ADALINE_CACHE_DIR says. Code that is there already is not compiled again.
+
+    Parameters
+    ----------
+    processes
+        How many processes compile side by side.
+    """
+    if processes < 1:
+        raise Usage(f"--processes {processes}: expected 1 or more.")
+    out, began, complaints = Out(common), time.monotonic(), []
+    bar = _Bar(out, len(_WORK))
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        futures = {pool.submit(_compile, *one): one[1] for one in _WORK}
+        for future in as_completed(futures):
+            complaints += future.result()
+            bar.advance(futures[future])
+    bar.clear()
+    seconds = time.monotonic() - began
+    out.json({"calls": len(_WORK), "seconds": seconds, "kept": not complaints})
+    if complaints:
+        out.warn(complaints[0])
+        return NEGATIVE
+    out.verdict(f"Ready: everything is compiled and kept ({seconds:.0f} s).")
+    return OK
+
+
+def _compile(kind: str, name: str, settings: tuple[Any, ...] | None, inputs: str) -> list[str]:
+    """Make one call on small data; returns why its machine code could not be kept."""
+    heard: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: heard.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("adaline")
+    log.addHandler(handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            data = _data(kind)
+            call = getattr(adaline, name)
+            if settings is not None:  # a learner or a filter, not a function
+                made = call(*settings)
+                call = made.fit if hasattr(made, "fit") else made.process
+            call(*(data[one] for one in inputs.split()))
+    finally:
+        log.removeHandler(handler)
+    return heard
+
+
+def _data(kind: str) -> dict[str, Any]:
+    """Rows X with targets, classes and counts; a signal x and what is desired of it."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    y = X @ [1.0, -2.0, 0.5, 0.0, 3.0] + rng.standard_normal(200)
+    x = rng.standard_normal(3000)
+    classes = {"t": y > 0, "k": np.digitize(y, [-2.0, 2.0]), "far": X[:, 0] > 0}
+    rows: Any = X
+    if kind == "sparse":
+        from scipy import sparse
+
+        rows = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    elif kind == "single":
+        rows = X.astype(np.float32)
+    elif kind == "complex":
+        x = x + 1j * x[::-1]
+    counts = np.abs(y).round()
+    return {"X": rows, "y": y, "counts": counts, "x": x, "d": np.roll(x, 1), **classes}
+
+
+class _Bar:
+    """A line on stderr that is rewritten, for people at a terminal."""
+
+    def __init__(self, out: Out, whole: int, stream: Any = None) -> None:
+        self.stream, self.whole, self.done = stream or sys.stderr, whole, 0
+        self.on = out.at_length and self.stream.isatty()
+
+    def advance(self, name: str) -> None:
+        """One more is done."""
+        self.done += 1
+        if self.on:
+            filled = 30 * self.done // self.whole
+            bar = "#" * filled + "." * (30 - filled)
+            text = f"compiling [{bar}] {self.done} of {self.whole}  {name}"
+            self.stream.write("\r" + text.ljust(79))
+            self.stream.flush()
+
+    def clear(self) -> None:
+        """Leave nothing behind."""
+        if self.on:
+            self.stream.write("\r" + " " * 79 + "\r")
+            self.stream.flush()

@@ -1,0 +1,60 @@
+"""`adaline warm-up`: whatever would be compiled at first use is compiled now, and kept."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import adaline
+from adaline.cli import warm_up
+from adaline.cli._output import Out
+
+SMALL = "dense", "GaussianClassifier", (), "X t"
+
+
+def test_what_is_compiled_is_kept(command, monkeypatch, tmp_path):
+    monkeypatch.setenv("ADALINE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(warm_up, "_WORK", [SMALL])
+    shown = command("warm-up")
+    assert shown.code == 0, shown.err
+    assert "Ready: everything is compiled and kept" in shown.out
+    assert list((tmp_path / "cache").glob("*/*"))
+
+
+def test_a_place_where_nothing_can_be_kept_is_told(command, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ADALINE_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(warm_up, "_WORK", [SMALL])
+    shown = command("warm-up", "--json")
+    assert shown.code == 1
+    assert json.loads(shown.out)["kept"] is False
+    shown = command("warm-up")
+    assert "cannot be kept" in shown.out
+    assert "ADALINE_CACHE_DIR" in shown.out
+
+
+def test_fewer_than_one_process_is_refused(command):
+    shown = command("warm-up", "--processes", "0")
+    assert shown.code == 2
+    assert "expected 1 or more" in shown.err
+
+
+def test_every_learner_and_filter_is_among_what_is_compiled():
+    called = {name for _, name, *_ in warm_up._WORK}
+    for name in adaline.__all__:
+        if hasattr(getattr(adaline, name), "fit") or hasattr(getattr(adaline, name), "process"):
+            compiles_nothing = name in ("TfDf", "WienerFilter", "MaxMargin")
+            assert name in called or compiles_nothing, name
+
+
+def test_the_bar_shows_how_far_it_is_and_leaves_nothing():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    bar = warm_up._Bar(Out(), 2, screen)
+    bar.advance("NLMS")
+    assert "[###############...............] 1 of 2  NLMS" in screen.getvalue()
+    bar.clear()
+    assert screen.getvalue().endswith("\r" + " " * 79 + "\r")
