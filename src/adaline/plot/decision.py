@@ -234,15 +234,16 @@ class DecisionDisplay(Display):
                     linestyles="--",
                 )
         for k, label in enumerate(self.classes):
-            some = (self.codes == k) & ~elsewhere
-            if some.any():
-                _canvas.points(ax, *self.rows[some].T, k, label=_canvas.plain(label))
+            some = self.rows[(self.codes == k) & ~elsewhere]
+            if len(some):
+                _canvas.points(ax, some[:, 0], some[:, 1], k, label=_canvas.plain(label))
             faint = self.rows[(self.codes == k) & elsewhere]
             if len(faint):
                 look: dict[str, Any] = {"facecolors": "none", "edgecolors": _canvas.colour(k)}
                 words = f"{_canvas.plain(label)}, decided by other features"
                 ax.scatter(
-                    *faint.T,
+                    faint[:, 0],
+                    faint[:, 1],
                     marker=_canvas.marker(k),
                     s=14,
                     alpha=0.6,
