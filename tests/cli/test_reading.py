@@ -117,4 +117,4 @@ def test_a_report_repeats_the_options(command, rents, tmp_path):
     assert found.code == 0, found.err
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "separator=" in page
-    assert "import blocks, fit" in page
+    assert "import blocks, table" in page

@@ -195,7 +195,9 @@ WRONG = {
         "fitted on 2",
     ),
     "no two features named": (
-        lambda: plot.DecisionDisplay.from_estimator(adaline.Perceptron().fit(WIDE, Y), WIDE, Y),
+        lambda: plot.GaussianDisplay.from_estimator(
+            adaline.GaussianClassifier(shrinkage=0.5).fit(WIDE, Y), WIDE, Y
+        ),
         ValueError,
         "name two",
     ),

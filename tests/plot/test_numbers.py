@@ -235,6 +235,75 @@ def test_the_decided_regions_are_predictions_and_other_features_are_at_their_mea
     assert len(display.wrong) == np.sum(model.predict(X) != y)
 
 
+def region(display, rows):
+    """What the picture decides at these places: the nearest point of its grid."""
+    places = [
+        np.abs(axis - rows[:, [i]]).argmin(axis=1) for i, axis in enumerate((display.x, display.y))
+    ]
+    return display.decided[places[1], places[0]]
+
+
+MANY = {
+    "two classes": (2, 6, lambda: adaline.LogisticRegression(alpha=1.0)),
+    "two classes with costs": (
+        2,
+        6,
+        lambda: adaline.LogisticRegression(alpha=1.0, costs=[[0.0, 9.0], [1.0, 0.0]]),
+    ),
+    "two Gaussians": (2, 5, lambda: adaline.GaussianClassifier(covariance="full")),
+    "a kernel": (2, 4, lambda: adaline.KernelPerceptron(kernel="rbf", max_iter=5)),
+    "three classes": (3, 6, lambda: adaline.LogisticRegression(alpha=1.0)),
+    "three classes with costs": (
+        3,
+        6,
+        lambda: adaline.LogisticRegression(alpha=1.0, costs=[[0, 1, 1], [5, 0, 1], [1, 1, 0]]),
+    ),
+    "five classes": (5, 4, lambda: adaline.GaussianClassifier()),
+    "nine classes": (9, 3, lambda: adaline.LeastSquaresClassifier()),
+    "more columns than rows": (2, 200, lambda: adaline.LogisticRegression(alpha=1.0)),
+    "one column": (2, 1, lambda: adaline.LogisticRegression(alpha=1.0)),
+}
+
+
+@pytest.mark.parametrize("case", MANY)
+@pytest.mark.filterwarnings("ignore")
+def test_every_row_is_drawn_on_the_side_of_its_prediction(rng, case):
+    K, p, make = MANY[case]
+    X = rng.standard_normal((120, p)) * np.geomspace(1, 100, p)
+    y = np.arange(120) % K
+    X += rng.standard_normal((K, p))[y] * np.geomspace(1, 100, p)
+    model = make().fit(X, y)
+    display = plot.DecisionDisplay.from_estimator(model, X, y).plot()
+    answers = model.predict(X)
+    # Rows near a boundary are nearer to it than to a point of the grid: compare the others.
+    step = np.array([display.x[1] - display.x[0], display.y[1] - display.y[0]])
+    around = [region(display, display.rows + d * step) for d in ([1, 0], [-1, 0], [0, 1], [0, -1])]
+    clear = np.all([near == around[0] for near in around], axis=0)
+    assert clear.mean() > 0.5
+    assert np.array_equal(around[0][clear], answers[clear])
+    assert len(display.wrong) == np.sum(answers != y)
+    assert display.held == 0
+    if display.values is not None:
+        cut = display.x[0] - display.values[0, 0]
+        assert np.array_equal(display.rows[:, 0] > cut, answers == 1)
+
+
+def test_rows_that_other_features_decide_are_not_shown_as_decided_here():
+    """A slice through the means of many features is not where the rows are: the picture says so."""
+    data = pytest.importorskip("sklearn.datasets").load_breast_cancer()
+    model = adaline.LogisticRegression(alpha=1.0).fit(data.data, data.target)
+    display = plot.DecisionDisplay.from_estimator(model, data.data, data.target, features=[0, 1])
+    assert len(display.elsewhere) > 100
+    assert f"which decide {len(display.elsewhere)} rows otherwise" in display.claim
+    there = np.setdiff1d(np.arange(569), display.elsewhere)
+    step = np.array([display.x[1] - display.x[0], 0.0])
+    near = region(display, display.rows - step), region(display, display.rows + step)
+    clear = there[near[0][there] == near[1][there]]
+    assert np.array_equal(near[0][clear], model.predict(data.data)[clear])
+    labels = [text.get_text() for text in display.plot().ax_.get_legend().get_texts()]
+    assert any("decided by other features" in label for label in labels)
+
+
 @pytest.mark.parametrize("covariance", ["shared", "full", "diagonal"])
 def test_ellipses_lie_at_their_mahalanobis_distance(rng, covariance):
     X = rng.standard_normal((90, 2)) @ [[1.0, 0.4], [0.0, 0.6]]

@@ -30,7 +30,7 @@ TAGS = """
 html head meta link title style body main header section h1 h2 h3 p ul li div table caption thead
 tbody tr th td pre code figure figcaption svg g defs path use text tspan clippath rect image
 """
-ALLOWED = set(TAGS.split())
+ALLOWED = {*TAGS.split(), "details", "summary"}
 
 
 class Page(HTMLParser):

@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from adaline.cli._errors import Usage
-from adaline.cli._source import column
 from adaline.cli._words import did_you_mean
-from adaline.data import Encoding, Source, look
+from adaline.data import Encoding, Source
+from adaline.data.tables import columns_beside
+from adaline.data.weighing import row_weights as row_weights
 from adaline.verdicts.words import name, number
 
 
@@ -20,23 +20,7 @@ def beside(
     source: Source, encoding: Encoding, target: str, columns: dict[str, str]
 ) -> dict[str, NDArray[Any]]:
     """Columns that are no inputs, of the rows that are learned from; options say what they are."""
-    found: dict[str, list[NDArray[Any]]] = {option: [] for option in columns}
-    time = columns.get("--by-time")
-    if time is not None:  # dates in their order, however they are written
-        source = look(source, None, columns=[time]).encoding.prepare(source)
-    for block in source:
-        keep = encoding.kept(block, target)
-        for option, wanted in columns.items():
-            values, gone = column(block, wanted)
-            if keep is not None:
-                values, gone = values[keep], gone[keep]
-            if gone.any():
-                raise ValueError(
-                    f"{option} {wanted!r} is missing in {int(gone.sum())} of {len(gone)} rows; "
-                    "fill it in, or leave these rows out of the file."
-                )
-            found[option].append(values)
-    return {option: np.concatenate(parts) for option, parts in found.items()}
+    return columns_beside(source, encoding, target, columns, columns.get("--by-time"))
 
 
 def without(ignore: Sequence[str], wanted: str | None) -> tuple[list[str], bool]:
@@ -51,41 +35,6 @@ def without(ignore: Sequence[str], wanted: str | None) -> tuple[list[str], bool]
     if wanted in parts:
         return [part for part in parts if part != wanted], True
     return list(ignore), False
-
-
-def row_weights(
-    y: NDArray[Any], given: NDArray[Any] | None, wanted: str | None, balanced: bool
-) -> NDArray[np.float64] | None:
-    """Weights of rows, or None where all count the same.
-
-    Balanced: every class gets the same weight in all, and the weights sum to the number of rows.
-
-    >>> row_weights(np.array(["a", "b", "b", "b"]), None, None, True).round(3)
-    array([2.   , 0.667, 0.667, 0.667])
-    """
-    omega = None
-    if given is not None:
-        if given.dtype.kind == "O":
-            raise ValueError(f"--weights {wanted!r} holds text such as {name(given[0])!r}.")
-        omega = given.astype(np.float64)
-        bad = ~(np.isfinite(omega) & (omega >= 0))
-        if bad.any():
-            i = int(np.argmax(bad))
-            raise ValueError(
-                f"--weights {wanted!r} is {omega[i]:g} in row {i + 1}; weights are numbers, 0 or "
-                "more."
-            )
-        if not omega.any():
-            raise ValueError(f"--weights {wanted!r} is 0 in every row; some must count.")
-    if not balanced:
-        return omega
-    omega = np.ones(len(y)) if omega is None else omega
-    labels, places = np.unique(y, return_inverse=True)
-    totals = np.bincount(places, weights=omega)
-    if not totals.all():
-        empty = name(labels[int(np.argmin(totals))])
-        raise ValueError(f"--balanced: the class {empty!r} has no weight; leave its rows out.")
-    return np.asarray(omega * (omega.sum() / len(labels) / totals)[places])
 
 
 def able(kind: Any, weighted: bool, costly: bool) -> None:

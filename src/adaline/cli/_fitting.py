@@ -274,12 +274,13 @@ def _written(story: Story, out: str | None, report: str | None) -> dict[str, str
             names=list(story.found.encoding.names),
             target=story.plan.target,
             title=f"{story.plan.target} from {os.path.basename(title(story.source))}",
-            data={"source": title(story.source), "rows learned from": story.found.rows or "many"},
+            data=story.data_facts(mark_of(path_of(story.source))),
             separability=story.found.separability,
             quality=story.tested.quality,
             cross_validated=story.folded,
-            warnings=story.found.said,
+            warnings=story.doubts(),
             code=story.code(),
+            learned=story.found.X,
         )
         files["report"] = report
     return files

@@ -14,10 +14,13 @@ from adaline.cli._costly import beside, costs_for, row_weights
 from adaline.cli._errors import Usage
 from adaline.cli._output import Out
 from adaline.cli._progress import Progress
-from adaline.cli._source import Share, about_rows, column, labels
+from adaline.cli._source import about_rows
 from adaline.cli._words import with_names
 from adaline.data import Encoding, Source
 from adaline.data import fit as fit_blocks
+from adaline.data.sharing import Share, labels
+from adaline.data.tables import gathered as rows_of
+from adaline.data.tables import with_means as means_of
 from adaline.verdicts.evidence import is_proven
 
 MEMORY = 5_000_000  # numbers that are read into memory, at most
@@ -76,20 +79,8 @@ class Learned:
 
 
 def with_means(encoding: Encoding, source: Source, plan: Plan) -> Encoding:
-    """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
-    filled = [entry.name for entry in encoding.inputs if entry.mean is not None]
-    if not plan.share or not filled:
-        return encoding
-    rows = learned_rows(source, plan)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # all has been said about all rows
-            ours = Encoding.learn(rows, columns=filled, missing="mean", jobs=plan.jobs)
-    except adaline.DataError:  # a column has no value in these rows
-        return encoding
-    means = {entry.name: entry.mean for entry in ours.inputs}
-    inputs = tuple(replace(e, mean=means.get(e.name)) for e in encoding.inputs)
-    return replace(encoding, inputs=inputs)
+    """Means that stand for gaps are of the rows learned."""
+    return means_of(encoding, learned_rows(source, plan), plan.jobs) if plan.share else encoding
 
 
 def learned_rows(source: Source, plan: Plan) -> Source:
@@ -115,40 +106,9 @@ def fits_in_memory(source: Source, encoding: Encoding) -> None:
 def gathered(
     source: Source, encoding: Encoding, target: str, classes: bool, counts: bool = False
 ) -> Any:
-    """X, y and the number of rows left out, all rows in memory; counts must not be negative."""
-    X: list[Any] = []
-    y: list[Any] = []
-    left_out = 0
-    for block in source:
-        keep = encoding.kept(block, target)
-        values, gone = column(block, target)
-        if keep is None and gone.any():
-            at = block.place(int(np.argmax(gone)))
-            raise ValueError(
-                f"the target {target!r} is missing at {at} ({int(gone.sum())} in this block); "
-                "--missing drop leaves those rows out."
-            )
-        if counts and values.dtype.kind != "O" and np.any(values[~gone] < 0):
-            i = int(np.argmax(np.where(gone, 0, values) < 0))
-            raise ValueError(
-                f"{source.name}: the target {target!r} is {values[i]:g} at {block.place(i)}; "
-                "counts are not negative; correct it or leave that row out."
-            )
-        left_out += 0 if keep is None else int((~keep).sum())
-        X.append(encoding.encode(block, keep))
-        y.append(values if keep is None else values[keep])
-    found = np.concatenate(y) if y else np.empty(0)
-    if not len(found):
-        raise ValueError(f"{source.name}: no rows are left to learn from.")
-    return _stacked(X), _target(found, target, classes), left_out
-
-
-def _stacked(parts: list[Any]) -> Any:
-    if hasattr(parts[0], "tocsr"):
-        from scipy import sparse
-
-        return sparse.vstack(parts).tocsr()
-    return np.concatenate(parts)
+    """X, y and the number of rows left out, all rows in memory."""
+    X, values, left_out = rows_of(source, encoding, target, counts=counts)
+    return X, _target(values, target, classes), left_out
 
 
 def _target(values: Any, target: str, classes: bool) -> Any:

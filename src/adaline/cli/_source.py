@@ -9,27 +9,22 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from adaline.cli._columns import ignored
 from adaline.cli._errors import Usage
 from adaline.cli._reading import Reading
 from adaline.cli._words import did_you_mean
-from adaline.data import Block, Source, blocks
+from adaline.data import Source, blocks
+from adaline.data.dealing import held_out as held_out
 from adaline.data.outputs import refuse_unwritable
-from adaline.verdicts.folds import share_out
+from adaline.data.sharing import Share as Share
+from adaline.data.sharing import column as column
+from adaline.data.sharing import labels as labels
 
 _COUNTED = 5_000_000  # numbers of a packed file that are read only to count its rows
-_CLASSES = 30  # different values up to which a target holds classes to share out alike
 _ASIDE = "adaline-stdin-"  # directories for what came from stdin
-_GOLDEN, _A, _B = (
-    np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-)
 
 
 def opened(
@@ -144,104 +139,6 @@ def path_of(source: Source) -> str:
     return str(getattr(getattr(source, "text", None), "path", source.name))
 
 
-def held_out(piece: int, rows: int, seed: int, share: float) -> NDArray[np.bool_]:
-    """Which rows of a piece are held out: a hash of the seed, the piece and the row decides.
-
-    So every row is decided by itself, in any order and any process, and the same file gives the
-    same rows.
-
-    >>> held_out(0, 10_000, seed=0, share=0.2).mean().round(2)
-    np.float64(0.2)
-    """
-    start = _mixed(_mixed(np.uint64(seed % 2**64)) ^ np.uint64(piece))
-    with np.errstate(over="ignore"):
-        drawn = _mixed(start + np.arange(rows, dtype=np.uint64))
-    return np.asarray((drawn >> np.uint64(11)) * 2.0**-53 < share)
-
-
-def _mixed(x: Any) -> Any:
-    """Vigna's splitmix64: every bit of x moves half of the bits of the answer."""
-    with np.errstate(over="ignore"):
-        x = x + _GOLDEN
-        x = (x ^ (x >> np.uint64(30))) * _A
-        x = (x ^ (x >> np.uint64(27))) * _B
-        return x ^ (x >> np.uint64(31))
-
-
-class Share(Source):
-    """The rows of a source that are held out, or all others."""
-
-    def __init__(
-        self, source: Source, seed: int, share: float, out: bool, by: str | None = None
-    ) -> None:
-        self.source, self.seed, self.share, self.out, self.by = source, seed, share, out, by
-        self.name, self.names, self.kinds = source.name, source.names, source.kinds
-        self.notes = source.notes
-
-    def descriptors(self) -> Iterable[Any]:
-        """The pieces of the source."""
-        return self.source.descriptors()
-
-    def read(self, piece: Any) -> Block:
-        """The rows of a piece that are ours."""
-        block = self.source.read(piece)
-        chosen = held_out(piece.index, block.rows, self.seed, self.share)
-        if self.by is not None:
-            chosen = by_class(block, self.by, piece.index, self.seed, self.share, chosen)
-        return some(block, chosen if self.out else ~chosen)
-
-    @property
-    def fingerprint(self) -> str:
-        """Of the source and of how it is shared out."""
-        return f"{self.source.fingerprint} {self.seed} {self.share!r} {self.out} {self.by}"
-
-
-def by_class(
-    block: Block, target: str, piece: int, seed: int, share: float, otherwise: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Rows to hold out so that each class keeps its share; as they are where there are no classes.
-
-    Few rows of a class are then neither all held out nor all learned from, but by bad luck.
-    """
-    values, gone = column(block, target)
-    kinds, codes = np.unique(
-        values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True
-    )
-    if not block.rows or len(kinds) > _CLASSES or gone.any():
-        return otherwise
-    places = np.arange(block.rows) + (piece << 32)
-    return share_out(codes, share, places=places, seed=seed % 2**63)
-
-
-def some(block: Block, keep: NDArray[np.bool_]) -> Block:
-    """These rows of a block, which keep their places."""
-    where = np.flatnonzero(keep)
-    columns = tuple(
-        replace(c, values=c.values[keep], missing=None if c.missing is None else c.missing[keep])
-        for c in block.columns
-    )
-    matrix = None if block.matrix is None else block.matrix[keep]
-    return Block(block.names, columns, matrix, lambda i: block.place(int(where[i])))
-
-
-def column(block: Block, wanted: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Values of a column, text as str, and which are missing."""
-    j = list(block.names).index(wanted)
-    if block.matrix is not None:
-        raw = block.matrix[:, j]
-        values = raw.toarray()[:, 0] if hasattr(raw, "toarray") else np.asarray(raw)
-        return values, np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-    found = block.columns[j]
-    gone = np.zeros(block.rows, bool) if found.missing is None else found.missing.copy()
-    values = np.asarray(found.values)
-    if found.kind == "text":
-        levels = np.array(found.levels or ("",), dtype=object)
-        return levels[values], gone
-    if values.dtype.kind == "f":
-        gone |= np.isnan(values)
-    return values, gone
-
-
 def not_the_data(path: str | None, *read: str) -> None:
     """Refuse to write over what is read, or where nothing can be written: before the work."""
     if path is None or path == "-":
@@ -264,15 +161,6 @@ def known_column(source: Source, wanted: str, option: str = "--target") -> str:
             f"{did_you_mean(wanted, source.names)}{_as_read(source)}"
         )
     return wanted
-
-
-def labels(values: NDArray[Any]) -> NDArray[Any]:
-    """Labels as models know them: text, or whole numbers as int."""
-    if values.dtype.kind == "O":
-        return values.astype(str) if len(values) else np.empty(0, dtype="U1")
-    if values.dtype.kind != "f" or not len(values) or not np.abs(values).max() < 2**53:
-        return values
-    return values.astype(np.int64) if np.array_equal(values, np.floor(values)) else values
 
 
 def estimated(rows: int | None) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import adaline
 from adaline.cli import _columns
+from adaline.cli._again import code
 from adaline.cli._ask import Measured
 from adaline.cli._columns import Columns
 from adaline.cli._costly import said
@@ -56,6 +58,7 @@ class Story:
             separability=found.separability,
             converged=found.converged,
             spreads=None if found.X is None else spreads_of(found.X),
+            X=found.X,
             **facts_of(folded),
         )
 
@@ -63,41 +66,39 @@ class Story:
         plain: dict[str, Any] = strict(self.verdict.quality)
         return plain
 
+    def doubts(self) -> list[str]:
+        """What reading and learning said, with advice."""
+        said = [] if self.seen is None else _columns.doubts(self.seen)
+        return said + [sentence(text) for text in self.found.said]
+
+    def data_facts(self, mark: str | None) -> dict[str, Any]:
+        """What a report tells of the data: where from, when, which bytes, and what was done."""
+        facts: dict[str, Any] = {
+            "source": title(self.source),
+            "read on": date.today().isoformat(),
+            "rows learned from": self.found.rows or "many",
+        }
+        if self.found.left_out:
+            facts["rows left out"] = self.found.left_out
+        if mark is not None:
+            facts["SHA-256"] = mark
+        if self.source.notes:
+            facts["noticed"] = "; ".join(self.source.notes)
+        for line in [] if self.seen is None else _columns.lines(self.seen):
+            what, _, how = line.partition(": ")
+            facts[what.lower()] = how
+        return facts
+
     def warnings(self) -> list[str]:
         """Doubts with advice, each once."""
-        said = [] if self.seen is None else _columns.doubts(self.seen)
-        said += [sentence(text) for text in self.found.said]
+        said = self.doubts()
         said += [sentence(text) for text in self.verdict.warnings]
         return list(dict.fromkeys(said))
 
     def code(self) -> str:
         """Python that does it again."""
-        model, exposure = self.found.model, self.plan.exposure
-        said: dict[str, Any] = {"missing": self.plan.missing} | self._said()
-        if exposure is not None:
-            said["exposure"] = exposure
-        given = ", ".join(f"{option}={value!r}" for option, value in said.items())
-        options = "".join(f", {option}={value!r}" for option, value in self.options.items())
-        blocks, rows = "", repr(title(self.source))
-        if options:
-            blocks, rows = "blocks, ", f"blocks({rows}{options})"
-        return (
-            f"from adaline import {type(model).__name__}\n"
-            f"from adaline.data import {blocks}fit\n\n"
-            f"model = {model!r}\n"
-            f"fit(model, {rows}, {self.plan.target!r}, {given})\n"
-        )
-
-    def _said(self) -> dict[str, Any]:
-        """What the user said of columns, as `adaline.data.fit` takes it."""
-        if self.seen is None:
-            return {}
-        names, columns = [column.name for column in self.seen.columns], self.columns
-        said = columns.options(names, self.plan.target, [])
-        if (columns.only or columns.ignore) and columns.formula is None:
-            said["columns"] = [entry.name for entry in self.seen.encoding.inputs]
-        options = ("columns", "read", "na", "use", "formula")
-        return {option: said[option] for option in options if option in said}
+        said = self.columns, self.options, self.plan.cv if self.folded is not None else 0
+        return code(title(self.source), self.source, self.plan, self.found.model, *said)
 
     def tell(self, kept: str | None, full: bool = False) -> None:
         """Print; `full` shows odds ratios and standardised coefficients, too."""

@@ -19,6 +19,8 @@ _HOME = {
     "describe": "adaline.data.storing.model_files",
     "fit": "adaline.data.fitting.fitting",
     "load": "adaline.data.storing.model_files",
+    "Table": "adaline.data.tables",
+    "table": "adaline.data.tables",
     "Look": "adaline.data.columns.look",
     "look": "adaline.data.columns.look",
     "save": "adaline.data.storing.model_files",
@@ -30,6 +32,7 @@ __all__ = [
     "Look",
     "Prepared",
     "Source",
+    "Table",
     "blocks",
     "describe",
     "export",
@@ -37,6 +40,7 @@ __all__ = [
     "load",
     "look",
     "save",
+    "table",
 ]
 
 __getattr__, __dir__ = lazily(globals(), _HOME)
@@ -49,3 +53,4 @@ if TYPE_CHECKING:
     from adaline.data.reading.source import Block, Source
     from adaline.data.storing.export import export
     from adaline.data.storing.model_files import Prepared, describe, load, save
+    from adaline.data.tables import Table, table

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,13 +23,21 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; the darker ones first.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A7A00")
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+# After them five of Tol's, for the classes from the eighth on.
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A7A00"),
+    *("#332288", "#AA4466", "#117733", "#AA4499", "#7A5230"),
+)
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 LINES = ("-", "--", "-.", ":")
 INK, PAPER = "#000000", "#ffffff"
 
 MANY_POINTS = 500  # beyond this a cloud of points is a picture in the picture
 _LONG = 28  # characters of a name that fit beside an axis
+
+_BELOW, _LINE = 38.0, 15.0  # points: room for the labels of an axis, and of a line of a legend
+_LETTERS, _KEY = 14.0, 6  # letters of a legend an inch, and letters' room of a mark
+_OWN: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # our figures, and their heights
 
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
@@ -134,7 +143,9 @@ def figure(width: float, height: float) -> Figure:
     _need_matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    made = Figure(figsize=(width, height), layout="constrained")
+    _OWN[made] = height
+    return made
 
 
 @contextmanager
@@ -204,7 +215,7 @@ def tint(colour: str, alpha: float) -> tuple[float, float, float, float]:
 
 
 def marker(k: int) -> str:
-    """The marker of class k: with the colours, 49 classes look different."""
+    """The marker of class k: with the colours, 144 classes look different."""
     return MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
 
 
@@ -233,9 +244,41 @@ def level(ax: Axes, value: float, words: str = "", along: str = "h", **more: Any
 
 
 def legend(ax: Axes, **more: Any) -> None:
-    """A legend where there is something to tell."""
-    if ax.get_legend_handles_labels()[0]:
+    """A legend where there is something to tell: below the axes, where it covers nothing.
+
+    On axes of the user's own, whose figure has no layout that would make room, it is inside.
+    """
+    labels = ax.get_legend_handles_labels()[1]
+    if not labels:
+        return
+    figure: Any = ax.figure
+    if type(figure.get_layout_engine()).__name__ != "ConstrainedLayoutEngine":
         ax.legend(**{"facecolor": PAPER, **more})
+        return
+    from matplotlib.transforms import ScaledTranslation
+
+    columns = _columns(labels, figure.get_figwidth() * ax.get_position().width)
+    below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, figure.dpi_scale_trans)
+    place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
+    rest = {key: value for key, value in more.items() if key not in ("loc", "ncols", "ncol")}
+    ax.legend(**{**place, "ncols": columns, "borderaxespad": 0.0, "frameon": False, **rest})
+    if figure in _OWN:
+        height = _OWN[figure] + _LINE / 72 * -(-len(labels) // columns)
+        figure.set_figheight(max(figure.get_figheight(), height))
+
+
+def _columns(labels: list[str], inches: float) -> int:
+    """How many columns of these labels fit side by side, each as wide as its widest.
+
+    >>> _columns(["a", "b", "a very long label of a line"], 4.0), _columns(["a"] * 40, 4.0)
+    (3, 8)
+    """
+    for count in range(len(labels), 1, -1):
+        each = -(-len(labels) // count)
+        parts = [labels[i : i + each] for i in range(0, len(labels), each)]
+        if sum(max(map(len, part)) + _KEY for part in parts) <= inches * _LETTERS:
+            return len(parts)
+    return 1
 
 
 def svg_of(drawn: Figure, key: str, words: str) -> str:

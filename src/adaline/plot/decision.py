@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.plot._score_plane import plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Ints = NDArray[np.int64]
+_WIDE = 44  # letters beside an axis
 _RINGS = 100  # wrong or support rows up to which each gets a mark; more would hide the rest
 
 
 @dataclass(eq=False)
 class DecisionDisplay(Display):
-    """Decision regions of a classifier over two features, others at their means.
+    """Decision regions of a classifier: over two features, or of its scores where there are more.
 
     Lecture: linear discriminants; w'x + b = 0 between two classes, and lines through the closest
     rows where all are on their right side.
@@ -51,6 +53,11 @@ class DecisionDisplay(Display):
     names : tuple of two str
     held : int
         How many other features are held at their means.
+    elsewhere : ndarray of int
+        Rows of which the model decides something else than at their place in the picture, as other
+        features are not at their means. None where the picture is one of scores.
+    strips : bool
+        Whether x is the class that is decided, as there are more than three classes.
 
     Examples
     --------
@@ -80,6 +87,8 @@ class DecisionDisplay(Display):
     classes: list[Any]
     names: tuple[str, str]
     held: int
+    elsewhere: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    strips: bool = False
 
     @classmethod
     def from_estimator(
@@ -100,7 +109,11 @@ class DecisionDisplay(Display):
         X, y : array-like of shape (n, p) and (n,)
             Rows to show, training rows or others.
         features : two of the columns, by name or number
-            Needed where there are more than two; the others are held at their means.
+            Where there are more than two, the others are held at their means, and rows that
+            these others decide are shown faintly. By default more than two features are drawn by
+            the scores: of two classes against the direction in which rows differ most beside, of
+            three in the plane of the scores, of more by the lead over the next class. There every
+            row lies on the side of its prediction.
         names : sequence of str, optional
         grid : int, default=160
             Points along each axis.
@@ -112,12 +125,17 @@ class DecisionDisplay(Display):
             raise TypeError(f"{type(model).__name__} is no classifier; see ResidualsDisplay.")
         codes = _given.codes(y, model.classes_, len(R))
         named = _given.column_names(model, X, R.shape[1], names)
-        pair = _given.two_of(features, named)
-        a, b, G = _given.plane(R, pair, int(grid))
         classes = model.classes_.tolist()
-        decided = _places(_given.ask(model, "predict", G), classes)
         answers = _places(_given.ask(model, "predict", R), classes)
         right, rejected = answers == codes, answers == len(classes)
+        if features is None and R.shape[1] != 2:
+            return cls._of_scores(model, R, codes, answers, int(grid))
+        pair = _given.two_of(features, named)
+        a, b, G = _given.plane(R, pair, int(grid))
+        decided = _places(_given.ask(model, "predict", G), classes)
+        here = np.tile(R.mean(axis=0), (len(R), 1))
+        here[:, pair] = R[:, pair]
+        shown = _places(_given.ask(model, "predict", here), classes)
         values = _values(model, G) if len(classes) == 2 else None
         closest, margin, distance = _closest(model, R, codes, right)
         supports = getattr(model, "support_vectors_", np.empty((0, R.shape[1])))
@@ -140,6 +158,36 @@ class DecisionDisplay(Display):
             classes=classes,
             names=(named[pair[0]], named[pair[1]]),
             held=R.shape[1] - 2,
+            elsewhere=np.flatnonzero(shown != answers),
+        )
+
+    @classmethod
+    def _of_scores(cls, model: Any, R: Array, codes: Ints, answers: Ints, grid: int) -> Self:
+        """The picture in the plane of the scores."""
+        classes = model.classes_.tolist()
+        found = plane(model, R, answers, len(classes), grid)
+        right, rejected = answers == codes, answers == len(classes)
+        closest, margin, distance = np.empty(0, dtype=np.int64), None, None
+        if found.values is not None and found.values[0, 0] == found.x[0] and right.all():
+            closest, margin, distance = _closest_of(model, found.rows[:, 0], codes)
+        return cls(
+            model=type(model).__name__,
+            x=found.x,
+            y=found.y,
+            decided=found.decided,
+            values=found.values,
+            rows=found.rows,
+            codes=codes,
+            wrong=np.flatnonzero(~right & ~rejected),
+            closest=closest,
+            supports=np.empty((0, 2)),
+            rejected=int(rejected.sum()),
+            margin=margin,
+            distance=distance,
+            classes=classes,
+            names=found.names,
+            held=0,
+            strips=found.strips,
         )
 
     @property
@@ -156,6 +204,8 @@ class DecisionDisplay(Display):
         if self.held:
             others = "1 other feature" if self.held == 1 else f"{self.held} other features"
             said += f"; {others} held at the mean"
+            if len(self.elsewhere):
+                said += f", which decide {_canvas.many(len(self.elsewhere))} otherwise"
         return said
 
     def _draw(self, axes: list[Axes]) -> None:
@@ -164,6 +214,8 @@ class DecisionDisplay(Display):
             (0.6, 0.6, 0.6, 0.25)
         ]
         box = (self.x[0], self.x[-1], self.y[0], self.y[-1])
+        elsewhere = np.zeros(len(self.rows), dtype=bool)
+        elsewhere[self.elsewhere] = True
         shade = np.array(tint)[self.decided]
         ax.imshow(
             shade, extent=box, origin="lower", aspect="auto", interpolation="nearest", zorder=0
@@ -182,17 +234,37 @@ class DecisionDisplay(Display):
                     linestyles="--",
                 )
         for k, label in enumerate(self.classes):
-            some = self.rows[self.codes == k]
+            some = self.rows[(self.codes == k) & ~elsewhere]
             if len(some):
                 _canvas.points(ax, some[:, 0], some[:, 1], k, label=_canvas.plain(label))
+            faint = self.rows[(self.codes == k) & elsewhere]
+            if len(faint):
+                look: dict[str, Any] = {"facecolors": "none", "edgecolors": _canvas.colour(k)}
+                words = f"{_canvas.plain(label)}, decided by other features"
+                ax.scatter(
+                    faint[:, 0],
+                    faint[:, 1],
+                    marker=_canvas.marker(k),
+                    s=14,
+                    alpha=0.6,
+                    linewidths=0.7,
+                    zorder=2,
+                    label=words,
+                    rasterized=len(faint) > _canvas.MANY_POINTS,
+                    **look,
+                )
+        if self.strips:
+            places = range(int(self.decided.max()) + 1)
+            shown = [*self.classes, "reject"]
+            ax.set_xticks(list(places), [_canvas.plain(shown[k], 14) for k in places])
         if len(self.wrong) <= _RINGS:
             _ring(ax, self.rows[self.wrong], "x", "on the wrong side")
         _ring(ax, self.rows[self.closest], "o", "closest rows")
         if len(self.supports) <= _RINGS:
             _ring(ax, self.supports, "s", "supports")
         ax.set(xlim=box[:2], ylim=box[2:])
-        ax.set_xlabel(_canvas.plain(self.names[0]))
-        ax.set_ylabel(_canvas.plain(self.names[1]))
+        ax.set_xlabel(_canvas.plain(self.names[0], _WIDE))
+        ax.set_ylabel(_canvas.plain(self.names[1], _WIDE))
         _canvas.legend(ax)
 
 
@@ -218,6 +290,11 @@ def _closest(
     v = _values(model, R) if len(model.classes_) == 2 and right.all() and R.shape[1] == 2 else None
     if v is None:
         return nothing, None, None
+    return _closest_of(model, v, codes)
+
+
+def _closest_of(model: Any, v: Array, codes: Ints) -> tuple[Ints, float | None, float | None]:
+    """The same by the scores."""
     own = [np.flatnonzero(codes == k) for k in (0, 1)]
     found = [rows[np.argmin(np.abs(v[rows]))] for rows in own if len(rows)]
     margin = float(np.abs(v).min())

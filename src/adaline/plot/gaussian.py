@@ -41,6 +41,9 @@ class GaussianDisplay(Display):
     names : tuple of two str
     held : int
         How many other features are held at their means.
+    leads : ndarray of shape (K, g, g), or None
+        Of more than two classes: the log posterior of each less that of the next best; 0 at the
+        boundaries.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class GaussianDisplay(Display):
     classes: list[Any]
     names: tuple[str, str]
     held: int
+    leads: Array | None = None
     size = (5.8, 4.0)
     beside = 12
 
@@ -102,6 +106,7 @@ class GaussianDisplay(Display):
         G = np.tile(R.mean(axis=0), (len(a) * len(b), 1))
         G[:, pair[0]], G[:, pair[1]] = np.tile(a, len(b)), np.repeat(b, len(a))
         P = np.asarray(_given.ask(model, "predict_proba", G), dtype=np.float64)
+        leads = _leads(model, G, P.shape[1])
         shown = P[:, 1] if P.shape[1] == 2 else P.max(axis=1)
         shape = len(b), len(a)
         return cls(
@@ -118,6 +123,7 @@ class GaussianDisplay(Display):
             model.classes_.tolist(),
             (named[pair[0]], named[pair[1]]),
             R.shape[1] - 2,
+            None if leads is None else leads.T.reshape(-1, *shape),
         )
 
     @property
@@ -188,10 +194,19 @@ class GaussianDisplay(Display):
         shade = np.array([_canvas.tint(_canvas.colour(k), 1.0) for k in range(K)])[self.decided]
         shade[..., 3] = 0.04 + 0.4 * (self.posterior - 1.0 / K) / (1.0 - 1.0 / K)
         ax.imshow(shade, extent=box, origin="lower", aspect="auto", interpolation="none")
-        for k in range(K):
-            own = (self.decided == k).astype(float)
-            if 0 < own.mean() < 1:
-                ax.contour(self.x, self.y, own, [0.5], colors=_canvas.INK, linewidths=0.8)
+        for lead in () if self.leads is None else self.leads:
+            if lead.min() < 0 < lead.max():
+                ax.contour(self.x, self.y, lead, [0.0], colors=_canvas.INK, linewidths=0.8)
+
+
+def _leads(model: Any, G: Array, K: int) -> Array | None:
+    """Log posteriors less the best of the others, (g, K): their zeros are smooth lines."""
+    if K == 2:
+        return None
+    scores = np.asarray(_given.ask(model, "predict_log_proba", G), dtype=np.float64)
+    best = np.sort(scores, axis=1)[:, -2:]
+    others = np.where(scores == best[:, 1:], best[:, :1], best[:, 1:])
+    return np.asarray(scores - others)
 
 
 def _covariances(model: Any, pair: tuple[int, int]) -> Array:

@@ -124,20 +124,26 @@ def facts_of(model: Any) -> dict[str, str]:
     found = summary_of(model)
     if found is None:
         return {}
-    return {name(key): number(value) for key, value in found.facts.items()}
+    return {_called(key, value): number(value) for key, value in found.facts.items()}
 
 
-def columns(rows: Rows, names: list[str]) -> Table:
+def _called(fact: str, value: Any) -> str:
+    """A penalty leaves parameters less than their number of freedom."""
+    whole = isinstance(value, float | np.floating) and not float(value).is_integer()
+    return "degrees of freedom" if fact == "parameters" and whole else name(fact)
+
+
+def columns(X: Any, names: list[str], whose: str) -> Table:
     """The columns of the rows: range, mean and spread."""
-    X = rows.X_few
-    shown = names[:_MOST]
-    out = []
+    shown, out = names[:_MOST], []
     for j, column in enumerate(shown):
-        v = X[:, j]
+        part = X[:, [j]]
+        v = np.asarray(part.toarray() if hasattr(part, "toarray") else part).ravel()
         cells = (v.min(), v.mean(), v.max(), v.std())
         out.append((name(column), *(number(float(cell)) for cell in cells)))
     notes = (f"The first {_MOST} of {len(names)} columns.",) if len(names) > _MOST else ()
-    words = f"Columns of {plural(len(X), 'row')}"
+    words = f"Columns of the {plural(X.shape[0], whose.partition('row')[0] + 'row')}"
+    words += whose.partition("rows")[2]
     return Table(words, ("", "least", "mean", "largest", "standard deviation"), tuple(out), notes)
 
 

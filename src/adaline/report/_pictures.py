@@ -13,6 +13,8 @@ from adaline import plot
 from adaline.report._rows import Rows
 from adaline.verdicts.words import plain
 
+_BROAD = 2000  # columns up to which a direction of rows is looked for
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -131,22 +133,19 @@ def _of_classifier(model: Any, rows: Rows, names: list[str], facts: Mapping[str,
     yield "confusion", "Confusion", lambda: _confusion(facts, kind)
     if len(model.classes_) == 2:
         yield from _of_two_classes(model, rows, kind, facts)
-    pair = _two_columns(model, rows)
-    if pair is None:
-        return
-    X, y = rows.X_few, rows.y_few
-    shared: dict[str, Any] = {"features": pair, "names": names}
-    if hasattr(model, "mahalanobis"):
+    X, y, p = rows.X_few, rows.y_few, int(model.n_features_in_)
+    if p == 2 and hasattr(model, "mahalanobis"):
         yield (
             "gaussian",
             "Posterior and distances",
-            lambda: plot.GaussianDisplay.from_estimator(model, X, y, **shared),
+            lambda: plot.GaussianDisplay.from_estimator(model, X, y, names=names),
         )
-    yield (
-        "decision",
-        "Decisions",
-        lambda: plot.DecisionDisplay.from_estimator(model, X, y, **shared),
-    )
+    if 2 <= p <= _BROAD:
+        yield (
+            "decision",
+            "Decisions of the fit to all rows" if "way" in facts else "Decisions",
+            lambda: plot.DecisionDisplay.from_estimator(model, X, y, names=names),
+        )
 
 
 def _of_two_classes(model: Any, rows: Rows, kind: str, facts: Mapping[str, Any]) -> Wanted:
@@ -175,15 +174,3 @@ def _roc(
     """The curve of these rows; the area is that of the quality."""
     found = plot.RocCurveDisplay.from_predictions(rows.y, scores, positive=positive, name=kind)
     return found if facts["auc"] is None else replace(found, area=facts["auc"])
-
-
-def _two_columns(model: Any, rows: Rows) -> tuple[int, int] | None:
-    """The two columns to show: all there are, or those whose weights move the output most."""
-    p = int(model.n_features_in_)
-    if p == 2:
-        return 0, 1
-    if p < 2 or p > 2000 or getattr(model, "coef_", None) is None:
-        return None
-    reach = np.abs(np.atleast_2d(model.coef_)).max(axis=0) * rows.X_few.std(axis=0)
-    first, second = np.argsort(-reach, kind="stable")[:2].tolist()
-    return first, second

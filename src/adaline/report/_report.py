@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.data.outputs import write_atomically
-from adaline.report import _cards
+from adaline.report import _cards, _drivers
 from adaline.report._cards import Card, Table
 from adaline.report._options import check_options, check_page, checked_warnings
 from adaline.report._page import rendered
@@ -44,6 +44,10 @@ class Report:
     pictures : tuple of Picture
     warnings : tuple of str
         Each with advice.
+    drivers : tuple of str
+        The columns that move the answers most, a sentence each.
+    first : int
+        How many sentences of the verdict are about the quality; what is proven comes after them.
     notes : tuple of str
         What is not in the report, and why.
     code : str
@@ -75,6 +79,8 @@ class Report:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     code: str
+    drivers: tuple[str, ...] = ()
+    first: int = 1
 
     @classmethod
     def of(
@@ -94,6 +100,7 @@ class Report:
         warnings: Iterable[Any] = (),
         verdict: str | None = None,
         code: str | None = None,
+        learned: Any = None,
     ) -> Self:
         """Look at a fitted model, and at rows it has not seen.
 
@@ -127,6 +134,8 @@ class Report:
             A sentence to put first.
         code : str, optional
             Python that makes the model; by default its constructor and `fit`.
+        learned : array-like or CSR of shape (m, p), optional
+            The rows that the model has learned from, to tell of its columns; by default X.
         """
         if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
             raise ValueError(
@@ -146,7 +155,8 @@ class Report:
         rows = None if X is None else rows_of(model, X, y, cross_validated)
         if quality is None and rows is not None:
             quality = rows.quality(model)
-        spreads = None if rows is None else spreads_of(rows.X)
+        seen = _seen(model, learned, None if rows is None else rows.X)
+        spreads = None if seen is None else spreads_of(seen)
         found = judged(
             model,
             quality,
@@ -154,6 +164,7 @@ class Report:
             names=named,
             separability=separability,
             spreads=spreads,
+            X=seen,
             **way,
         )
         drawn, missing = pictures(model, rows, named, held_out, found.quality)
@@ -165,7 +176,9 @@ class Report:
             )
         said = [found.sentence] if verdict is None else [plain(verdict), found.sentence]
         tables = [_cards.coefficients(found.coefficients), _cards.by_class(found.quality)]
-        tables += [] if rows is None else [_cards.columns(rows, named)]
+        if seen is not None:
+            whose = "rows learned from" if learned is not None or way or not held_out else ""
+            tables.append(_cards.columns(seen, named, whose or "held-out rows"))
         return cls(
             title=name(title or _title(model, target)),
             verdict=(*said, *evidence.sentences(model, separability)),
@@ -177,6 +190,8 @@ class Report:
             pictures=tuple(drawn),
             warnings=tuple(dict.fromkeys(told)),
             notes=tuple(missing),
+            first=len(said),
+            drivers=_drivers.drivers(model, found.coefficients, seen, spreads, target),
             code=plain(_cards.code_for(model) if code is None else code, _CODE, lines=True),
         )
 
@@ -227,7 +242,7 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
         Held-out rows.
     **more
         held_out, title, names, target, data, separability, quality, cross_validated, warnings,
-        verdict, code.
+        verdict, code, learned.
 
     Returns
     -------
@@ -257,6 +272,17 @@ def _tested(X: Any, y: Any, found: CrossValidated) -> tuple[Any, Any]:
             f"{found.rows[-1] + 1} rows or more. Give the same rows."
         )
     return X[found.rows], truth[found.rows]
+
+
+def _seen(model: Any, learned: Any, X: Any) -> Any:
+    """The rows that tell of the columns: those learned from, or else those at hand."""
+    if learned is None:
+        return X
+    found = learned.tocsr() if hasattr(learned, "tocsr") else np.asarray(learned, dtype=np.float64)
+    p = int(model.n_features_in_)
+    if found.ndim != 2 or found.shape[1] != p:
+        raise ValueError(f"learned has shape {found.shape}; expected rows of {p} columns.")
+    return found
 
 
 def _title(model: Any, target: str | None) -> str:

@@ -144,7 +144,11 @@ def _of_many(model: Any, W: Any, b: Any, names: list[str]) -> Coefficients:
     rows = [{"name": "intercept"} | dict(zip(heads, b.tolist(), strict=True))]
     for j, n in enumerate(names):
         rows.append({"name": n} | dict(zip(heads, W[:, j].tolist(), strict=True)))
-    return Coefficients(tuple(heads), tuple(rows))
+    note = (
+        "No standard errors: with several outputs the coefficients of a column are told side by "
+        "side, and of classes only their differences count."
+    )
+    return Coefficients(tuple(heads), tuple(rows), (note,))
 
 
 def _of_posterior(model: Any, names: list[str]) -> Coefficients | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.dichotomies import cover
 from adaline.verdicts.words import name, number, plain
 
 ILL_CONDITIONED = 1e8  # condition number from which half the digits may be lost
 _TELLING = 0.01  # share of separable labellings from which separability says little (Cover)
+_COLUMNS, _ROWS = 300, 20_000  # up to which columns are compared with each other
 _NAMED = 3  # dependent columns that are told one by one
 _INFLATED = 10.0  # variance inflation factor from which a coefficient is not read alone
 
@@ -64,11 +66,14 @@ def in_short(model: Any, converged: bool | None, separability: Any) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
+def _boundary(found: Any) -> str:
+    return "hyperplane" if len(found.labels) == 2 else "linear machine"
+
+
 def of_separability(found: Any) -> str:
     """The verdict on the rows it was asked about: those learned from, not those held out."""
     rows = f"the {number(found.n_rows)} rows learned from"
-    two = len(found.labels) == 2
-    boundary = "hyperplane" if two else "linear machine"
+    two, boundary = len(found.labels) == 2, _boundary(found)
     # Of K classes "quasi-separable" may mean that two overlap and share one output: say less.
     touch = ": the classes touch" if two else ""
     return {
@@ -103,8 +108,10 @@ def sentences(model: Any, separability: Any = None) -> list[str]:
     return [plain(text, lines=True) for text in said]
 
 
-def doubts(model: Any, separability: Any = None, names: list[str] | None = None) -> list[str]:
-    """What the fit itself gives reason to doubt, with advice."""
+def doubts(
+    model: Any, separability: Any = None, names: list[str] | None = None, X: Any = None
+) -> list[str]:
+    """What the fit itself gives reason to doubt, with advice; X are rows of the columns."""
     said = []
     kappa = condition(model)
     if kappa is not None and kappa > ILL_CONDITIONED:
@@ -115,10 +122,22 @@ def doubts(model: Any, separability: Any = None, names: list[str] | None = None)
         )
     if _is_penalised(model):
         said += _dependent(model, names or [])
-    said += _inflated(model, names or []) + _unfinished(model)
+    said += _inflated(model, names or [], X) + _unfinished(model)
     if separability is not None and separability.verdict == "separable":
-        said += of_chance(separability)
+        said += _unbounded(model, separability) + of_chance(separability)
     return said
+
+
+def _unbounded(model: Any, separability: Any) -> list[str]:
+    """Of logistic regression on separable rows: only the penalty keeps the weights finite."""
+    if getattr(model, "_exports", None) != "posterior" or not _is_penalised(model):
+        return []
+    n = number(separability.n_rows)
+    return [
+        f"a {_boundary(separability)} separates all {n} rows learned from: without its penalty, "
+        "the coefficients would grow without end. So the penalty sets their size, standard errors "
+        "say little, and probabilities near 0 and 1 are to be taken with care."
+    ]
 
 
 def _is_penalised(model: Any) -> bool:
@@ -184,16 +203,52 @@ def _unfinished(model: Any) -> list[str]:
     ]
 
 
-def _inflated(model: Any, names: list[str]) -> list[str]:
+def inflation(X: Any) -> NDArray[np.float64] | None:
+    """Variance inflation of each column: 1 / (1 - R²) of predicting it from the others.
+
+    1 of a constant column; None where rows are too few, columns too many, or X is sparse.
+    """
+    if hasattr(X, "toarray") or X.shape[1] > _COLUMNS or X.shape[0] < 2 * X.shape[1] + 2:
+        return None
+    Z = np.asarray(X[:_ROWS], dtype=np.float64)
+    with np.errstate(all="ignore"):
+        Z = Z - Z.mean(axis=0)
+        spread = np.sqrt(np.mean(Z * Z, axis=0))
+        there = (spread > 0) & np.isfinite(spread)
+        Z = Z[:, there] / spread[there]
+        C = Z.T @ Z / len(Z)
+    found = np.ones(X.shape[1])
+    if not np.isfinite(C).all():
+        return None
+    values, vectors = np.linalg.eigh(C)
+    kept = values > 1e-12 * max(values[-1:].tolist(), default=1.0)
+    with np.errstate(divide="ignore"):
+        vif = (vectors**2 / np.where(kept, values, 1.0)) @ kept
+    lost = (vectors[:, ~kept] ** 2).sum(axis=1) > 1e-8  # a combination of others
+    found[there] = np.where(lost, np.inf, vif)
+    return found
+
+
+def _times(vif: float) -> str:
+    return number(round(vif) if 100 <= vif < np.inf else vif, 3)
+
+
+def _inflated(model: Any, names: list[str], X: Any) -> list[str]:
     """Columns whose coefficients others make uncertain."""
     columns = getattr(summary_of(model), "columns", {}) if names else {}
-    if "VIF" not in columns:
-        return []
-    vif = np.asarray(columns["VIF"], dtype=np.float64)[-len(names) :]
+    if "VIF" in columns:
+        vif = np.asarray(columns["VIF"], dtype=np.float64)[-len(names) :]
+    else:
+        rows = X is not None and names and getattr(model, "coef_", None) is not None
+        found = inflation(X) if rows else None
+        if found is None or len(found) != len(names):
+            return []
+        told = bool(getattr(getattr(model, "fit_", None), "dependent", ()))
+        vif = np.where(np.isinf(found) & told, 1.0, found)  # `_dependent` has named them
     high = [j for j in np.argsort(-vif).tolist() if vif[j] > _INFLATED][:5]
     if not high:
         return []
-    listed = ", ".join(f"{name(names[j])} ({number(float(vif[j]), 3)})" for j in high)
+    listed = ", ".join(f"{name(names[j])} ({_times(float(vif[j]))})" for j in high)
     return [
         "other columns make these coefficients uncertain (variance inflation above "
         f"{_INFLATED:.0f}): {listed}. Predictions may be fine, but do not read these coefficients "

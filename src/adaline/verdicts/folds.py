@@ -6,21 +6,18 @@ place and seed decides, so that the same rows in another order have the same fol
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.dealing import Index, codes_of, hashed, in_hands, sizes_of
+from adaline.data.dealing import share_out as share_out
 from adaline.parameters import ParameterError, array, is_whole, shown
 from adaline.verdicts.words import plural
 
-Index = NDArray[np.int64]
 _STRATA = 30  # classes that grouped folds balance
-_GOLDEN, _A, _B = (
-    np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,53 +96,18 @@ def folds(
         raise ParameterError(f"places has shape {rows.shape}; expected {n} whole numbers.")
     drawn = hashed(rows, seed)
     if times is not None:
-        return _in_time(_codes("times", times, n), int(cv))
+        return _in_time(codes_of("times", times, n), int(cv))
     if groups is not None:
-        named = _codes("groups", groups, n)
+        named = codes_of("groups", groups, n)
         return _paired(*_grouped(_strata(truth), named, drawn, int(cv)))
     if cv >= n:
         return Folds(_pairs(np.argsort(np.argsort(drawn))), "leave-one-out cross-validation")
     return _paired(_dealt(truth, drawn, int(cv)), "cross-validation")
 
 
-def hashed(places: Any, seed: int) -> NDArray[np.uint64]:
-    """A number for each place that looks random, by Vigna's splitmix64; the seed decides which."""
-    start = _mixed(np.uint64(int(seed) % 2**64))
-    with np.errstate(over="ignore"):
-        return np.asarray(_mixed(start + np.asarray(places).astype(np.uint64)))
-
-
-def _mixed(x: Any) -> Any:
-    with np.errstate(over="ignore"):
-        x = x + _GOLDEN
-        x = (x ^ (x >> np.uint64(30))) * _A
-        x = (x ^ (x >> np.uint64(27))) * _B
-        return x ^ (x >> np.uint64(31))
-
-
-def _codes(name: str, values: Any, n: int) -> Index:
-    """The place of each value among the different ones, sorted."""
-    found = array(name, values)
-    if found.shape != (n,):
-        raise ParameterError(f"{name} has shape {found.shape}; expected one for each of {n} rows.")
-    if found.dtype.kind == "O":
-        gone = any(v is None or v != v for v in found.tolist())
-        found = np.array(found.tolist()) if not gone else found
-        found = found.astype(str) if found.dtype.kind == "O" and not gone else found
-    if (found.dtype.kind in "OfmM" and np.any(found != found)) or found.dtype.kind == "O":
-        raise ParameterError(f"{name} has missing values; fill them in, or leave their rows out.")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
-
-
-def _sizes(y: NDArray[Any]) -> tuple[Index, bool]:
-    """Rows by class or by size, and whether they are few enough different ones to be classes."""
-    codes = _codes("y", y if y.ndim == 1 else y[:, 0], len(y))
-    return codes, bool(y.ndim == 1 and 3 * (int(codes.max()) + 1) <= len(y))
-
-
 def _strata(y: NDArray[Any]) -> Index:
     """The class of each row; one class where y holds numbers, or very many classes."""
-    codes, classes = _sizes(y)
+    codes, classes = sizes_of(y)
     return codes if classes and codes.max() < _STRATA else np.zeros(len(y), dtype=np.int64)
 
 
@@ -156,17 +118,8 @@ def _dealt(y: NDArray[Any], drawn: NDArray[np.uint64], k: int) -> Index:
     classes, each class is dealt in the order of the hash, and the next one where it ended.
     """
     fold = np.empty(len(y), dtype=np.int64)
-    fold[_in_hands(y, drawn, k)] = np.arange(len(y)) % k
+    fold[in_hands(y, drawn, k)] = np.arange(len(y)) % k
     return fold
-
-
-def _in_hands(y: NDArray[Any], drawn: NDArray[np.uint64], k: int) -> Index:
-    """Rows sorted by class or size; the hash decides within a class, or within k neighbours."""
-    codes, classes = _sizes(y)
-    order = np.lexsort((drawn, codes))
-    if classes:
-        return order
-    return order[np.lexsort((drawn[order], np.arange(len(y)) // k))]
 
 
 def _grouped(strata: Index, groups: Index, drawn: NDArray[np.uint64], k: int) -> tuple[Index, str]:
@@ -220,24 +173,3 @@ def _paired(fold: Index, way: str) -> Folds:
 def _pairs(fold: Index) -> tuple[tuple[Index, Index], ...]:
     found = (np.flatnonzero(fold == j) for j in range(int(fold.max()) + 1))
     return tuple((np.flatnonzero(fold != fold[test[0]]), test) for test in found if len(test))
-
-
-def share_out(y: Any, share: float, *, places: Any = None, seed: int = 0) -> NDArray[np.bool_]:
-    """Which rows to hold out so that each class, or small and large numbers, keep their share.
-
-    Examples
-    --------
-    >>> y = ["rare"] * 10 + ["common"] * 90
-    >>> out = share_out(y, 0.2)
-    >>> int(out[:10].sum()), int(out[10:].sum())
-    (2, 18)
-    """
-    truth = array("y", y)
-    n = len(truth)
-    drawn = hashed(np.arange(n) if places is None else places, seed)
-    order = _in_hands(truth, drawn, max(math.ceil(1 / share), 1)) if share else np.arange(n)
-    # Numbers of rows, rounded as they add up: of every class its share, but for one row.
-    steps = np.floor((np.arange(n) + 1) * share + 0.5) - np.floor(np.arange(n) * share + 0.5)
-    out = np.zeros(n, dtype=bool)
-    out[order] = steps > 0
-    return out

@@ -123,14 +123,15 @@ def judged(
     way: str = "",
     folds: dict[str, Any] | None = None,
     spreads: Any = None,
+    X: Any = None,
 ) -> Verdict:
     """The verdict on a model whose predictions have been counted; None where there were no rows.
 
     `way` is how rows were predicted that the model has learned from, such as "10-fold
     cross-validation", and `folds` what single folds found; `spreads` are the standard deviations
-    of the columns.
+    of the columns, and `X` rows to see by how the columns go together.
     """
-    doubts = evidence.doubts(model, separability, names)
+    doubts = evidence.doubts(model, separability, names, X)
     sentence = "There were no rows to measure the quality with."
     if quality is not None:
         sentence = quality.sentence(words_for(quality.n, held_out, way))

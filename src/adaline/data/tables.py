@@ -1,0 +1,275 @@
+"""`table`: rows of a file as arrays to learn from, and rows held out, as the command does it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.look import look
+from adaline.data.columns.options import Missing, Unknown
+from adaline.data.reading.blocks import blocks
+from adaline.data.reading.checks import check_number, check_text, check_truth, check_whole
+from adaline.data.reading.source import Source, place_of
+from adaline.data.sharing import Share, column, labels
+from adaline.data.weighing import row_weights
+from adaline.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A file made ready to learn from: what `table` gives.
+
+    Rows are read when they are first asked for; `learned` and `held_out` are sources that
+    `adaline.data.fit` takes block by block, for files that do not fit in memory.
+
+    Attributes
+    ----------
+    target : str
+    encoding : Encoding
+        How columns become numbers; give it to `adaline.save` with the model.
+    learned, held_out : Source
+        The rows to learn from and the others; `held_out` is None where there are none.
+    """
+
+    target: str
+    encoding: Encoding
+    learned: Source
+    held_out: Source | None = None
+
+    @property
+    def X(self) -> Any:
+        """Rows to learn from, (n, p): an array, or CSR."""
+        return self._learned[0]
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Their targets: text, whole numbers, or numbers."""
+        return labels(self._learned[1])
+
+    @property
+    def X_held_out(self) -> Any:
+        """The rows that are held out."""
+        return self._held_out[0]
+
+    @property
+    def y_held_out(self) -> NDArray[Any]:
+        """Their targets."""
+        return labels(self._held_out[1])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of X."""
+        return self.encoding.names
+
+    @property
+    def left_out(self) -> int:
+        """How many rows to learn from were left out for missing values."""
+        return int(self._learned[2])
+
+    def column(self, name: str, *, in_order: bool = False) -> NDArray[Any]:
+        """A column of the rows to learn from, such as weights, groups or times.
+
+        `in_order` reads dates and numbers as such, so that they sort, however they are written.
+        """
+        check_text("name", name, "the name of a column")
+        check_truth("in_order", in_order)
+        place_of(name, self.learned.names, self.learned.name, "column")
+        return columns_beside(
+            self.learned, self.encoding, self.target, {name: name}, name if in_order else None
+        )[name]
+
+    def weights(self, name: str | None = None, *, balanced: bool = False) -> Any:
+        """Weights of the rows to learn from, for `fit(X, y, sample_weight=...)`.
+
+        Parameters
+        ----------
+        name : str, optional
+            A column of weights; 1 for every row by default.
+        balanced : bool
+            Whether every class is to have the same weight in all.
+        """
+        check_truth("balanced", balanced)
+        given = None if name is None else self.column(name)
+        omega = row_weights(self.y, given, name, balanced)
+        return np.ones(len(self.y)) if omega is None else omega
+
+    @cached_property
+    def _learned(self) -> tuple[Any, NDArray[Any], int]:
+        return gathered(self.learned, self.encoding, self.target)
+
+    @cached_property
+    def _held_out(self) -> tuple[Any, NDArray[Any], int]:
+        if self.held_out is None:
+            raise ValueError("no rows are held out; give table(..., share=0.2).")
+        return gathered(self.held_out, self.encoding, self.target)
+
+
+def table(
+    source: Any,
+    target: str,
+    *,
+    share: float = 0.0,
+    seed: int = 0,
+    stratified: bool = False,
+    columns: Sequence[str] | None = None,
+    missing: Missing = "auto",
+    unknown: Unknown = "zeros",
+    read: Mapping[str, str] | None = None,
+    na: Sequence[str] | None = None,
+    use: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    formula: str | None = None,
+    encoding: Encoding | None = None,
+) -> Table:
+    """Read a file or table as `adaline fit` does: columns to numbers, and some rows held out.
+
+    Parameters
+    ----------
+    source : path, table, array, or what `blocks` gave
+    target : str
+        The name of the column to learn.
+    share : float
+        The share of the rows to hold out, from 0 to below 1. A hash of the seed and of a row's
+        place decides, so the same file gives the same rows.
+    seed : int
+    stratified : bool
+        Whether every class keeps its share.
+    columns, missing, unknown, read, na, use, ignore, formula
+        What is known of the columns, as in `look`.
+    encoding : Encoding, optional
+        How columns become numbers; learned from the source by default.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from adaline import Ridge
+    >>> from adaline.data import table
+    >>> size = [30.0 + 3 * i for i in range(20)]
+    >>> flats = pl.DataFrame({"size": size, "rent": [300 + 10 * s for s in size]})
+    >>> rows = table(flats, "rent", share=0.2)
+    >>> rows.X.shape, rows.X_held_out.shape, rows.names
+    ((16, 1), (4, 1), ('size',))
+    >>> round(Ridge(alpha=0.0).fit(rows.X, rows.y).score(rows.X_held_out, rows.y_held_out), 3)
+    1.0
+    """
+    check_text("target", target, "the name of the column to learn")
+    check_number("share", share, 0.0)
+    if not share < 1:
+        raise ValueError(f"share is {share!r}; expected a share of the rows, from 0 to below 1.")
+    check_whole("seed", seed, -(2**63))
+    check_truth("stratified", stratified)
+    rows = blocks(source)
+    place_of(target, rows.names, rows.name, "target column")
+    if encoding is None:
+        seen = look(
+            rows,
+            target,
+            columns=columns,
+            missing=missing,
+            unknown=unknown,
+            read=read,
+            na=na,
+            use=use,
+            ignore=ignore,
+            formula=formula,
+        )
+        encoding = seen.encoding
+    rows = encoding.prepare(rows)
+    if not share:
+        return Table(target, encoding, rows)
+    by = target if stratified else None
+    learned = Share(rows, seed, share, False, by)
+    return Table(target, with_means(encoding, learned), learned, Share(rows, seed, share, True, by))
+
+
+def with_means(encoding: Encoding, rows: Source, jobs: int = 1) -> Encoding:
+    """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
+    filled = [entry.name for entry in encoding.inputs if entry.mean is not None]
+    if not filled:
+        return encoding
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # all has been said about all rows
+            ours = Encoding.learn(rows, columns=filled, missing="mean", jobs=jobs)
+    except DataError:  # a column has no value in these rows
+        return encoding
+    means = {entry.name: entry.mean for entry in ours.inputs}
+    inputs = tuple(replace(e, mean=means.get(e.name)) for e in encoding.inputs)
+    return replace(encoding, inputs=inputs)
+
+
+def gathered(
+    source: Source, encoding: Encoding, target: str, *, counts: bool = False
+) -> tuple[Any, NDArray[Any], int]:
+    """X, the target's values and the number of rows left out; counts must not be negative."""
+    X: list[Any] = []
+    y: list[Any] = []
+    left_out = 0
+    for block in source:
+        keep = encoding.kept(block, target)
+        values, gone = column(block, target)
+        if keep is None and gone.any():
+            at = block.place(int(np.argmax(gone)))
+            raise DataError(
+                f"the target {target!r} is missing at {at} ({int(gone.sum())} in this block); "
+                "missing='drop' leaves those rows out."
+            )
+        if counts and values.dtype.kind != "O" and np.any(values[~gone] < 0):
+            i = int(np.argmax(np.where(gone, 0, values) < 0))
+            raise DataError(
+                f"{source.name}: the target {target!r} is {values[i]:g} at {block.place(i)}; "
+                "counts are not negative; correct it or leave that row out."
+            )
+        left_out += 0 if keep is None else int((~keep).sum())
+        X.append(encoding.encode(block, keep))
+        y.append(values if keep is None else values[keep])
+    found = np.concatenate(y) if y else np.empty(0)
+    if not len(found):
+        raise DataError(f"{source.name}: no rows are left to learn from.")
+    return _stacked(X), found, left_out
+
+
+def _stacked(parts: list[Any]) -> Any:
+    if hasattr(parts[0], "tocsr"):
+        from scipy import sparse
+
+        return sparse.vstack(parts).tocsr()
+    return np.concatenate(parts)
+
+
+def columns_beside(
+    source: Source,
+    encoding: Encoding,
+    target: str,
+    wanted: Mapping[str, str],
+    in_order: str | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Columns that are no inputs, of the rows that are learned from; keys say what they are."""
+    found: dict[str, list[NDArray[Any]]] = {option: [] for option in wanted}
+    if in_order is not None:  # dates in their order, however they are written
+        source = look(source, None, columns=[in_order]).encoding.prepare(source)
+    for block in source:
+        keep = encoding.kept(block, target)
+        for option, named in wanted.items():
+            values, gone = column(block, named)
+            if keep is not None:
+                values, gone = values[keep], gone[keep]
+            if gone.any():
+                said = repr(named) if option == named else f"{option} {named!r}"
+                raise DataError(
+                    f"{said} is missing in {int(gone.sum())} of {len(gone)} rows; "
+                    "fill it in, or leave these rows out of the file."
+                )
+            found[option].append(values)
+    return {option: np.concatenate(parts) for option, parts in found.items()}
