@@ -128,7 +128,7 @@ class Moments:
         Closed forms do not need these k x k numbers, and for 1000 targets they would cost more
         than all else. Such moments merge as all others do.
         """
-        shape = getattr(y, "shape", ())
+        shape: tuple[int, ...] = getattr(y, "shape", ())
         if len(shape) < 2 or shape[1] <= TOGETHER:
             return cls.of(X, y, weights)
         X, Y, omega = as_rows(X, y, weights)
