@@ -128,7 +128,8 @@ class Moments:
         Closed forms do not need these k x k numbers, and for 1000 targets they would cost more
         than all else. Such moments merge as all others do.
         """
-        if np.ndim(y) < 2 or np.shape(y)[1] <= TOGETHER:
+        shape = getattr(y, "shape", ())
+        if len(shape) < 2 or shape[1] <= TOGETHER:
             return cls.of(X, y, weights)
         X, Y, omega = as_rows(X, y, weights)
         if X.shape[0] and X.shape[1] + Y.shape[1] <= _MOST:

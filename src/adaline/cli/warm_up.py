@@ -16,41 +16,42 @@ import adaline
 from adaline.cli._errors import NEGATIVE, OK, Usage
 from adaline.cli._output import Common, Out, Whole
 
-# What is called, with which settings, on what: see `_data`.
-_FITS = [
-    ("LogisticRegression", (), "X t"),
-    ("LogisticRegression", (), "X k"),
-    ("LeastSquares", (), "X y"),
-    ("Ridge", (), "X y"),
-    ("LeastSquaresClassifier", (), "X t"),
-    ("GaussianClassifier", (), "X t"),
-    ("GaussianClassifier", ("full",), "X t"),
-    ("Perceptron", (), "X t"),
-    ("Perceptron", (), "X k"),
-    ("Adaline", (), "X t"),
-    ("WidrowHoff", (), "X y"),
-    ("PoissonRegression", (), "X counts"),
-    ("HoKashyap", (), "X t"),
-    ("KernelPerceptron", (), "X t"),
-    ("separability", None, "X t"),
-    ("separability", None, "X far"),
+# What is called, with which settings (None: it has none), on what: see `_data`.
+_Calls = list[tuple[Any, tuple[Any, ...] | None, str]]
+_FITS: _Calls = [
+    (adaline.LogisticRegression, (), "X t"),
+    (adaline.LogisticRegression, (), "X k"),
+    (adaline.LeastSquares, (), "X y"),
+    (adaline.Ridge, (), "X y"),
+    (adaline.LeastSquaresClassifier, (), "X t"),
+    (adaline.GaussianClassifier, (), "X t"),
+    (adaline.GaussianClassifier, ("full",), "X t"),
+    (adaline.Perceptron, (), "X t"),
+    (adaline.Perceptron, (), "X k"),
+    (adaline.Adaline, (), "X t"),
+    (adaline.WidrowHoff, (), "X y"),
+    (adaline.PoissonRegression, (), "X counts"),
+    (adaline.HoKashyap, (), "X t"),
+    (adaline.KernelPerceptron, (), "X t"),
+    (adaline.separability, None, "X t"),
+    (adaline.separability, None, "X far"),
 ]
-_DENSE_ONLY = [
-    ("BayesClassifier", (), "X t"),
-    ("PolynomialLeastSquares", (2,), "X y"),
-    ("SigmoidPerceptron", (), "X t"),
-    ("LogisticRegression", ("auto",), "X t"),
-    ("LogisticRegression", ("firth",), "X t"),
-    ("max_margin", None, "X far"),
-    ("mistake_bound", None, "X far"),
+_DENSE_ONLY: _Calls = [
+    (adaline.BayesClassifier, (), "X t"),
+    (adaline.PolynomialLeastSquares, (2,), "X y"),
+    (adaline.SigmoidPerceptron, (), "X t"),
+    (adaline.LogisticRegression, ("auto",), "X t"),
+    (adaline.LogisticRegression, ("firth",), "X t"),
+    (adaline.max_margin, None, "X far"),
+    (adaline.mistake_bound, None, "X far"),
 ]
-_FILTERS = [
-    ("RLS", (8,), "x d"),
-    ("NLMS", (8,), "x d"),
-    ("LMS", (8,), "x d"),
-    ("AffineProjection", (8,), "x d"),
-    ("BlockLMS", (64,), "x d"),
-    ("FilteredXLMS", (8, [0.5, 0.2]), "x d"),
+_FILTERS: _Calls = [
+    (adaline.RLS, (8,), "x d"),
+    (adaline.NLMS, (8,), "x d"),
+    (adaline.LMS, (8,), "x d"),
+    (adaline.AffineProjection, (8,), "x d"),
+    (adaline.BlockLMS, (64,), "x d"),
+    (adaline.FilteredXLMS, (8, [0.5, 0.2]), "x d"),
 ]
 # What newcomers meet first is compiled first.
 _WORK = [
@@ -81,7 +82,7 @@ def warm_up(
     out, began, complaints = Out(common), time.monotonic(), []
     bar = _Bar(out, len(_WORK))
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        futures = {pool.submit(_compile, *one): one[1] for one in _WORK}
+        futures = {pool.submit(_compile, *one): one[1].__name__ for one in _WORK}
         for future in as_completed(futures):
             complaints += future.result()
             bar.advance(futures[future])
@@ -95,7 +96,7 @@ def warm_up(
     return OK
 
 
-def _compile(kind: str, name: str, settings: tuple[Any, ...] | None, inputs: str) -> list[str]:
+def _compile(kind: str, call: Any, settings: tuple[Any, ...] | None, inputs: str) -> list[str]:
     """Make one call on small data; returns why its machine code could not be kept."""
     heard: list[str] = []
     handler = logging.Handler(logging.WARNING)
@@ -106,7 +107,6 @@ def _compile(kind: str, name: str, settings: tuple[Any, ...] | None, inputs: str
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data = _data(kind)
-            call = getattr(adaline, name)
             if settings is not None:  # a learner or a filter, not a function
                 made = call(*settings)
                 call = made.fit if hasattr(made, "fit") else made.process
