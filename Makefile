@@ -1,8 +1,9 @@
 # Every target makes its own .venv: with uv when it is on PATH, else with venv and pip.
-# `make test ARGS="-k moments -x"` hands ARGS to pytest.
+# `make test ARGS="-k moments -x" JOBS=4` hands ARGS to pytest, and runs four files at a time.
 
 PYTHON ?= python3
 ARGS ?=
+JOBS ?= 2
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
@@ -16,7 +17,7 @@ demo: .venv/.installed  ## a short tour on built-in data
 	$(BIN)/adaline demo
 
 test: .venv/.installed  ## the tests, the doctests and the README's examples
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/ruff format --check .

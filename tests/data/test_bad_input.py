@@ -190,6 +190,7 @@ CALLS = {
             | {"object array", "matrix"},
             "verdict": NONE | TEXTS,
             "code": NONE | TEXTS,
+            "learned": NONE,
         },
     ),
 }  # fmt: skip

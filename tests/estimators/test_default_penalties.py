@@ -90,6 +90,16 @@ def test_ridge_names_constant_and_dependent_columns_and_does_not_advise_ridge(rn
     assert "use ridge" not in " ".join(adaline.verdict(small, near, y).warnings)
 
 
+def test_no_variance_of_a_posterior_is_negative(rng):
+    for k in range(20):
+        X = rng.standard_normal((30, 3))
+        near = np.column_stack([X, X[:, 0] + 10.0**-k * rng.standard_normal(30), X[:, 1]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = Ridge(10.0 ** (-2 * k)).fit(near, X[:, 0] + rng.standard_normal(30))
+        assert (np.diag(model.posterior().covariance) > 0).all()
+
+
 @pytest.mark.parametrize("make", [Ridge, lambda: LogisticRegression("auto")])
 def test_files_from_before_units_were_chosen_load(rng, tmp_path, make):
     X = rng.standard_normal((40, 3))

@@ -278,8 +278,11 @@ def _seen(model: Any, learned: Any, X: Any) -> Any:
     """The rows that tell of the columns: those learned from, or else those at hand."""
     if learned is None:
         return X
-    found = learned.tocsr() if hasattr(learned, "tocsr") else np.asarray(learned, dtype=np.float64)
     p = int(model.n_features_in_)
+    try:
+        found = learned.tocsr() if hasattr(learned, "tocsr") else np.asarray(learned, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"learned is no rows of {p} numbers ({error}).") from None
     if found.ndim != 2 or found.shape[1] != p:
         raise ValueError(f"learned has shape {found.shape}; expected rows of {p} columns.")
     return found

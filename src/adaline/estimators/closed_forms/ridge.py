@@ -279,10 +279,13 @@ class Ridge(ClosedFormRegressor):
         V, s = f.basis(), f.s[f.s > 0]
         p = len(V)
         covariance = np.empty((len(lam), p, p))
+        # Directions that the data say nothing about; squared, so that no variance is negative.
+        beyond = None if f.full else np.eye(p) - V @ V.T
         with np.errstate(over="ignore"):  # columns of 1e-160 have covariances beyond float64
             for t, penalty in enumerate(lam):
-                beyond = 0.0 if f.full else 1 / penalty  # directions the data say nothing about
-                covariance[t] = (V * (1 / (s + penalty) - beyond)) @ V.T + beyond * np.eye(p)
+                covariance[t] = (V / (s + penalty)) @ V.T
+                if beyond is not None:
+                    covariance[t] += beyond @ beyond.T / penalty
                 covariance[t] = np.ldexp(covariance[t] * noise[t], -2 * f.e)
             flat = np.full(len(lam), np.inf)  # no penalty: a prior that prefers no weights
             prior = np.ldexp(np.divide(noise, lam, out=flat, where=lam > 0), -2 * f.e)
