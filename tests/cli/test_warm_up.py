@@ -9,7 +9,7 @@ import adaline
 from adaline.cli import warm_up
 from adaline.cli._output import Out
 
-SMALL = "dense", "GaussianClassifier", (), "X t"
+SMALL = "dense", adaline.GaussianClassifier, (), "X t"
 
 
 def test_what_is_compiled_is_kept(command, monkeypatch, tmp_path):
@@ -40,7 +40,7 @@ def test_fewer_than_one_process_is_refused(command):
 
 
 def test_every_learner_and_filter_is_among_what_is_compiled():
-    called = {name for _, name, *_ in warm_up._WORK}
+    called = {kind.__name__ for _, kind, *_ in warm_up._WORK}
     for name in adaline.__all__:
         if hasattr(getattr(adaline, name), "fit") or hasattr(getattr(adaline, name), "process"):
             compiles_nothing = name in ("TfDf", "WienerFilter", "MaxMargin")
