@@ -176,9 +176,10 @@ class Encoding:
         ignore : sequence of str, optional
             Columns that are no inputs, as the target.
         formula : str, optional
-            Which columns to use, and what to make of them: "rent ~ log(size) + rooms*garden". It
-            knows +, -, :, *, ^2 to ^9, log, sqrt, poly(x, 3) and "." for all columns; names with
-            other letters stand between backticks. Powers are plain, not orthogonal.
+            Which columns to use, and what to make of them: "rent ~ log(size) + rooms:garden". It
+            knows `+`, `-`, `:`, `*`, `^2` to `^9`, `log`, `sqrt`, `poly(x, 3)` and "." for all
+            columns; names with other letters stand between backticks. Powers are plain, not
+            orthogonal.
         jobs : int, default=1
             Processes that read.
         """
