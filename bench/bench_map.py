@@ -50,12 +50,14 @@ class Learner:
 def squared(X: Any, y: Any, model: Any) -> float:
     """|A'(y - Aw) - alpha w| / |A'y| with A the centred rows."""
     alpha = np.atleast_1d(getattr(model, "alpha_", getattr(model, "alpha", 0.0)))
-    alpha = float(alpha[0]) if alpha.dtype.kind == "f" else 0.0
+    alpha = alpha if alpha.dtype.kind == "f" else np.zeros(1)  # one for all targets, or one each
+    units = getattr(model, "column_scale_", None)
+    units = np.ones(1) if units is None else units[:, None] ** 2
     Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
     W = np.atleast_2d(model.coef_).astype(np.float64)
     left = Y - X @ W.T
     left, Y = left - left.mean(axis=0), Y - Y.mean(axis=0)
-    return float(np.linalg.norm(X.T @ left - alpha * W.T) / np.linalg.norm(X.T @ Y))
+    return float(np.linalg.norm(X.T @ left - alpha * units * W.T) / np.linalg.norm(X.T @ Y))
 
 
 def logistic(X: Any, t: Any, model: Any) -> float:
