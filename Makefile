@@ -4,20 +4,41 @@
 PYTHON ?= python3
 ARGS ?=
 JOBS ?= 2
-BIN := .venv/bin
+BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench fuzz tables clean
+.PHONY: help demo test test-lowest test-matrix test-shuffled test-alone coverage mutants \
+	lint docs dist bench fuzz tables clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
-		|| sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1  \2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
 
 demo: .venv/.installed  ## a short tour on built-in data
 	$(BIN)/adaline demo
 
 test: .venv/.installed  ## the tests, the doctests and the README's examples
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+test-lowest:  ## the tests with the lowest versions that pyproject.toml allows
+	.ci/versions
+
+test-matrix:  ## the tests with each minor version of scikit-learn since the lowest
+	for version in 1.6 1.7 1.8 1.9; do .ci/versions "scikit-learn==$$version.*" || exit 1; done
+
+test-shuffled: .venv/.installed  ## the tests in a random order (SEED=7)
+	$(BIN)/python -m pytest -n $(JOBS) --dist load -p no:cacheprovider --shuffle=$(or $(SEED),1) $(ARGS)
+
+test-alone: .venv/.installed  ## each file of tests in a process of its own
+	for file in $$(find tests -name 'test_*.py' | sort); do \
+		$(BIN)/python -m pytest -q -p no:cacheprovider $$file $(ARGS) | tail -n 1 || exit 1; done
+
+coverage: .venv/.installed  ## lines and branches of src that the tests reach
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -q --cov=adaline --cov-branch \
+		--cov-report=term:skip-covered --cov-report=html:coverage $(ARGS)
+
+mutants: .venv/.installed  ## change single operators of src, and list the changes that no test notices
+	PYTHONPATH=tests $(BIN)/python tests/mutants.py $(ARGS)
 
 lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/ruff format --check .
@@ -27,6 +48,9 @@ lint: .venv/.installed  ## formatting, rules and types
 docs: .venv/.docs  ## the guide, in docs/_build/index.html
 	@rm -rf docs/reference/generated  # pages of names that are gone
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+
+dist:  ## wheel and sdist in dist/, each tried in an empty environment
+	PYTHON=$(PYTHON) .ci/dist
 
 bench: .venv/.benches  ## every script of bench/ beside the peers it names, as docs/benchmarks.md (FULL=1)
 	$(BIN)/python bench/scoreboard.py $(if $(FULL),--full) --out docs/benchmarks.md $(ARGS)
@@ -46,7 +70,7 @@ tables: .venv/.installed  ## every command on the CSV files below FOLDER, beside
 	PYTHONPATH=tests $(BIN)/python tests/real_tables.py $(FOLDER) $(ARGS)
 
 clean:  ## remove .venv, caches and build products
-	rm -rf .venv build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest build dist coverage docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # Install into .venv the project with the extra named in the first argument.

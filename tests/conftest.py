@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import zlib
 
 import numpy as np
@@ -14,6 +15,16 @@ _shared = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("search", **_shared)
 settings.register_profile("ci", derandomize=True, database=None, print_blob=True, **_shared)
 settings.load_profile("ci" if os.environ.get("CI") else "search")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """No test may need another one before it: `make test-shuffled` looks for one that does."""
+    if (seed := config.getoption("--shuffle")) is not None:
+        random.Random(seed).shuffle(items)
 
 
 @pytest.fixture
