@@ -49,7 +49,7 @@ LAYERS = [
     ["tiles"],
     ["kernels"],
     ["summaries"],
-    ["results", "errors", "parameters", "mapreduce", "_jit", "_lazy", "_threads"],
+    ["results", "errors", "parameters", "mapreduce", "_jit", "_lazy", "_threads", "_deprecated"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 
