@@ -1,8 +1,8 @@
 """Model files of earlier versions load, and say what they said when they were written.
 
-A folder of tests/data/golden/ holds the files of one version and their answers. Its files are never
-changed. `python tests/data/test_golden_files.py` writes the folder of the present version, once, just
-before a release, and refuses where the folder is there already.
+An archive in tests/data/golden/ holds the files of one version and their answers, and never changes.
+`python tests/data/test_golden_files.py` writes the archive of the present version, once, just before
+a release, and refuses where the archive is there already.
 """
 
 from __future__ import annotations

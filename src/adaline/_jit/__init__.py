@@ -125,7 +125,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """A compiled function. Python calls the whole; kernels call a part."""
 
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
-        locals = locals or {}  # releases before 0.61 want a dictionary
+        locals = locals or {}  # older releases of numba want a dictionary
         super().__init__(py_func, locals, targetoptions, _WholeCompiler)
         self._part = _PartDispatcher(py_func, locals, dict(targetoptions), _PartCompiler)
 

@@ -1,0 +1,191 @@
+"""Change one operator, comparison or number of a file at a time, and list what no test notices.
+
+    make mutants ARGS="decisions --jobs 2 --every 1"
+
+A changed file is a mutant; a test that fails kills it. Each mutant is tried in a forked process, so
+that numpy, scikit-learn and numba are loaded once. Files are never written. A mutant that survives
+is a missing test, dead code, or a change that cannot matter (a generous tolerance, a question of
+speed): somebody has to read it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib
+import importlib.abc
+import importlib.util
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "adaline"
+
+# What is changed, and the tests that ought to notice.
+SUBJECTS = {
+    "decisions": (
+        ["decisions.py"],
+        ["tests/test_decisions.py", "tests/estimators/test_bayes.py"],
+    ),
+    "schedules": (
+        ["schedules.py"],
+        ["tests/test_schedules.py", "tests/procedures/test_sequential.py"],
+    ),
+    "moments": (
+        ["moments.py"],
+        [
+            "tests/test_moments.py",
+            "tests/estimators/test_least_squares.py",
+            "tests/laws/test_closed_forms.py",
+        ],
+    ),
+    "certificates": (
+        ["certificates/*.py"],
+        [
+            "tests/certificates",
+            "tests/procedures",
+            "tests/estimators/test_least_squares.py",
+            "tests/estimators/test_logistic.py",
+            "tests/estimators/test_mistakes.py",
+            "tests/laws/test_certificates_never_lie.py",
+            "tests/laws/test_duality_gaps_never_lie.py",
+            "tests/laws/test_delivered_weights.py",
+        ],
+    ),
+    "separation": (
+        ["certificates/separation/*.py"],
+        [
+            "tests/certificates",
+            "tests/estimators/test_separability.py",
+            "tests/procedures/test_separability.py",
+            "tests/laws/test_separability.py",
+        ],
+    ),
+    "verdicts": (
+        ["verdicts/*.py"],
+        ["tests/verdicts", "tests/laws/test_sentences_and_verdicts.py", "tests/cli/test_fit.py"],
+    ),
+}
+
+SWAPS: dict[type, type] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+def changes(node: ast.AST) -> Iterator[tuple[str, object]]:
+    """Fields of a node that can be changed, and what they become."""
+    match node:
+        case ast.BinOp(op=op) | ast.AugAssign(op=op) | ast.BoolOp(op=op) if type(op) in SWAPS:
+            yield "op", SWAPS[type(op)]()
+        case ast.Compare(ops=[op]) if type(op) in SWAPS:
+            yield "ops", [SWAPS[type(op)]()]
+        case ast.Constant(value=bool(value)):
+            yield "value", not value
+        case ast.Constant(value=int(value)):
+            yield "value", value + 1
+        case ast.Constant(value=float(value)):
+            yield "value", 2.0 * value + 1.0
+        case ast.If(test=test) | ast.IfExp(test=test):
+            yield "test", ast.UnaryOp(ast.Not(), test)
+
+
+def mutants(text: str) -> Iterator[tuple[int, str, ast.Module]]:
+    """(line, what was changed, the changed tree) of everything but annotations and doctests."""
+    tree = ast.parse(text)
+    ignored = {
+        id(inner)
+        for node in ast.walk(tree)
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if part is not None
+        for inner in ast.walk(part)
+    }
+    for at, node in enumerate(ast.walk(tree)):
+        if id(node) in ignored:
+            continue
+        for field, value in changes(node):
+            changed = copy.deepcopy(tree)
+            twin = next(inner for place, inner in enumerate(ast.walk(changed)) if place == at)
+            setattr(twin, field, value)
+            said = f"{ast.unparse(node)}  ->  {ast.unparse(twin)}"
+            yield getattr(node, "lineno", 0), said, ast.fix_missing_locations(changed)
+
+
+class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Loads one module from a changed tree."""
+
+    def __init__(self, name: str, path: Path, tree: ast.Module) -> None:
+        self.name, self.path, self.tree = name, path, tree
+
+    def find_spec(self, name, path=None, target=None):
+        if name == self.name:
+            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+        return None
+
+    def exec_module(self, module) -> None:
+        exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
+
+
+def survives(path: Path, tree: ast.Module, tests: list[str], seconds: int) -> bool:
+    """Whether all tests pass in this (forked) process; a mutant that hangs is killed."""
+    import pytest
+
+    name = ".".join(("adaline", *path.relative_to(SOURCE).with_suffix("").parts))
+    sys.meta_path.insert(0, Mutated(name, path, tree))
+    signal.alarm(seconds)
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header"]
+    return pytest.main([*options, *tests]) == 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("subjects", nargs="*", default=list(SUBJECTS))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--every", type=int, default=1, help="try every n-th mutant only")
+    parser.add_argument("--seconds", type=int, default=300, help="for one mutant")
+    given = parser.parse_args()
+    os.chdir(ROOT)
+    os.environ["CI"] = "1"  # Hypothesis looks at the same examples each time
+    for heavy in ("numba", "scipy.linalg", "scipy.sparse", "sklearn.utils.estimator_checks"):
+        importlib.import_module(heavy)
+
+    running: dict[int, str] = {}
+    tried = survived = 0
+
+    def wait() -> None:
+        nonlocal survived
+        pid, status = os.wait()
+        said = running.pop(pid)
+        if status == 0:
+            survived += 1
+            print(said, flush=True)
+
+    for subject in given.subjects:
+        patterns, tests = SUBJECTS[subject]
+        for path in sorted(path for pattern in patterns for path in SOURCE.glob(pattern)):
+            for count, (line, said, tree) in enumerate(mutants(path.read_text(encoding="utf-8"))):
+                if count % given.every:
+                    continue
+                if len(running) >= given.jobs:
+                    wait()
+                tried += 1
+                pid = os.fork()
+                if pid == 0:
+                    os._exit(0 if survives(path, tree, tests, given.seconds) else 1)
+                running[pid] = f"{path.relative_to(ROOT)}:{line}  {said}"
+    while running:
+        wait()
+    print(f"{tried} mutants, {survived} survived")
+
+
+if __name__ == "__main__":
+    main()
