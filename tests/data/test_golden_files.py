@@ -1,8 +1,8 @@
 """Model files of earlier versions load, and say what they said when they were written.
 
-An archive in tests/data/golden/ holds the files of one version and their answers, and never changes.
-`python tests/data/test_golden_files.py` writes the archive of the present version, once, just before
-a release, and refuses where the archive is there already.
+An archive in tests/data/golden/ holds the files of one version and their answers; it never changes.
+`python tests/data/test_golden_files.py` writes the archive of the present version, once, before a
+release, and refuses where it is there already.
 """
 
 from __future__ import annotations
