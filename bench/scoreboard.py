@@ -3,8 +3,8 @@
     python bench/scoreboard.py [--full] [--out docs/benchmarks.md] [--only sequential text]
 
 Runs each bench_*.py in a process of its own, shows what it prints, and gathers its rows: work, peer
-and version, ratio, what was checked. With --out, writes the table there, beside a picture. Rows
-where the peer is faster come first; peers that are not installed are named.
+and version, ratio, what was checked. With --out, writes a page there, beside a picture; rows of
+scripts that did not run stay as they are on the page. Peers that are not installed are named.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from board_page import Row, draw, is_missed, page, rows_of, table
 
 HERE = Path(__file__).parent
 PEERS = [
@@ -56,10 +58,10 @@ def main() -> int:
     rows, absent = gathered(lines)
     missed = sorted(failed | {Path(row["script"]).stem for row in rows if is_missed(row)})
     said = [*told(absent, missed, left, options.full), *options.note]
-    lines = table(rows, options.full)
-    print("\n".join(["", *lines, "", *said]))
+    print("\n".join(["", *table(rows, options.full), "", *said]))
     if options.out is not None:
-        write(options.out, rows, lines, said)
+        kept = earlier(options.out, {script.name for script in scripts})
+        write(options.out, [*rows, *kept], said, options.full)
     return 1 if missed and options.full else 0
 
 
@@ -75,9 +77,9 @@ def ran(script: Path, board: Path, full: bool) -> bool:
     return done.returncode == 0
 
 
-def gathered(lines: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+def gathered(lines: list[dict[str, Any]]) -> tuple[list[Row], list[str]]:
     """Rows with the notes that follow them, those we lose first; and the peers that are absent."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for line in lines:
         if line["kind"] == "row":
             rows.append(line | {"notes": []})
@@ -87,19 +89,11 @@ def gathered(lines: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[st
     return sorted(rows, key=lambda row: (row["ratio"] >= 1.0, row["script"])), absent
 
 
-def is_missed(row: dict[str, Any]) -> bool:
-    return bool(row["ratio"] < row["target"])
-
-
-def table(rows: list[dict[str, Any]], full: bool) -> list[str]:
-    """The scoreboard in Markdown; what is wanted is meant for published sizes only."""
-    lines = ["| work | peer | ratio | wanted | checked |", "|---|---|---|---|---|"]
-    for row in rows:
-        wanted = f"{row['target']:g}" if row["target"] and full else ""
-        wanted += " (missed)" if is_missed(row) and full else ""
-        notes = "; ".join(row["notes"]).replace("|", "\\|")
-        lines.append(f"| {row['work']} | {row['peer']} | {row['ratio']:.3g} | {wanted} | {notes} |")
-    return lines
+def earlier(path: Path, ran: set[str]) -> list[Row]:
+    """Rows that the page has already, of scripts that are not in this run."""
+    if not path.exists():
+        return []
+    return [row for row in rows_of(path.read_text(encoding="utf-8")) if row["script"] not in ran]
 
 
 def told(absent: list[str], missed: list[str], left: list[str], full: bool) -> list[str]:
@@ -113,7 +107,9 @@ def told(absent: list[str], missed: list[str], left: list[str], full: bool) -> l
     if absent:
         said.append(f"Not installed, and so not compared: {', '.join(absent)}.")
     if left:
-        said.append(f"Not in this run: {', '.join(left)}.")
+        said.append(
+            f"Not in this run, and kept from an earlier one where it had rows: {', '.join(left)}."
+        )
     if missed and full:
         said.append(f"Targets were missed in: {', '.join(missed)}.")
     return said
@@ -136,45 +132,11 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def write(path: Path, rows: list[dict[str, Any]], lines: list[str], said: list[str]) -> None:
+def write(path: Path, rows: list[Row], said: list[str], full: bool) -> None:
     """The page, and its picture where matplotlib is installed."""
-    page = [
-        "# Benchmarks",
-        "",
-        "Written by `make bench`. A ratio above 1 says that adaline is faster: medians of warm",
-        "calls, taken in turns with the peer in one process. Where we lose comes first.",
-        "",
-        *(part for sentence in said for part in (sentence, "")),
-    ]
     picture = path.with_suffix(".svg")
-    if drawn(picture, rows):
-        page += [f"![Ratios of time, peer over adaline]({picture.name})", ""]
-    path.write_text("\n".join([*page, *lines, ""]), encoding="utf-8")
-
-
-def drawn(path: Path, rows: list[dict[str, Any]]) -> bool:
-    """One bar a row, on a scale where twice as fast is as far from 1 as half as fast."""
-    try:
-        import matplotlib
-    except ImportError:
-        return False
-    matplotlib.use("svg")
-    matplotlib.rcParams |= {"svg.hashsalt": "adaline", "svg.fonttype": "none"}
-    from matplotlib.figure import Figure
-
-    names = [f"{row['work']}, {row['peer']}" for row in rows][::-1]
-    ratios = [row["ratio"] for row in rows][::-1]
-    colours = ["#0072B2" if ratio >= 1 else "#D55E00" for ratio in ratios]
-    figure = Figure(figsize=(9, 0.24 * len(rows) + 1.2), layout="constrained")
-    axes = figure.subplots()
-    axes.barh(names, [ratio - 1.0 for ratio in ratios], left=1.0, color=colours)
-    axes.set_xscale("log")
-    axes.axvline(1.0, color="black", linewidth=1)
-    axes.set_xlabel("time of the peer / time of adaline")
-    axes.tick_params(axis="y", labelsize=7)
-    axes.margins(y=0.01)
-    figure.savefig(path, metadata={"Date": None})
-    return True
+    name = picture.name if draw(picture, rows) else None
+    path.write_text(page(rows, said, full, name), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ are its output, compared as a doctest with ELLIPSIS and NORMALIZE_WHITESPACE.
 from __future__ import annotations
 
 import doctest
+import inspect
 import re
 import shlex
 import shutil
@@ -70,6 +71,48 @@ def test_nothing_in_the_reference_is_listed_twice_or_missing_in_its_module():
             assert hasattr(__import__(path, fromlist=[attribute]), attribute), dotted
 
 
+def documented() -> list[tuple[str, str]]:
+    """Every docstring that the reference prints: of the names it lists, and of their members."""
+    found: list[tuple[str, str]] = []
+    for module, names in listed().items():
+        for dotted in names:
+            path, _, attribute = f"{module}.{dotted}".strip(".").rpartition(".")
+            thing = getattr(__import__(path, fromlist=[attribute]), attribute)
+            found.append((dotted, inspect.getdoc(thing) or ""))
+            for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+                public = not member.startswith("_") and callable(value) and value.__doc__
+                if public and str(value.__module__).startswith("adaline"):
+                    found.append((f"{dotted}.{member}", inspect.cleandoc(value.__doc__)))
+    return found
+
+
+def test_every_summary_in_the_reference_is_a_whole_sentence():
+    """The first paragraph is all that a list shows: it must not go on in an equation below it."""
+    cut = [
+        (thing, summary)
+        for thing, text in documented()
+        if not (summary := text.split("\n\n")[0].strip()).endswith((".", "?", "!"))
+    ]
+    assert cut == []
+
+
+def test_no_code_stands_between_stars():
+    """reStructuredText nests no marks: **`a`** prints its backticks."""
+    words = {
+        thing: re.sub(r"^ *(>>>|\.\.\.).*$", "", text, flags=re.M) for thing, text in documented()
+    }
+    bold = re.compile(r"(?<!\S)\*\*(?=\S)[^*]*`[^*]*\*\*(?!\w)")
+    nested = [thing for thing, text in words.items() if bold.search(text)]
+    assert nested == []
+
+
+def test_no_formula_goes_on_as_a_list():
+    """A line that begins with "+ " is an item of a list to Markdown. Our lists have "- "."""
+    for page in [ROOT / "README.md", *PAGES]:
+        found = re.findall(r"^ *[+*] .*$", prose(page), re.M)
+        assert found == [], f"{name(page)}: a line of text that looks like a list"
+
+
 def children(page: Path) -> set[Path]:
     """The pages in the toctrees of a page."""
     found: set[Path] = set()
@@ -128,7 +171,7 @@ def commands(page: Path) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=name)
+@pytest.mark.parametrize("page", [p for p in [ROOT / "README.md", *PAGES] if commands(p)], ids=name)
 def test_the_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch, capfd):
     pytest.importorskip("cyclopts")
     from adaline.cli import main

@@ -38,14 +38,15 @@ class MissingExtra(ImportError):
         """The command that installs an extra of adaline as it is installed here.
 
         A checkout is named by its folder, since an index may not have adaline, or another
-        version of it.
+        version of it. So is the checkout that `pip install .` has copied this package from.
         """
-        folder = _checkout()
-        if folder is None:
+        found = _checkout()
+        if found is None:
             return f'pip install "adaline[{extra}]"'
+        folder, option = found
         with suppress(OSError):  # the working directory may be gone
             folder = "." if os.path.samefile(os.getcwd(), folder) else folder
-        return f'pip install -e "{folder}[{extra}]"'
+        return f'pip install {option}"{folder}[{extra}]"'
 
 
 class DivergenceError(ArithmeticError):
@@ -87,12 +88,34 @@ def _memory() -> float:
 
 
 @cache
-def _checkout() -> str | None:
-    """The folder of the sources that this package runs from; None where it was installed."""
-    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+def _checkout() -> tuple[str, str] | None:
+    """The folder of our sources with pip's option for it; None where nobody knows of any."""
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if _is_ours(os.path.dirname(home)):
+        return os.path.dirname(home), "-e "
+    origin = _origin(home)
+    return (origin, "") if origin is not None and _is_ours(origin) else None
+
+
+def _is_ours(folder: str) -> bool:
     with (
         suppress(OSError, ValueError),
         open(os.path.join(folder, "pyproject.toml"), encoding="utf-8") as file,
     ):
-        return folder if 'name = "adaline"' in file.read() else None
+        return 'name = "adaline"' in file.read()
+    return False
+
+
+def _origin(site: str) -> str | None:
+    """The folder that pip copied adaline from, as its note in site-packages says."""
+    import glob
+    import json
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    notes = os.path.join(glob.escape(site), "adaline-*.dist-info", "direct_url.json")
+    for note in glob.glob(notes):
+        with suppress(OSError, ValueError, KeyError, TypeError), open(note, "rb") as file:
+            url = urlsplit(json.load(file)["url"])
+            return url2pathname(url.path) if url.scheme == "file" else None
     return None

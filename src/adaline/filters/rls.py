@@ -20,7 +20,9 @@ from adaline.kernels.filters.rls import rls_block
 
 
 class RLS(Filter):
-    """Recursive least squares: after every sample, w minimises
+    """Recursive least squares: w has the least weighted sum of all squared errors so far.
+
+    After sample n, w minimises
 
         sum_i forgetting^(n-i) |d(i) - w^H x(i)|^2 + delta forgetting^(n+1) |w|^2.
 

@@ -30,8 +30,8 @@ class GaussianClassifier(Classifier):
     """Bayes' theorem with Gaussian classes, p(x | k) = N(m_k, S), by maximum likelihood.
 
     With a shared covariance the log-odds of two classes are linear, w'x + w0, with the lectures'
-    w = S^-1 (m1 - m2) and w0 = -m1'S^-1 m1 / 2 + m2'S^-1 m2 / 2 + ln p1 / p2; **the lectures'
-    class 1 is `classes_[1]`, class 2 is `classes_[0]`**. Means and covariances are those of
+    w = S^-1 (m1 - m2) and w0 = -m1'S^-1 m1 / 2 + m2'S^-1 m2 / 2 + ln p1 / p2; the lectures'
+    class 1 is `classes_[1]`, class 2 is `classes_[0]`. Means and covariances are those of
     greatest likelihood (sums divided by N, not N - 1), priors are N_k / N.
 
     Lecture: 5.8, the linear Gaussian classifier; posterior = logistic(w'x + w0).

@@ -37,8 +37,8 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     """Logistic regression by Newton's procedure: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
 
     Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
-    penalised. K classes have one w and b each, and softmax. **The lecture's class 1 is
-    `classes_[1]`**: beta is `coef_`, gamma is `intercept_`.
+    penalised. K classes have one w and b each, and softmax. The lecture's class 1 is
+    `classes_[1]`: beta is `coef_`, gamma is `intercept_`.
 
     Lecture: 5.9, the logistic regression. `partial_fit` and `learn_one` learn on-line, a sample at
     a time, without the penalty.
