@@ -53,5 +53,5 @@ def gradients(
 def minus_product(*arrays: Array) -> tuple[Array, Array]:
     """g + g_low - a (c + c_low) in double-double, from these five arrays of one shape."""
     shape = arrays[0].shape
-    high, low = double_double.minus_product(*(np.ravel(a) for a in arrays))
+    high, low = double_double.minus_product(*(a.ravel() for a in arrays))
     return high.reshape(shape), low.reshape(shape)
