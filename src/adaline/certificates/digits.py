@@ -38,7 +38,7 @@ def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
     E.flat[:: p + 1] -= 1.0
     size = column_lengths(W).sum() * np.linalg.norm(np.abs(G) @ sizes)
     own = gamma(2 * p + 2) * size
-    spread, drift = column_lengths(sizes.T @ np.column_stack([rounding, coupling]))
+    spread, drift = np.linalg.norm(rounding @ sizes), np.linalg.norm(coupling @ sizes)
     return float(_SLACK * (np.linalg.norm(E) + own + spread**2 + 2 * drift))
 
 

@@ -97,6 +97,8 @@ def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:
 
 def penalty(m: Moments, ridge: float | Array) -> Array:
     """ridge |w|^2, or sum ridge_j w_j^2, on weights in the units of m."""
+    if isinstance(ridge, float) and ridge == 0.0:
+        return np.zeros(m.p)
     with np.errstate(over="ignore"):  # columns of 1e-160; the factorisation says what to do
         return np.asarray(np.ldexp(ridge, -2 * m.exponent[: m.p]), dtype=np.float64)
 
@@ -112,7 +114,7 @@ def normal_equations(m: Moments, intercept: bool, ridge: float | Array) -> Norma
     p = m.p
     D = penalty(m, ridge)
     G = m.scatter[:p, :p].copy()
-    G[np.diag_indices(p)] += D
+    G.flat[:: p + 1] += D
     W = inverse_cholesky(G)
     if W is None:
         return None

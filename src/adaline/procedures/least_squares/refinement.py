@@ -22,7 +22,7 @@ from adaline.certificates.digits import (
 )
 from adaline.kernels.double_double import double_double
 from adaline.kernels.double_double.corrections import corrections
-from adaline.linalg import UNIT, column_lengths, length
+from adaline.linalg import UNIT, column_lengths
 from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import gradients, minus_product
@@ -42,7 +42,8 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
         normal = replace(normal, alpha=alpha)
     m, p = normal.m, normal.m.p
     found = _corrected(normal, rows)
-    exponent = m.exponent[p:] - np.append(m.exponent[:p], 0)[:, None]  # the bias has y's units
+    exponent = np.empty((p + 1, m.targets), dtype=np.int64)
+    exponent[:p], exponent[p] = normal.weights_exponent, m.exponent[p:]  # the bias has y's units
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
     bound = in_users_units(bound, exponent)
     with np.errstate(over="ignore"):
@@ -103,7 +104,7 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
         theta, low = added(theta, low, step)
         if not normal.intercept:
             theta[-1], low[-1], bound[-1] = 0.0, 0.0, 0.0
-        squares -= np.einsum("jt,jt->t", step[:-1], g[:-1]) + g[-1] ** 2 / m.weight
+        squares -= (step[:-1] * g[:-1]).sum(axis=0) + g[-1] ** 2 / m.weight
         found.theta[:, at], found.low[:, at], found.bound[:, at] = theta, low, bound
         found.squares[at] = np.maximum(squares, 0.0)
         size = np.maximum(np.abs(theta), floor[:, at])
@@ -194,7 +195,8 @@ def correction(
     whole[:p, :p], whole[p, p] = W, 1 / root
     bound = after_correction(whole, normal.alpha, g, noise, rows_noise)
     # b = c - mean'w: the row of b among (w, c) is (-mean'W, 1/root).
-    row = hypot(length(mean @ W), 1 / root)
+    v = mean @ W
+    row = hypot(sqrt(v @ v), 1 / root)
     reach = bound[p] * root * row
     moved, sizes = np.abs(step[:p]), np.abs(W) @ np.abs(u)
     own = gamma(p + 4) * (np.abs(g[p]) / m.weight + np.abs(mean) @ (moved + sizes))
