@@ -344,9 +344,7 @@ def _of(
         scatter=scatter,
         exponent=exponent,
         rounding=np.sqrt(4 * gamma * reach**2 + lost) + length * unsure,
-        mean_rounding=(2 * gamma * reach + lost / length) / length
-        + 2 * UNIT * moved
-        + unsure,
+        mean_rounding=(2 * gamma * reach + lost / length) / length + 2 * UNIT * moved + unsure,
         targets=k,
     )
 

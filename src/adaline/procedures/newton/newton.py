@@ -9,6 +9,8 @@ Lecture: 5.9, logistic regression.
 
 from __future__ import annotations
 
+from math import inf, log, sqrt
+
 import numpy as np
 
 from adaline.linalg import UNIT
@@ -109,7 +111,7 @@ def _descend(
     Further steps for the relative accuracy of the weights end when one gains less than a digit.
     """
     loss = state.loss
-    bare = not np.any(loss.penalty[:-1])
+    bare = not loss.penalty[:-1].any()
     # No component of the mean gradient may be above tol, in units of its column's deviation.
     steepest = goal / np.sqrt(state.theta.size) * np.where(loss.length > 0, loss.length, np.inf)
     brief = 0 if len(loss.penalty) <= FEW and state.known.exact else 3
@@ -118,7 +120,7 @@ def _descend(
     while True:
         if bare and state.here.least > 0:
             return "separated"
-        level = not proven or bool(np.all(np.abs(state.here.g) <= steepest))
+        level = not proven or bool((np.abs(state.here.g) <= steepest).all())
         near = nu <= goal and level and not state.lost
         wins = state.steps < max_iter and (finer == 0 or ratio < 0.1)
         if near and wins and not _is_fine(state, tol):
@@ -149,8 +151,8 @@ def _descend(
             and is_noise(nu, state.here.size, loss.weight)
         ):
             return "rounding"
-        left = np.log(max(nu / goal, 1.0))
-        more = left / -np.log(max(ratio, UNIT)) if ratio < 1.0 else np.inf
+        left = log(max(nu / goal, 1.0))
+        more = left / -log(max(ratio, UNIT)) if ratio < 1.0 else inf
         patience = brief if renewals == 0 or (state.known.exact and not state.known.shrunk) else 15
         if since > patience and nu > 0.1 * goal and (not whole_step or more > _anew(loss, left)):
             state.renew(left, 0 if whole_step else 1)
@@ -165,14 +167,14 @@ def _is_fine(state: NewtonState, tol: float) -> bool:
     more a step costs; then the relative change may be up to _DEAR tol, and is measured against the
     root mean square of the weights rather than against each weight.
     """
-    if not np.isfinite(tol):
+    if tol == inf:
         return True
     K, q = state.theta.shape
-    cost = float(np.clip(state.loss.X.shape[0] * q * K / _CHEAP, 1.0, _DEAR))
+    cost = min(max(state.loss.X.shape[0] * q * K / _CHEAP, 1.0), _DEAR)
     w, error = state.theta[:, :-1], state.known.deviations().reshape(-1, q)[:, :-1]
-    usual = np.sqrt(np.mean(w * w)) * (1.0 - 1.0 / cost)
+    usual = sqrt((w * w).sum() / max(w.size, 1)) * (1.0 - 1.0 / cost)
     size = np.maximum(np.maximum(np.abs(w), error), usual)
-    return bool(np.all(np.abs(state.direction()[:, :-1]) <= tol * cost * size))
+    return bool((np.abs(state.direction()[:, :-1]) <= tol * cost * size).all())
 
 
 def _anew(loss: Objective, left: float) -> float:
