@@ -193,7 +193,7 @@ def _whole_in_small_range(y: NDArray[Any]) -> NDArray[Any] | None:
     """Labels as integers, where they are whole numbers in a range that can be counted."""
     if y.dtype.kind not in "iuf" or not len(y):
         return None
-    low, high = y.min(), y.max()
+    low, high = y.min().item(), y.max().item()  # float16 knows no 2**53
     if y.dtype.kind == "f" and not -_EXACT < low <= high < _EXACT:
         return None
     if int(high) - int(low) > 4 * len(y) + 64:

@@ -18,12 +18,13 @@ from adaline.objective import FEW, Objective
 from adaline.procedures.newton import _stride
 from adaline.procedures.newton._newton_state import NewtonState, begin
 from adaline.procedures.newton.curvature import is_one_matrix
-from adaline.procedures.newton.rows import row_space
 from adaline.procedures.newton.stopping import concluded, is_noise, proof
 from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit, Outcome
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
+_FEW_ROWS = 512  # rows whose n x n side costs less than about 30 passes over them
+_PASSES = 60  # steps that more rows are given before their n x n side is made
 _ROWS = 1000  # rows up to which their n x n side is the way to very many features
 _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to nothing
 _DEAR = 100.0  # times tol: a relative change of a weight above this is worth a step on any data
@@ -45,19 +46,24 @@ def newton(
     """
     n, q = loss.X.shape[0], len(loss.penalty)
     theta = loss.loss.start(loss) if start is None else start
+    tol = float(tol)  # it may be a Fraction, which numpy does not know
+    goal = tol * np.sqrt(loss.weight * theta.size)
     spare = n // max(_SAMPLE, 50 * q * loss.K)
     if start is None and not loss.is_wide and spare >= 4:
         theta = _from_a_sample(loss, min(16, spare))
-    if start is None and loss.is_wide and n <= _ROWS and np.all(loss.penalty[:-1] > 0):
-        few, back = row_space(loss)
-        inner = newton(few, max_iter, tol, few.loss.start(few))
-        theta = np.column_stack([back(inner.W), inner.b])
-    tol = float(tol)  # it may be a Fraction, which numpy does not know
-    goal = tol * np.sqrt(loss.weight * theta.size)
+    few = start is None and loss.is_wide and n <= _ROWS and bool((loss.penalty[:-1] > 0).all())
+    if few and n <= _FEW_ROWS:
+        theta = _from_few_rows(loss, max_iter, tol, goal)
     state = begin(loss, theta, goal)
     try:
         yield 0, state
-        outcome = yield from _descend(state, max_iter, goal, proven=True, tol=tol)
+        # Passes may lead more rows to the minimum before an n x n matrix of them is made.
+        most = min(_PASSES, max_iter) if few and n > _FEW_ROWS else max_iter
+        outcome = yield from _descend(state, most, goal, proven=True, tol=tol)
+        if few and n > _FEW_ROWS and outcome == "max_iter":
+            made, state = state.steps, begin(loss, _from_few_rows(loss, max_iter, tol, goal), goal)
+            state.steps = made
+            outcome = yield from _descend(state, max_iter, goal, proven=True, tol=tol)
     except KeyboardInterrupt:
         outcome = "interrupted"
         state.here = loss.at(state.theta, state.root)  # a trial may have left its own
@@ -91,6 +97,13 @@ def penalties_by_loss(loss: Objective, max_iter: int) -> tuple[list[Penalty], Ar
         return state.theta, state.root, outcome == "converged"
 
     return best_penalty(loss, minimum)
+
+
+def _from_few_rows(loss: Objective, max_iter: int, tol: float, goal: float) -> Array:
+    """Near the minimum, by way of an n x n matrix of the rows."""
+    from adaline.procedures.newton._row_space import wide_start
+
+    return wide_start(loss, goal, lambda few: newton(few, max_iter, tol, few.loss.start(few)))
 
 
 def _from_a_sample(loss: Objective, stride: int) -> Array:
