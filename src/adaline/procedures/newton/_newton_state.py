@@ -59,7 +59,7 @@ class NewtonState:
         Rows that the Hessian is transported by.
     transported : TransportedHessian or None
     measured : tuple or None
-        A theta, and the lower bound on the Hessian there.
+        A theta, the lower bound on the Hessian there, and how far that proves the minimum to be.
     """
 
     loss: Objective
@@ -72,7 +72,7 @@ class NewtonState:
     full: int = 0
     sample: Sample | None = None
     transported: TransportedHessian | None = None
-    measured: tuple[Array, CurvatureBound] | None = None
+    measured: tuple[Array, CurvatureBound, float] | None = None
     _solved: tuple[tuple[Any, ...], Array] | None = None
 
     @property
@@ -150,8 +150,9 @@ class NewtonState:
 
     def proven(self) -> bool:
         """Whether the distance from the minimum is proven."""
-        near, error = self.curvature_bound(), self.loss.rounding(self.theta, self.here)
-        return isfinite(radius(near, self.here.g, error, self.loss.top)[2])
+        self.curvature_bound()
+        assert self.measured is not None
+        return isfinite(self.measured[2])
 
     def curvature_bound(self) -> CurvatureBound:
         """A lower bound on the Hessian at theta: of some rows, or of all if some prove nothing."""
@@ -162,12 +163,14 @@ class NewtonState:
                 near = curvature_bound(
                     self.loss, self.theta, self.root, self.known, regular, stride
                 )
-                if isfinite(radius(near, self.here.g, error, top)[2]):
+                away = radius(near, self.here.g, error, top)[2]
+                if isfinite(away):
                     break
             else:
                 if self.loss.K > 1 and is_one_matrix(self.loss) and not self.loss.is_wide:
                     near = joint_bound(self.loss, self.root)
-            self.measured = self.theta, near
+                    away = radius(near, self.here.g, error, top)[2]
+            self.measured = self.theta, near, away
         return self.measured[1]
 
     def _first_length(self, d: Array) -> float:
