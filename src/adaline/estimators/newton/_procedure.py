@@ -26,7 +26,6 @@ from adaline.procedures.steps import finished
 from adaline.results import Array, Fit, NewtonFit
 from adaline.tiles import check_finite, is_sparse
 
-
 _SMALL = 2**16  # numbers in X, too few for threads
 
 

@@ -127,7 +127,7 @@ def _is_plain(loss: Objective) -> bool:
 def _products(loss: Objective) -> Array:
     """G, (n, n)."""
     if _is_plain(loss):
-        return np.asarray(loss.X @ loss.X.T) * (loss.scale[0] ** 2 / loss.penalty[0])
+        return np.asarray(loss.X @ loss.X.T * (loss.scale[0] ** 2 / loss.penalty[0]))
     G = sum(block @ block.T for block in _columns(loss))
     return np.asarray(G.toarray() if is_sparse(G) else G)
 
