@@ -15,9 +15,8 @@ import numpy as np
 from adaline.results import Array, Certificate
 
 _MOST = {np.dtype(np.float64): 15.95, np.dtype(np.float32): 7.22}  # digits that a number can hold
-_NAMES: dict[Any, str] = {
-    np.dtype(t): t.__name__ for t in (np.float64, np.float32)
-}  # which numpy needs 20 microseconds to spell
+# numpy needs 20 microseconds to spell the name of a dtype.
+_NAMES: dict[Any, str] = {np.dtype(t): t.__name__ for t in (np.float64, np.float32)}
 
 
 def half_steps(weights: Any) -> Array:
