@@ -33,6 +33,8 @@ AUTO = np.logspace(-3, 4, 20)
 WIDE, CSR = ("200x2000", "1000x5000"), ("csr 2000x5000", "csr 5000x20000", "csr 50000x100000")
 DENSE = ("100x5", "1000x20", "10000x50", "20000x300", "float32 20000x50", *WIDE)
 TARGETS = ("2000x30, 200 targets", "2000x30, 1000 targets")
+CLASSES = ("10000x50, 3 classes", "10000x50, 6 classes")
+MATRIX = 1000  # columns beyond which a peer's p x p matrix takes longer than a cell may
 LARGEST = {"csr 50000x100000", "1000x5000", "20000x300"}  # left out by --quick
 
 
@@ -62,11 +64,21 @@ def squared(X: Any, y: Any, model: Any) -> float:
 
 def logistic(X: Any, t: Any, model: Any) -> float:
     """|gradient| / |gradient at zero| of the logistic loss with alpha = 1."""
+    if len(model.classes_) > 2:
+        return softmax(X, t, model)
     w, b = np.ravel(model.coef_).astype(np.float64), float(np.ravel(model.intercept_)[0])
     pull = -t / (1.0 + np.exp(np.clip(t * (X @ w + b), -700, 700)))
     g, start = X.T @ pull + w, X.T @ (-t / 2)
     whole = np.hypot(np.linalg.norm(g), pull.sum())
     return float(whole / np.hypot(np.linalg.norm(start), t.sum() / 2))
+
+
+def softmax(X: Any, codes: Any, model: Any) -> float:
+    """The same of more classes than two, with their codes for labels."""
+    Y = np.eye(len(model.classes_))[codes.astype(int)]
+    left, start = (P - Y for P in (model.predict_proba(X), np.full(Y.shape, 1.0 / Y.shape[1])))
+    whole = np.hypot(np.linalg.norm(left.T @ X + model.coef_), np.linalg.norm(left.sum(axis=0)))
+    return float(whole / np.hypot(np.linalg.norm(start.T @ X), np.linalg.norm(start.sum(axis=0))))
 
 
 def nothing(X: Any, y: Any, model: Any) -> float:
@@ -115,7 +127,11 @@ LEARNERS = {
         adaline.LeastSquaresClassifier, LINEAR, SHAPES, squared, classes=True
     ),
     "LogisticRegression": Learner(
-        partial(adaline.LogisticRegression, 1.0), logistics(), SHAPES, logistic, classes=True
+        partial(adaline.LogisticRegression, 1.0),
+        logistics(),
+        (*SHAPES, *CLASSES),
+        logistic,
+        classes=True,
     ),
     "GaussianClassifier": Learner(
         partial(adaline.GaussianClassifier, covariance="shared"),
@@ -129,7 +145,7 @@ LEARNERS = {
 
 def data(shape: str, classes: bool) -> tuple[Any, Any]:
     """Columns that are a little correlated, and targets with noise; text where it is sparse."""
-    kind, _, rest = shape.rpartition(" ") if not shape.endswith("targets") else ("", "", shape)
+    kind, _, rest = ("", "", shape) if ", " in shape else shape.rpartition(" ")
     size, _, many = rest.partition(", ")
     n, p = (int(part) for part in size.split("x"))
     if kind == "csr":
@@ -140,6 +156,9 @@ def data(shape: str, classes: bool) -> tuple[Any, Any]:
     X = rng.standard_normal((n, p))
     X[:, 1:] += 0.5 * X[:, :-1]
     k = int(many.split()[0]) if many else 1
+    if many.endswith("classes"):
+        V = X @ rng.standard_normal((p, k)) / np.sqrt(p) + rng.gumbel(size=(n, k))
+        return X, V.argmax(axis=1)
     Y = X @ rng.standard_normal((p, k)) / np.sqrt(p) + rng.standard_normal((n, k)) + 1.0
     X = X.astype(np.float32) if kind == "float32" else X
     y = Y if k > 1 else Y[:, 0]
@@ -174,6 +193,8 @@ def cell(name: str, shape: str, repeats: int, answers: Any) -> None:
     with threads(1):
         found = {}
         for setting, make in learner.peers.items():
+            if "newton" in setting and X.shape[1] > MATRIX:
+                continue
             model = make()
             times = [cpu(lambda model=model: model.fit(X, y)) for _ in range(2)]
             found[setting] = min(times), learner.gradient(X, y, model)

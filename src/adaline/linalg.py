@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy.linalg.lapack import dgejsv, dpotrf, dtrcon, dtrtri, zpotrf, ztrcon
 
 from adaline.results import Array
 
+_FEW = 64  # columns of a matrix that is small
 _OUT_OF_RANGE = "sums over X leave the range of float64; rescale the columns or the weights."
 UNIT = 2.0**-53  # the unit roundoff: the largest relative error of one rounded operation
 
@@ -24,8 +27,9 @@ It is a few times the least normal number, so that processors that flush to zero
 
 def length(a: Array) -> float:
     """Euclidean length of all numbers in a, also where their squares leave float64's range."""
+    flat = a.ravel()
     with np.errstate(over="ignore"):
-        size = float(np.linalg.norm(a))
+        size = math.sqrt(flat @ flat)
     if 1e-140 < size < 1e140:
         return size
     top = float(np.max(np.abs(a), initial=0.0))
@@ -47,7 +51,21 @@ def add_gram(G: Array, tile: Array) -> Array:
 
 def symmetric(upper: Array) -> Array:
     """The whole matrix whose upper triangle is given."""
+    if len(upper) <= _FEW:
+        return np.where(_is_upper(len(upper)), upper, upper.T)
     return np.triu(upper) + np.triu(upper, 1).T
+
+
+@cache
+def _is_upper(p: int) -> NDArray[np.bool_]:
+    """Which entries of a small p x p matrix are in the upper triangle: to find out takes longer
+    than to factor it."""
+    return np.triu(np.ones((p, p), dtype=bool))
+
+
+def column_lengths(A: Array) -> Array:
+    """Euclidean length of each column of A, whose squares stay in float64's range."""
+    return np.asarray(np.sqrt(np.add.reduce(A * A, axis=0)))
 
 
 def inverse_triangle(R: Array) -> Array | None:
@@ -58,8 +76,11 @@ def inverse_triangle(R: Array) -> Array | None:
 
 def inverse_cholesky(G: Array) -> Array | None:
     """W upper triangular with W' G W = I, or None where G is not positive definite."""
-    R, info = dpotrf(G, lower=0, clean=1)
-    return None if info != 0 or not np.isfinite(R).all() else inverse_triangle(R)
+    R = cholesky(G)
+    if R is None:
+        return None
+    W, info = dtrtri(R)  # what is below the diagonal of R, zeros, stays there
+    return None if info != 0 or not np.isfinite(W).all() else np.asarray(W)
 
 
 def cholesky(G: Array) -> Array | None:

@@ -7,6 +7,7 @@ would lose every digit when features have large means; centred sums do not.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -112,7 +113,7 @@ class Moments:
         exponent = np.zeros(X.shape[1] + Y.shape[1], dtype=np.int64)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is done again, scaled
             m = _of(X, Y, omega, exponent)
-            if in_range(X, Y, np.diag(m.scatter) / (m.weight or 1.0) + m.mean**2, m.mean):
+            if in_range(X, Y, m.scatter.diagonal() / (m.weight or 1.0) + m.mean**2, m.mean):
                 return m
             check_finite(X)
             check_finite(Y, what="y")
@@ -203,13 +204,15 @@ class Moments:
     def in_units(self, exponent: NDArray[np.int64]) -> Moments:
         """The same moments with components divided by 2**exponent instead."""
         shift = self.exponent - exponent
-        return replace(
-            self,
-            mean=np.ldexp(self.mean, shift),
-            scatter=np.ldexp(self.scatter, shift[:, None] + shift),
-            exponent=np.asarray(exponent, dtype=np.int64),
-            rounding=np.ldexp(self.rounding, shift),
-            mean_rounding=np.ldexp(self.mean_rounding, shift),
+        return Moments(
+            self.rows,
+            self.weight,
+            np.ldexp(self.mean, shift),
+            np.ldexp(self.scatter, shift[:, None] + shift),
+            np.asarray(exponent, dtype=np.int64),
+            np.ldexp(self.rounding, shift),
+            np.ldexp(self.mean_rounding, shift),
+            self.targets,
         )
 
     def about_zero(self) -> Moments:
@@ -320,7 +323,7 @@ def _of(
         if thin is not None:
             shift[:p] = 0.0
         G, additions = _gram(X, Y, root, scale, shift) if thin is None else thin
-        squares, total = np.diag(G), G[:, q]
+        squares, total = G.diagonal(), G[:, q]
     weight, total, squares = float(total[q]), total[:q], squares[:q]
     if weight == 0:
         return Moments.empty(p, k)
@@ -331,7 +334,8 @@ def _of(
     mean = shift + total / weight
     moved = np.where(total == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
     unsure = VAGUE if weight < FAINT else 0.0
-    root = total / np.sqrt(weight)  # squares of sums over tiny weights may overflow
+    length = math.sqrt(weight)
+    root = total / length  # squares of sums over tiny weights may overflow
     scatter = _scatter_apart(G, squares, root) if apart else _scatter(G, root)
     return Moments(
         rows=n if not len(omega) else int(np.count_nonzero(omega)),
@@ -339,10 +343,8 @@ def _of(
         mean=mean,
         scatter=scatter,
         exponent=exponent,
-        rounding=np.sqrt(4 * gamma * reach**2 + lost) + np.sqrt(weight) * unsure,
-        mean_rounding=(2 * gamma * reach + lost / np.sqrt(weight)) / np.sqrt(weight)
-        + 2 * UNIT * moved
-        + unsure,
+        rounding=np.sqrt(4 * gamma * reach**2 + lost) + length * unsure,
+        mean_rounding=(2 * gamma * reach + lost / length) / length + 2 * UNIT * moved + unsure,
         targets=k,
     )
 
@@ -350,9 +352,10 @@ def _of(
 def _scatter(G: Array, root: Array) -> Array:
     """Products about the mean from those about the shift; root is the sum over sqrt(weight)."""
     q = len(root)
-    scatter = symmetric(G[:q, :q]) - np.outer(root, root)
+    scatter = symmetric(G[:q, :q]) - root[:, None] * root
     scatter = (scatter + scatter.T) / 2
-    np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
+    if scatter.diagonal().min(initial=0.0) < 0.0:
+        np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
     return scatter
 
 

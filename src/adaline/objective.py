@@ -93,8 +93,8 @@ class Extent(Protocol):
         ...
 
     @property
-    def uncentred(self) -> float:
-        """How much larger sums get where they are made of x instead of z; 1 where they are not."""
+    def uncentred(self) -> Array:
+        """|z - x scale| of the columns where sums are made of x instead of z; else 0, (p + 1,)."""
         ...
 
     def depth(self) -> float:
@@ -231,9 +231,12 @@ class Objective:
         return float(np.max(np.abs(self.offset), initial=0.0))
 
     @property
-    def uncentred(self) -> float:
-        """Of K classes, plain rows are summed as they are."""
-        return 2.0 * (1.0 + NEAR) if self.K > 1 and self.plain else 1.0
+    def uncentred(self) -> Array:
+        """Of K classes, and where they are long, plain rows are summed as they are."""
+        away = np.zeros(len(self.top))
+        if (self.K > 1 or self.is_wide) and self.plain:
+            away[:-1] = np.abs(self.shift)
+        return away
 
     @property
     def is_wide(self) -> bool:
@@ -258,13 +261,13 @@ class Objective:
     def at(self, theta: Array, slopes: Array = _NONE) -> Evaluation:
         """Value and gradient; fills slopes, made by `room`, where given."""
         parts = self.loss.parts(self, theta, slopes)
-        f = sum(float(part[0]) for part in parts)
-        g = np.sum([part[1] for part in parts], axis=0).reshape(theta.shape)
+        f, g = sum(float(part[0]) for part in parts), _added([part[1] for part in parts])
+        g = g.reshape(theta.shape)
         total = float(g[:, -1].sum())
         if not self.intercept:
             g[:, -1] = 0.0
         size = self.loss.size(self, theta, f, total)
-        own = 0.5 * float(np.sum(self.penalty * theta**2))
+        own = 0.5 * float((self.penalty * theta**2).sum())
         least = min(float(part[2]) for part in parts)
         return Evaluation(f + own, g + self.penalty * theta, least, total, size + own)
 
@@ -354,9 +357,9 @@ def penalty_of(alpha: float, scale: Array) -> Array:
     return np.append(np.maximum(own, np.finfo(np.float64).smallest_subnormal * (alpha > 0)), 0.0)
 
 
-def reach(rows: Extent, theta: Array) -> float:
-    """Bound on |theta|'|z| + |offset|, of the output where it is largest."""
-    return float(np.max(np.abs(theta) @ rows.top)) + rows.farthest
+def reach(rows: Extent, theta: Array, away: Array | float = 0.0) -> float:
+    """Bound on |theta|'(|z| + away) + |offset|, of the output where it is largest."""
+    return float((np.abs(theta) @ (rows.top + away)).max()) + rows.farthest
 
 
 def gradient_rounding(
@@ -372,8 +375,8 @@ def _penalty_rounding(penalty: Array, theta: Array) -> Array:
 
     Infinite where the penalty had to be lowered: nothing is proven then.
     """
-    own = 4.0 * UNIT * np.max(np.abs(penalty * theta), axis=0)
-    own += UNDERFLOW * np.max(np.abs(theta), axis=0)  # a penalty too small for float64
+    own = 4.0 * UNIT * np.abs(penalty * theta).max(axis=0)
+    own += UNDERFLOW * np.abs(theta).max(axis=0)  # a penalty too small for float64
     return np.where(penalty < _STEEPEST, own, np.inf)
 
 
@@ -415,8 +418,7 @@ def _spreads(X: Any) -> tuple[Array, Array, Array, Array]:
     if not np.isfinite(sum(float(part[1].sum()) for part in parts)):
         unit = np.ldexp(1.0, -exponents(X, np.empty((n, 0))) - 4)
         parts = over_pieces(lambda i, j: _spread(X, first, unit, i, j), n, p)
-    mean = np.sum([part[0] for part in parts], axis=0) / n
-    square = np.sum([part[1] for part in parts], axis=0) / n
+    mean, square = (_added([part[i] for part in parts]) / n for i in range(2))
     top = np.max([part[2] for part in parts], axis=0)
     return mean / unit, np.sqrt(np.maximum(square - mean**2, 0.0)) / unit, first, top / unit
 
@@ -473,6 +475,11 @@ def _products(
     # Threads of BLAS would change the last digit.
     with one_blas_thread(q) if len(cuts) == 1 and q > FEW else nullcontext():
         return over_cuts(work, cuts)
+
+
+def _added(parts: list[Array]) -> Array:
+    """The sum of vectors, of which there is one where rows are few."""
+    return parts[0] if len(parts) == 1 else np.asarray(np.sum(parts, axis=0))
 
 
 def _summed(parts: Iterable[Array]) -> Array:

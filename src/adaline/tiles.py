@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -109,8 +110,9 @@ def _malformed(X: Any, why: str) -> ValueError:
 
 def as_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Array, Array]:
     """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty."""
-    X = as_csr(X) if is_sparse(X) else X
-    if not is_sparse(X) and getattr(X, "dtype", None) != np.float32:
+    if is_sparse(X):
+        X = as_csr(X)
+    elif getattr(X, "dtype", None) != np.float32:
         X = parameters.numbers("X", X, "rows of numbers")
     if X.ndim != 2:
         raise ParameterError(
@@ -121,8 +123,10 @@ def as_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Array, Array]:
     Y = Y.reshape(-1, 1) if Y.ndim == 1 else Y
     if Y.ndim != 2 or len(Y) != n:
         raise ParameterError(f"X has {n} rows and y has shape {Y.shape}; they need equal lengths.")
-    omega = _NONE if weights is None else parameters.numbers("weights", weights)
-    if weights is not None and omega.shape != (n,):
+    if weights is None:
+        return X, Y, _NONE
+    omega = parameters.numbers("weights", weights)
+    if omega.shape != (n,):
         raise ParameterError(
             f"X has {n} rows and weights have shape {omega.shape}; expected ({n},), one a row."
         )
@@ -178,7 +182,7 @@ def product_of(filled: Iterable[Array], q: int) -> Array:
 
 def tile_rows(q: int) -> int:
     """Rows of a tile with q columns."""
-    return int(np.clip(_TILE // (q + 1), 256, 4096))
+    return min(max(_TILE // (q + 1), 256), 4096)
 
 
 def first_mean(X: Any, Y: Array, scale: Array, rows: int, omega: Array = _NONE) -> Array:
@@ -191,10 +195,13 @@ def first_mean(X: Any, Y: Array, scale: Array, rows: int, omega: Array = _NONE) 
     x = np.ascontiguousarray(x, dtype=np.float64)  # the same bits whatever came in
     if not len(x):
         return np.zeros(len(scale))
-    y = Y[head]
-    away = np.concatenate([np.mean(x - x[0], axis=0), np.mean(y - y[0], axis=0)])
-    shift = (np.concatenate([x[0], y[0]]) + away) * scale
-    return np.where(np.isfinite(shift), shift, 0.0)
+    y, p, shift = Y[head], x.shape[1], np.empty(len(scale))
+    shift[:p] = x[0] + (x - x[0]).sum(axis=0) / len(x)
+    shift[p:] = y[0] + (y - y[0]).sum(axis=0) / len(y)
+    shift *= scale
+    if not np.isfinite(shift).all():
+        shift[~np.isfinite(shift)] = 0.0
+    return shift
 
 
 def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
@@ -212,6 +219,8 @@ def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
 
 def in_range(X: Any, Y: Array, squares: Array, mean: Array) -> bool:
     """Whether no square can have left float64, judged by the mean squares of (x, y)."""
+    if squares.min(initial=1.0) > 1 / _SAFE and squares.max(initial=1.0) < _SAFE:
+        return True  # as nearly always
     zero = (squares == 0) & (mean == 0)
     if not np.all((squares < _SAFE) & ((squares > 1 / _SAFE) | zero)):
         return False
@@ -261,7 +270,7 @@ def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str
     """
     values = X.data if is_sparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        if values.dtype.kind not in "fc" or np.isfinite(np.sum(values, dtype=np.float64)):
+        if values.dtype.kind not in "fc" or isfinite(values.sum(dtype=np.float64)):
             return  # one NaN or infinity would have reached the sum
     bad = ~np.isfinite(values)
     if not bad.any():

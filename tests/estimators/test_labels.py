@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.utils.multiclass import check_classification_targets
 
 from adaline import (
     Adaline,
@@ -86,3 +89,54 @@ def test_labels_without_an_order_are_refused_in_a_sentence(learner, kind, rng):
     y, sentence = MIXED[kind]
     with pytest.raises((ValueError, TypeError), match=sentence):
         learner().fit(rng.standard_normal((10, 2)), y)
+
+
+WHOLE = np.array([0.0, 1.0, 2.0] * 10)
+VERDICTS = {
+    "whole numbers": WHOLE,
+    "whole numbers of float32": WHOLE.astype(np.float32),
+    "whole numbers of float16": WHOLE.astype(np.float16),
+    "below zero, and minus zero": np.array([-0.0, 0.0, -3.0] * 10),
+    "fractions": WHOLE + 0.5,
+    "one fraction": np.append(WHOLE, 0.25),
+    "far apart": WHOLE * 1e12,
+    "too large for an integer": WHOLE * 1e300,
+    "nearly all different": np.arange(30.0),
+    "all different": np.arange(30.0) * 1e6,
+    "half of them different": np.repeat(np.arange(15.0), 2),
+    "texts, nearly all different": np.arange(30).astype(str),
+    "truth values": WHOLE > 1.0,
+    "a column apart": np.column_stack([WHOLE, WHOLE])[:, 0],
+}
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_labels_are_refused_and_warned_of_as_by_scikit_learn(kind, rng):
+    y = VERDICTS[kind]
+    X = rng.standard_normal((len(y), 2))
+
+    def verdict(learn):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
+            try:
+                learn()
+            except ValueError:
+                return "refused"
+        return any("unique classes" in str(t.message) for t in told)
+
+    model = LeastSquaresClassifier()
+    ours = verdict(lambda: model.fit(X, y))
+    assert ours == verdict(lambda: check_classification_targets(y))
+    if ours != "refused":
+        np.testing.assert_array_equal(model.classes_, np.unique(y))
+        assert model.classes_.dtype == y.dtype
+
+
+def test_a_stream_of_whole_floats_keeps_its_classes(rng):
+    X = rng.standard_normal((6, 2))
+    model = LeastSquaresClassifier()
+    model.partial_fit(X, np.array([0.0, 2.0] * 3, dtype=np.float32), classes=[0, 1, 2])
+    assert model.classes_.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X, np.array([0.0, 3.0] * 3))

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from adaline.losses.logistic import logistic_loss
 from adaline.procedures.firth.firth import firth
+from adaline.procedures.newton import curvature
 from adaline.procedures.newton import newton as module
 from adaline.procedures.newton.newton import newton
 from reference_logistic import firth_score, minimum
@@ -213,3 +214,47 @@ def test_large_fits_are_proven_and_the_same_for_one_thread_and_two(rng, monkeypa
     away = exact.W - fits[0].W
     away -= away.mean(axis=0) if K > 2 else 0.0
     assert np.linalg.norm(away) <= sum(bounds)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_the_hessian_of_all_classes_is_the_sum_over_rows(rng, intercept, weighted):
+    X, codes = sample(rng, n=60, K=3)
+    omega = rng.uniform(0.5, 2, len(X)) if weighted else np.empty(0)
+    loss = logistic_loss(X, codes, 3, omega, 0.5, intercept)
+    P = loss.room()
+    loss.at(rng.normal(size=(3, 4)), P)
+    Z = np.column_stack([X * loss.scale - loss.shift, np.full(len(X), float(intercept))])
+    H = np.zeros((12, 12))
+    for p, z, o in zip(P, Z, omega if weighted else np.ones(len(X)), strict=True):
+        H += o * np.kron(np.diag(p) - np.outer(p, p), np.outer(z, z))
+    H += np.diag(np.tile(loss.penalty, 3))
+    if not intercept:
+        H += np.diag(np.tile([0.0, 0.0, 0.0, 1.0], 3))
+    c = H.reshape(3, 4, 3, 4).trace(axis1=0, axis2=2).diagonal() / 9
+    H += np.kron(np.ones((3, 3)), np.diag(c))
+    np.testing.assert_allclose(curvature.full_hessian(loss, P), H, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("K", [3, 5])
+@pytest.mark.parametrize("alpha", [1e-6, 1.0])
+@pytest.mark.parametrize("noise", [1.0, 0.01])
+def test_one_block_for_all_classes_leads_to_the_same_minimum(rng, monkeypatch, K, alpha, noise):
+    X, codes = sample(rng, K=K, noise=noise)
+    codes[:K] = range(K)  # without rows of a class its bias has no minimum
+    loss = logistic_loss(X, codes, K, np.empty(0), alpha, True)
+    whole = newton(loss, 1000)
+    monkeypatch.setattr(curvature, "_DEAR", 0)
+    blocks = newton(loss, 1000)
+    assert whole.certificate.kind == blocks.certificate.kind == "optimal"
+    away = np.linalg.norm(whole.W - blocks.W)
+    bounds = (fit.certificate.evidence["distance_bound"] for fit in (whole, blocks))
+    assert away <= sum(bounds)
+
+
+def test_columns_that_depend_on_others_are_told_of_with_one_block_too(rng, monkeypatch):
+    monkeypatch.setattr(curvature, "_DEAR", 0)
+    X, codes = sample(rng, K=3)
+    X = np.column_stack([X, X[:, 0]])
+    fit = newton(logistic_loss(X, codes, 3, np.empty(0), 1e-300, True))
+    assert fit.rank < fit.theta.size

@@ -25,8 +25,7 @@ def delivered(fit: F, dtype: Any) -> F:
     claimed = fit.certificate.kind not in ("unproven", "undecided")
     if not claimed:
         return fit
-    finite = bool(np.isfinite(fit.W).all() and np.isfinite(fit.b).all())
-    if np.dtype(dtype) == np.float64 and finite:
+    if np.dtype(dtype) == np.float64 and np.isfinite(fit.W).all() and np.isfinite(fit.b).all():
         return fit
     with np.errstate(over="ignore"):
         W, b = fit.W.astype(dtype), fit.b.astype(dtype)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates._digits import stated, stated_together
-from adaline.linalg import UNDERFLOW, UNIT, lengths
+from adaline.linalg import UNDERFLOW, UNIT, column_lengths, lengths
 from adaline.results import Array, Certificate, Fit
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
@@ -33,12 +33,12 @@ def gamma(k: int) -> float:
 
 def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
     """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`."""
-    p = len(W)
-    E = W.T @ G @ W - np.eye(p)
-    size = np.linalg.norm(W, axis=0).sum() * np.linalg.norm(np.abs(G) @ np.abs(W))
+    p, sizes = len(W), np.abs(W)
+    E = W.T @ G @ W
+    E.flat[:: p + 1] -= 1.0
+    size = column_lengths(W).sum() * np.linalg.norm(np.abs(G) @ sizes)
     own = gamma(2 * p + 2) * size
-    spread = np.linalg.norm(np.abs(W).T @ rounding)
-    drift = np.linalg.norm(np.abs(W).T @ coupling)
+    spread, drift = np.linalg.norm(rounding @ sizes), np.linalg.norm(coupling @ sizes)
     return float(_SLACK * (np.linalg.norm(E) + own + spread**2 + 2 * drift))
 
 
@@ -76,13 +76,14 @@ def after_correction(
     p = len(g)
     if not alpha < 1:
         return np.full(g.shape, np.inf)
-    size = np.abs(W).T @ np.abs(g)
-    own = gamma(p + 1) * np.linalg.norm(size, axis=0)
-    u = np.linalg.norm(W.T @ g, axis=0) + own
-    doubt = np.linalg.norm(np.abs(W).T @ noise, axis=0) + rows_noise
+    sizes = np.abs(W)
+    size = sizes.T @ np.abs(g)
+    own = gamma(p + 1) * column_lengths(size)
+    u = column_lengths(W.T @ g) + own
+    doubt = column_lengths(sizes.T @ noise) + rows_noise
     reach = (alpha * u + doubt) / (1 - alpha) + own
-    far = np.multiply.outer(np.linalg.norm(W, axis=1), reach)
-    return np.asarray(_SLACK * (far + gamma(p + 2) * (np.abs(W) @ size)))
+    far = np.multiply.outer(column_lengths(W.T), reach)
+    return np.asarray(_SLACK * (far + gamma(p + 2) * (sizes @ size)))
 
 
 def in_users_units(bounds: Array, exponent: NDArray[np.int64]) -> Array:

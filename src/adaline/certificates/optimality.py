@@ -24,10 +24,11 @@ share: shifts of all classes together change no probability, and are left out of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log1p, sqrt
 
 import numpy as np
 
-from adaline.linalg import UNIT, length
+from adaline.linalg import UNIT, length, lengths
 from adaline.results import Array, Certificate
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
@@ -52,7 +53,7 @@ class CurvatureBound:
     def lengths(self, G: Array) -> Array:
         """|g| in the metric M^-1 of each row g of G (K, q)."""
         if len(self.A):
-            return np.asarray(np.sqrt(self.loss) * np.array([length(g) for g in G @ self.A]))
+            return np.asarray(sqrt(self.loss) * lengths(G @ self.A))
         assert self.alpha is not None
         assert self.mean is not None
         w = G[:, :-1] - G[:, -1:] * self.mean
@@ -61,7 +62,7 @@ class CurvatureBound:
 
     def doubt(self, rounding: Array, K: int) -> float:
         """A bound on |e| in the metric M^-1 for e (K, q) with |e_kj| <= rounding_j."""
-        return float(np.sqrt(K) * np.linalg.norm(self.deviations() * rounding, 1))
+        return sqrt(K) * float((self.deviations() * rounding).sum())
 
     def fastest(self, top: Array, K: int) -> float:
         """rho: how fast a value, or the difference of two, can move, for rows |z_j| <= top_j."""
@@ -70,14 +71,14 @@ class CurvatureBound:
     def farthest(self, top: Array) -> float:
         """The largest |z| in the metric M^-1, for rows with |z_j| <= top_j."""
         if len(self.A):
-            return float(np.sqrt(self.loss) * length(np.abs(self.A).T @ top))
+            return sqrt(self.loss) * length(top @ np.abs(self.A))
         bias = 1.0 / self.h if self.h > 0 else 0.0
         return float(np.sqrt(self.loss * (self.far + bias)))
 
     def deviations(self) -> Array:
         """Root of the diagonal of M^-1: how far each weight can be where delta = 1."""
         if len(self.A):
-            return np.asarray(np.sqrt(self.loss) * np.linalg.norm(self.A, axis=1))
+            return np.asarray(sqrt(self.loss) * np.linalg.norm(self.A, axis=1))
         assert self.alpha is not None
         assert self.mean is not None
         own = 1.0 / self.alpha
@@ -141,7 +142,7 @@ def radius(
     nu *= _SLACK
     if not rho * nu < 1.0:
         return nu, rho, np.inf
-    return nu, rho, float(-np.log1p(-rho * nu) / rho) * _SLACK if rho > 0 else nu
+    return nu, rho, -log1p(-rho * nu) / rho * _SLACK if rho > 0 else nu
 
 
 def optimality(

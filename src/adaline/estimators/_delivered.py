@@ -44,6 +44,8 @@ def is_as_learned(shown: Any, learned: Array, dtype: Any) -> Any:
 
 def rounded_to(weights: Array, dtype: Any) -> Any:
     """The weights in another dtype; what is too large for it becomes infinite, silently."""
+    if dtype == weights.dtype:
+        return weights
     with np.errstate(over="ignore"):
         return weights.astype(dtype, copy=False)
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from adaline.class_tiles import Codes
 
 
+_PLAIN_KINDS = "iubfU"  # dtypes of which scikit-learn takes any vector, after 0.1 ms of looking
+_EXACT = 2.0**53  # whole numbers below this, and their differences, are exact in float64
+
+
 def labels_of_rows(y: Any, X: Any) -> NDArray[Any]:
     """Labels as a vector, one a row of X."""
     return _labels(y, X.shape[0])
@@ -25,15 +29,23 @@ def labels_of_rows(y: Any, X: Any) -> NDArray[Any]:
 def _labels(y: Any, n: int) -> NDArray[Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    try:
-        labels: NDArray[Any] = column_or_1d(parameters.array("y", y), warn=True)
-    except (ValueError, TypeError) as error:
-        raise named(error, "y") from None
+    labels = _as_vector(y)
     if len(labels) != n:
         raise ParameterError(f"X has {n} rows and y has {len(labels)} labels; give one a row.")
     if labels.dtype.kind == "U" and isinstance(y, list | tuple):
         _refuse_mixed(y)
     return plain(labels, "y")
+
+
+def _as_vector(y: Any) -> NDArray[Any]:
+    """y as an array (n,), by scikit-learn's validation where it might have something to say."""
+    array = parameters.array("y", y)
+    if array.ndim == 1 and array.dtype.kind in _PLAIN_KINDS:
+        return np.ascontiguousarray(array)
+    try:
+        return np.asarray(column_or_1d(array, warn=True))
+    except (ValueError, TypeError) as error:
+        raise named(error, "y") from None
 
 
 def _refuse_mixed(y: Any) -> None:
@@ -150,17 +162,22 @@ def encode(
     """Sorted classes (those given, or those of y), and the index among them of each label.
 
     Two classes at least, and without a stream's classes two with rows of positive weight omega:
-    a row of weight zero is no sample. Integers in a small range are counted, which is much
+    a row of weight zero is no sample. Whole numbers in a small range are counted, which is much
     quicker than sorting them.
     """
-    if y.dtype.kind in "iu" and len(y) and int(y.max()) - int(y.min()) <= 4 * len(y) + 64:
-        found, codes = _counted(y, classes)
+    whole = _whole_in_small_range(y)
+    if whole is not None:
+        found, codes = _counted(whole, classes)
+        if whole is not y:
+            found = found.astype(y.dtype) if classes is None else classes
+            _check_by_sklearn(y, len(found))
     else:
-        try:
-            check_classification_targets(y)
-        except (ValueError, TypeError) as error:
-            raise named(error, "y") from None
+        discrete = y.dtype.kind in "iubU"
+        if not discrete:
+            _check_by_sklearn(y)
         found = np.unique(y) if classes is None else classes
+        if discrete:
+            _check_by_sklearn(y, len(found))
         codes = codes_of(y, found)
     if len(found) < 2:
         raise ValueError(
@@ -170,6 +187,34 @@ def encode(
     if classes is None and omega is not None:
         _check_weights(found, codes, omega)
     return found, codes
+
+
+def _whole_in_small_range(y: NDArray[Any]) -> NDArray[Any] | None:
+    """Labels as integers, where they are whole numbers in a range that can be counted."""
+    if y.dtype.kind not in "iuf" or not len(y):
+        return None
+    low, high = y.min().item(), y.max().item()  # float16 knows no 2**53
+    if y.dtype.kind == "f" and not -_EXACT < low <= high < _EXACT:
+        return None
+    if int(high) - int(low) > 4 * len(y) + 64:
+        return None
+    if y.dtype.kind != "f":
+        return y
+    whole = y.astype(np.int64)
+    return whole if (whole == y).all() else None
+
+
+def _check_by_sklearn(y: NDArray[Any], different: int | None = None) -> None:
+    """Refuse labels as scikit-learn does, and warn where there are nearly as many as rows.
+
+    It takes labels that are discrete, and of which only so many are different, without a word.
+    """
+    if different is not None and different <= max(len(y) // 2, 2):
+        return
+    try:
+        check_classification_targets(y)
+    except (ValueError, TypeError) as error:
+        raise named(error, "y") from None
 
 
 def _check_weights(classes: NDArray[Any], codes: Codes, omega: Array) -> None:

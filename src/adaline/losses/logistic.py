@@ -7,14 +7,15 @@ Lecture: 5.9, logistic regression.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import over_pieces
+from adaline._threads import one_blas_thread, over_pieces
 from adaline.kernels.losses import losses
-from adaline.kernels.losses.links import LOGISTIC
+from adaline.kernels.losses.links import LOGISTIC, ROWS
 from adaline.linalg import UNIT
 from adaline.objective import Extent, Objective, Part, reach
 from adaline.results import Array
@@ -31,7 +32,8 @@ class Logistic:
     def parts(self, rows: Objective, theta: Array, slopes: Array) -> list[Part]:
         """Sums over pieces of the rows."""
         if rows.K == 1:
-            return rows.neuron(LOGISTIC, theta, slopes)
+            long = rows.is_wide and rows.plain
+            return _long_rows(rows, theta, slopes) if long else rows.neuron(LOGISTIC, theta, slopes)
         probability = slopes.reshape(-1, rows.K)
         if rows.centred:
             return _classes(rows, theta, probability)
@@ -44,11 +46,12 @@ class Logistic:
     def rounding(self, rows: Extent, theta: Array, slopes: float) -> Array:
         """Slopes are at most 1, and values v are off by less than (p + 4) u |theta|'|z|.
 
-        A sum of n terms in tiles: |error| <= (rows in a tile + tiles) u sum |terms|.
+        A sum of n terms in tiles: |error| <= (rows in a tile + tiles) u sum |terms|. Sums of x in
+        the place of z have larger terms, and a second one is taken from them to centre them.
         """
-        each = rows.depth() + 0.25 * (len(rows.top) + 3) * reach(rows, theta) + 8.0
-        each *= rows.uncentred
-        return np.asarray(1.01 * UNIT * each * np.sqrt(rows.weight) * rows.length)
+        away, root = rows.uncentred, sqrt(rows.weight)
+        each = rows.depth() + 0.25 * (len(rows.top) + 3) * reach(rows, theta, 2.0 * away) + 8.0
+        return np.asarray(1.01 * UNIT * each * root * (rows.length + 4.0 * root * away))
 
     def start(self, rows: Objective) -> Array:
         """Equal probabilities."""
@@ -80,6 +83,35 @@ def logistic_loss(
     target = 2.0 * codes - 1.0 if K == 2 else np.ascontiguousarray(codes)
     outputs = 1 if K == 2 else K
     return Objective.of(Logistic(), X, target, omega, alpha, intercept, K=outputs)
+
+
+def _long_rows(rows: Objective, theta: Array, slopes: Array) -> list[Part]:
+    """One output, of rows so long that products by BLAS, of X as it is, are quickest."""
+    X, (W, b) = rows.X, rows.original(theta)
+
+    def of_block(i: int, j: int) -> tuple[float, Array, float, float]:
+        """Loss, sums of r x and of r, and the least lead."""
+        t, omega = rows.target[i:j], rows.omega[i:j] if len(rows.omega) else 1.0
+        v = X[i:j] @ W[0] + b[0]
+        m = t * (v + rows.offset[i:j] if len(rows.offset) else v)
+        e = np.exp(-np.abs(m))
+        loss = omega * (np.log1p(e) + np.maximum(-m, 0.0))
+        r = -t * omega * np.where(m <= 0.0, 1.0, e) / (1.0 + e)
+        if len(slopes):
+            slopes[i:j] = np.sqrt(omega * e) / (1.0 + e)
+        least = np.where(omega > 0.0, m, np.inf).min(initial=np.inf)
+        return float(loss.sum()), r @ X[i:j], float(r.sum()), float(least)
+
+    def of_piece(i: int, j: int) -> Part:
+        f, g, total, least = 0.0, np.zeros(X.shape[1]), 0.0, np.inf
+        with one_blas_thread(1):  # threads of BLAS would change the last digit
+            for k in range(i, j, ROWS):  # both products of a block read it once from memory
+                part, part_g, part_total, low = of_block(k, min(k + ROWS, j))
+                f, total, least = f + part, total + part_total, min(least, low)
+                g += part_g
+        return f, np.append(g * rows.scale - total * rows.shift, total), least
+
+    return over_pieces(of_piece, *X.shape)
 
 
 def _classes(rows: Objective, theta: Array, probability: Array) -> list[Part]:

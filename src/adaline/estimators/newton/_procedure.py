@@ -7,6 +7,7 @@ question whether a maximum of the likelihood exists load where they are needed.
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from adaline._threads import one_blas_thread
 from adaline.errors import RankDeficientWarning
 from adaline.estimators._progress import FRAMES, Audience
 from adaline.losses.logistic import logistic_loss
@@ -23,6 +25,8 @@ from adaline.procedures.newton.newton import newton, newton_auto, penalties_by_l
 from adaline.procedures.steps import finished
 from adaline.results import Array, Fit, NewtonFit
 from adaline.tiles import check_finite, is_sparse
+
+_SMALL = 2**16  # numbers in X, too few for threads
 
 
 def is_wide(model: Any, X: Any) -> bool:
@@ -41,6 +45,13 @@ def objective_of(model: Any, X: Any, codes: Any, omega: Array) -> Objective:
 
 def learned(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
     """The weights; sets alpha_, n_iter_ and what `summary` needs. `hear` is told of each step."""
+    # To set and reset the threads of BLAS for each small matrix would take as long as its factor.
+    small = X.shape[0] * X.shape[1] <= _SMALL
+    with one_blas_thread(1) if small else nullcontext():
+        return _learned(model, X, codes, omega, hear)
+
+
+def _learned(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
     model.alpha_ = 0.0 if isinstance(model.alpha, str) else float(model.alpha)
     model._information = model.column_scale_ = None
     if is_sparse(X):

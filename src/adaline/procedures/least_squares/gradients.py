@@ -31,16 +31,21 @@ def gradients(
     cuts = [k * i // passes for i in range(passes + 1)]
 
     def of_piece(i: int, j: int) -> tuple[Array, Array, Array]:
+        if passes == 1:
+            return of_targets(i, j, 0, k)
         g, g_low, squares = np.empty_like(high), np.empty_like(high), np.empty(k)
         for s, e in pairwise(cuts):
-            of_y = scale, Y[i:j], which[s:e], y_scale[s:e], rows.omega[i:j], high[s:e], tail[s:e]
-            if is_sparse(X):
-                entries = X.data, X.indices, X.indptr[i : j + 1]
-                found = double_double.gradients_sparse(*entries, *of_y)
-            else:
-                found = double_double.gradients_dense(X[i:j], rows.X_low[i:j], *of_y)
-            g[s:e], g_low[s:e], squares[s:e] = found
+            g[s:e], g_low[s:e], squares[s:e] = of_targets(i, j, s, e)
         return g, g_low, squares
+
+    def of_targets(i: int, j: int, s: int, e: int) -> tuple[Array, Array, Array]:
+        of_y = scale, Y[i:j], which[s:e], y_scale[s:e], rows.omega[i:j], high[s:e], tail[s:e]
+        if is_sparse(X):
+            entries = X.data, X.indices, X.indptr[i : j + 1]
+            found: tuple[Array, Array, Array] = double_double.gradients_sparse(*entries, *of_y)
+        else:
+            found = double_double.gradients_dense(X[i:j], rows.X_low[i:j], *of_y)
+        return found
 
     (g, g_low, squares), *others = over_pieces(of_piece, X.shape[0], len(theta))
     for part, part_low, part_squares in others:
@@ -53,5 +58,5 @@ def gradients(
 def minus_product(*arrays: Array) -> tuple[Array, Array]:
     """g + g_low - a (c + c_low) in double-double, from these five arrays of one shape."""
     shape = arrays[0].shape
-    high, low = double_double.minus_product(*(np.ravel(a) for a in arrays))
+    high, low = double_double.minus_product(*(a.ravel() for a in arrays))
     return high.reshape(shape), low.reshape(shape)

@@ -61,11 +61,12 @@ def in_unit_columns(m: Moments, intercept: bool) -> Moments:
 
     Products of one target with another are not kept where targets are many.
     """
-    squares = np.diag(m.scatter) + (0.0 if intercept else m.weight * m.mean**2)
+    squares = m.scatter.diagonal()
+    if not intercept:
+        squares = squares + m.weight * m.mean**2
     # A column that is constant up to rounding has no length to be measured by.
     length = np.where(squares > m.rounding**2, np.sqrt(np.maximum(squares, 0.0)), 0.0)
-    step = np.where(length > 0, np.frexp(length)[1], 0)
-    exponent = np.asarray(m.exponent + step, dtype=np.int64)
+    exponent = np.asarray(m.exponent + np.frexp(length)[1], dtype=np.int64)
     scaled = m.in_units(exponent) if m.targets <= _FEW else _targets_apart(m, exponent)
     return scaled if intercept else scaled.about_zero()
 
@@ -96,6 +97,8 @@ def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:
 
 def penalty(m: Moments, ridge: float | Array) -> Array:
     """ridge |w|^2, or sum ridge_j w_j^2, on weights in the units of m."""
+    if isinstance(ridge, float) and ridge == 0.0:
+        return np.zeros(m.p)
     with np.errstate(over="ignore"):  # columns of 1e-160; the factorisation says what to do
         return np.asarray(np.ldexp(ridge, -2 * m.exponent[: m.p]), dtype=np.float64)
 
@@ -110,7 +113,8 @@ def normal_equations(m: Moments, intercept: bool, ridge: float | Array) -> Norma
     m = in_unit_columns(m, intercept)
     p = m.p
     D = penalty(m, ridge)
-    G = m.scatter[:p, :p] + np.diag(D)
+    G = m.scatter[:p, :p].copy()
+    G.flat[:: p + 1] += D
     W = inverse_cholesky(G)
     if W is None:
         return None

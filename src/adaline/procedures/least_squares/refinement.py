@@ -7,6 +7,7 @@ gradients A'(y - A theta) about the means. Targets are corrected together and st
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import hypot, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,8 @@ from adaline.certificates.digits import (
 )
 from adaline.kernels.double_double import double_double
 from adaline.kernels.double_double.corrections import corrections
-from adaline.linalg import UNIT
+from adaline.linalg import UNIT, column_lengths
+from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import gradients, minus_product
 from adaline.procedures.least_squares.normal_equations import Normal
@@ -40,11 +42,13 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
         normal = replace(normal, alpha=alpha)
     m, p = normal.m, normal.m.p
     found = _corrected(normal, rows)
-    exponent = np.vstack([normal.weights_exponent, m.exponent[p:]])  # the bias has y's units
+    exponent = np.empty((p + 1, m.targets), dtype=np.int64)
+    exponent[:p], exponent[p] = normal.weights_exponent, m.exponent[p:]  # the bias has y's units
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
     bound = in_users_units(bound, exponent)
     with np.errstate(over="ignore"):
         theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
+        squares = np.ldexp(found.squares, 2 * m.exponent[p:])  # may be infinite; weights are not
     used = slice(None) if normal.intercept else slice(p)
     certificate = certificate_of_digits(
         theta[used],
@@ -53,8 +57,6 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
         normal.alpha,
         normal.condition,
     )
-    with np.errstate(over="ignore"):  # squares of targets of 1e200 are infinite; weights are not
-        squares = np.ldexp(found.squares, 2 * m.exponent[p:])
     return ClosedFit(
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
@@ -85,27 +87,30 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
     """Corrections of (w, b) until the bounds are small enough or no longer shrink."""
     m, k = normal.m, normal.m.targets
     theta, lengths = first_guess(normal), target_lengths(normal)
-    floor, unknown = floors(normal, lengths), np.full_like(theta, np.inf)
-    found = _Found(theta, np.zeros_like(theta), unknown, floor, np.zeros(k))
+    floor, unknown = floors(normal, lengths), np.full(theta.shape, np.inf)
+    found = _Found(theta, np.zeros(theta.shape), unknown, floor, np.zeros(k))
     on = np.arange(k)
     least, stalls = np.full(k, np.inf), np.zeros(k, dtype=np.int64)
     while len(on) and found.passes < _MAX_CORRECTIONS:
         found.passes += 1
-        theta, low = found.theta[:, on], found.low[:, on]
+        at = on if len(on) < k else slice(None)  # a slice is quicker
+        theta, low = found.theta[:, at], found.low[:, at]
         g, noise, rows_noise, squares = _gradients(normal, rows, on, theta, low, lengths[on])
         with between_passes(m.rows, m.p):
             step, bound, pull = correction(normal, g, noise, rows_noise)
         away = ~(pull <= 4.0 * least)  # steps that lead away are not made
-        step[:, away], bound[:, away] = 0.0, found.bound[:, on[away]]
+        if away.any():
+            step[:, away], bound[:, away] = 0.0, found.bound[:, on[away]]
         theta, low = added(theta, low, step)
         if not normal.intercept:
             theta[-1], low[-1], bound[-1] = 0.0, 0.0, 0.0
-        squares -= np.einsum("jt,jt->t", step[:-1], g[:-1]) + g[-1] ** 2 / m.weight
-        found.theta[:, on], found.low[:, on], found.bound[:, on] = theta, low, bound
-        found.squares[on] = np.maximum(squares, 0.0)
-        size = np.maximum(np.abs(theta), floor[:, on])
-        moved = np.max(np.abs(step) / size, axis=0, initial=0.0)
-        done = np.all(bound + 4 * UNIT**2 * size <= _ENOUGH * size, axis=0) | (moved <= UNIT / 64)
+        squares -= (step[:-1] * g[:-1]).sum(axis=0) + g[-1] ** 2 / m.weight
+        found.theta[:, at], found.low[:, at], found.bound[:, at] = theta, low, bound
+        found.squares[at] = np.maximum(squares, 0.0)
+        size = np.maximum(np.abs(theta), floor[:, at])
+        moved = (np.abs(step) / size).max(axis=0, initial=0.0)
+        close = bound + 4 * UNIT**2 * size <= _ENOUGH * size
+        done = close.all(axis=0) | (moved <= UNIT / 64)
         stalls = np.where(pull > least / 2, stalls + 1, 0)
         # Three times without contracting: this is what float64 factors can give.
         more = ~done & (stalls < 3) & ~away
@@ -124,8 +129,8 @@ def first_guess(normal: Normal) -> Array:
     theta = np.zeros((p + 1, m.targets))
     # Moments too ill-conditioned to factor are too ill-conditioned to start from.
     if normal.from_moments:
-        c = np.vstack([m.scatter[:p, p:], np.zeros(m.targets)])
-        _, theta = corrections(normal.W, m.mean[:p], m.weight, c)
+        theta[:p] = m.scatter[:p, p:]
+        _, theta = corrections(normal.W, m.mean[:p], m.weight, theta)
     theta[p] = theta[p] + m.mean[p:] if normal.intercept else 0.0
     return theta
 
@@ -167,11 +172,10 @@ def about_the_centre(
     noise = np.multiply.outer(8 * additions * UNIT**2 * lengths, np.sqrt(squares))
     rows_noise = 2 * (p + 3) ** 2 * UNIT**2 * (lengths_y + lengths @ np.abs(theta))
     # Towards the centre: sum (x - mean) r = sum x r - mean sum r, and the penalty's pull.
-    a = np.repeat(np.append(m.mean[:p], 0.0)[:, None], k, axis=1)
-    c, c_low = (np.repeat(v[None, p], p + 1, axis=0) for v in (g, g_low))
+    a, D, c, c_low = np.zeros((4, p + 1, k))
+    a[:p], D[:p], c[:], c_low[:] = m.mean[:p, None], normal.ridge[:, None], g[p], g_low[p]
     noise += np.abs(a) * noise[p] + 4 * UNIT**2 * (np.abs(g) + np.abs(a * c))
     g, g_low = minus_product(g, g_low, a, c, c_low)
-    D = np.repeat(np.append(normal.ridge, 0.0)[:, None], k, axis=1)
     noise += 4 * UNIT**2 * (np.abs(g) + D * np.abs(theta))
     g, _ = minus_product(g, g_low, D, theta, low)
     noise += UNIT * np.abs(g) + 1e-290
@@ -185,18 +189,19 @@ def correction(
 ) -> tuple[Array, Array, Array]:
     """Corrections of (w, b), how far the exact solutions may still be after them, and |W'g|."""
     m, W, p = normal.m, normal.W, normal.m.p
-    mean, root = m.mean[:p], np.sqrt(m.weight)
+    mean, root = m.mean[:p], sqrt(m.weight)
     u, step = corrections(W, mean, m.weight, g)
     whole = np.zeros((p + 1, p + 1))  # the bias about the centre is uncoupled from the weights
     whole[:p, :p], whole[p, p] = W, 1 / root
     bound = after_correction(whole, normal.alpha, g, noise, rows_noise)
     # b = c - mean'w: the row of b among (w, c) is (-mean'W, 1/root).
-    row = np.hypot(np.linalg.norm(mean @ W), 1 / root)
+    v = mean @ W
+    row = hypot(sqrt(v @ v), 1 / root)
     reach = bound[p] * root * row
     moved, sizes = np.abs(step[:p]), np.abs(W) @ np.abs(u)
     own = gamma(p + 4) * (np.abs(g[p]) / m.weight + np.abs(mean) @ (moved + sizes))
     bound[p] = reach + own + gamma(p + 2) * (np.abs(mean) @ moved)
-    return step, bound, np.linalg.norm(u, axis=0)
+    return step, bound, column_lengths(u)
 
 
 def added(theta: Array, low: Array, step: Array) -> tuple[Array, Array]:
@@ -211,15 +216,20 @@ def added(theta: Array, low: Array, step: Array) -> tuple[Array, Array]:
 def raw_lengths(normal: Normal) -> Array:
     """Bounds on the lengths of the columns of X about zero, and of the column of ones, (p + 1,)."""
     m, p = normal.m, normal.m.p
-    x = np.sqrt(np.diag(m.scatter)[:p] + m.weight * m.mean[:p] ** 2) + m.rounding[:p]
-    return np.append(x, np.sqrt(m.weight))
+    lengths = np.empty(p + 1)
+    lengths[:p] = _lengths_about_zero(m)[:p]
+    lengths[p] = sqrt(m.weight)
+    return lengths
 
 
 def target_lengths(normal: Normal) -> Array:
     """Bounds on the lengths of the targets about zero, (k,)."""
-    m, p = normal.m, normal.m.p
-    squares = np.diag(m.scatter)[p:] + m.weight * m.mean[p:] ** 2
-    return np.asarray(np.sqrt(squares) + m.rounding[p:])
+    return _lengths_about_zero(normal.m)[normal.m.p :]
+
+
+def _lengths_about_zero(m: Moments) -> Array:
+    """Bounds on the lengths of all columns and targets, (p + k,)."""
+    return np.asarray(np.sqrt(m.scatter.diagonal() + m.weight * m.mean**2) + m.rounding)
 
 
 def floors(normal: Normal, lengths_y: Array) -> Array:
@@ -228,7 +238,8 @@ def floors(normal: Normal, lengths_y: Array) -> Array:
     A column that does not vary has no influence, and its coefficient has no digits to count.
     """
     m, p = normal.m, normal.m.p
-    lengths = np.append(np.sqrt(np.diag(m.scatter)[:p]), np.sqrt(m.weight))
-    moves = np.append(lengths[:p] > m.rounding[:p], True)
-    share = np.where(moves, UNIT / np.where(moves, lengths, 1.0), np.inf)
+    lengths, share = np.sqrt(m.scatter.diagonal()[:p]), np.full(p + 1, np.inf)
+    moves = lengths > m.rounding[:p]
+    np.divide(UNIT, lengths, out=share[:p], where=moves)
+    share[p] = UNIT / sqrt(m.weight)
     return np.asarray(np.multiply.outer(share, np.where(lengths_y > 0, lengths_y, 1.0)))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adaline.certificates.optimality import CurvatureBound, JointBound
+from adaline.linalg import UNIT
 from adaline.objective import Objective
 from adaline.procedures.newton.curvature import Curvature, Root, depth, full_hessian, root_of
 from adaline.results import Array
@@ -65,10 +66,7 @@ def _thin_bound(loss: Objective, root: Array) -> CurvatureBound:
     if is_sparse(X):
         far = float(np.sqrt(np.max(X.multiply(X).sum(axis=1)))) + float(np.linalg.norm(mean))
     else:
-        far = max(
-            float(np.max(np.linalg.norm(X[i : i + 1024] - mean, axis=1)))
-            for i in range(0, X.shape[0], 1024)
-        )
+        far = _farthest(X, mean)
     alpha = loss.penalty[:-1]
     none = np.empty((0, 0))
     if not np.all(alpha > 0):
@@ -78,6 +76,14 @@ def _thin_bound(loss: Objective, root: Array) -> CurvatureBound:
         middle, h, far = np.zeros(len(mean)), 0.0, float(np.sqrt(_longest(X)))
     weakest = float(np.max(loss.scale**2 / alpha))
     return CurvatureBound(none, 1.001, alpha, middle, h * 0.999, far**2 * weakest)
+
+
+def _farthest(X: Array, mean: Array) -> float:
+    """A little more than the largest |x - mean| of a row, from products that X stays whole in."""
+    own, square = np.einsum("ij,ij->i", X, X, dtype=np.float64), float(mean @ mean)
+    apart = own - 2.0 * (X @ mean) + square
+    lost = 4 * (X.shape[1] + 8) * UNIT * (own + square)
+    return float(np.sqrt(np.max(np.maximum(apart, 0.0) + lost)))
 
 
 def _longest(X: Any) -> float:

@@ -7,8 +7,11 @@ lower f.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +59,7 @@ class NewtonState:
         Rows that the Hessian is transported by.
     transported : TransportedHessian or None
     measured : tuple or None
-        A theta, and the lower bound on the Hessian there.
+        A theta, the lower bound on the Hessian there, and how far that proves the minimum to be.
     """
 
     loss: Objective
@@ -69,13 +72,22 @@ class NewtonState:
     full: int = 0
     sample: Sample | None = None
     transported: TransportedHessian | None = None
-    measured: tuple[Array, CurvatureBound] | None = None
+    measured: tuple[Array, CurvatureBound, float] | None = None
+    _solved: tuple[tuple[Any, ...], Array] | None = None
 
     @property
     def nu(self) -> float:
         """sqrt(g'H^-1 g), the Newton decrement: about the distance from the minimum."""
-        g = self.here.g
-        return float(np.sqrt(max(np.sum(g * self.solve(g)), 0.0)))
+        return sqrt(max(float((self.here.g * self._newton_step()).sum()), 0.0))
+
+    def _newton_step(self) -> Array:
+        """H^-1 g here, kept until g or H is another: nu and the direction both ask for it."""
+        by = self.here, self.known, self.transported
+        if self._solved is None or any(
+            a is not b for a, b in zip(self._solved[0], by, strict=True)
+        ):
+            self._solved = by, self.solve(self.here.g)
+        return self._solved[1]
 
     def solve(self, g: Array) -> Array:
         """H^-1 g, with H transported to theta where that is possible."""
@@ -90,7 +102,20 @@ class NewtonState:
 
     def direction(self) -> Array:
         """-H^-1 g, with H corrected by L-BFGS."""
-        return -corrected(self.here.g, self.pairs, self.solve)
+        if not self.pairs:
+            return -self._newton_step()
+        return -corrected(self.here.g, self.pairs, self._scaled_solve())
+
+    def _scaled_solve(self) -> Callable[[Array], Array]:
+        """`solve`; where H is a diagonal only, times what the last step tells of its size.
+
+        Where columns outnumber the rows, the curvature along the rows is larger than on average.
+        """
+        if self.known.diagonal is None:
+            return self.solve
+        _, y, sy = self.pairs[-1]
+        size = sy / float((y * self.solve(y)).sum())
+        return lambda g: size * self.solve(g)
 
     @property
     def lost(self) -> bool:
@@ -125,8 +150,9 @@ class NewtonState:
 
     def proven(self) -> bool:
         """Whether the distance from the minimum is proven."""
-        near, error = self.curvature_bound(), self.loss.rounding(self.theta, self.here)
-        return bool(np.isfinite(radius(near, self.here.g, error, self.loss.top)[2]))
+        self.curvature_bound()
+        assert self.measured is not None
+        return isfinite(self.measured[2])
 
     def curvature_bound(self) -> CurvatureBound:
         """A lower bound on the Hessian at theta: of some rows, or of all if some prove nothing."""
@@ -137,12 +163,14 @@ class NewtonState:
                 near = curvature_bound(
                     self.loss, self.theta, self.root, self.known, regular, stride
                 )
-                if np.isfinite(radius(near, self.here.g, error, top)[2]):
+                away = radius(near, self.here.g, error, top)[2]
+                if isfinite(away):
                     break
             else:
                 if self.loss.K > 1 and is_one_matrix(self.loss) and not self.loss.is_wide:
                     near = joint_bound(self.loss, self.root)
-            self.measured = self.theta, near
+                    away = radius(near, self.here.g, error, top)[2]
+            self.measured = self.theta, near, away
         return self.measured[1]
 
     def _first_length(self, d: Array) -> float:
@@ -171,7 +199,7 @@ class NewtonState:
     def step(self) -> bool:
         """Make one step that lowers f. False where it had to be shortened, or none was found."""
         d = self.direction()
-        slope = float(np.sum(self.here.g * d))
+        slope = float((self.here.g * d).sum())
         noise = self.here.size, self.loss.weight
         size = first = self._first_length(d) if self.steps == 0 else 1.0
         for _ in range(40):
@@ -183,7 +211,7 @@ class NewtonState:
                 self.theta, self.here, self.steps = theta, there, self.steps + 1
                 self.transport()
                 return size == first
-            size *= 0.5 if np.isfinite(there.f) else 0.1
+            size *= 0.5 if isfinite(there.f) else 0.1
         self.loss.at(self.theta, self.root)
         return False
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from adaline.objective import Objective
 from adaline.procedures.newton._leave_one_out import leave_one_out
+from adaline.procedures.newton._row_space import row_space
 from adaline.procedures.newton.newton import Minimum, Penalty
-from adaline.procedures.newton.rows import row_space, scatters
+from adaline.procedures.newton.rows import scatters
 from adaline.results import Array
 from adaline.tiles import is_sparse
 
@@ -86,7 +87,7 @@ class _Search:
     units: Array | None
     middle: float
     minimum: Solve
-    back: Callable[[Array], Array] | None = None
+    back: Callable[[Array, Array], Array] | None = None
     scores: dict[float, float] = field(default_factory=dict)
     thetas: dict[float, Array] = field(default_factory=dict)
 
@@ -149,5 +150,4 @@ class _Search:
         theta = self.thetas.get(self.best())
         if theta is None or self.back is None:
             return theta
-        W, b = self.loss.original(theta)
-        return np.column_stack([self.back(W), b])
+        return self.back(*self.loss.original(theta))

@@ -96,9 +96,11 @@ def shrunk(G: Array, penalty: Array, chance: float) -> tuple[Array, bool]:
     The second answer tells whether they were shrunk. They are not where s is small, so that
     nothing would be gained, and not where columns may be dependent, which shrinking would hide.
     """
-    H, d = G + np.diag(penalty), np.diagonal(G)
-    regular = np.all(penalty[:-1] > 4e3 * len(G) ** 2 * UNIT * d[:-1])
-    if len(H) * chance < _SMALL or not regular:
+    H, d = G.copy(), G.diagonal()
+    H.flat[:: len(H) + 1] += penalty
+    if len(H) * chance < _SMALL:
+        return H, False
+    if not (penalty[:-1] > 4e3 * len(G) ** 2 * UNIT * d[:-1]).all():
         return H, False
     related = correlations(G, 1.0 / chance)
     H *= related / (related + len(H) ** 2 * chance)

@@ -21,6 +21,7 @@ from adaline.results import Array
 _SLIGHT = 200  # columns of which a small sample's Gram matrix is no work for two threads
 EXACT = 320  # K q up to which the Hessian of K classes is made as one matrix
 MEMORY = 20  # pairs of steps and changes of gradient that L-BFGS keeps
+_DEAR = 2**24  # products in a Hessian of K classes, beyond which it is made only for slow steps
 _DEPENDENT = 1e-13  # eigenvalues of the scaled curvature below this are rounding
 
 Pairs = list[tuple[Array, Array, float]]  # step s, change of gradient y, and s'y > 0
@@ -42,8 +43,8 @@ def root_of(H: Array, depth: float) -> Root:
 
 
 def _root_of(H: Array, depth: float) -> Root:
-    d = np.sqrt(np.maximum(np.diagonal(H), 0.0))
-    d = np.where(d > 0, d, 1.0)
+    d = np.sqrt(np.maximum(H.diagonal(), 0.0))
+    d[d == 0.0] = 1.0
     C = H / d / d[:, None]
     A = inverse_cholesky(C)
     cond = np.inf if A is None else condition(A) ** 2
@@ -116,9 +117,11 @@ def curvature(
     """
     K, q = theta.shape
     if loss.is_wide:
-        diagonal = _mean_slope(loss, root) * loss.length**2 + loss.penalty
+        # Gradients lie in the span of the rows: on its few directions falls all the curvature.
+        crowd = max(q / max(loss.n, 1), 1.0)
+        diagonal = crowd * _mean_slope(loss, root) * loss.length**2 + loss.penalty
         return Curvature((), False, diagonal=np.where(diagonal > 0, diagonal, 1.0))
-    if K > 1 and is_one_matrix(loss):
+    if K > 1 and is_one_matrix(loss) and not (_is_dear(loss) and not theta.any()):
         return Curvature((root_of(full_hessian(loss, root), depth(loss)),), True)
     slopes = root if K == 1 else np.sqrt(_omega(loss) * (1.0 - np.einsum("ij,ij->i", root, root)))
     sums = 1 if K == 1 or not np.any(theta) else K
@@ -126,6 +129,8 @@ def curvature(
     chance = _chance(slopes, stride) if stride > 1 else 0.0
     if K > 1:
         roots, H, shrunk = _blocks(loss, root, stride, chance, sums)
+        if is_one_matrix(loss) and roots[0].rank < q:  # it tells which weights are not unique
+            return Curvature((root_of(full_hessian(loss, root), depth(loss)),), True)
         return Curvature(roots, False, stride, matrix=H if sums == 1 else None, shrunk=shrunk)
     found, H, shrunk = _factored(loss, root, stride, 1.0, chance)
     if found.rank < q and stride > 1:  # rare columns may be missing in the rows chosen
@@ -176,6 +181,16 @@ def is_one_matrix(loss: Objective) -> bool:
     return loss.K * len(loss.penalty) <= EXACT
 
 
+def _is_dear(loss: Objective) -> bool:
+    """Whether the Hessian of all classes costs more than steps from theta = 0 without it.
+
+    One block then serves all classes; where steps turn out to be slow, the whole is made.
+    """
+    n, q = loss.X.shape[0], len(loss.penalty)
+    pairs = loss.K * (loss.K - 1) // 2
+    return n * q * q * pairs > _DEAR and bool((loss.penalty[:-1] > 0).all())
+
+
 def depth(loss: Objective) -> float:
     """Rounded additions behind an entry of the curvature, at most."""
     return float(4096 + loss.X.shape[0] / 256)
@@ -188,12 +203,16 @@ def full_hessian(loss: Objective, P: Array) -> Array:
     H = np.zeros((K, q, K, q))
     for k in range(K):
         for m in range(k):
-            G = -loss.gram(np.sqrt(omega * P[:, k] * P[:, m]))
+            G = loss.gram(np.sqrt(omega * P[:, k] * P[:, m]))
             if not loss.intercept:
                 G[-1, -1] = 0.0
-            H[k, :, m, :] = H[m, :, k, :] = G
-        H[k, :, k, :] = loss.gram(np.sqrt(omega * P[:, k] * (1 - P[:, k])))
+            H[k, :, m, :] = H[m, :, k, :] = -G
+            H[k, :, k, :] += G  # p (1 - p) is the sum of its products with the others
+            H[m, :, m, :] += G
+    for k in range(K):
         H[k, :, k, :] += np.diag(loss.penalty)
+        if not loss.intercept:
+            H[k, -1, k, -1] = 1.0
     c = np.einsum("kjkj->j", H) / K**2
     H += np.ones((K, 1, K, 1)) * np.diag(np.where(c > 0, c, 1.0))[None, :, None, :]
     return H.reshape(K * q, K * q)
@@ -234,16 +253,16 @@ def corrected(g: Array, pairs: Pairs, solve: Callable[[Array], Array]) -> Array:
     """
     r, shares = g.copy(), []
     for s, y, sy in reversed(pairs):
-        shares.append(float(np.sum(s * r)) / sy)
+        shares.append(float((s * r).sum()) / sy)
         r -= shares[-1] * y
     r = solve(r)
     for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
-        r = r + (share - float(np.sum(y * r)) / sy) * s
+        r = r + (share - float((y * r).sum()) / sy) * s
     return r
 
 
 def remember(pairs: Pairs, s: Array, y: Array) -> None:
     """Add the step s and its change of gradient y, if they show curvature; forget the oldest."""
-    sy = float(np.sum(s * y))
+    sy = float((s * y).sum())
     if sy > 0.0:
         pairs[:] = [*pairs[1 - MEMORY :], (s, y, sy)]

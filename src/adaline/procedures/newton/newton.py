@@ -9,6 +9,8 @@ Lecture: 5.9, logistic regression.
 
 from __future__ import annotations
 
+from math import inf, log, sqrt
+
 import numpy as np
 
 from adaline.linalg import UNIT
@@ -16,12 +18,13 @@ from adaline.objective import FEW, Objective
 from adaline.procedures.newton import _stride
 from adaline.procedures.newton._newton_state import NewtonState, begin
 from adaline.procedures.newton.curvature import is_one_matrix
-from adaline.procedures.newton.rows import row_space
 from adaline.procedures.newton.stopping import concluded, is_noise, proof
 from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit, Outcome
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
+_FEW_ROWS = 512  # rows whose n x n side costs less than about 30 passes over them
+_PASSES = 60  # steps that more rows are given before their n x n side is made
 _ROWS = 1000  # rows up to which their n x n side is the way to very many features
 _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to nothing
 _DEAR = 100.0  # times tol: a relative change of a weight above this is worth a step on any data
@@ -43,19 +46,24 @@ def newton(
     """
     n, q = loss.X.shape[0], len(loss.penalty)
     theta = loss.loss.start(loss) if start is None else start
+    tol = float(tol)  # it may be a Fraction, which numpy does not know
+    goal = tol * np.sqrt(loss.weight * theta.size)
     spare = n // max(_SAMPLE, 50 * q * loss.K)
     if start is None and not loss.is_wide and spare >= 4:
         theta = _from_a_sample(loss, min(16, spare))
-    if start is None and loss.is_wide and n <= _ROWS and np.all(loss.penalty[:-1] > 0):
-        few, back = row_space(loss)
-        inner = newton(few, max_iter, tol, few.loss.start(few))
-        theta = np.column_stack([back(inner.W), inner.b])
-    tol = float(tol)  # it may be a Fraction, which numpy does not know
-    goal = tol * np.sqrt(loss.weight * theta.size)
+    few = start is None and loss.is_wide and n <= _ROWS and bool((loss.penalty[:-1] > 0).all())
+    if few and n <= _FEW_ROWS:
+        theta = _from_few_rows(loss, max_iter, tol, goal)
     state = begin(loss, theta, goal)
     try:
         yield 0, state
-        outcome = yield from _descend(state, max_iter, goal, proven=True, tol=tol)
+        # Passes may lead more rows to the minimum before an n x n matrix of them is made.
+        most = min(_PASSES, max_iter) if few and n > _FEW_ROWS else max_iter
+        outcome = yield from _descend(state, most, goal, proven=True, tol=tol)
+        if few and n > _FEW_ROWS and outcome == "max_iter":
+            made, state = state.steps, begin(loss, _from_few_rows(loss, max_iter, tol, goal), goal)
+            state.steps = made
+            outcome = yield from _descend(state, max_iter, goal, proven=True, tol=tol)
     except KeyboardInterrupt:
         outcome = "interrupted"
         state.here = loss.at(state.theta, state.root)  # a trial may have left its own
@@ -91,6 +99,13 @@ def penalties_by_loss(loss: Objective, max_iter: int) -> tuple[list[Penalty], Ar
     return best_penalty(loss, minimum)
 
 
+def _from_few_rows(loss: Objective, max_iter: int, tol: float, goal: float) -> Array:
+    """Near the minimum, by way of an n x n matrix of the rows."""
+    from adaline.procedures.newton._row_space import wide_start
+
+    return wide_start(loss, goal, lambda few: newton(few, max_iter, tol, few.loss.start(few)))
+
+
 def _from_a_sample(loss: Objective, stride: int) -> Array:
     """About the minimum for every stride-th row: no nearer than such a sample can tell."""
     few = loss.thinned(stride)
@@ -109,7 +124,7 @@ def _descend(
     Further steps for the relative accuracy of the weights end when one gains less than a digit.
     """
     loss = state.loss
-    bare = not np.any(loss.penalty[:-1])
+    bare = not loss.penalty[:-1].any()
     # No component of the mean gradient may be above tol, in units of its column's deviation.
     steepest = goal / np.sqrt(state.theta.size) * np.where(loss.length > 0, loss.length, np.inf)
     brief = 0 if len(loss.penalty) <= FEW and state.known.exact else 3
@@ -118,7 +133,7 @@ def _descend(
     while True:
         if bare and state.here.least > 0:
             return "separated"
-        level = not proven or bool(np.all(np.abs(state.here.g) <= steepest))
+        level = not proven or bool((np.abs(state.here.g) <= steepest).all())
         near = nu <= goal and level and not state.lost
         wins = state.steps < max_iter and (finer == 0 or ratio < 0.1)
         if near and wins and not _is_fine(state, tol):
@@ -149,8 +164,8 @@ def _descend(
             and is_noise(nu, state.here.size, loss.weight)
         ):
             return "rounding"
-        left = np.log(max(nu / goal, 1.0))
-        more = left / -np.log(max(ratio, UNIT)) if ratio < 1.0 else np.inf
+        left = log(max(nu / goal, 1.0))
+        more = left / -log(max(ratio, UNIT)) if ratio < 1.0 else inf
         patience = brief if renewals == 0 or (state.known.exact and not state.known.shrunk) else 15
         if since > patience and nu > 0.1 * goal and (not whole_step or more > _anew(loss, left)):
             state.renew(left, 0 if whole_step else 1)
@@ -165,14 +180,14 @@ def _is_fine(state: NewtonState, tol: float) -> bool:
     more a step costs; then the relative change may be up to _DEAR tol, and is measured against the
     root mean square of the weights rather than against each weight.
     """
-    if not np.isfinite(tol):
+    if tol == inf:
         return True
     K, q = state.theta.shape
-    cost = float(np.clip(state.loss.X.shape[0] * q * K / _CHEAP, 1.0, _DEAR))
+    cost = min(max(state.loss.X.shape[0] * q * K / _CHEAP, 1.0), _DEAR)
     w, error = state.theta[:, :-1], state.known.deviations().reshape(-1, q)[:, :-1]
-    usual = np.sqrt(np.mean(w * w)) * (1.0 - 1.0 / cost)
+    usual = sqrt((w * w).sum() / max(w.size, 1)) * (1.0 - 1.0 / cost)
     size = np.maximum(np.maximum(np.abs(w), error), usual)
-    return bool(np.all(np.abs(state.direction()[:, :-1]) <= tol * cost * size))
+    return bool((np.abs(state.direction()[:, :-1]) <= tol * cost * size).all())
 
 
 def _anew(loss: Objective, left: float) -> float:

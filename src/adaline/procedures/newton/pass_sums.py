@@ -93,9 +93,11 @@ class Sums:
         return np.asarray(np.sqrt(self.n) * self.top)
 
     @property
-    def uncentred(self) -> float:
+    def uncentred(self) -> Array:
         """Rows of K classes whose means are near zero are not centred."""
-        return 2.0 * (1.0 + NEAR) if len(self.g) > 1 else 1.0
+        away = np.zeros(len(self.top))
+        away[:-1] = NEAR if len(self.g) > 1 else 0.0
+        return away
 
     def depth(self) -> float:
         """Rounded additions behind a sum: in the block where they are most, and over blocks."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from adaline._threads import over_pieces
-from adaline.linalg import eigen
 from adaline.objective import Objective
 from adaline.results import Array
-from adaline.tiles import is_sparse, tile_rows, tiles
+from adaline.tiles import tile_rows, tiles
 
 
 def projected(loss: Objective, A: Array) -> Array:
@@ -45,38 +43,6 @@ def scatters(loss: Objective) -> Array:
     with np.errstate(over="ignore"):
         found = np.maximum(squares - sums**2 / loss.weight, 0.0) / loss.scale / loss.scale
     return np.asarray(found)
-
-
-def row_space(loss: Objective) -> tuple[Objective, Callable[[Array], Array]]:
-    """The same minimum over n numbers instead of p: w is a combination of the rows.
-
-    With Z D^-1/2 = L Q, the penalty D and Q of orthonormal rows, w = D^-1/2 Q'u and the penalty is
-    |u|^2 / 2. Returns the loss of the rows L, and w from u.
-    """
-    G = sum(block @ block.T for block in _columns(loss))
-    values, U = eigen(np.asarray(G.toarray() if is_sparse(G) else G))
-    keep = values > 1e-13 * len(values) * max(values[-1], 0.0)
-    root, U = np.sqrt(values[keep]), U[:, keep]
-    few = loss.on(U * root, 1.0)
-
-    def back(u: Array) -> Array:
-        dual = (U / root) @ u.T
-        w = np.concatenate([np.asarray(block.T @ dual) for block in _columns(loss)])
-        return np.asarray(w.T / np.sqrt(loss.penalty[:-1]))
-
-    return few, back
-
-
-def _columns(loss: Objective) -> Iterator[Any]:
-    """Blocks of columns of Z D^-1/2; of sparse rows, which are not centred, all at once."""
-    scale, d = loss.scale, np.sqrt(loss.penalty[:-1])
-    if is_sparse(loss.X):
-        X = loss.X.astype(np.float64).copy()
-        X.data *= (scale / d)[X.indices]
-        yield X
-        return
-    for c in (slice(k, k + 1024) for k in range(0, len(scale), 1024)):
-        yield (loss.X[:, c] * scale[c] - loss.shift[c]) / d[c]
 
 
 def _tiled(loss: Objective, of: Callable[[Array, int], Array], root: Array) -> list[Array]:

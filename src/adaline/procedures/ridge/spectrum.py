@@ -40,10 +40,14 @@ class Centred:
 
     def times(self, W: Array) -> Array:
         """A W."""
+        if not is_sparse(self.X):
+            return np.asarray(self.X @ W)
         return np.asarray(self.X @ W - np.multiply.outer(self.root, self.mean @ W))
 
     def transposed(self, C: Array) -> Array:
         """A' C."""
+        if not is_sparse(self.X):
+            return np.asarray(self.X.T @ C)
         return np.asarray(self.X.T @ C - np.multiply.outer(self.mean, self.root @ C))
 
     def gram(self) -> Array:
@@ -279,13 +283,16 @@ def _far_from_centred(X: Any, root: Array, weight: float) -> bool:
 
 
 def _centre(C: Array, root: Array, weight: float) -> Array:
-    """Subtract the weighted mean in place, twice: the second time what rounding left of it."""
-    mean = np.zeros(C.shape[1])
-    for _ in range(2):
-        step = root**2 @ C / weight
-        C -= step
-        mean += step
-    return mean
+    """Subtract the weighted mean in place; a second time what rounding left of it, if it counts.
+
+    C is at most about 1.
+    """
+    mean = root**2 @ C / weight
+    C -= mean
+    left = root**2 @ C / weight
+    if np.abs(left).max(initial=0.0) > 4 * UNIT:
+        C -= left
+    return np.asarray(mean + left)
 
 
 def _eigen_without_ones(K: Array, root: Array) -> tuple[Array, Array]:
