@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from adaline.procedures.max_margin import nearest_point as module
 from adaline.procedures.max_margin.nearest_point import nearest_point
 
 
@@ -108,3 +109,16 @@ def test_one_vertex_is_its_own_nearest_point():
     found = of_rows(np.array([[3.0, 4.0]]))
     assert (found.point.tolist(), found.gap, found.stopped) == ([3.0, 4.0], 0.0, "nearest")
     assert of_rows(np.zeros((1, 2))).stopped == "zero"
+
+
+@pytest.mark.parametrize("far", [0.0, 1e3, 1e6])
+def test_steps_without_corrections_end_where_corrected_ones_do(rng, monkeypatch, far):
+    V = rng.standard_normal((80, 30))
+    V[:, 0] += 6.0
+    V[:, 1] += far * np.where(np.arange(80) % 2, 1.0, -1.0)  # vertices far longer than the nearest
+    quick = of_rows(V)
+    monkeypatch.setattr(module, "_LEVEL", 0.0)
+    slow = of_rows(V)
+    assert quick.stopped == slow.stopped
+    assert np.abs(quick.point - slow.point).max() <= 1e-10 * max(1.0, 1e-4 * far)
+    assert_nearest(V, quick)

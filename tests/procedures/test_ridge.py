@@ -13,7 +13,8 @@ from scipy import sparse
 from scipy.stats import multivariate_normal
 
 from adaline.moments import Moments
-from adaline.procedures.ridge.choice import choose, gcv, leave_one_out, minus_evidence
+from adaline.procedures.ridge.choice import choose, gcv, minus_evidence
+from adaline.procedures.ridge.leave_one_out import leave_one_out
 from adaline.procedures.ridge.spectrum import spectrum_of_moments, spectrum_of_rows
 from adaline.procedures.ridge.wide import wide_ridge
 from adaline.tiles import Rows, as_rows

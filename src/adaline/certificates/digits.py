@@ -115,13 +115,19 @@ def certificate_together(W: Array, bounds: Array, low: Array, condition: float) 
     return stated_together(W, grown, {"condition": condition})
 
 
-def certificate_of_targets(fits: Sequence[Fit]) -> Certificate:
-    """One statement for targets that were solved one by one, each with bounds of its own."""
+def certificate_of_targets(fits: Sequence[Fit], order: NDArray[np.intp]) -> Certificate:
+    """One statement for targets that were solved apart, in this order, each with its bounds.
+
+    Where some fits have no bound on the intercept, nothing is said of it.
+    """
     found = [fit.certificate.evidence for fit in fits]
-    bounds, floor = (np.hstack([e[key] for e in found]) for key in ("error_bound", "floor"))
-    columns = [np.append(fit.W, fit.b)[: len(bounds), None] for fit in fits]
+    rows = min(len(e["error_bound"]) for e in found)
+    bounds, floor = (
+        np.hstack([e[key][:rows] for e in found])[:, order] for key in ("error_bound", "floor")
+    )
+    weights = np.hstack([np.vstack([fit.W.T, fit.b])[:rows] for fit in fits])[:, order]
     numbers = {key: max(e[key] for e in found) for key in ("contraction", "condition")}
-    missing = found[0].get("without_bound", "")
-    whole = stated(np.hstack(columns), bounds, floor, numbers, missing)
-    said = f"of {len(fits)} targets, the least certain: {whole.statement}"
+    missing = max((e.get("without_bound", "") for e in found), key=len)
+    whole = stated(weights, bounds, floor, numbers, missing)
+    said = f"of {len(order)} targets, the least certain: {whole.statement}"
     return Certificate(whole.kind, said, whole.evidence)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.certificates.digits import certificate_of_targets
 from adaline.estimators._available import available_unless
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
-from adaline.moments import TOGETHER, Moments
+from adaline.moments import Moments
 from adaline.parameters import FLAG, ParameterError, numbers, shown
-from adaline.procedures.least_squares.closed_form import least_squares
-from adaline.procedures.ridge.choice import RULES, choose, gcv, leave_one_out, minus_evidence
+from adaline.procedures.ridge.by_target import ridge_by_target
+from adaline.procedures.ridge.choice import RULES, choose, gcv, minus_evidence
+from adaline.procedures.ridge.leave_one_out import leave_one_out
 from adaline.procedures.ridge.spectrum import Later, Spectrum, spectrum_of_moments
 from adaline.procedures.ridge.units import dependence, in_better_units
 from adaline.procedures.ridge.wide_rows import WideRows
-from adaline.results import Array, Certificate, ClosedFit, Evidence, Posterior
+from adaline.results import Array, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath
 from adaline.tiles import Rows, as_rows
 
@@ -68,7 +67,8 @@ class Ridge(ClosedFormRegressor):
     coef_ : ndarray of shape (p,) or (k, p)
     intercept_ : float or ndarray of shape (k,)
     certificate_ : Certificate
-        The proven number of digits of the solution at `alpha_`.
+        The proven number of digits of the solution at `alpha_`. More than 64 targets of positive
+        penalties are solved together from moments, which prove fewer digits than rows do.
     moments_ : Moments or None
         All that streaming needs to know of the rows seen. None after a `fit` with fewer rows
         than columns and more than 1024 columns, where the rows are kept instead, and of large
@@ -163,7 +163,7 @@ class Ridge(ClosedFormRegressor):
             fit = wide.solved(alphas, self._spectrum, self.column_scale_)
             self._spectrum = wide.spectrum
         else:
-            fit = _by_target(m, rows, alphas, self._penalty, self.fit_intercept)
+            fit = ridge_by_target(m, rows, alphas, self._penalty, self.fit_intercept)
         said = " ".join(dict.fromkeys(sentences))
         how = fit.stopped[0].upper() + fit.stopped[1:]
         fit = replace(fit, stopped=f"{said} {how}" if said else how)
@@ -382,47 +382,3 @@ def _penalties(alpha: Any, name: str) -> Array:
             "one for each target."
         )
     return alphas
-
-
-def _by_target(
-    m: Moments | None,
-    rows: Rows | None,
-    alphas: Array,
-    penalty: Callable[[float], Any],
-    intercept: bool,
-) -> ClosedFit:
-    """Least squares with a penalty; targets of one penalty are solved together."""
-    if m is None or np.all(alphas == alphas[0]):
-        # The last digits of many targets cost more than all else; moments prove about nine.
-        few = m is None or m.targets <= TOGETHER
-        ridge, refined = penalty(float(alphas[0])), few or bool(alphas[0] == 0)
-        return least_squares(m, rows, intercept=intercept, ridge=ridge, refined=refined)
-    fits = []
-    for t, alpha in enumerate(alphas):
-        pick = np.append(np.arange(m.p), m.p + t)
-        vectors = {
-            v: getattr(m, v)[pick] for v in ("mean", "exponent", "rounding", "mean_rounding")
-        }
-        part = replace(m, scatter=m.scatter[np.ix_(pick, pick)], targets=1, **vectors)
-        some = None if rows is None else replace(rows, Y=rows.Y[:, t : t + 1])
-        fits.append(least_squares(part, some, intercept=intercept, ridge=penalty(float(alpha))))
-    worst = min(fits, key=lambda fit: float(fit.certificate.evidence.get("digits", 0.0)))
-    certificate = Certificate(
-        worst.certificate.kind,
-        f"of {len(fits)} targets, the least certain: {worst.certificate.statement}",
-        worst.certificate.evidence,
-    )
-    if all("error_bound" in fit.certificate.evidence for fit in fits):
-        certificate = certificate_of_targets(fits)
-    return ClosedFit(
-        W=np.vstack([fit.W for fit in fits]),
-        b=np.concatenate([fit.b for fit in fits]),
-        stopped=worst.stopped,
-        certificate=certificate,
-        rank=min(fit.rank for fit in fits),
-        condition=max(fit.condition for fit in fits),
-        W_low=np.vstack([fit.W_low for fit in fits]),
-        b_low=np.concatenate([fit.b_low for fit in fits]),
-        squares=np.concatenate([fit.squares for fit in fits]),
-        dependent=max((fit.dependent for fit in fits), key=len),
-    )

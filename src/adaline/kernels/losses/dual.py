@@ -21,23 +21,20 @@ def share(u):
 
 
 @kernel
-def log_odds(c, a, u):
-    """The root u of u + c + a share(u) = 0 for a >= 0, from a guess; and share(u).
+def log_odds(c, a, u, p):
+    """The root u of u + c + a share(u) = 0 for a >= 0, from a guess and its share p; and share(u).
 
     The left side rises with slope 1 to 1 + a/4, so the root lies in [-c - a, -c]; a Newton step
     that leaves the bracket is halved instead. A hundredth of the first error is good enough: the
     other coordinates will move it again.
     """
     low, high = -c - a, -c
-    u = min(max(u, low), high)
-    first = -1.0
-    p = share(u)
+    if not low <= u <= high:
+        u = min(max(u, low), high)
+        p = share(u)
+    f = u + c + a * p
+    enough = 0.01 * abs(f)
     for _ in range(60):
-        f = u + c + a * p
-        if first < 0.0:
-            first = abs(f)
-        elif abs(f) <= 0.01 * first:
-            break
         if f > 0.0:
             high = u
         else:
@@ -49,6 +46,9 @@ def log_odds(c, a, u):
             break
         u = step
         p = share(u)
+        f = u + c + a * p
+        if abs(f) <= enough:
+            break
     return u, p
 
 
@@ -78,7 +78,8 @@ def dual_pass(data, indices, indptr, t, omega, squares, order, alpha, pull, idle
         if gain <= idle:
             continue
         curvature = squares[i] / alpha + pull
-        u[i], p = log_odds(t[i] * v - curvature * lam[i], curvature * omega[i], u[i])
+        c = t[i] * v - curvature * lam[i]
+        u[i], p = log_odds(c, curvature * omega[i], u[i], lam[i] / omega[i])
         change = t[i] * (omega[i] * p - lam[i])
         lam[i] = omega[i] * p
         s += change

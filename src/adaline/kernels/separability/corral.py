@@ -10,10 +10,10 @@ import numpy as np
 
 from adaline._jit import fma, kernel, sums_kernel
 
-CORRECTIONS = 8  # at most; one or two where the corral is well-conditioned
+CORRECTIONS = 8  # at most
 
 
-@kernel
+@sums_kernel
 def insert(Q, R, m, column):
     """Append a column; returns the length of its part that the others do not span.
 
@@ -99,6 +99,19 @@ def _combine(V, m, u, u_low, z, z_low):
 
 
 @sums_kernel
+def _blend(V, m, u, z):
+    """z = V'u in float64; returns z'z."""
+    z[:] = 0.0
+    for i in range(m):
+        for k in range(z.shape[0]):
+            z[k] += u[i] * V[i, k]
+    square = 0.0
+    for k in range(z.shape[0]):
+        square += z[k] * z[k]
+    return square
+
+
+@sums_kernel
 def _uneven(V, m, z, h):
     """h_i = v_i'z, and by how much they differ; at the nearest point of the hull all are z'z."""
     low, high = np.inf, -np.inf
@@ -146,13 +159,18 @@ def _step(Q, R, m, h, excess):
 
 
 @kernel
-def _refine(Q, R, V, m, u, z):
+def _refine(Q, R, V, m, u, z, level):
     """Correct u, and z = V'u with it, until rounding alone keeps the v_i'z apart.
 
     R may be ill-conditioned, but each correction gains the digits that it still has: u is kept
     as a high and a low part, so that a z much shorter than the vertices is right to its own digits.
+    Where float64 alone leaves the v_i'z apart by at most level z'z, nothing is corrected.
     """
     u_low, h = np.zeros(m), np.empty(m)
+    if level > 0.0:
+        square = _blend(V, m, u, z)
+        if _uneven(V, m, z, h) <= level * square:
+            return
     z_low, trial, trial_low = np.empty_like(z), np.empty_like(z), np.empty_like(z)
     _combine(V, m, u, u_low, z, z_low)
     uneven = _uneven(V, m, z, h)
@@ -180,11 +198,11 @@ def _refine(Q, R, V, m, u, z):
 
 
 @kernel
-def settle(Q, R, V, weights, names, m, point):
+def settle(Q, R, V, weights, names, m, point, level):
     """Move to the nearest point of the corral's affine hull, dropping vertices that block the way.
 
     |V'u|^2 with 1'u = 1 is least where (V V' + s^2 1 1') u is constant, u ~ R^-1 Q'e_1, which is
-    then corrected. Returns m, what is left.
+    then corrected unless it is level enough. Returns m, what is left.
     """
     while True:
         u = solve(R, m, Q[0])
@@ -193,7 +211,7 @@ def settle(Q, R, V, weights, names, m, point):
             total += u[i]
         for i in range(m):
             u[i] /= total
-        _refine(Q, R, V, m, u, point)
+        _refine(Q, R, V, m, u, point, level)
         k = -1
         step = np.inf
         for i in range(m):

@@ -162,7 +162,8 @@ def _from_moments(normal: Normal) -> ClosedFit:
     lengths = np.sqrt(np.maximum(np.diag(m.scatter), 0.0))
     lengths = np.where(lengths > 0, lengths, 1.0)
     floor = 2.0**-53 * lengths[None, p:] / lengths[:p, None]
-    squares = np.diag(m.scatter)[p:] - np.einsum("jt,jt->t", w, c + g)
+    pull = normal.ridge[:, None] * w  # g = c - S w - pull
+    squares = np.diag(m.scatter)[p:] - np.einsum("jt,jt->t", w, c + g + pull)
     return _fit(
         np.ldexp(w, exponent),
         np.ldexp(b, m.exponent[p:]),

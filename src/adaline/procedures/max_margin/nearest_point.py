@@ -21,6 +21,7 @@ Oracle = Callable[[Array], tuple[Any, Array, float]]
 _DEPENDENT = 1e-13  # of a vertex's length: what the corral does not span is rounding
 _ROUNDING = 2.0**-50  # of |z| |v|: a gap below it is the rounding of z'v
 _STALLED = 12  # steps in a row without progress
+_LEVEL = 1e-10  # of z'z: how far v'z of the corral may differ on the way, before it is corrected
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +95,14 @@ class _Corral:
         self.weights = np.concatenate([self.weights, np.zeros(size - m)])
         self.places = np.concatenate([self.places, np.zeros(size - m, dtype=np.int64)])
 
-    def settle(self) -> Array:
-        """Move to the nearest point of the affine hull, without vertices that block the way."""
+    def settle(self, level: float) -> Array:
+        """Move to the nearest point of the affine hull, without vertices that block the way.
+
+        Corrected in double-double where v'z of the vertices differ by more than level z'z.
+        """
         z = np.empty(self.V.shape[1])
         arrays = self.Q, self.R, self.V, self.weights, self.places
-        self.m = corral.settle(*arrays, self.m, z)
+        self.m = corral.settle(*arrays, self.m, z, level)
         return z
 
 
@@ -148,6 +152,7 @@ def nearest_point(
     hull.insert(name, np.asarray(vertex, dtype=np.float64))
     hull.weights[0] = 1.0
     z, stopped, gap, best, idle, calls = hull.V[0].copy(), "iterations", np.inf, np.inf, 0, 0
+    level = _LEVEL
     while calls < max_iter:
         calls += 1
         name, vertex, value = oracle(z)
@@ -166,10 +171,14 @@ def nearest_point(
             idle = 0 if square < best * (1.0 - 1e-15) else idle + 1
             best = min(best, square)
             if idle <= _STALLED and name not in hull.ids and hull.insert(name, vertex):
-                z = hull.settle()
+                z = hull.settle(level)
                 continue
             close = "nearest" if gap <= 1e-10 * square else "stalled"
             stopped = "zero" if square <= (1e-14 * size) ** 2 else close
+        if level > 0.0 and stopped in ("nearest", "zero", "stalled"):  # the end is corrected always
+            level, stopped, best, idle = 0.0, "iterations", np.inf, 0
+            z = hull.settle(level)
+            continue
         break
     m = hull.m
     return NearestPoint(

@@ -7,24 +7,26 @@ row where omega <= 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from adaline.procedures.ridge.leave_one_out import OWN_UNITS, leave_one_out
 from adaline.procedures.ridge.spectrum import Spectrum
 from adaline.results import Array
-from adaline.tiles import Rows, tile_rows, tiles
+from adaline.tiles import Rows
 
 RULES = {
     "loo": "the leave-one-out error",
     "gcv": "the generalised cross-validation error",
     "evidence": "minus the log marginal likelihood",
 }
-_OWN_UNITS = np.ones(1)
 _NODES = 16
+_PLACES = 65  # where a polynomial through the nodes is looked at, before its minimum is bisected
+_HALVINGS = 50
 _TIE = 1e-12
 
 
@@ -60,55 +62,13 @@ def _evidence_in_units(f: Spectrum, lam: Array) -> Array:
     return np.asarray((n * logs + volume.sum(axis=0) + f.intercept * np.log(f.weight)) / 2)
 
 
-def leave_one_out(f: Spectrum, rows: Rows, lam: Array, unit: Array = _OWN_UNITS) -> Array:
-    """Mean squared error of each row predicted without it, r/(1 - h), exactly, (L, k).
-
-    f is of columns that were divided by unit (p,), or by 1.
-    """
-    total = np.zeros((len(lam), f.a.shape[1]))
-    omega = rows.omega[rows.omega > 0] if f.A is not None else rows.omega
-    at = 0
-    for r, left in _residuals(f, rows, lam, unit):
-        if len(omega):
-            heavy = np.maximum(omega[at : at + len(r)], 1.0)[:, None, None]
-            left = 1 - (1 - left) / heavy
-            at += len(r)
-        total += ((r / np.maximum(left, _TIE)) ** 2).sum(axis=0)
-    return total / f.weight
-
-
-def _residuals(f: Spectrum, rows: Rows, lam: Array, unit: Array) -> Iterator[tuple[Array, Array]]:
-    """sqrt(omega) r and 1 - omega h, blocks of rows by penalties by targets."""
-    r, shape = len(f.s), (-1, len(lam), f.a.shape[1])
-    columns, shared_columns = len(lam) * f.a.shape[1], lam.size  # r may be zero: no -1 for these
-    shared = (-1, *lam.shape)
-    if f.A is not None:
-        lost = f.lost(lam)
-        own = (f.U @ (f.a[:, None] * lost).reshape(r, columns)).reshape(shape)
-        yield own, (f.U**2 @ lost.reshape(r, shared_columns)).reshape(shared)
-        return
-    p, k = len(f.V), f.a.shape[1]
-    inverse = 1 / (f.s[:, None, None] + lam)
-    fitted = ((f.a * np.sqrt(f.s)[:, None])[:, None] * inverse).reshape(r, columns)
-    inverse = inverse.reshape(r, shared_columns)
-    scale = np.ldexp(1.0, -np.append(np.full(p, f.e), f.e_y))
-    scale[:p] /= unit
-    ones = f.intercept / f.weight
-    for tile in tiles(rows.X, rows.Y, np.sqrt(rows.omega), scale, f.mean, tile_rows(p + k)):
-        Z = tile[:, :p] @ f.V
-        own = tile[:, None, p : p + k] - (Z @ fitted).reshape(shape)
-        np.multiply(Z, Z, out=Z)
-        share = 1 - ones * tile[:, -1:] ** 2
-        yield own, (share - Z @ inverse).reshape(shared)
-
-
 def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]:
     """The penalty of each target by a rule among RULES, and a sentence for each."""
     found = choice(f, rule, rows)
     return found.alphas, found.sentences
 
 
-def choice(f: Spectrum, rule: str, rows: Rows | None, unit: Array = _OWN_UNITS) -> Choice:
+def choice(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -> Choice:
     """The penalty of each target by a rule among RULES; f is of columns divided by unit (p,).
 
     Between 1/1000 of the least eigenvalue and 1000 times the largest, three penalties a decade
@@ -175,17 +135,23 @@ def _search(
     centre, half = t[np.clip(i, 1, len(t) - 2)], t[1] - t[0]
     x = np.asarray(chebyshev.chebpts1(_NODES))
     F = criterion(np.exp(centre + half * x[:, None])) if np.any(end == 0) else F[:0]
-    best = np.array([_vertex(x, F[:, c]) if end[c] == 0 else 0.0 for c in range(len(end))])
+    best = np.where(end == 0, _vertices(x, F), 0.0) if len(F) else np.zeros(len(end))
     return np.exp(centre + half * best), end, np.minimum(least, F.min(axis=0, initial=np.inf))
 
 
-def _vertex(x: Array, y: Array) -> float:
-    """Where on [-1, 1] the polynomial through the points is least."""
-    size = np.ptp(y)
-    if not size > 0:
-        return 0.0
-    c = chebyshev.chebtrim(chebyshev.chebfit(x, (y - y.min()) / size, len(x) - 1), 1e-13)
-    roots = chebyshev.chebroots(chebyshev.chebder(c)) if len(c) > 2 else np.empty(0)
-    real = roots.real[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)]
-    places = np.append(real, [-1.0, 1.0])
-    return float(places[np.argmin(chebyshev.chebval(places, c))])
+def _vertices(x: Array, F: Array) -> Array:
+    """Where on [-1, 1] the polynomial through the points of each column of F is least, (k,)."""
+    low, size = F.min(axis=0), np.ptp(F, axis=0)
+    c = chebyshev.chebfit(x, (F - low) / np.where(size > 0, size, 1.0), len(x) - 1)
+    # Coefficients of rounding noise would move the minimum.
+    c[np.maximum.accumulate(np.abs(c)[::-1], axis=0)[::-1] <= 1e-13] = 0.0
+    places = np.asarray(-chebyshev.chebpts2(_PLACES)[::-1])
+    places[0], places[-1] = -1.0, 1.0
+    i = np.argmin(chebyshev.chebvander(places, len(x) - 1) @ c, axis=0)
+    left, right = places[np.maximum(i - 1, 0)], places[np.minimum(i + 1, _PLACES - 1)]
+    slope = np.asarray(chebyshev.chebder(c))
+    for _ in range(_HALVINGS):
+        middle = (left + right) / 2
+        rising = chebyshev.chebval(middle, slope, tensor=False) > 0
+        left, right = np.where(rising, left, middle), np.where(rising, middle, right)
+    return np.where(size > 0, (left + right) / 2, 0.0)

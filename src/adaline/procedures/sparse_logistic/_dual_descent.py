@@ -10,7 +10,8 @@ from adaline.procedures.sparse_logistic._dual_proof import EPS, DualRows, Proof,
 from adaline.results import Array
 
 _BLOCK = 8  # neighbours that are shuffled together, for the sake of memory; 512 slow learning
-_FOLLOWED = 100  # rows whose curvature holds the bias back
+_FOLLOWED = 10, 100  # rows whose curvature holds the bias back, at least and at most
+_SHARE = 60  # one in so many: with more, the bias needs many passes to arrive
 _START = -7.0  # log-odds of the first dual variables: about 0.001 omega
 
 
@@ -21,7 +22,7 @@ class Descent:
         self.of, self.rows, self.p = rows, rows.entries, rows.X.shape[1]
         t, omega, self.intercept = rows.t, rows.omega, rows.intercept
         self.t, self.omega, self.alpha = t, omega, rows.alpha
-        self.squares = kernels.row_squares(rows.X.data, rows.X.indptr)
+        self.squares = kernels.row_squares(self.rows[0], self.rows[2])
         if not np.isfinite(self.squares).all():
             raise ValueError("a row of X is so long that |x|^2 leaves float64; scale the features.")
         self.u = np.full(len(t), _START)
@@ -50,16 +51,17 @@ class Descent:
         return float(gap)
 
     def _pull(self) -> float:
-        """1 / the curvature of some hundred rows: the bias follows what they ask for.
+        """1 / the curvature of some rows: the bias follows what they ask for.
 
         Rows by the hundred agree well enough on the bias, whatever their number; with fewer it
         jumps about, with all of them it would need many passes to arrive.
         """
         rows = np.count_nonzero(self.omega)
+        share = rows / min(max(rows / _SHARE, _FOLLOWED[0]), _FOLLOWED[1])
         if self.passes == 0:  # the first dual variables say nothing
-            return float(rows / (_FOLLOWED * 0.25 * self.omega.sum()))
+            return float(share / (0.25 * self.omega.sum()))
         curvature = self.lam @ (1.0 - self.lam / np.where(self.omega > 0.0, self.omega, 1.0))
-        return float(rows / (_FOLLOWED * max(curvature, EPS * self.omega.sum())))
+        return float(share / max(curvature, EPS * self.omega.sum()))
 
     def proof(self) -> Proof:
         """The dual point made feasible, its primal, the best bias for it, and the gap."""
@@ -69,8 +71,10 @@ class Descent:
         return proven(self.of, u, None, self._best_bias)
 
     def _best_bias(self, w: Array) -> float:
+        if not self.intercept:
+            return 0.0
         v = kernels.products(*self.rows, w)
-        return -float(kernels.balance(self.t, self.omega, -self.t * v)) if self.intercept else 0.0
+        return -float(kernels.balance(self.t, self.omega, -self.t * v))
 
     def best(self) -> Array:
         """Where to go on from: these weights, or zero where that is better."""

@@ -51,8 +51,14 @@ class DualRows:
 
     @property
     def entries(self) -> tuple[Any, Any, Any]:
-        """What kernels take."""
-        return self.X.data, self.X.indices, self.X.indptr
+        """What kernels take.
+
+        A signed index may count from the end, which is asked at every use; an unsigned one, which
+        cannot, takes about half the time.
+        """
+        indices, indptr = self.X.indices, self.X.indptr
+        unsigned = f"u{indices.dtype.itemsize}", f"u{indptr.dtype.itemsize}"
+        return self.X.data, indices.view(unsigned[0]), indptr.view(unsigned[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +120,8 @@ def proven(rows: DualRows, u: Array, w: Array | None, b: Any) -> Proof:
 
 def _bias_bound(rows: DualRows, P: float, b: float, margins: Array, gap: float, s: float) -> float:
     """How large the best bias can be, where the gap is at most `gap` and s times that bound."""
-    length = np.sqrt(row_squares(rows.X.data, rows.X.indptr) + _TINY)
+    data, _, indptr = rows.entries
+    length = np.sqrt(row_squares(data, indptr) + _TINY)
     least, r, m = np.inf, 0.0, 0.0
     for sign in (-1.0, 1.0):
         own = np.where(rows.t == sign, rows.omega, 0.0)

@@ -1,0 +1,149 @@
+"""Exact leave-one-out errors of ridge at many penalties, from one pass over the rows.
+
+    error = sum (r_i / (1 - h_i))^2 / n,    r = y - yhat,    h_i = the leverage of row i
+
+Legend in `spectrum`. Few targets have their residuals at every penalty formed, O(n L k). Of many,
+with q_i = (1 - h_i)^-2, u (n, r) the unit directions and e what they leave of y,
+
+    r = e + U B,  B = a lost:    sum q r^2 = q'e^2 + 2 B'(U'Qe) + B'(U'QU)B
+
+which are products of matrices; targets of equal penalties share q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.moments import TOGETHER
+from adaline.procedures.ridge.spectrum import Spectrum
+from adaline.results import Array
+from adaline.tiles import Rows, tile_rows, tiles
+
+OWN_UNITS = np.ones(1)
+_TIE = 1e-12  # the least 1 - h that is told from zero
+_ROOM = 2**22  # numbers of the sums U'Qe that are kept at once
+
+
+def leave_one_out(f: Spectrum, rows: Rows, lam: Array, unit: Array = OWN_UNITS) -> Array:
+    """Mean squared error of each row predicted without it, r/(1 - h), exactly, (L, k).
+
+    f is of columns that were divided by unit (p,), or by 1.
+    """
+    r, k = f.a.shape
+    if f.A is None and k > max(r, TOGETHER):
+        return _of_many(f, rows, lam, unit)
+    total = np.zeros((len(lam), k))
+    omega = rows.omega[rows.omega > 0] if f.A is not None else rows.omega
+    at = 0
+    for e, left in _residuals(f, rows, lam, unit):
+        left = _of_one_copy(left, omega[at : at + len(e)])
+        at += len(e)
+        total += ((e / np.maximum(left, _TIE)) ** 2).sum(axis=0)
+    return total / f.weight
+
+
+def _of_one_copy(left: Array, omega: Array) -> Array:
+    """1 - h of one of a row's omega copies, or of the whole row where omega <= 1."""
+    if not len(omega):
+        return left
+    heavy = np.maximum(omega, 1.0).reshape(-1, *[1] * (left.ndim - 1))
+    return np.asarray(1 - (1 - left) / heavy)
+
+
+def _residuals(f: Spectrum, rows: Rows, lam: Array, unit: Array) -> Iterator[tuple[Array, Array]]:
+    """sqrt(omega) r and 1 - omega h, blocks of rows by penalties by targets."""
+    r, shape = len(f.s), (-1, len(lam), f.a.shape[1])
+    columns, shared_columns = len(lam) * f.a.shape[1], lam.size  # r may be zero: no -1 for these
+    shared = (-1, *lam.shape)
+    if f.A is not None:
+        lost = f.lost(lam)
+        own = (f.U @ (f.a[:, None] * lost).reshape(r, columns)).reshape(shape)
+        yield own, (f.U**2 @ lost.reshape(r, shared_columns)).reshape(shared)
+        return
+    inverse = 1 / (f.s[:, None, None] + lam)
+    fitted = ((f.a * np.sqrt(f.s)[:, None])[:, None] * inverse).reshape(r, columns)
+    inverse = inverse.reshape(r, shared_columns)
+    for Z, Y, share in _rotated(f, rows, unit):
+        own = Y[:, None] - (Z @ fitted).reshape(shape)
+        np.multiply(Z, Z, out=Z)
+        yield own, (share - Z @ inverse).reshape(shared)
+
+
+def _rotated(f: Spectrum, rows: Rows, unit: Array) -> Iterator[tuple[Array, Array, Array]]:
+    """Blocks of weighted rows about the means: x along V, y, and 1 less the bias's leverage."""
+    p, k = len(f.V), f.a.shape[1]
+    scale = np.ldexp(1.0, -np.append(np.full(p, f.e), f.e_y))
+    scale[:p] /= unit
+    ones = f.intercept / f.weight
+    for tile in tiles(rows.X, rows.Y, np.sqrt(rows.omega), scale, f.mean, tile_rows(p + k)):
+        yield tile[:, :p] @ f.V, tile[:, p : p + k], 1 - ones * tile[:, -1:] ** 2
+
+
+def _of_many(f: Spectrum, rows: Rows, lam: Array, unit: Array) -> Array:
+    """`leave_one_out` of more targets than directions, a few penalties at a time."""
+    r, k = f.a.shape
+    few = max(_ROOM // (r * k), 1)
+    total = np.empty((len(lam), k))
+    for i in range(0, len(lam), few):
+        groups = [_Group.of(f, which, own) for which, own in _equal(lam[i : i + few])]
+        _add_rows(groups, f, rows, unit)
+        for group in groups:
+            total[i : i + few, group.which] = group.errors()
+    return total / f.weight
+
+
+def _equal(lam: Array) -> list[tuple[Any, Array]]:
+    """Targets that share a column of lam, and the column; all of them where there is one."""
+    if lam.shape[1] == 1:
+        return [(slice(None), lam)]
+    columns, which = np.unique(lam, axis=1, return_inverse=True)
+    return [(np.flatnonzero(which == g), columns[:, g : g + 1]) for g in range(columns.shape[1])]
+
+
+@dataclass
+class _Group:
+    """Targets of equal penalties: 1/(s + lam) (r, L), B (r, L, k), and sums over rows seen:
+
+    ee (L, k) = q'e^2, and sums (r L, k + r) = U'Q(e, U).
+    """
+
+    which: Any
+    inverse: Array
+    B: Array
+    ee: Array
+    sums: Array
+
+    @classmethod
+    def of(cls, f: Spectrum, which: Any, lam: Array) -> _Group:
+        a, L = f.a[:, which], len(lam)
+        r, k = a.shape
+        sums = np.zeros((L, k)), np.zeros((r * L, k + r))
+        return cls(which, 1 / (f.s[:, None] + lam[:, 0]), a[:, None] * f.lost(lam), *sums)
+
+    def errors(self) -> Array:
+        """Sums of q r^2 over the rows, (L, k)."""
+        r, L, k = self.B.shape
+        sums, B = self.sums.reshape(r, L, k + r).swapaxes(0, 1), self.B.swapaxes(0, 1)
+        cross = 2 * sums[:, :, :k] + sums[:, :, k:] @ B
+        return np.asarray(np.maximum(self.ee + np.einsum("ljt,ljt->lt", B, cross), 0.0))
+
+
+def _add_rows(groups: list[_Group], f: Spectrum, rows: Rows, unit: Array) -> None:
+    """Add the sums over all rows to those of each group."""
+    at = 0
+    for Z, Y, share in _rotated(f, rows, unit):
+        omega, at = rows.omega[at : at + len(Z)], at + len(Z)
+        U, squares = Z / np.sqrt(f.s), Z * Z
+        e = Y - U @ f.a
+        for group in groups:
+            left = _of_one_copy(share - squares @ group.inverse, omega)
+            q = np.maximum(left, _TIE)
+            q = 1 / (q * q)
+            QU = (U[:, :, None] * q[:, None]).reshape(len(U), -1)
+            mine = e[:, group.which]
+            group.ee += q.T @ (mine * mine)
+            group.sums += QU.T @ np.hstack([mine, U])
