@@ -64,6 +64,15 @@ def chance(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else number(float(p), 3)
 
 
+def p_value(p: float) -> str:
+    """A p-value in a bracket of a sentence.
+
+    >>> p_value(0.0312), p_value(1e-9)
+    ('p = 0.0312', 'p < 0.0001')
+    """
+    return "p < 0.0001" if p < 1e-4 else f"p = {chance(p)}"
+
+
 def plural(count: int, noun: str) -> str:
     """A count and its noun.
 
