@@ -56,4 +56,4 @@ def test_chance_alone_is_seldom_called_a_fault(rng):
 def test_what_cannot_be_checked_is_unknown(yes, v):
     found = calibration(yes, v)
     assert found.kind == "unknown"
-    assert "too few to check" in found.sentence
+    assert "Too few rows to check" in found.sentence

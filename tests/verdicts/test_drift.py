@@ -10,7 +10,7 @@ from adaline.verdicts.drift import drift
 
 
 def test_distances_are_kolmogorov_and_smirnovs(rng):
-    A, B = rng.standard_normal((300, 3)), rng.standard_normal((120, 3)) + [0.0, 0.3, 2.0]
+    A, B = rng.standard_normal((300, 3)), np.array([0.0, 0.3, 2.0]) + rng.standard_normal((120, 3))
     A[:, 0], B[:, 0] = np.round(A[:, 0], 1), np.round(B[:, 0], 1)  # ties
     found = drift(A, B, ["a", "b", "c"])
     for j in range(3):
@@ -47,7 +47,7 @@ def test_false_alarms_are_rare(rng):
 
 
 def test_the_sentence_names_the_columns_that_moved(rng):
-    A, B = rng.standard_normal((300, 2)), rng.standard_normal((100, 2)) + [5.0, 0.0]
+    A, B = rng.standard_normal((300, 2)), np.array([5.0, 0.0]) + rng.standard_normal((100, 2))
     said = drift(A, B, ["age", "dose"]).sentence
     assert "differ from the 300 rows learned from: age, mean " in said
     assert "dose" not in said

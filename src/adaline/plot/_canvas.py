@@ -35,14 +35,14 @@ INK, PAPER = "#000000", "#ffffff"
 MANY_POINTS = 500  # beyond this a cloud of points is a picture in the picture
 _LONG = 28  # characters of a name that fit beside an axis
 
-_BELOW, _LINE = 38.0, 15.0  # points: room for the labels of an axis, and of a line of a legend
-_LETTERS, _KEY = 14.0, 6  # letters of a legend an inch, and letters' room of a mark
+_BELOW, _LINE = 40.0, 17.0  # points: room for the labels of an axis, and of a line of a legend
+_LETTERS, _KEY = 12.5, 6  # letters of a legend an inch, and letters' room of a mark
 _OWN: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # our figures, and their heights
 
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 _STYLE = {
-    "font.size": 9.5,
+    "font.size": 10.0,
     "axes.titlesize": 10.5,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
@@ -51,7 +51,7 @@ _STYLE = {
     "legend.frameon": True,
     "legend.framealpha": 0.85,
     "legend.edgecolor": "none",
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 9.8,
     "lines.linewidth": 1.5,
     "savefig.dpi": 110,
     "svg.fonttype": "none",
@@ -111,6 +111,17 @@ class Display:
         if not title or not hasattr(self, "figure_"):
             self.plot(title=title)
         return svg_of(self.figure_, key, self.claim)
+
+    def svgs(self, key: str = "picture") -> list[str]:
+        """Each panel as an SVG of its own, without the claim, for pages that are narrow."""
+        if self.panels == 1:
+            return [self.svg(key, title=False)]
+        with style():
+            axes = [figure(*self.size).subplots() for _ in range(self.panels)]
+            self._draw(axes)
+        parts = [self.claim, *(axis.get_title(loc="left") for axis in axes[1:])]
+        named = enumerate(zip(axes, parts, strict=True))
+        return [svg_of(axis.figure, f"{key}-{k}", words) for k, (axis, words) in named]  # type: ignore[arg-type]
 
     def _repr_svg_(self) -> str | None:
         return self.svg() if hasattr(self, "figure_") else None

@@ -56,7 +56,9 @@ class Calibration:
         ends = f"{number(self.slope_low, 2)} to {number(self.slope_high, 2)}"
         slope = f"slope {number(self.slope, 2)}, 95 % interval {ends}; 1 is right"
         if self.kind == "unknown":
-            return f"{plural(self.rows, 'row')} are too few to check the probabilities: {whole}."
+            return (
+                f"Too few rows to check the probabilities: {whole} of {plural(self.rows, 'row')}."
+            )
         if self.kind == "right":
             many = plural(self.rows, "row")
             said = f"No reason to doubt the probabilities on {many}: {whole}"
@@ -125,7 +127,7 @@ def _slope(y: Array, v: Array) -> tuple[float, float]:
         if not np.linalg.det(H) > 1e-12 * H[0, 0] * H[1, 1] or not np.isfinite(H).all():
             return nothing
         step = np.linalg.solve(H, Z.T @ (y - p))
-        # A step of more than some units of log-odds leaves the region where the curve is a parabola.
+        # Beyond some units of log-odds the loss is no parabola, and a full step may overshoot.
         step *= min(1.0, 4.0 / max(float(np.abs(Z @ step).max()), 1e-300))
         theta = theta + step
         if float(np.abs(Z @ step).max()) < 1e-10:

@@ -99,10 +99,10 @@ def influence(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Influenc
         V = Z @ G
         h = np.clip(omega * np.sum(V * Z, axis=1), 0.0, 1.0)
         q = float(h.sum())
-        s2 = _scale(kind, e * residuals, curvature, len(e) - q)
+        s = _scale(kind, residuals, weight, curvature, len(e) - q)
         # A row of leverage one is met exactly; without it there is no fit to compare with.
         share = np.divide(e, 1.0 - h, out=np.zeros_like(e), where=h < 1.0 - 1e-10)
-        cook = share**2 * np.sum((V @ S) * V, axis=1) / (q * s2)
+        cook = (share / s) ** 2 * np.sum((V @ S) * V, axis=1) / q
     if not (np.isfinite(cook).all() and np.isfinite(h).all()):
         return None
     rows = np.argsort(-cook, kind="stable")[:_KEPT]
@@ -137,11 +137,14 @@ def _units(model: Any, X: Array, weight: Array) -> tuple[Array, Array, Array]:
     bias = bool(getattr(model, "fit_intercept", True))
     centre = weight @ X / weight.sum() if bias else np.zeros(X.shape[1])
     Z = X - centre
-    units = np.sqrt(np.mean(Z * Z, axis=0))
+    units = np.abs(Z).max(axis=0)  # first: squares of columns of 1e-200 would vanish
+    units = np.where(units > 0, units, 1.0)
+    units = units * np.sqrt(np.mean((Z / units) ** 2, axis=0))
     units = np.where(units > 0, units, 1.0)
     alpha = getattr(model, "alpha_", getattr(model, "alpha", 0.0))
     own = getattr(model, "column_scale_", None)
-    penalty = float(np.max(alpha)) * (np.ones(len(units)) if own is None else own**2) / units**2
+    own = np.ones(len(units)) if own is None else own
+    penalty = float(np.max(alpha)) * (own / units) ** 2
     Z = Z / units
     if not bias:
         return Z, units, penalty
@@ -157,14 +160,15 @@ def _inverse(A: Array) -> Array | None:
     return np.asarray((axes[:, kept] / values[kept]) @ axes[:, kept].T)
 
 
-def _scale(kind: str, squares: Array, curvature: Array, free: float) -> float:
-    """Variance of the noise: of squares; of counts at least what Poisson says; else 1."""
+def _scale(kind: str, e: Array, weight: Array, curvature: Array, free: float) -> float:
+    """Deviation of the noise: of squares; of counts at least what Poisson says; else 1."""
     if kind == "logistic":
         return 1.0
     if kind == "counts":
-        pearson = np.divide(squares, curvature, out=np.zeros_like(squares), where=curvature > 0)
-        return max(float(np.sum(pearson)) / max(free, 1.0), 1.0)
-    return max(float(np.sum(squares)) / max(free, 1.0), 1e-300)
+        e = np.divide(e, np.sqrt(curvature), out=np.zeros_like(e), where=curvature > 0)
+    largest = float(np.abs(e).max()) or 1.0
+    s = largest * float(np.sqrt(np.sum(weight * (e / largest) ** 2) / max(free, 1.0)))
+    return max(s, 1.0) if kind == "counts" else max(s, 1e-300)
 
 
 def sentence(

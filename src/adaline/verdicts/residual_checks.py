@@ -18,6 +18,7 @@ from adaline.verdicts.words import number, p_value, percent
 
 _SURE = 0.01
 _FEW = 20  # rows below which nothing is said
+_GRAVE = 2.0  # times Poisson's variance from which on nobody should miss it
 _BEND, _ECHO, _SKEW, _TAILS, _UNEVEN, _SPREAD = 0.02, 0.1, 0.5, 1.0, 1.5, 1.5
 
 
@@ -118,7 +119,7 @@ def tails(e: Array) -> Check:
 
 
 def echoes(e: Array) -> Check:
-    """Residuals of neighbouring rows: the correlation that Durbin and Watson's statistic is about."""
+    """Residuals of neighbouring rows: the correlation r of Durbin and Watson's 2 (1 - r)."""
     z = e - e.mean()
     whole = float(z @ z)
     r = float(z[1:] @ z[:-1]) / whole if whole else 0.0
@@ -152,7 +153,8 @@ def dispersion(pearson: Array) -> Check:
         said = f"Counts vary only {number(ratio, 2)} times as much as Poisson says."
     else:
         said = f"Counts vary about as much as Poisson says ({number(ratio, 2)} times)."
-    return Check("dispersion", "Spread of counts", not off, said, {"ratio": ratio})
+    grave = off and ratio > _GRAVE
+    return Check("dispersion", "Spread of counts", not off, said, {"ratio": ratio}, grave)
 
 
 def _left(v: Array, f: Array, power: int) -> float:

@@ -133,6 +133,16 @@ class Thresholds:
         )
 
 
+def ratio_of(model: Any) -> float:
+    """How many false alarms a miss costs, by the costs of a model; 1 without."""
+    costs = getattr(model, "costs", None)
+    if costs is None:
+        return 1.0
+    C: Array = np.asarray(costs, dtype=np.float64)
+    miss, alarm = C[0, 1] - C[1, 1], C[1, 0] - C[0, 0]
+    return float(miss / alarm) if alarm > 0 and miss > 0 else 1.0
+
+
 def thresholds(yes: Any, log_odds: Any, label: Any = True) -> Thresholds | None:
     """Count hits and false alarms at every threshold; None where one class has no row.
 
