@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from adaline import MissingExtra
 from adaline.plot._svg import lean
+from adaline.plot.palette import COLOURS, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; the darker ones first.
-# After them five of Tol's, for the classes from the eighth on.
-COLOURS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A7A00"),
-    *("#332288", "#AA4466", "#117733", "#AA4499", "#7A5230"),
-)
-MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 LINES = ("-", "--", "-.", ":")
 INK, PAPER = "#000000", "#ffffff"
 

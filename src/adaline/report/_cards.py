@@ -20,6 +20,7 @@ from adaline.verdicts.words import name, number, percent, plain, plural
 Card = tuple[tuple[str, str], ...]
 _MOST = 100  # rows of a table
 _OUTPUTS = 12  # classes or targets side by side
+_LONG_COEFFICIENTS = 40  # rows from which on the table of coefficients is folded
 _LONG = 15  # rows from which on a table of missing values is folded
 
 
@@ -108,7 +109,8 @@ def coefficients(found: Coefficients) -> Table | None:
         notes.append(f"{_OUTPUTS} of {len(found.heads)} outputs are shown.")
     rows = tuple(tuple(line) for line in cells)
     words = (plain(note) for note in (*notes, *found.notes))
-    return Table("Coefficients", ("", *shown.titles), rows, tuple(words))
+    many = len(rows) > _LONG_COEFFICIENTS
+    return Table("Coefficients", ("", *shown.titles), rows, tuple(words), folded=many)
 
 
 def by_class(facts: Mapping[str, Any]) -> Table | None:

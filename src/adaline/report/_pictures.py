@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,12 +11,21 @@ from typing import Any
 import numpy as np
 
 from adaline import plot
+from adaline.plot.palette import COLOURS
 from adaline.report._rows import Rows
 from adaline.verdicts.effects import Effect
 from adaline.verdicts.thresholds import Thresholds, ratio_of
 from adaline.verdicts.words import plain
 
 _BROAD = 2000  # columns up to which a direction of rows is looked for
+
+
+_PLACES = {colour.lower(): k for k, colour in enumerate(COLOURS)}
+_COLOUR = re.compile("(?<=: )(" + "|".join(_PLACES) + ')(?=[;"])')
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"var(--c{_PLACES[found[0]]}, {found[0]})"
 
 
 @dataclass(frozen=True)
@@ -34,8 +44,11 @@ class Picture:
 
     @cached_property
     def svgs(self) -> list[str]:
-        """The panels of the picture without its claim, which the page writes itself."""
-        return self.display.svgs(self.key)
+        """The panels of the picture without its claim, which the page writes itself.
+
+        Colours of classes and curves have names, so that the page can lighten them in the dark.
+        """
+        return [_COLOUR.sub(_named, svg) for svg in self.display.svgs(self.key)]
 
     @property
     def bytes(self) -> int:

@@ -15,6 +15,7 @@ from adaline.verdicts.words import name, number, percent
 
 _POINTS = 41
 _COLUMNS = 1000  # up to which every column is tried
+_TRIFLE = 0.005  # change of a probability below which nobody needs a picture
 _CLASSES = 6  # whose probabilities are drawn
 
 
@@ -94,7 +95,8 @@ def effects(
     if not (np.isfinite(mean).all() and np.isfinite(spread).all()):
         return ()
     moves = _moves(model, R, mean, spread)
-    order = [j for j in np.argsort(-moves, kind="stable").tolist() if moves[j] > 0][:most]
+    least = _TRIFLE if hasattr(model, "classes_") else 0.0
+    order = [j for j in np.argsort(-moves, kind="stable").tolist() if moves[j] > least][:most]
     return tuple(effect_of(model, found, R, names, j, target) for j in order)
 
 
