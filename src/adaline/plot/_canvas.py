@@ -30,6 +30,7 @@ MANY_POINTS = 500  # beyond this a cloud of points is a picture in the picture
 _LONG = 28  # characters of a name that fit beside an axis
 
 _BELOW, _LINE = 40.0, 17.0  # points: room for the labels of an axis, and of a line of a legend
+_USUAL = 5  # letters beside an axis that there is always room for
 _LETTERS, _KEY = 12.5, 6  # letters of a legend an inch, and letters' room of a mark
 _OWN: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # our figures, and their heights
 
@@ -262,7 +263,10 @@ def legend(ax: Axes, **more: Any) -> None:
         return
     from matplotlib.transforms import ScaledTranslation
 
-    columns = _columns(labels, figure.get_figwidth() * ax.get_position().width)
+    # Words beside the axis take from its width, as the layout will find out.
+    words = max((len(text.get_text()) for text in ax.get_yticklabels()), default=0)
+    taken = max(words - _USUAL, 0) / _LETTERS
+    columns = _columns(labels, figure.get_figwidth() * ax.get_position().width - taken)
     below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, figure.dpi_scale_trans)
     place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
     rest = {key: value for key, value in more.items() if key not in ("loc", "ncols", "ncol")}

@@ -54,9 +54,9 @@ def tiles(facts: Mapping[str, Any]) -> tuple[Tile, ...]:
         ),
     ]
     if facts.get("mean_cost") is not None:
-        alone = number(facts["cost_of_constant"], 3)
+        least = number(facts["cost_of_constant"], 3)
         cost = number(facts["mean_cost"], 3)
-        found.append((cost, f"mean cost of a decision; without a model {alone}"))
+        found.append((cost, f"mean cost of a decision; without a model {least}"))
     elif facts.get("auc") is not None:
         found.append((f"{facts['auc']:.3f}", "area under the ROC curve; 0.5 is guessing"))
     else:

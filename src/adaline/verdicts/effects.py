@@ -114,7 +114,7 @@ def _moves(model: Any, R: Array, mean: Array, spread: Array) -> Array:
     low[np.arange(p), np.arange(p)], high[np.arange(p), np.arange(p)] = np.array(ends).T
     with np.errstate(all="ignore"):
         change = np.abs(_answers(model, high) - _answers(model, low)).max(axis=1)
-    return np.nan_to_num(change)
+    return np.asarray(np.nan_to_num(change))
 
 
 def _is_pair(column: Array) -> bool:
@@ -149,14 +149,12 @@ def effect_of(
         return Effect(column, x, y, low, high, of, usual, False)
     labels = [str(label) for label in classes.tolist()]
     if len(labels) == 2:
-        part = slice(1, 2)
-    else:  # the classes whose probabilities change most
-        order = np.argsort(-np.ptp(y, axis=0), kind="stable")[:_CLASSES]
-        part = np.sort(order)
-        low = high = None
-    ends_of = (None if v is None else v[:, part] for v in (low, high))
-    told = tuple(np.array(labels, dtype=object)[part].tolist())
-    return Effect(column, x, y[:, part], *ends_of, told, usual, True)
+        below, above = (None if v is None else v[:, 1:] for v in (low, high))
+        return Effect(column, x, y[:, 1:], below, above, (labels[1],), usual, True)
+    # The classes whose probabilities change most; bands of several would hide each other.
+    part = np.sort(np.argsort(-np.ptp(y, axis=0), kind="stable")[:_CLASSES])
+    told = tuple(labels[k] for k in part.tolist())
+    return Effect(column, x, y[:, part], None, None, told, usual, True)
 
 
 def _interval(model: Any, at: Array, y: Array, away: Array, row: Any) -> Any:

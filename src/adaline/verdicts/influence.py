@@ -117,7 +117,7 @@ def _is_known(model: Any, X: Any, y: Any) -> bool:
         return False
     n, p = X.shape
     few = p <= _COLUMNS and n * p <= _NUMBERS and n > 2
-    return few and np.size(model.coef_) == p and getattr(model, "n_features_in_", 0) == p
+    return bool(few and np.size(model.coef_) == p and model.n_features_in_ == p)
 
 
 def _residuals(model: Any, X: Any, y: Any) -> tuple[Array, Array, str]:
