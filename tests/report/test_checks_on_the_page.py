@@ -72,6 +72,17 @@ def test_each_kind_has_its_checks(kind, rng):
         assert check.sentence in html
 
 
+def test_a_page_does_not_say_nothing_where_a_check_doubts(rng):
+    X, v = drawn(rng)
+    bent = v**2 + 0.1 * rng.standard_normal(300)
+    report = Report.of(adaline.LeastSquares().fit(X[:200], bent[:200]), X[200:], bent[200:])
+    doubted = [check for check in report.checks if check.fine is False]
+    assert doubted
+    assert not report.warnings
+    assert "Nothing grave was noticed" in report.html()
+    assert "Nothing was noticed" not in report.html()
+
+
 def test_two_classes_have_a_table_of_thresholds(rng):
     report = report_of("two", rng)
     table = next(t for t in report.tables if t.caption == "Where to set the threshold")
