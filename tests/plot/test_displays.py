@@ -51,6 +51,7 @@ def every_display():
         "ConfusionMatrixDisplay": plot.ConfusionMatrixDisplay.from_estimator(logistic, X, y),
         "CoverDisplay": plot.CoverDisplay.from_dimensions([2, 5], n=8),
         "DecisionDisplay": plot.DecisionDisplay.from_estimator(logistic, X, y),
+        "EffectDisplay": plot.EffectDisplay.from_estimator(logistic, X, 0),
         "EigenvalueDisplay": plot.EigenvalueDisplay.from_data(Z),
         "GaussianDisplay": plot.GaussianDisplay.from_estimator(gaussian, X, y),
         "LearningCurveDisplay": curve,
@@ -61,6 +62,7 @@ def every_display():
         "RocCurveDisplay": plot.RocCurveDisplay.from_estimator(logistic, X, y),
         "SeparabilityDisplay": plot.SeparabilityDisplay.from_data(X, y),
         "SpectrogramDisplay": plot.SpectrogramDisplay.from_signals(x, e, segment=64),
+        "ThresholdDisplay": plot.ThresholdDisplay.from_estimator(logistic, X, y),
         "WeightPathDisplay": path,
     }
 

@@ -42,6 +42,28 @@ def page_file(tmp_path_factory):
     return adaline.write_report(place, model, X[400:], y[400:], names=names, warnings=names)
 
 
+LETTERS = """() => [...document.querySelectorAll('figure svg text')].map(text => {
+  const box = text.getBoundingClientRect(), page = text.ownerSVGElement.getBoundingClientRect();
+  const m = text.getScreenCTM();
+  const inside = box.left >= page.left - 1 && box.right <= page.right + 1
+    && box.top >= page.top - 1 && box.bottom <= page.bottom + 1;
+  const size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(m.a, m.b);
+  return [size, inside ? '' : text.textContent];
+})"""
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_letter_of_a_picture_is_small_or_cut(browser, page_file, width):
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    found = page.evaluate(LETTERS)
+    assert len(found) > 50
+    assert min(size for size, _ in found) >= 9
+    assert [cut for _, cut in found if cut] == []
+    context.close()
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 390)])
 def test_a_report_opens_silently(browser, page_file, scheme, width):
     context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})

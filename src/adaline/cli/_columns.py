@@ -227,6 +227,20 @@ def _gaps(seen: Look) -> list[str]:
     ]
 
 
+def gaps(seen: Look) -> dict[str, Any]:
+    """Missing values of each column that is used: how many, and what was done about them."""
+    how = seen.encoding.missing
+    marked = {entry.name for entry in seen.encoding.inputs if entry.gaps}
+    text = {entry.name for entry in seen.encoding.inputs if entry.levels is not None}
+    found = {}
+    for column in _used(seen):
+        if column.gaps:
+            done = "mean filled in" + (", and marked" if column.name in marked else "")
+            done = "a level of their own" if column.name in text else done
+            found[column.name] = (column.gaps, "rows left out" if how == "drop" else done)
+    return found
+
+
 def _some(parts: Sequence[str]) -> str:
     more = f"; and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
     return "; ".join(parts[:_SHOWN]) + more

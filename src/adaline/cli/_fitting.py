@@ -129,7 +129,8 @@ def _run(asked: Asked, printer: Out) -> None:
     estimator = _choose.made(choice.kind, asked.settings, plan.seed)
     estimator = _learn.penalised(estimator, plan, asked.settings, numbers)
     found = _learn.learned(estimator, source, encoding, plan, printer, about)
-    every = 0 if asked.report is None else max(1, round(numbers * (plan.share or 1) / _REPORTED))
+    wanted = asked.report is not None or plan.in_memory
+    every = max(1, round(numbers * (plan.share or 1) / _REPORTED)) if wanted else 0
     folded = tried(found, plan, printer, _asks_for_folds(asked)) if plan.cv else None
     if folded is not None:
         tested, is_held_out, result = folded[0], True, folded[1]
@@ -281,6 +282,9 @@ def _written(story: Story, out: str | None, report: str | None) -> dict[str, str
             warnings=story.doubts(),
             code=story.code(),
             learned=story.found.X,
+            learned_y=story.found.y,
+            learned_weight=story.found.omega,
+            gaps=story.gaps(),
         )
         files["report"] = report
     return files

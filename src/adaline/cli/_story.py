@@ -20,6 +20,8 @@ from adaline.cli._output import Out, strict
 from adaline.cli._reading import Reading, tell_notes
 from adaline.cli._source import title
 from adaline.data import Look, Source
+from adaline.verdicts.answers import answers
+from adaline.verdicts.checks import Rows
 from adaline.verdicts.coefficients import spreads_of
 from adaline.verdicts.cross_validation import CrossValidated
 from adaline.verdicts.quality import beside
@@ -59,6 +61,9 @@ class Story:
             converged=found.converged,
             spreads=None if found.X is None else spreads_of(found.X),
             X=found.X,
+            learned=None if found.X is None else Rows(found.X, found.y, found.omega),
+            tested=_tried(found.model, tested, folded),
+            target=plan.target,
             **facts_of(folded),
         )
 
@@ -76,6 +81,7 @@ class Story:
         facts: dict[str, Any] = {
             "source": title(self.source),
             "read on": date.today().isoformat(),
+            **({} if self.seen is None or self.seen.rows is None else {"rows": self.seen.rows}),
             "rows learned from": self.found.rows or "many",
         }
         if self.found.left_out:
@@ -88,6 +94,10 @@ class Story:
             what, _, how = line.partition(": ")
             facts[what.lower()] = how
         return facts
+
+    def gaps(self) -> dict[str, Any]:
+        """Missing values by column, and what was done about them."""
+        return {} if self.seen is None else _columns.gaps(self.seen)
 
     def warnings(self) -> list[str]:
         """Doubts with advice, each once."""
@@ -190,7 +200,20 @@ class Story:
             if proof is None
             else {"verdict": proof.verdict, "sentence": proof.explain(), "margin": proof.margin},
             "condition": self.verdict.condition,
+            "checks": [
+                {"key": c.key, "fine": c.fine, "sentence": c.sentence, **c.numbers}
+                for c in self.verdict.checks
+            ],
             "coefficients": self.verdict.coefficients.rows,
             "warnings": warnings,
             "files": self.files,
         }
+
+
+def _tried(model: Any, tested: Measured, folded: CrossValidated | None) -> Rows | None:
+    """The rows that were predicted, where some are at hand, and what was predicted."""
+    if tested.X is None or tested.y is None:
+        return None
+    if folded is not None:
+        return Rows(tested.X[folded.rows], tested.y[folded.rows], said=folded.answers)
+    return Rows(tested.X, tested.y, said=answers(model, tested.X))

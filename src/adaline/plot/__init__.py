@@ -21,6 +21,7 @@ _HOME = {
     "CoverDisplay": "adaline.plot.cover",
     "DecisionDisplay": "adaline.plot.decision",
     "Display": "adaline.plot._canvas",
+    "EffectDisplay": "adaline.plot.effects",
     "EigenvalueDisplay": "adaline.plot.eigenvalues",
     "GaussianDisplay": "adaline.plot.gaussian",
     "LearningCurveDisplay": "adaline.plot.learning",
@@ -31,6 +32,7 @@ _HOME = {
     "RocCurveDisplay": "adaline.plot.roc",
     "SeparabilityDisplay": "adaline.plot.separation",
     "SpectrogramDisplay": "adaline.plot.spectrogram",
+    "ThresholdDisplay": "adaline.plot.thresholds",
     "WeightPathDisplay": "adaline.plot.descent",
 }
 
@@ -42,6 +44,7 @@ __all__ = [
     "CoverDisplay",
     "DecisionDisplay",
     "Display",
+    "EffectDisplay",
     "EigenvalueDisplay",
     "GaussianDisplay",
     "LearningCurveDisplay",
@@ -52,6 +55,7 @@ __all__ = [
     "RocCurveDisplay",
     "SeparabilityDisplay",
     "SpectrogramDisplay",
+    "ThresholdDisplay",
     "WeightPathDisplay",
 ]
 
@@ -65,6 +69,7 @@ if TYPE_CHECKING:
     from adaline.plot.cover import CoverDisplay
     from adaline.plot.decision import DecisionDisplay
     from adaline.plot.descent import WeightPathDisplay
+    from adaline.plot.effects import EffectDisplay
     from adaline.plot.eigenvalues import EigenvalueDisplay
     from adaline.plot.gaussian import GaussianDisplay
     from adaline.plot.learning import LearningCurveDisplay
@@ -74,3 +79,4 @@ if TYPE_CHECKING:
     from adaline.plot.roc import RocCurveDisplay
     from adaline.plot.separation import SeparabilityDisplay
     from adaline.plot.spectrogram import SpectrogramDisplay
+    from adaline.plot.thresholds import ThresholdDisplay

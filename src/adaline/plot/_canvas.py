@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from adaline import MissingExtra
 from adaline.plot._svg import lean
+from adaline.plot.palette import COLOURS, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,27 +23,21 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; the darker ones first.
-# After them five of Tol's, for the classes from the eighth on.
-COLOURS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A7A00"),
-    *("#332288", "#AA4466", "#117733", "#AA4499", "#7A5230"),
-)
-MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 LINES = ("-", "--", "-.", ":")
 INK, PAPER = "#000000", "#ffffff"
 
 MANY_POINTS = 500  # beyond this a cloud of points is a picture in the picture
 _LONG = 28  # characters of a name that fit beside an axis
 
-_BELOW, _LINE = 38.0, 15.0  # points: room for the labels of an axis, and of a line of a legend
-_LETTERS, _KEY = 14.0, 6  # letters of a legend an inch, and letters' room of a mark
+_BELOW, _LINE = 40.0, 17.0  # points: room for the labels of an axis, and of a line of a legend
+_USUAL = 5  # letters beside an axis that there is always room for
+_LETTERS, _KEY = 12.5, 6  # letters of a legend an inch, and letters' room of a mark
 _OWN: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # our figures, and their heights
 
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 _STYLE = {
-    "font.size": 9.5,
+    "font.size": 10.0,
     "axes.titlesize": 10.5,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
@@ -51,7 +46,7 @@ _STYLE = {
     "legend.frameon": True,
     "legend.framealpha": 0.85,
     "legend.edgecolor": "none",
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 9.8,
     "lines.linewidth": 1.5,
     "savefig.dpi": 110,
     "svg.fonttype": "none",
@@ -111,6 +106,17 @@ class Display:
         if not title or not hasattr(self, "figure_"):
             self.plot(title=title)
         return svg_of(self.figure_, key, self.claim)
+
+    def svgs(self, key: str = "picture") -> list[str]:
+        """Each panel as an SVG of its own, without the claim, for pages that are narrow."""
+        if self.panels == 1:
+            return [self.svg(key, title=False)]
+        with style():
+            axes = [figure(*self.size).subplots() for _ in range(self.panels)]
+            self._draw(axes)
+        parts = [self.claim, *(axis.get_title(loc="left") for axis in axes[1:])]
+        named = enumerate(zip(axes, parts, strict=True))
+        return [svg_of(axis.figure, f"{key}-{k}", words) for k, (axis, words) in named]  # type: ignore[arg-type]
 
     def _repr_svg_(self) -> str | None:
         return self.svg() if hasattr(self, "figure_") else None
@@ -257,7 +263,10 @@ def legend(ax: Axes, **more: Any) -> None:
         return
     from matplotlib.transforms import ScaledTranslation
 
-    columns = _columns(labels, figure.get_figwidth() * ax.get_position().width)
+    # Words beside the axis take from its width, as the layout will find out.
+    words = max((len(text.get_text()) for text in ax.get_yticklabels()), default=0)
+    taken = max(words - _USUAL, 0) / _LETTERS
+    columns = _columns(labels, figure.get_figwidth() * ax.get_position().width - taken)
     below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, figure.dpi_scale_trans)
     place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
     rest = {key: value for key, value in more.items() if key not in ("loc", "ncols", "ncol")}

@@ -135,13 +135,14 @@ def two_of(features: Sequence[Any] | None, names: list[str]) -> tuple[int, int]:
         )
     if isinstance(features, str) or len(features) != 2:
         raise ValueError(f"features is {features!r}; expected two columns, by name or number.")
-    found = [_place(feature, names) for feature in features]
+    found = [place(feature, names) for feature in features]
     if found[0] == found[1]:
         raise ValueError(f"features names the column {names[found[0]]!r} twice; name two.")
     return found[0], found[1]
 
 
-def _place(feature: Any, names: list[str]) -> int:
+def place(feature: Any, names: list[str]) -> int:
+    """The number of a column that is given by name or number."""
     if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
         if not 0 <= feature < len(names):
             raise ValueError(f"features has {feature}; there are {len(names)} columns, from 0.")

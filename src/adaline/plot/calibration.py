@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.verdicts.calibration import calibration
 from adaline.verdicts.quality import wilson
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class CalibrationDisplay(Display):
     brier : float
         Mean squared difference of probability and what happened.
     positive, model : str
+    verdict : str
+        Whether the probabilities can be taken at their word (`adaline.verdicts.calibration`).
     """
 
     told: Array
@@ -40,6 +43,7 @@ class CalibrationDisplay(Display):
     brier: float
     positive: str
     model: str
+    verdict: str = ""
     size = (4.4, 3.8)
 
     @classmethod
@@ -82,7 +86,10 @@ class CalibrationDisplay(Display):
         happened = np.array([yes[b].mean() for b in parts])
         low, high = wilson(happened, counts)
         brier = float(np.mean((p - yes) ** 2))
-        return cls(told, happened, low, high, counts, brier, positive, model)
+        with np.errstate(divide="ignore"):
+            odds = np.log(p) - np.log1p(-p)
+        said = calibration(yes, odds).sentence
+        return cls(told, happened, low, high, counts, brier, positive, model, said)
 
     @property
     def claim(self) -> str:
@@ -90,7 +97,7 @@ class CalibrationDisplay(Display):
         return (
             f"{self.model}: in {inside} of {len(self.told)} bins the probability told is within "
             f"the 95 % interval of what happened (Brier score {self.brier:.3g})"
-        )
+        ) + (f". {self.verdict.rstrip('.')}" if self.verdict else "")
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes

@@ -151,15 +151,14 @@ class CoefficientsDisplay(Display):
                     linewidth=1.2,
                 )
             ax.plot(w[~finite], at[~finite], "x", color=_canvas.INK)
-            _canvas.legend(ax, loc="best")
         else:
             ax.hlines(at, np.minimum(w, 0.0), np.maximum(w, 0.0), color=_canvas.colour(0))
             ax.plot(w, at, _canvas.marker(0), color=_canvas.colour(0), markersize=5)
         ax.set_yticks(at, [_canvas.plain(self.names[j]) for j in order])
         ax.set_ylim(-0.6, len(order) - 0.4)
-        ax.set_xlabel(
-            "coefficient" + (", a standard deviation of its column" if self.per_deviation else "")
-        )
+        # Short, as long names leave little room; "per sd" is what the tables call it, too.
+        ax.set_xlabel("coefficient per sd" if self.per_deviation else "coefficient")
+        _canvas.legend(ax)
 
 
 def _intervals(

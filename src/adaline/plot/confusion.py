@@ -88,7 +88,7 @@ class ConfusionMatrixDisplay(Display):
 
     def _axes(self, ax: Any) -> list[Axes]:
         K = len(self.counts)
-        self.size = (min(3.9 + 0.28 * K, 7.5), min(2.8 + 0.24 * K, 6.5))
+        self.size = (min(3.7 + 0.22 * K, 7.5), min(2.8 + 0.24 * K, 6.5))
         return super()._axes(ax)
 
     def _draw(self, axes: list[Axes]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 _WIDE = 44  # letters beside an axis
 _RINGS = 100  # wrong or support rows up to which each gets a mark; more would hide the rest
+_LETTERS = 36  # of all names under the strips, from which on they are turned
 
 
 @dataclass(eq=False)
@@ -256,7 +257,10 @@ class DecisionDisplay(Display):
         if self.strips:
             places = range(int(self.decided.max()) + 1)
             shown = [*self.classes, "reject"]
-            ax.set_xticks(list(places), [_canvas.plain(shown[k], 14) for k in places])
+            names = [_canvas.plain(shown[k], 14) for k in places]
+            turned = sum(map(len, names)) > _LETTERS
+            turn: dict[str, Any] = {"rotation": 30, "ha": "right"} if turned else {}
+            ax.set_xticks(list(places), names, **turn)
         if len(self.wrong) <= _RINGS:
             _ring(ax, self.rows[self.wrong], "x", "on the wrong side")
         _ring(ax, self.rows[self.closest], "o", "closest rows")

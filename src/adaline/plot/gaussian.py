@@ -72,7 +72,7 @@ class GaussianDisplay(Display):
     names: tuple[str, str]
     held: int
     leads: Array | None = None
-    size = (5.8, 4.0)
+    size = (5.4, 4.0)
     beside = 12
 
     @classmethod

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.verdicts.influence import influence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _FAR = 3.0  # standard deviations from which on a residual is pointed at
 _COOK = (0.5, 1.0)
 _WIDE = 1000  # columns up to which S is decomposed
+_NUMBERED = 3  # rows whose numbers are written beside them
 
 
 @dataclass(eq=False)
@@ -29,7 +31,8 @@ class ResidualsDisplay(Display):
     fitted, residuals : ndarray of shape (n,)
     leverage : ndarray of shape (n,)
         h = 1/N + (x - m)' S^-1 (x - m), m and S of the N rows of the fit where the model keeps
-        them (`moments_`, at most 1000 columns), else of these rows.
+        them (`moments_`, at most 1000 columns), else of these rows. For rows of a penalised fit,
+        S has the penalty on its diagonal (`adaline.verdicts.influence`).
     standardised : ndarray of shape (n,)
         Residuals over s sqrt(1 - h) for rows of the fit, and s sqrt(1 + h) for other rows.
     cook : ndarray of shape (n,), or None
@@ -38,8 +41,8 @@ class ResidualsDisplay(Display):
         Normal quantiles that the sorted `standardised` are held against.
     of_the_fit : bool
         Whether these are taken as the rows of the fit.
-    parameters : int
-        Weights and bias.
+    parameters : float
+        Weights and bias; less where a penalty holds them.
 
     Examples
     --------
@@ -62,7 +65,7 @@ class ResidualsDisplay(Display):
     cook: Array | None
     quantiles: Array
     of_the_fit: bool
-    parameters: int
+    parameters: float
     panels = 3
     size = (3.5, 3.3)
 
@@ -87,9 +90,12 @@ class ResidualsDisplay(Display):
         same = of_the_fit if of_the_fit is not None else m is None or m.rows == len(R)
         bias = bool(getattr(model, "fit_intercept", True))
         known = hasattr(m, "mean_x") and not same and R.shape[1] <= _WIDE
-        h = _leverage_of(m, R, bias) if known else _leverage(R, bias)
-        residuals, q = truth - fitted, R.shape[1] + bias
-        n = len(R)
+        residuals, q, n = truth - fitted, float(R.shape[1] + bias), len(R)
+        judged = influence(model, R, truth) if same and np.ndim(y) == 1 else None
+        if judged is not None and judged.exact:
+            h, q = judged.leverage, judged.parameters
+        else:
+            h = _leverage_of(m, R, bias) if known else _leverage(R, bias)
         share = np.maximum(1.0 - h, 0.0) if same else 1.0 + h
         if same:
             s = root_mean_square(residuals) * float(np.sqrt(n / max(n - q, 1)))
@@ -138,7 +144,21 @@ class ResidualsDisplay(Display):
         third.set(xlabel="leverage h", ylabel="standardised residual")
         third.locator_params(axis="x", nbins=5)
         third.set_title("Leverage: far right moves the fit")
+        self._row_numbers(third)
         _canvas.legend(third)
+
+    def _row_numbers(self, ax: Axes) -> None:
+        """The numbers of the rows that move the fit most."""
+        if self.cook is None:
+            return
+        for i in np.argsort(-self.cook, kind="stable")[:_NUMBERED].tolist():
+            if self.cook[i] > _COOK[0]:
+                at = float(self.leverage[i]), float(self.standardised[i])
+                # Inwards, so that no number leaves the axes.
+                right = at[0] > 0.6 * self.leverage.max()
+                place: dict[str, Any] = {"ha": "right" if right else "left", "va": "center"}
+                shift = (-6 if right else 6, 0)
+                ax.annotate(str(i), at, shift, textcoords="offset points", zorder=6, **place)
 
     def _cooks_lines(self, ax: Axes) -> None:
         """Where Cook's distance is one half and one, as far as the axes go."""

@@ -12,12 +12,16 @@ import adaline
 from adaline.report._rows import Rows
 from adaline.verdicts import quality
 from adaline.verdicts.coefficients import Coefficients
+from adaline.verdicts.cross_validation import CrossValidated
 from adaline.verdicts.evidence import condition, summary_of
-from adaline.verdicts.words import name, number, plain, plural
+from adaline.verdicts.thresholds import RATIOS, Thresholds
+from adaline.verdicts.words import name, number, percent, plain, plural
 
 Card = tuple[tuple[str, str], ...]
 _MOST = 100  # rows of a table
 _OUTPUTS = 12  # classes or targets side by side
+_LONG_COEFFICIENTS = 40  # rows from which on the table of coefficients is folded
+_LONG = 15  # rows from which on a table of missing values is folded
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    folded: bool = False  # shown on a click
 
 
 def data_card(
@@ -104,7 +109,8 @@ def coefficients(found: Coefficients) -> Table | None:
         notes.append(f"{_OUTPUTS} of {len(found.heads)} outputs are shown.")
     rows = tuple(tuple(line) for line in cells)
     words = (plain(note) for note in (*notes, *found.notes))
-    return Table("Coefficients", ("", *shown.titles), rows, tuple(words))
+    many = len(rows) > _LONG_COEFFICIENTS
+    return Table("Coefficients", ("", *shown.titles), rows, tuple(words), folded=many)
 
 
 def by_class(facts: Mapping[str, Any]) -> Table | None:
@@ -144,7 +150,69 @@ def columns(X: Any, names: list[str], whose: str) -> Table:
     notes = (f"The first {_MOST} of {len(names)} columns.",) if len(names) > _MOST else ()
     words = f"Columns of the {plural(X.shape[0], whose.partition('row')[0] + 'row')}"
     words += whose.partition("rows")[2]
-    return Table(words, ("", "least", "mean", "largest", "standard deviation"), tuple(out), notes)
+    head = ("", "least", "mean", "largest", "standard deviation")
+    return Table(words, head, tuple(out), notes, folded=True)
+
+
+def gaps_of(gaps: Mapping[str, Any] | None, rows: int | None) -> Table | None:
+    """Missing values by column: how many, and what was done about them."""
+    if not gaps:
+        return None
+    out = []
+    for column, found in list(gaps.items())[:_MOST]:
+        count, done = found if isinstance(found, tuple) else (found, "")
+        share = "–" if not rows else percent(count / rows)
+        out.append((name(column), number(count), share, plain(done)))
+    notes = (f"The first {_MOST} of {len(gaps)} columns.",) if len(gaps) > _MOST else ()
+    head = ("", "rows", "share", "what was done")
+    return Table("Missing values", head, tuple(out), notes, folded=len(out) > _LONG)
+
+
+def by_cost(found: Thresholds | None) -> Table | None:
+    """From which probability on to answer a class, by what its errors cost."""
+    if found is None:
+        return None
+    label = repr(name(found.label))
+    out = []
+    for one in map(found.priced, RATIOS):
+        out.append(
+            (
+                "as much as a false alarm" if one.ratio == 1 else f"{one.ratio:g} false alarms",
+                percent(one.threshold),
+                f"{number(one.misses)} of {number(found.positive)}",
+                f"{number(one.alarms)} of {number(found.others)}",
+                number(one.cost, 3),
+                number(one.constant, 3),
+            )
+        )
+    head = (
+        f"missing {label} costs",
+        f"answer {label} from",
+        "missed",
+        "false alarms",
+        "mean cost",
+        "without a model",
+    )
+    note = "Costs are counted in false alarms, a decision on average."
+    return Table("Where to set the threshold", head, tuple(out), (note,))
+
+
+def by_fold(found: CrossValidated | None) -> Table | None:
+    """The quality fold by fold."""
+    if found is None or not found.spread or len(found.per_fold) > _OUTPUTS:
+        return None
+    if "rmse" in found.per_fold[0]:
+        head, keys = ("", "rows", "R²", "root mean squared error"), ("r2", "rmse")
+        rows = [tuple(number(one[key], 4) for key in keys) for one in found.per_fold]
+    else:
+        head = ("", "rows", "right", "mean over classes")
+        shares = ("accuracy", "balanced_accuracy")
+        rows = [tuple(percent(one[key]) for key in shares) for one in found.per_fold]
+    out = tuple(
+        (f"fold {j + 1}", number(one["rows"]), *cells)
+        for j, (one, cells) in enumerate(zip(found.per_fold, rows, strict=True))
+    )
+    return Table("Quality fold by fold", head, out, folded=True)
 
 
 def code_for(model: Any) -> str:

@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from adaline.data.outputs import refuse_unwritable
+from adaline.verdicts.checks import Rows
 from adaline.verdicts.cross_validation import CrossValidated
 from adaline.verdicts.quality import Quality
 
@@ -28,6 +31,7 @@ def check_options(
     separability: Any,
     quality: Any,
     cross_validated: Any = None,
+    gaps: Any = None,
 ) -> None:
     """Texts, a truth, a name a column, facts, a verdict on separability, and counts."""
     for option, value in texts.items():
@@ -37,6 +41,8 @@ def check_options(
         raise _wrong("held_out", held_out, "True or False")
     if data is not None and not isinstance(data, Mapping):
         raise _wrong("data", data, "a mapping, such as {'file': 'rents.csv'}, or None")
+    if gaps is not None and not isinstance(gaps, Mapping):
+        raise _wrong("gaps", gaps, "a mapping, such as {'age': 12}, or None")
     if separability is not None and not isinstance(getattr(separability, "verdict", None), str):
         raise _wrong("separability", separability, "what `separability(X, y)` answers, or None")
     if quality is not None and not isinstance(quality, Quality):
@@ -53,6 +59,28 @@ def checked_warnings(warnings: Any) -> list[Any]:
     if isinstance(warnings, str | bytes | Mapping) or not isinstance(warnings, Iterable):
         raise _wrong("warnings", warnings, "a sequence of texts or Warnings")
     return list(warnings)
+
+
+def learned_rows(model: Any, learned: Any, y: Any, weight: Any) -> Rows:
+    """The rows that the model has learned from, with their targets where they are given."""
+    p = int(model.n_features_in_)
+    try:
+        found = learned.tocsr() if hasattr(learned, "tocsr") else np.asarray(learned, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"learned is no rows of {p} numbers ({error}).") from None
+    if found.ndim != 2 or found.shape[1] != p:
+        raise ValueError(f"learned has shape {found.shape}; expected rows of {p} columns.")
+    for option, values in (("learned_y", y), ("learned_weight", weight)):
+        if values is not None and np.shape(values)[:1] != (found.shape[0],):
+            raise ValueError(
+                f"{option} has shape {np.shape(values)}, and learned has {found.shape[0]} rows; "
+                "give one for each."
+            )
+    truth = None if y is None else np.asarray(y)
+    omega = None if weight is None else np.asarray(weight, np.float64)
+    if not hasattr(found, "tocsr") and not (good := np.isfinite(found).all(axis=1)).all():
+        found, truth, omega = (None if v is None else v[good] for v in (found, truth, omega))
+    return Rows(found, truth, omega)
 
 
 def _wrong(name: str, value: Any, expected: str) -> TypeError:

@@ -7,6 +7,11 @@ from typing import Any
 from adaline import MissingExtra
 
 
+def _unbroken(value: Any) -> Any:
+    """Text in which no line ends between a number and its per cent."""
+    return value.replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
+
+
 def rendered(**parts: Any) -> str:
     """report.html.j2 with these parts; pictures are trusted, all else is text."""
     try:
@@ -22,7 +27,9 @@ def rendered(**parts: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_unbroken,
     )
     # Drawn first: the size of some pictures is decided while they are drawn.
-    pictures = [{"svg": Markup(p.svg), "picture": p} for p in parts.pop("pictures")]
+    drawn = [(picture, [Markup(svg) for svg in picture.svgs]) for picture in parts.pop("pictures")]
+    pictures = [{"svgs": svgs, "picture": picture} for picture, svgs in drawn]
     return environment.get_template("report.html.j2").render(pictures=pictures, **parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,10 +11,21 @@ from typing import Any
 import numpy as np
 
 from adaline import plot
+from adaline.plot.palette import COLOURS
 from adaline.report._rows import Rows
+from adaline.verdicts.effects import Effect
+from adaline.verdicts.thresholds import Thresholds, ratio_of
 from adaline.verdicts.words import plain
 
 _BROAD = 2000  # columns up to which a direction of rows is looked for
+
+
+_PLACES = {colour.lower(): k for k, colour in enumerate(COLOURS)}
+_COLOUR = re.compile("(?<=: )(" + "|".join(_PLACES) + ')(?=[;"])')
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"var(--c{_PLACES[found[0]]}, {found[0]})"
 
 
 @dataclass(frozen=True)
@@ -23,6 +35,7 @@ class Picture:
     key: str
     title: str
     display: plot.Display
+    section: str = "Pictures"
 
     @property
     def claim(self) -> str:
@@ -30,14 +43,27 @@ class Picture:
         return plain(self.display.claim)
 
     @cached_property
-    def svg(self) -> str:
-        """The picture without its claim, which the page writes itself."""
-        return self.display.svg(self.key, title=False)
+    def svgs(self) -> list[str]:
+        """The panels of the picture without its claim, which the page writes itself.
+
+        Colours of classes and curves have names, so that the page can lighten them in the dark.
+        """
+        return [_COLOUR.sub(_named, svg) for svg in self.display.svgs(self.key)]
+
+    @property
+    def bytes(self) -> int:
+        """How much of a page it takes."""
+        return sum(len(svg) for svg in self.svgs)
 
     @property
     def width(self) -> float:
-        """Inches."""
-        return self.display.size[0] * self.display.panels
+        """Inches of a panel."""
+        return self.display.size[0]
+
+    @property
+    def least(self) -> int:
+        """Pixels below which its letters, of ten points, would be smaller than nine pixels."""
+        return round(66 * self.width)
 
     @property
     def broad(self) -> bool:
@@ -45,15 +71,33 @@ class Picture:
         return self.display.panels > 1
 
 
+def effect_pictures(effects: tuple[Effect, ...], X: Any, names: list[str]) -> list[Picture]:
+    """A curve for each column that moves the answer most."""
+    return [
+        Picture(
+            f"effect-{k}",
+            plain(effect.name, 60),
+            plot.EffectDisplay.of(effect, np.asarray(X)[:, names.index(effect.name)]),
+            "What single columns do",
+        )
+        for k, effect in enumerate(effects)
+    ]
+
+
 def pictures(
-    model: Any, rows: Rows | None, names: list[str], held_out: bool, facts: Mapping[str, Any]
+    model: Any,
+    rows: Rows | None,
+    names: list[str],
+    held_out: bool,
+    facts: Mapping[str, Any],
+    counts: Thresholds | None = None,
 ) -> tuple[list[Picture], list[str]]:
     """The pictures, and a sentence for each that there is not.
 
     What a picture claims about quality is what `facts` say, of all rows and not of those drawn.
     """
     found, missing = [], []
-    for key, title, make in _wanted(model, rows, names, held_out, facts):
+    for key, title, make in _wanted(model, rows, names, held_out, facts, counts):
         try:
             found.append(Picture(key, title, make()))
         except ValueError as error:
@@ -65,10 +109,18 @@ Wanted = Iterator[tuple[str, str, Callable[[], plot.Display]]]
 
 
 def _wanted(
-    model: Any, rows: Rows | None, names: list[str], held_out: bool, facts: Mapping[str, Any]
+    model: Any,
+    rows: Rows | None,
+    names: list[str],
+    held_out: bool,
+    facts: Mapping[str, Any],
+    counts: Thresholds | None,
 ) -> Wanted:
     if rows is not None and hasattr(model, "classes_"):
         yield from _of_classifier(model, rows, names, facts)
+        if counts is not None:
+            ratio = ratio_of(model)
+            yield "threshold", "Threshold and cost", lambda: plot.ThresholdDisplay(counts, ratio)
     elif rows is not None:
         yield from _of_regressor(model, rows, held_out, facts)
     if getattr(model, "coef_", None) is not None and len(np.atleast_2d(model.coef_)) == 1:

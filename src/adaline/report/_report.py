@@ -11,16 +11,21 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.data.outputs import write_atomically
-from adaline.report import _cards, _drivers
+from adaline.report import _cards
 from adaline.report._cards import Card, Table
-from adaline.report._options import check_options, check_page, checked_warnings
+from adaline.report._limits import Tile, limits, question, tiles
+from adaline.report._options import check_options, check_page, checked_warnings, learned_rows
 from adaline.report._page import rendered
-from adaline.report._pictures import Picture, pictures
+from adaline.report._pictures import Picture, effect_pictures, pictures
 from adaline.report._rows import rows_of
-from adaline.verdicts import evidence
+from adaline.verdicts import checks, evidence
+from adaline.verdicts.check import Check
 from adaline.verdicts.coefficients import spreads_of
 from adaline.verdicts.cross_validation import CrossValidated
+from adaline.verdicts.drivers import drivers
+from adaline.verdicts.effects import effects
 from adaline.verdicts.quality import Quality, shown
+from adaline.verdicts.thresholds import Thresholds, thresholds
 from adaline.verdicts.verdict import column_names, judged
 from adaline.verdicts.words import name, plain
 
@@ -52,6 +57,14 @@ class Report:
         What is not in the report, and why.
     code : str
         Python that fits the model again.
+    asked : str
+        What was asked, of which learner, and which rows there were.
+    tiles : tuple of (str, str)
+        The numbers to take away, the best that does without a model among them.
+    checks : tuple of Check
+        Probabilities or residuals, drift and single rows, each with a verdict in words.
+    limits : tuple of str
+        What the model is for, and where what is known of it ends.
 
     Examples
     --------
@@ -81,6 +94,10 @@ class Report:
     code: str
     drivers: tuple[str, ...] = ()
     first: int = 1
+    asked: str = ""
+    tiles: tuple[Tile, ...] = ()
+    checks: tuple[Check, ...] = ()
+    limits: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -101,6 +118,9 @@ class Report:
         verdict: str | None = None,
         code: str | None = None,
         learned: Any = None,
+        learned_y: Any = None,
+        learned_weight: Any = None,
+        gaps: Mapping[str, Any] | None = None,
     ) -> Self:
         """Look at a fitted model, and at rows it has not seen.
 
@@ -136,13 +156,18 @@ class Report:
             Python that makes the model; by default its constructor and `fit`.
         learned : array-like or CSR of shape (m, p), optional
             The rows that the model has learned from, to tell of its columns; by default X.
+        learned_y, learned_weight : array-like of shape (m,), optional
+            Their targets and weights, to tell of single rows that decide the fit.
+        gaps : mapping, optional
+            Missing values by column: how many, or how many and what was done, (12, "mean filled
+            in").
         """
         if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
             raise ValueError(
                 f"{type(model).__name__} is not a fitted estimator; fit it first, then report."
             )
         texts = {"title": title, "target": target, "verdict": verdict, "code": code}
-        check_options(texts, held_out, names, data, separability, quality, cross_validated)
+        check_options(texts, held_out, names, data, separability, quality, cross_validated, gaps)
         warnings = checked_warnings(warnings)
         if X is None and y is not None:
             raise ValueError("y is given and X is not; give the rows that y belongs to.")
@@ -155,7 +180,10 @@ class Report:
         rows = None if X is None else rows_of(model, X, y, cross_validated)
         if quality is None and rows is not None:
             quality = rows.quality(model)
-        seen = _seen(model, learned, None if rows is None else rows.X)
+        whole = _whole(rows, held_out, way)
+        if learned is not None:
+            whole = learned_rows(model, learned, learned_y, learned_weight)
+        seen = whole.X if whole is not None else None if rows is None else rows.X
         spreads = None if seen is None else spreads_of(seen)
         found = judged(
             model,
@@ -165,9 +193,14 @@ class Report:
             separability=separability,
             spreads=spreads,
             X=seen,
+            learned=whole,
+            tested=None if rows is None else checks.Rows(rows.X, rows.y, said=rows.said),
+            target=target,
             **way,
         )
-        drawn, missing = pictures(model, rows, named, held_out, found.quality)
+        counts = _thresholds(model, rows)
+        drawn, missing = pictures(model, rows, named, held_out, found.quality, counts)
+        curves = () if seen is None else effects(model, found.coefficients, seen, named, target)
         told = [plain(_message(w)) for w in warnings] + [_capital(w) for w in found.warnings]
         if rows is not None and rows.left_out:
             told.append(
@@ -175,10 +208,16 @@ class Report:
                 "and were left out. Fill them in, or find out why they are there."
             )
         said = [found.sentence] if verdict is None else [plain(verdict), found.sentence]
-        tables = [_cards.coefficients(found.coefficients), _cards.by_class(found.quality)]
+        tables = [
+            _cards.by_class(found.quality),
+            _cards.by_cost(counts),
+            _cards.by_fold(cross_validated),
+            _cards.coefficients(found.coefficients),
+            _cards.gaps_of(gaps, _rows_learned(data, whole)),
+        ]
         if seen is not None:
-            whose = "rows learned from" if learned is not None or way or not held_out else ""
-            tables.append(_cards.columns(seen, named, whose or "held-out rows"))
+            whose = "rows learned from" if whole is not None else "held-out rows"
+            tables.append(_cards.columns(seen, named, whose))
         return cls(
             title=name(title or _title(model, target)),
             verdict=(*said, *evidence.sentences(model, separability)),
@@ -187,11 +226,15 @@ class Report:
             model_card=_cards.model_card(model),
             statistics=tuple(_cards.facts_of(model).items()),
             tables=tuple(table for table in tables if table is not None),
-            pictures=tuple(drawn),
+            pictures=(*drawn, *effect_pictures(curves, seen, named)),
             warnings=tuple(dict.fromkeys(told)),
             notes=tuple(missing),
             first=len(said),
-            drivers=_drivers.drivers(model, found.coefficients, seen, spreads, target),
+            drivers=drivers(model, found.coefficients, seen, spreads, target, named),
+            asked=question(model, target, len(named), found.quality, _rows_learned(data, whole)),
+            tiles=tiles(found.quality),
+            checks=found.checks,
+            limits=limits(model, target, found.quality, rows, seen is not None),
             code=plain(_cards.code_for(model) if code is None else code, _CODE, lines=True),
         )
 
@@ -199,7 +242,7 @@ class Report:
         """The page: one file, no network, no script, at most 500 kB."""
         page = self._rendered()
         while len(page.encode()) > LARGEST and self.pictures:
-            largest = max(self.pictures, key=lambda picture: len(picture.svg))
+            largest = max(self.pictures, key=lambda picture: picture.bytes)
             left = tuple(p for p in self.pictures if p is not largest)
             note = f"The picture “{largest.title}” was left out to keep this page small."
             self = replace(self, pictures=left, notes=(*self.notes, note))
@@ -242,7 +285,7 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
         Held-out rows.
     **more
         held_out, title, names, target, data, separability, quality, cross_validated, warnings,
-        verdict, code, learned.
+        verdict, code, learned, learned_y, learned_weight, gaps.
 
     Returns
     -------
@@ -274,18 +317,27 @@ def _tested(X: Any, y: Any, found: CrossValidated) -> tuple[Any, Any]:
     return X[found.rows], truth[found.rows]
 
 
-def _seen(model: Any, learned: Any, X: Any) -> Any:
-    """The rows that tell of the columns: those learned from, or else those at hand."""
-    if learned is None:
-        return X
-    p = int(model.n_features_in_)
-    try:
-        found = learned.tocsr() if hasattr(learned, "tocsr") else np.asarray(learned, np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"learned is no rows of {p} numbers ({error}).") from None
-    if found.ndim != 2 or found.shape[1] != p:
-        raise ValueError(f"learned has shape {found.shape}; expected rows of {p} columns.")
-    return found
+def _whole(rows: Any, held_out: bool, way: Any) -> checks.Rows | None:
+    """The rows of the fit, where those reported on are these."""
+    if rows is None or (held_out and not way):
+        return None
+    return checks.Rows(rows.X, rows.y)
+
+
+def _rows_learned(data: Mapping[str, Any] | None, whole: checks.Rows | None) -> int | None:
+    """How many rows the model has learned from, if anybody says."""
+    said = (data or {}).get("rows learned from")
+    if isinstance(said, int):
+        return said
+    return None if whole is None else int(whole.X.shape[0])
+
+
+def _thresholds(model: Any, rows: Any) -> Thresholds | None:
+    """Hits and false alarms at every probability, of two classes."""
+    if rows is None or len(getattr(model, "classes_", ())) != 2 or rows.said.log_p is None:
+        return None
+    label = model.classes_.tolist()[1]
+    return thresholds(rows.y == label, rows.said.scores, label)
 
 
 def _title(model: Any, target: str | None) -> str:

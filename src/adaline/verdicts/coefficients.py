@@ -33,7 +33,8 @@ class Coefficients:
         Columns beside the name: "coef", and "std err", "low", "high" and others where they are
         known; one a class or target where there are several.
     rows : tuple of dict
-        "name" and a number for each head; the intercept first.
+        "name" and a number for each head; the intercept first. Of several classes also "std err"
+        and the class, where standard errors are known.
     notes : tuple of str
         How to read the table.
     more : tuple of str
@@ -75,10 +76,14 @@ class Coefficients:
         return [[name(row["name"]), *self._line(row, digits)] for row in rows], notes
 
     def _line(self, row: dict[str, Any], digits: int) -> list[str]:
-        return [
-            chance(row[head]) if head == "p" else number(row.get(head), digits)
-            for head in self.heads
-        ]
+        return [self._cell(row, head, digits) for head in self.heads]
+
+    def _cell(self, row: dict[str, Any], head: str, digits: int) -> str:
+        if head == "p":
+            return chance(row[head])
+        error = row.get(f"{ERRORS} {head}")  # of several classes
+        told = "" if error is None or error != error else f" ± {number(error, 2)}"
+        return number(row.get(head), digits - bool(told)) + told
 
 
 def coefficients(model: Any, names: list[str], spreads: Any = None) -> Coefficients:
@@ -137,18 +142,45 @@ def _bare(w: Any, b: float, names: list[str]) -> Coefficients:
 
 
 def _of_many(model: Any, W: Any, b: Any, names: list[str]) -> Coefficients:
-    """One column a class or target."""
+    """One column a class or target, with standard errors where the theory has them."""
     labels = getattr(model, "classes_", None)
     heads = [f"target {k}" for k in range(len(W))] if labels is None else labels.tolist()
     heads = [str(head) for head in heads]
-    rows = [{"name": "intercept"} | dict(zip(heads, b.tolist(), strict=True))]
-    for j, n in enumerate(names):
-        rows.append({"name": n} | dict(zip(heads, W[:, j].tolist(), strict=True)))
-    note = (
-        "No standard errors: with several outputs the coefficients of a column are told side by "
-        "side, and of classes only their differences count."
+    errors = _errors_of_many(model, W, len(heads))
+    rows = []
+    for j, n in enumerate(["intercept", *names]):
+        values = b if j == 0 else W[:, j - 1]
+        row = {"name": n} | dict(zip(heads, np.asarray(values).tolist(), strict=True))
+        if errors is not None:
+            told = (f"{ERRORS} {head}" for head in heads)
+            row |= dict(zip(told, errors[:, j].tolist(), strict=True))
+        rows.append(row)
+    return Coefficients(tuple(heads), tuple(rows), (_note_of_many(model, errors is not None),))
+
+
+def _errors_of_many(model: Any, W: Any, K: int) -> NDArray[np.float64] | None:
+    """Standard errors (K, 1 + p), the intercept first; None where there are none."""
+    found = summary_of(model)
+    values = None if found is None else found.columns.get(ERRORS)
+    bias = bool(getattr(model, "fit_intercept", True))
+    if values is None or np.size(values) != K * (W.shape[1] + bias):
+        return None
+    errors = np.reshape(np.asarray(values, dtype=np.float64), (K, -1))
+    return errors if bias else np.column_stack([np.full(K, np.nan), errors])
+
+
+def _note_of_many(model: Any, told: bool) -> str:
+    if not told:
+        return (
+            "No standard errors: not available for this learner, or for files read in blocks. Of "
+            "classes only differences of coefficients count."
+        )
+    alpha = getattr(model, "alpha_", 0.0)
+    penalty = f"; they include the penalty (alpha = {alpha:.6g})" if np.all(alpha) else ""
+    return (
+        f"± are standard errors{penalty}. Each class is held against the mean of all classes; the "
+        "difference of two coefficients is the log-odds of one class against the other."
     )
-    return Coefficients(tuple(heads), tuple(rows), (note,))
 
 
 def _of_posterior(model: Any, names: list[str]) -> Coefficients | None:

@@ -230,7 +230,7 @@ def inflation(X: Any) -> NDArray[np.float64] | None:
 
 
 def _times(vif: float) -> str:
-    return number(round(vif) if 100 <= vif < np.inf else vif, 3)
+    return "∞" if np.isinf(vif) else number(round(vif) if vif >= 100 else vif, 3)
 
 
 def _inflated(model: Any, names: list[str], X: Any) -> list[str]:

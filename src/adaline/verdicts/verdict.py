@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from adaline.parameters import FLAG, ParameterError, array, numbers, shown
 from adaline.tiles import check_finite
 from adaline.verdicts import evidence
 from adaline.verdicts.answers import answers
+from adaline.verdicts.check import Check
+from adaline.verdicts.checks import Rows, checks
 from adaline.verdicts.coefficients import Coefficients, coefficients
 from adaline.verdicts.quality import Quality, quality_for, words_for
+from adaline.verdicts.sample import doubts_of_rows
 from adaline.verdicts.words import plural
 
 FEW_ROWS = 30  # rows below which a measured quality may be far off
@@ -37,6 +42,9 @@ class Verdict:
         What to doubt, each with advice.
     coefficients : Coefficients
         Weights by name.
+    checks : tuple of Check
+        What was looked at beside: probabilities or residuals, drift, single rows. Grave doubts are
+        among the warnings, too.
 
     Examples
     --------
@@ -57,6 +65,7 @@ class Verdict:
     condition: float | None
     warnings: tuple[str, ...]
     coefficients: Coefficients
+    checks: tuple[Check, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.evidence}"
@@ -108,8 +117,17 @@ def verdict(
         check_finite(truth.reshape(len(truth), -1), what="y")
     found = quality_for(model)
     found.add(truth, said.predicted, said.log_p, said.scores)
-    named = column_names(model, X, names)
-    return judged(model, found, held_out=held_out, names=named, separability=separability)
+    named, rows = column_names(model, X, names), X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    tested = Rows(rows, truth, said=said)
+    return judged(
+        model,
+        found,
+        held_out=held_out,
+        names=named,
+        separability=separability,
+        learned=None if held_out else tested,
+        tested=tested,
+    )
 
 
 def judged(
@@ -124,14 +142,22 @@ def judged(
     folds: dict[str, Any] | None = None,
     spreads: Any = None,
     X: Any = None,
+    learned: Rows | None = None,
+    tested: Rows | None = None,
+    target: str | None = None,
 ) -> Verdict:
     """The verdict on a model whose predictions have been counted; None where there were no rows.
 
     `way` is how rows were predicted that the model has learned from, such as "10-fold
     cross-validation", and `folds` what single folds found; `spreads` are the standard deviations
-    of the columns, and `X` rows to see by how the columns go together.
+    of the columns, and `X` rows to see by how the columns go together. `learned` are rows of the
+    fit, and `tested` rows with what was predicted for them, for the checks.
     """
     doubts = evidence.doubts(model, separability, names, X)
+    if learned is not None:
+        doubts += doubts_of_rows(learned.X, learned.y, names, hasattr(model, "classes_"))
+    looked = checks(model, names, learned, tested, target, apart=held_out and not way)
+    doubts += [_small(check.sentence) for check in looked if check.grave]
     sentence = "There were no rows to measure the quality with."
     if quality is not None:
         sentence = quality.sentence(words_for(quality.n, held_out, way))
@@ -147,7 +173,13 @@ def judged(
         condition=evidence.condition(model),
         warnings=tuple(doubts),
         coefficients=coefficients(model, names, spreads),
+        checks=looked,
     )
+
+
+def _small(text: str) -> str:
+    """A sentence to go on with after a colon."""
+    return text[0].lower() + text[1:]
 
 
 def _flattered(rows: int, held_out: bool) -> list[str]:

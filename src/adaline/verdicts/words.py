@@ -31,8 +31,8 @@ def name(text: Any) -> str:
 def number(value: Any, digits: int = 5) -> str:
     """Counts with thousands apart, other numbers to a few digits, a dash where there is none.
 
-    >>> number(1234567), number(0.1 + 0.2), number(float("nan")), number(None)
-    ('1,234,567', '0.3', '–', '–')
+    >>> number(1234567), number(0.1 + 0.2), number(float("nan")), number(None), number(1234.5, 3)
+    ('1,234,567', '0.3', '–', '–', '1,234')
     """
     if value is None:
         return "–"
@@ -42,7 +42,10 @@ def number(value: Any, digits: int = 5) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.{digits}g}"
+        if math.isnan(value):
+            return "–"
+        whole = 10**digits <= abs(value) < 1e9  # no powers of ten where a count would do
+        return f"{value:,.0f}" if whole else f"{value:.{digits}g}"
     return plain(value)
 
 
@@ -62,6 +65,15 @@ def chance(p: float) -> str:
     ('0.0312', '< 0.0001')
     """
     return "< 0.0001" if p < 1e-4 else number(float(p), 3)
+
+
+def p_value(p: float) -> str:
+    """A p-value in a bracket of a sentence.
+
+    >>> p_value(0.0312), p_value(1e-9)
+    ('p = 0.0312', 'p < 0.0001')
+    """
+    return "p < 0.0001" if p < 1e-4 else f"p = {chance(p)}"
 
 
 def plural(count: int, noun: str) -> str:

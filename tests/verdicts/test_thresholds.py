@@ -1,0 +1,52 @@
+"""Decisions at every threshold, against counting them one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adaline.verdicts.thresholds import thresholds
+
+
+def drawn(rng, n=200):
+    v = np.round(rng.normal(0, 2, n), 1)  # ties
+    return rng.random(n) < 1 / (1 + np.exp(-v)), v
+
+
+def test_counts_are_those_of_each_threshold(rng):
+    yes, v = drawn(rng)
+    found = thresholds(yes, v, "ill")
+    p = 1 / (1 + np.exp(-v))
+    for t in (0.0, 0.1, 0.5, 0.77, 1.0, *np.unique(p)[::20]):
+        above = p > t
+        assert found.at(float(t)) == (int(np.sum(above & yes)), int(np.sum(above & ~yes)))
+    assert found.recall[0] == 1.0
+    assert found.hits[-1] == found.alarms[-1] == 0
+    assert np.isnan(found.precision[-1])
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 7.0])
+def test_costs_are_the_sum_of_what_errors_cost(rng, ratio):
+    yes, v = drawn(rng)
+    p = 1 / (1 + np.exp(-v))
+    found = thresholds(yes, v, "ill")
+    priced = found.priced(ratio)
+
+    def cost(t):
+        return np.mean(np.where(yes & (p <= t), ratio, 0.0) + (~yes & (p > t)))
+
+    assert priced.cost == pytest.approx(cost(1 / (1 + ratio)))
+    assert priced.best_cost == pytest.approx(min(cost(t) for t in (0.0, *p)))
+    assert cost(priced.best) == pytest.approx(priced.best_cost)
+    assert priced.constant == pytest.approx(min(ratio * yes.mean(), 1 - yes.mean()))
+    assert priced.best_cost <= min(priced.cost, priced.constant) + 1e-12
+
+
+def test_one_class_has_no_thresholds(rng):
+    assert thresholds([True, True], [0.0, 1.0]) is None
+
+
+def test_certain_probabilities_are_counted(rng):
+    found = thresholds([True, False, True], [np.inf, -np.inf, 800.0], "ill")
+    assert found.at(0.5) == (2, 0)
+    assert "finds 2 of its 2 rows" in found.sentence
