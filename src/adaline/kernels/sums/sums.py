@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
-from adaline._jit.little import for_work
 
 GRAM_ROWS = 256  # rows of a transposed tile
 # Products of a table so small that numpy makes them: so few that BLAS uses one thread for them.
@@ -29,6 +28,8 @@ def _finish_rows(Y, root, scale, shift, tile):
 
 def fill_dense(X, Y, root, scale, shift, tile):
     """Rows of sqrt(omega) (scale [X Y] - shift, 1) into the tile."""
+    from adaline._jit.little import for_work  # not every learner fills tiles, or has to load it
+
     for_work(_fill_dense, X.size)(X, Y, root, scale, shift, tile)
 
 
