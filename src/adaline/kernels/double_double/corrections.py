@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel
+from adaline._jit.little import for_work
 
 
 def corrections(W, mean, weight, g):
@@ -15,7 +16,7 @@ def corrections(W, mean, weight, g):
     """
     p, k = len(W), g.shape[1]
     u, step, moved = np.zeros((p, k)), np.zeros((p + 1, k)), np.zeros(k)
-    _corrections(W, mean, weight, g, u, step, moved)
+    for_work(_corrections, p * p * k)(W, mean, weight, g, u, step, moved)
     return u, step
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import fma, kernel
+from adaline._jit.little import for_work
 
 LANES = 32  # rows worked on together: whole vector registers, and accumulators stay in cache
 TOGETHER = 8  # targets whose y are read together: a cache line of a row of Y
@@ -204,7 +205,8 @@ def gradients_dense(X, X_low, scale, Y, which, y_scale, omega, theta, theta_low)
     room = _room(len(X), X.shape[1], len(which), len(X_low) > 0)
     sums, sums_low = np.zeros(theta.shape), np.zeros(theta.shape)
     at = theta, theta_low, sums, sums_low
-    _gradients_dense(X, X_low, scale, Y, which, y_scale, omega, *at, *room)
+    run = for_work(_gradients_dense, X.size * len(which))
+    run(X, X_low, scale, Y, which, y_scale, omega, *at, *room)
     return sums, sums_low, _added(room[-1])
 
 
@@ -229,7 +231,8 @@ def gradients_sparse(data, indices, indptr, scale, Y, which, y_scale, omega, the
     room = _room(len(indptr) - 1, len(scale), len(which), False)
     sums, sums_low = np.zeros(theta.shape), np.zeros(theta.shape)
     of_y, at = (Y, which, y_scale, omega), (theta, theta_low, sums, sums_low)
-    _gradients_sparse(data, indices, indptr, scale, *of_y, *at, *room)
+    run = for_work(_gradients_sparse, len(scale) * (len(indptr) - 1) * len(which))
+    run(data, indices, indptr, scale, *of_y, *at, *room)
     return sums, sums_low, _added(room[-1])
 
 
@@ -271,7 +274,7 @@ def _minus_product(g, g_low, a, c, c_low, high, low):
 def minus_product(g, g_low, a, c, c_low):
     """g - a c for each component, in double-double; a is plain."""
     high, low = np.empty(len(g)), np.empty(len(g))
-    _minus_product(g, g_low, a, c, c_low, high, low)
+    for_work(_minus_product, len(g))(g, g_low, a, c, c_low, high, low)
     return high, low
 
 

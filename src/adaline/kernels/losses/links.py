@@ -17,6 +17,11 @@ _LOG2E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
+def known(code):
+    """What a kernel is given for a code, so that the commonest loss is soon compiled."""
+    return None if code == LOGISTIC else code
+
+
 @kernel
 def exponentials(a, whole, e):
     """e = exp(-a) for a >= 0, by 2^k times a polynomial; a plain loop, so that it fills registers.
@@ -100,7 +105,10 @@ def link(code, v, target, omega, start, stop, r, root, work):
     """Slopes r = omega dloss/dv of a block, and sqrt(omega d2loss/dv2) into root if it has room.
 
     Returns the loss, and the smallest lead of a row's own class: -inf where there are no classes.
+    A code of None is the logistic loss too: the compiler knows it, and leaves out all others.
     """
+    if code is None:
+        return _logistic(v, target, omega, start, stop, r, root, work)
     if code == POISSON:
         return _poisson(v, target, omega, start, stop, r, root, work)
     return _logistic(v, target, omega, start, stop, r, root, work)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
-from adaline.kernels.losses.links import ROWS, exponentials, link
+from adaline.kernels.losses.links import ROWS, exponentials, known, link
 
+FEW_NUMBERS = 2**13  # of a table so small that numpy looks through it
 CLASS_ROWS = 256  # rows of a block of K classes, whose products BLAS makes
 
 
@@ -74,7 +75,7 @@ def neuron_dense(code, X, target, omega, offset, scale, shift, theta, root):
     """Loss, its gradient (p + 1,) and the least lead over the rows; see `links.link` for root."""
     room = _room(X.shape[1])
     of_y = target, omega, offset
-    loss, least = _neuron_dense(code, X, *of_y, scale, shift, theta, root, *room)
+    loss, least = _neuron_dense(known(code), X, *of_y, scale, shift, theta, root, *room)
     return loss, room[0], least
 
 
@@ -104,7 +105,7 @@ def neuron_sparse(code, data, indices, indptr, target, omega, offset, scale, shi
     z = np.empty((ROWS if centred else 1, p if centred else 0))
     unit, zero = np.ones(p if centred else 0), np.zeros(p if centred else 0)
     loss, least = _neuron_sparse(
-        code, data, indices, indptr, target, omega, offset, scale, shift, theta, root,
+        known(code), data, indices, indptr, target, omega, offset, scale, shift, theta, root,
         z, unit, zero, *room,
     )  # fmt: skip
     return loss, room[0], least
@@ -230,6 +231,9 @@ def classes_dense(X, codes, omega, W, b, probability):
 
 def spread_dense(X, first, unit):
     """Sums of d = (x - first) unit and of d^2, and the largest |d|, of each column."""
+    if X.size <= FEW_NUMBERS:  # numpy is as good, and there is nothing to compile
+        d = (X - first) * unit
+        return d.sum(axis=0), np.einsum("ij,ij->j", d, d), np.abs(d).max(axis=0, initial=0.0)
     found = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.zeros(X.shape[1])
     _spread_dense(X, first, unit, *found)
     return found

@@ -158,7 +158,9 @@ def _slopes(criterion, targets, Y, i, v):
     """v (K,), the local fields, become -dE/dv. Returns E."""
     K, loss = v.shape[0], 0.0
     if criterion == SOFTMAX:
-        own, top, total = int(Y[i, 0]), v.max(), 0.0
+        own, top, total = int(Y[i, 0]), v[0], 0.0
+        for k in range(1, K):
+            top = max(top, v[k])
         mine = v[own] - top
         for k in range(K):
             v[k] = np.exp(v[k] - top)
@@ -219,17 +221,18 @@ def _rows(data, indices, indptr, order, Y, omega, head, now, aside):
         _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside)
 
 
-@kernel
 def learn(data, indices, indptr, order, Y, omega, head, theta):
     """Learn the rows one by one, in the given order, or as they come where order is empty.
 
     A weight of zero leaves a row out altogether. A NaN, an infinity or a number whose square is one
-    shows in head[SQUARES].
+    shows in head[SQUARES]. Only the loop that the rows and neurons need is compiled.
     """
-    if indptr.shape[0] == 0:
-        _rows(data, None, indptr, order, Y, omega, head, theta[0], theta[1])
+    columns = indices if indptr.shape[0] > 0 else None
+    rest = columns, indptr, order, Y, omega, head, theta[0], theta[1]
+    if theta.shape[2] == 2:
+        _rows_by_one(data, *rest)
     else:
-        _rows(data, indices, indptr, order, Y, omega, head, theta[0], theta[1])
+        _rows_by_many(data, *rest)
 
 
 @kernel

@@ -229,21 +229,28 @@ def _perceptron_sparse(data, indices, indptr, order, Y, omega, head, theta):
     head[SEEN], head[CORRECTIONS], head[LOSS] = n, head[CORRECTIONS] + made, head[LOSS] + total
 
 
-@kernel
 def learn(data, indices, indptr, order, Y, omega, head, theta):
     """Learn the rows one by one, in the given order, or as they come where order is empty.
 
-    A weight of zero leaves a row out altogether. One long loop: calls that are not inlined would
-    cost more than the arithmetic.
+    A weight of zero leaves a row out altogether. Only the loop that the rows and neurons need is
+    compiled.
+    """
+    alone = head[CRITERION] == PERCEPTRON and head[NEURONS] == 1.0 and head[RATE] != ABSOLUTE
+    if alone and indptr.shape[0] == 0 and head[KEEP] == LAST:
+        _perceptron_dense(data, order, Y, omega, head, theta)
+    elif alone and indptr.shape[0] > 0 and head[KEEP] != POCKET:
+        _perceptron_sparse(data, indices, indptr, order, Y, omega, head, theta)
+    else:
+        _learn(data, indices, indptr, order, Y, omega, head, theta)
+
+
+@kernel
+def _learn(data, indices, indptr, order, Y, omega, head, theta):
+    """`learn` for all that has no shorter way.
+
+    One long loop: calls that are not inlined would cost more than the arithmetic.
     """
     dense, p = indptr.shape[0] == 0, theta.shape[1] - 1
-    alone = head[CRITERION] == PERCEPTRON and head[NEURONS] == 1.0 and head[RATE] != ABSOLUTE
-    if alone and dense and head[KEEP] == LAST:
-        _perceptron_dense(data, order, Y, omega, head, theta)
-        return
-    if alone and not dense and head[KEEP] != POCKET:
-        _perceptron_sparse(data, indices, indptr, order, Y, omega, head, theta)
-        return
     criterion, targets, K = int(head[CRITERION]), int(head[TARGETS]), int(head[NEURONS])
     pocket, absolute = head[KEEP] == POCKET, head[RATE] == ABSOLUTE
     n, corrections, total = head[SEEN], head[CORRECTIONS], head[LOSS]
@@ -294,7 +301,11 @@ def learn_one(x, y, head, theta):
         return False
     wanted, none = np.empty((1, 1)), np.empty(0, dtype=np.int64)
     wanted[0, 0] = y
-    learn(x, none, none, none, wanted, wanted[0, 1:], head, theta)
+    alone = head[CRITERION] == PERCEPTRON and head[NEURONS] == 1.0 and head[RATE] != ABSOLUTE
+    if alone and head[KEEP] == LAST:
+        _perceptron_dense(x, none, wanted, wanted[0, 1:], head, theta)
+    else:
+        _learn(x, none, none, none, wanted, wanted[0, 1:], head, theta)
     return True
 
 

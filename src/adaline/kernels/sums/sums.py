@@ -7,6 +7,8 @@ import numpy as np
 from adaline._jit import kernel, sums_kernel
 
 GRAM_ROWS = 256  # rows of a transposed tile
+# Products of a table so small that numpy makes them: so few that BLAS uses one thread for them.
+FEW_PRODUCTS = 2**15
 
 
 @kernel
@@ -24,9 +26,15 @@ def _finish_rows(Y, root, scale, shift, tile):
                 tile[i, j] *= root[i]
 
 
-@kernel
 def fill_dense(X, Y, root, scale, shift, tile):
     """Rows of sqrt(omega) (scale [X Y] - shift, 1) into the tile."""
+    from adaline._jit.little import for_work  # not every learner fills tiles, or has to load it
+
+    for_work(_fill_dense, X.size)(X, Y, root, scale, shift, tile)
+
+
+@kernel
+def _fill_dense(X, Y, root, scale, shift, tile):
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
             tile[i, j] = X[i, j] * scale[j] - shift[j]
@@ -140,12 +148,26 @@ def _gram_dense(X, Y, root, scale, shift, tile, G):
         _add_products(tile, G)
 
 
+def _gram_of_few(X, Y, root, scale, shift):
+    """`gram_dense` by numpy: a little slower on a small table, and there is nothing to compile."""
+    p = X.shape[1]
+    z = np.ones((len(X), len(scale) + 1))
+    np.multiply(X, scale[:p], out=z[:, :p])
+    np.multiply(Y, scale[p:], out=z[:, p:-1])
+    z[:, :-1] -= shift
+    if len(root):
+        z *= root[:, None]
+    return np.dot(z.T, z)
+
+
 def gram_dense(X, Y, root, scale, shift):
     """Sum of z z' over the rows z = sqrt(omega) (scale [X Y] - shift, 1); its upper triangle.
 
     For few columns faster than BLAS, which spends its time on packing them.
     """
     q = len(scale) + 1
+    if len(X) * q * q <= FEW_PRODUCTS:
+        return _gram_of_few(X, Y, root, scale, shift)
     tile, G = _gram_room(q)
     _gram_dense(X, Y, root, scale, shift, tile, G)
     return G[:q, :q]
@@ -165,7 +187,12 @@ def _gram_sparse(data, indices, indptr, Y, root, scale, shift, tile, G):
 
 def gram_sparse(data, indices, indptr, Y, root, scale, shift):
     """`gram_dense` for a CSR matrix."""
-    q = len(scale) + 1
+    n, q = len(indptr) - 1, len(scale) + 1
+    if n * q * q <= FEW_PRODUCTS:
+        X, row = np.zeros((n, q - 1 - Y.shape[1])), np.repeat(np.arange(n), np.diff(indptr))
+        stored = slice(indptr[0], indptr[-1])
+        np.add.at(X, (row, indices[stored]), data[stored])
+        return _gram_of_few(X, Y, root, scale, shift)
     tile, G = _gram_room(q)
     _gram_sparse(data, indices, indptr, Y, root, scale, shift, tile, G)
     return G[:q, :q]

@@ -1,0 +1,73 @@
+"""Little work, done by Python itself: the same bits, and nobody waits for a compiler.
+
+Python's floats round as the processor does, so a kernel that may not reorder its sums gives the
+same bits uncompiled. It then takes some ten microseconds a step, and compiling it takes a second:
+for a table of a few hundred rows, which is what a first call mostly gets, Python is faster. Work
+that goes on is compiled all the same, once it has taken Python as long as compiling would. With
+ADALINE_COMPILE=always in the environment all is compiled, which is how `adaline warm-up` does it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numba
+import numpy as np
+
+from adaline import _jit
+
+_LITTLE = 2**13  # steps, each some ten microseconds
+_ENOUGH = 1.0  # seconds in which Python does the work of a process, altogether
+_spent = [0.0]
+
+
+def for_work(kernel: Any, steps: int) -> Callable[..., Any]:
+    """A kernel as it is, or to be run by Python where that is sooner done.
+
+    Only for kernels without `sums_kernel` and without functions such as exp: their bits differ.
+    """
+    if numba.config.DISABLE_JIT or kernel.overloads or steps > _LITTLE or _spent[0] > _ENOUGH:
+        return kernel  # type: ignore[no-any-return]
+    if os.environ.get("ADALINE_COMPILE") == "always" or _is_kept(kernel):
+        return kernel  # type: ignore[no-any-return]
+    return _timed(kernel)
+
+
+@cache
+def _is_kept(kernel: Any) -> bool:
+    """Whether there is machine code of a kernel on disk, for whatever types."""
+    return bool(getattr(kernel._cache, "holds_any", bool)())
+
+
+@cache
+def _timed(kernel: Any) -> Callable[..., Any]:
+    function = uncompiled(kernel)
+
+    def timed(*arguments: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            with np.errstate(all="ignore"):  # kernels go on with infinities, and say nothing
+                return function(*arguments)
+        finally:
+            _spent[0] += time.perf_counter() - began
+
+    return timed
+
+
+@cache
+def uncompiled(kernel: Any) -> Callable[..., Any]:
+    """The Python function of a kernel, which calls the Python functions of others."""
+    function = kernel.py_func
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        one = names.get(name)
+        if one is _jit.fma:
+            names[name] = _jit._fma_exactly
+        elif hasattr(one, "py_func"):
+            names[name] = uncompiled(one)
+    return FunctionType(function.__code__, names, function.__name__)
