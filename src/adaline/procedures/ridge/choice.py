@@ -25,8 +25,8 @@ RULES = {
     "evidence": "minus the log marginal likelihood",
 }
 _NODES = 16
-_PLACES = 65  # where a polynomial through the nodes is looked at, before its minimum is bisected
-_HALVINGS = 50
+_PLACES = 65  # where a polynomial through the nodes is looked at, before its minimum is refined
+_HALVINGS = 50  # as many steps as end even where each only halves
 _TIE = 1e-12
 
 
@@ -149,9 +149,21 @@ def _vertices(x: Array, F: Array) -> Array:
     places[0], places[-1] = -1.0, 1.0
     i = np.argmin(chebyshev.chebvander(places, len(x) - 1) @ c, axis=0)
     left, right = places[np.maximum(i - 1, 0)], places[np.minimum(i + 1, _PLACES - 1)]
-    slope = np.asarray(chebyshev.chebder(c))
+    return np.where(size > 0, _root(np.asarray(chebyshev.chebder(c)), left, right), 0.0)
+
+
+def _root(slope: Array, left: Array, right: Array) -> Array:
+    """Where each slope changes its sign between left and right: Newton's steps, or halvings where
+    these lead out."""
+    curvature, at = np.asarray(chebyshev.chebder(slope)), (left + right) / 2
     for _ in range(_HALVINGS):
-        middle = (left + right) / 2
-        rising = chebyshev.chebval(middle, slope, tensor=False) > 0
-        left, right = np.where(rising, left, middle), np.where(rising, middle, right)
-    return np.where(size > 0, (left + right) / 2, 0.0)
+        height = chebyshev.chebval(at, slope, tensor=False)
+        rising = height > 0
+        left, right = np.where(rising, left, at), np.where(rising, at, right)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = at - height / chebyshev.chebval(at, curvature, tensor=False)
+        inside = (left < step) & (step < right)
+        before, at = at, np.where(inside, step, (left + right) / 2)
+        if np.all(np.abs(at - before) <= 1e-15):
+            break
+    return at
