@@ -1,0 +1,141 @@
+"""The board in notebooks: the page's own front end as an anywidget, with Python at its side."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adaline import MissingExtra
+from adaline.play.messages import Refused, separated
+from adaline.play.points import Points
+from adaline.play.session import Session
+from adaline.play.static_files import static_files
+
+if TYPE_CHECKING:
+    from anywidget import AnyWidget
+else:
+    try:
+        from anywidget import AnyWidget
+    except ImportError as missing:
+        raise MissingExtra.of("notebook", "Board()", str(missing.name)) from None
+
+_MODULES = ("dom.js", "curves.js", "board.js", "app.js")  # what the board needs, first to last
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.M)
+_LATER = re.compile(r'import\("\./(\w+)\.js"\)')
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.M)
+
+
+def bundle() -> str:
+    """The front end as one module, since a widget cannot import other files.
+
+    Each file becomes a function that returns what it exports; `import` takes names from there.
+    """
+    parts = []
+    for name in _MODULES:
+        text, here = static_files()[name].decode(), name.removesuffix(".js")
+        text = _IMPORT.sub(lambda m: f"const {{{m[1].replace(' as ', ': ')}}} = {m[2]}_js;", text)
+        text = _LATER.sub(lambda m: f"Promise.resolve({_known(m[1])})", text)
+        exports = ", ".join(_EXPORT.findall(text))
+        text = _EXPORT.sub("", text)
+        if name == _MODULES[-1]:
+            parts.append(text)
+        else:
+            parts.append(f"const {here}_js = (() => {{\n{text}\nreturn {{ {exports} }};\n}})();")
+    return "\n".join(parts)
+
+
+def _known(module: str) -> str:
+    return f"{module}_js" if f"{module}.js" in _MODULES else "{}"
+
+
+class Board(AnyWidget):
+    """The board of `adaline play` in a notebook; Python reads points, weights and verdict back.
+
+    Needs the extra `notebook`. Works in Jupyter, marimo, VS Code and Colab.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, 2), optional
+        Points to begin with; without them, the OR gate.
+    y : array-like of shape (n,), optional
+        Their labels, up to four different ones; the smallest is class A.
+
+    Attributes
+    ----------
+    X, y : ndarray
+        The points as they are on the board now, and their classes "A" to "D".
+    verdict : str or None
+        What `separability` says of them.
+
+    Examples
+    --------
+    >>> from adaline.play import Board
+    >>> board = Board([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0])
+    >>> board.y.tolist(), board.verdict
+    (['A', 'B', 'B', 'A'], 'overlapping')
+    """
+
+    def __init__(self, X: Any = None, y: Any = None) -> None:
+        import traitlets
+
+        self._session = Session(["board"])
+        self._last: dict[str, Any] = {}
+        self.add_traits(
+            _esm=traitlets.Unicode(bundle()).tag(sync=True),
+            _css=traitlets.Unicode(static_files()["style.css"].decode()).tag(sync=True),
+            tabs=traitlets.List(["board"]).tag(sync=True),
+            notebook=traitlets.Bool(True).tag(sync=True),
+        )
+        super().__init__()
+        self.on_msg(self._heard)
+        self._ask({"event": "start"})
+        if X is not None:
+            self._ask({"event": "points", "X": np.asarray(X), "codes": _codes(y)})
+
+    def _heard(self, _widget: Any, message: Any, buffers: Any) -> None:
+        """A message of the front end."""
+        payload = bytes(buffers[0]) if buffers else b""
+        try:
+            answers = self._session.hear(message, payload)
+            for answer in answers:
+                self._last |= answer.get("drawing", {})
+                self.send(*separated(answer))
+        except Refused as refused:
+            self.send({"tab": "board", "error": str(refused)})
+
+    def _ask(self, event: dict[str, Any]) -> None:
+        for answer in self._session.hear({"tab": "board", **event}):
+            if "error" in answer:
+                raise ValueError(answer["error"])
+            self._last |= answer["drawing"]
+
+    @property
+    def _points(self) -> Points:
+        points: Points = self._session.states["board"].points
+        return points
+
+    @property
+    def X(self) -> Any:
+        """Places of the points, (n, 2)."""
+        return self._points.X.copy()
+
+    @property
+    def y(self) -> Any:
+        """Classes of the points, "A" to "D"."""
+        return self._points.labels
+
+    @property
+    def verdict(self) -> str | None:
+        """What `separability` says of the points."""
+        verdict: str | None = self._last["proof"]["verdict"]
+        return verdict
+
+
+def _codes(y: Any) -> Any:
+    """Labels as the numbers of classes, in their order."""
+    labels, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(labels) > 4:
+        raise ValueError(f"y has {len(labels)} labels; a board shows up to four classes.")
+    return codes
