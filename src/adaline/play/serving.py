@@ -58,6 +58,7 @@ def serve(
     address += f"#{state.removeprefix('#')}" if state else ""
     say(f"The page is at {address}")
     say("It is for this machine only, and ends with Ctrl-C." if host in LOOPBACK else _OPEN_WORDS)
+    threading.Thread(target=warm_up, daemon=True).start()
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     try:
@@ -66,6 +67,14 @@ def serve(
         pass
     finally:
         listening.close()
+
+
+def warm_up() -> None:
+    """Load what the first page needs, while the browser starts."""
+    from adaline.play.session import Session
+
+    for _ in Session().hear({"tab": "board", "event": "start"}):
+        pass
 
 
 _OPEN_WORDS = "Whoever can reach this address and has the token can use it. It ends with Ctrl-C."
