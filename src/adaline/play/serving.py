@@ -19,7 +19,6 @@ PORT = 8765  # tried first, so that links to prepared boards stay the same
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SHORTEST_TOKEN = 16  # characters, where others can reach the server
 LARGEST_MESSAGE = 2 * 2**20  # bytes; files come in parts
-LARGEST_HEADERS = 16 * 2**10  # bytes of a request line and its headers
 
 
 def serve(
@@ -89,6 +88,7 @@ def prepared(
 ) -> tuple[uvicorn.Server, socket.socket, str]:
     """A server that is ready to run, the socket it listens at, and the address of its page."""
     uvicorn = _uvicorn()
+    from adaline.play.guards import LARGEST_HEADERS
     from adaline.play.server import application
 
     secret = _secret(host, token)
