@@ -278,6 +278,7 @@ def test_ten_thousand_points_learn_and_their_code_reads_the_saved_file(tmp_path,
     state, drawing = told(state, event="setting", name="max_iter", value=5)
     assert drawing["link"] is None
     assert drawing["proof"]["verdict"] == "overlapping"
+    assert drawing["proof"]["cover"]["log10"] < -2900
     (tmp_path / "points.csv").write_text(told(state, event="save")[1]["csv"])
     monkeypatch.chdir(tmp_path)
     found: dict[str, object] = {}
