@@ -228,6 +228,9 @@ def test_a_point_on_its_way_shows_the_end_of_learning_and_then_all_steps():
 def test_a_rate_beyond_the_bound_is_named_and_drawn_without_nan():
     _, drawing = shown("gaussians", "adaline", eta=4.0)
     assert "diverged" in drawing["run"]["stopped"]
+    assert drawing["run"]["stopped"].endswith("The steps show how they ran away.")
+    _, quiet = shown("gaussians", "adaline", eta=0.01)
+    assert "ran away" not in quiet["run"]["stopped"]
     assert drawing["rates"]["bound"] < 4.0
     assert "NaN" not in str(packed(drawing))
 

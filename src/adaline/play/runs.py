@@ -152,6 +152,10 @@ def _samples(steps: Any, n: int, shared: dict[str, Any]) -> Run:
     m = len(steps)
     ends = np.append(np.flatnonzero(np.diff(steps.passes)), m - 1) if steps.batch else np.arange(m)
     before = steps.W_before[:1], steps.b_before[:1]
+    if not np.array_equal(
+        steps.fit.W, steps.W_kept[-1]
+    ):  # diverged: `fit` goes back to a safe pass
+        shared = shared | {"stopped": f"{shared['stopped']} The steps show how they ran away."}
     return Run(
         **shared,
         W=np.concatenate([before[0], steps.W_kept[ends]]),

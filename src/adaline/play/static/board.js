@@ -150,7 +150,7 @@ function tellRate(el, { rates, settings }) {
   el.hidden = !rates || settings.rate !== "number";
   if (el.hidden) return;
   const over = settings.eta > rates.bound;
-  el.textContent = `Stable up to ${rates.name} = ${brief(rates.bound)}; η is ${over ? "beyond it: the error grows" : "below it"}.`;
+  el.textContent = `Stable up to ${rates.name} = ${brief(rates.bound)}; η is ${over ? "beyond it: learning may diverge" : "below it"}.`;
   el.classList.toggle("bad", over);
 }
 
