@@ -7,7 +7,7 @@ JOBS ?= 2
 BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-matrix test-shuffled test-alone coverage mutants \
+.PHONY: help demo test test-browser test-lowest test-matrix test-shuffled test-alone coverage mutants \
 	lint docs dist bench fuzz tables clean
 
 help:  ## list the targets
@@ -19,6 +19,9 @@ demo: .venv/.installed  ## a short tour on built-in data
 
 test: .venv/.installed  ## the tests, the doctests and the README's examples
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+test-browser: .venv/.installed  ## the page in a real Chromium, at length (ADALINE_CHROMIUM=path)
+	ADALINE_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/play/test_browser.py tests/play/browser $(ARGS)
 
 test-lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	.ci/versions

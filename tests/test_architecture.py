@@ -28,6 +28,7 @@ LAYERS = [
     ["__main__"],
     ["cli"],
     ["demo"],
+    ["play"],
     ["report"],
     ["plot"],
     ["verdicts"],
@@ -54,7 +55,7 @@ LAYERS = [
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 
 # Rooms that talk to people: they use what every user can use, and each other.
-TALKERS = {"__main__", "cli", "demo", "report", "plot"}
+TALKERS = {"__main__", "cli", "demo", "play", "report", "plot"}
 
 # Packages that users import from, too: their names and files are public, their subjects are not.
 OPEN = {"data", "filters", "verdicts"}
@@ -65,6 +66,9 @@ HOSTS = {
     "scipy.linalg": "linalg",
     "sklearn": "estimators",
     "matplotlib": "plot",
+    "starlette": "play",
+    "uvicorn": "play",
+    "anywidget": "play",
     # Machine code is kept as numba pickles it; `_jit.cache` reads whole files of the user only.
     "pickle": "_jit",
     "numba.cloudpickle": "_jit",

@@ -39,6 +39,7 @@ _COMMANDS = [
     ("look", "adaline.cli.look:look", _LOOK, "What the columns of a table are."),
     ("path", "adaline.cli.path:path", _LOOK, "Ridge over a range of penalties."),
     ("trace", "adaline.cli.trace:trace", _LOOK, "Every step of learning, in a table."),
+    ("play", "adaline.cli.play:play", _LOOK, "Play with every learner in a browser."),
     ("demo", "adaline.cli.demo:demo", _LOOK, "A short tour, and a fit to play with."),
     ("warm-up", "adaline.cli.warm_up:warm_up", _LOOK, "Compile everything now, not at first use."),
 ]

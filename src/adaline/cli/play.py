@@ -1,0 +1,69 @@
+"""`adaline play`: the page to play with every learner, in a browser of this machine."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from adaline.cli._errors import Usage
+from adaline.cli._output import Common, Out, Whole
+from adaline.play import serve
+
+
+def play(
+    state: str = "",
+    /,
+    *,
+    port: Whole | None = None,
+    browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    common: Common | None = None,
+) -> int:
+    """A page to play with every learner, in a browser; for this machine only.
+
+    Click points, drop a CSV or a wav, and watch learners step by step, with what is proven about
+    the data beside them. Ends with Ctrl-C.
+
+    Parameters
+    ----------
+    state
+        What stands behind the # of a link to a prepared board.
+    port
+        By default 8765, or any free one where 8765 is taken.
+    browser
+        Whether to open a browser.
+    host
+        The address to listen at. Another one than 127.0.0.1 or ::1 lets other machines in, and
+        needs a --token.
+    token
+        The secret in the address, 16 characters or more; by default a random one.
+    """
+    out = Out(common)
+
+    def say(text: str) -> None:
+        out.verdict(text)
+        sys.stdout.flush()  # a pipe would hold the address back until the end
+
+    def begun(address: str) -> None:
+        out.json({"command": "play", "address": address})
+        sys.stdout.flush()
+
+    if port is not None and port > 65535:
+        raise Usage(f"--port {port} is no port; expected a number up to 65535.")
+    try:
+        serve(
+            port,
+            host=host,
+            token=token,
+            browser=browser,
+            state=state,
+            say=say,
+            begun=begun,
+        )
+    except (OSError, ValueError) as error:
+        raise Usage(str(error)) from None
+    out.say("\nStopped.")
+    return 0

@@ -1,0 +1,33 @@
+"""A page to play with every learner in a browser, and the same board in notebooks.
+
+`serve` opens the page on this machine (extra `play`), and `Board` shows its board in Jupyter,
+marimo, VS Code or Colab (extra `notebook`). What the page shows is what `trace`, `fit` and
+`separability` return; the browser draws, and computes nothing.
+
+Each tab of the page is a module with `start() -> state` and `step(state, event) -> (state,
+drawing)`; a `Session` holds the states of one page.
+
+Every name loads on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adaline._lazy import lazily
+
+_HOME = {
+    "Board": "adaline.play.notebook",
+    "Session": "adaline.play.session",
+    "serve": "adaline.play.serving",
+}
+
+# Spelled out, for type checkers; a test compares it with the table above.
+__all__ = ["Board", "Session", "serve"]
+
+__getattr__, __dir__ = lazily(globals(), _HOME)
+
+if TYPE_CHECKING:
+    from adaline.play.notebook import Board
+    from adaline.play.serving import serve
+    from adaline.play.session import Session
