@@ -208,7 +208,7 @@ def _tried(state: State, row: Any) -> dict[str, Any]:
 
 def _file(state: State, what: Any) -> dict[str, Any]:
     """A file that was written, for the user to keep."""
-    if what not in _FILES:
+    if not isinstance(what, str) or what not in _FILES:
         raise ValueError(f"there is no file {str(what)[:40]!r} to download.")
     name, kind = _FILES[what]
     path = None if state.folder is None else state.folder.path / name

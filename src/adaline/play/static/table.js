@@ -125,7 +125,7 @@ function labelled(words, control) {
 function makeResult(send) {
   const verdict = make("p", { class: "verdict" });
   const facts = make("div", { class: "facts" });
-  const table = make("div", { class: "steps columns" });
+  const table = make("div", { class: "steps coefficients" });
   const warnings = make("div", { class: "warnings" });
   const command = make("pre", { tabindex: "0" });
   const frame = make("iframe", { sandbox: "", title: "The report", class: "report", hidden: true });
