@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 import math
@@ -14,7 +15,7 @@ import pytest
 
 import adaline
 from adaline._lazy import public_homes
-from adaline.play import _commands, tables
+from adaline.play import Session, _commands, tables
 from adaline.play._uploads import harmless
 from adaline.play.messages import packed
 
@@ -305,6 +306,25 @@ def test_the_end_of_a_page_ends_the_command_and_removes_the_files():
     tables.end(state)
     assert process.poll() is not None
     assert not folder.exists()
+
+
+def test_a_session_that_ends_lets_go_of_its_files():
+    page = Session(["table"])
+    list(page.hear({"tab": "table", "event": "upload", "name": "a.csv"}, table(["a", "y"])))
+    state = page.states["table"]
+    page.end()
+    assert state.command._process.poll() is not None
+    assert not state.folder.path.exists()
+    page.end()  # a second time there is nothing left to end
+
+
+def test_a_command_that_nobody_holds_any_more_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(_commands, "_RUN", "import time; time.sleep(60)")
+    command = _commands.Command([], tmp_path)
+    process = command._process
+    del command
+    gc.collect()
+    assert process.poll() is not None
 
 
 def test_a_second_file_takes_the_place_of_the_first():

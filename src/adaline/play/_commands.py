@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -54,6 +55,7 @@ class Command:
                 },
                 start_new_session=True,  # Ctrl-C is for the server, which ends this one in order
             )
+        weakref.finalize(self, _killed, self._process)  # at the latest when Python ends
         assert self._process.stdin is not None
         with suppress(BrokenPipeError), self._process.stdin as stdin:
             stdin.write(json.dumps(list(words)).encode())
@@ -95,3 +97,9 @@ class Command:
     def _lines(self) -> list[str]:
         text = self._said.read_text(encoding="utf-8", errors="replace")
         return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _killed(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+        process.wait()

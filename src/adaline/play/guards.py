@@ -127,9 +127,14 @@ def _says(status: int, sentence: str) -> Response:
 
 
 def _secured(send: Send, host: str) -> Send:
-    """`send`, with the headers that tell a browser to load nothing from elsewhere."""
+    """`send`, with the headers that tell a browser to load nothing from elsewhere.
+
+    Styles may stand in a document, since the report of a fit, which is shown in a sandboxed frame
+    under this policy, has its own; scripts may not.
+    """
     policy = (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; "
         f"media-src blob:; connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'"
     )

@@ -69,9 +69,9 @@ class _Pages:
             await socket.close(1013, f"{MOST_PAGES} pages are open; close one.")
             return
         self.open += 1
+        session = Session()
         try:
             await socket.accept()
-            session = Session()
             await socket.send_text(str(packed({"hello": {"tabs": session.tabs}})))
             await _converse(socket, session)
         except WebSocketDisconnect:
@@ -80,6 +80,7 @@ class _Pages:
             await socket.close(1008, str(refused)[:120])
         finally:
             self.open -= 1
+            session.end()  # at once: a server that is stopped waits for no thread
 
 
 async def _converse(socket: WebSocket, session: Session) -> None:

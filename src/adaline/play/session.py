@@ -14,6 +14,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -81,6 +82,15 @@ class Session:
         while event:
             answer, event = self._stepped(str(tab), event)
             yield answer
+
+    def end(self) -> None:
+        """The page is closed: tabs that have an `end(state)` let go of what they hold."""
+        for tab, state in self.states.items():
+            finish = getattr(import_module(HOMES[tab]), "end", None)
+            if finish is not None:
+                with suppress(Exception):  # one tab must not keep another from its end
+                    finish(state)
+        self.states.clear()
 
     def _stepped(self, tab: str, event: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The answer to one event, and the event that follows from it, if any."""
