@@ -1,67 +1,45 @@
-"""A server of the page in a thread, and pages of it in Chromium, whose console must stay empty."""
+"""A browser for the tests of the page, where there is one, and pages whose console stays empty."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-_PLACES = ("chromium", "chromium-browser", "google-chrome")
+from page_server import chromium, served
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """The browser; skipped with a reason where there is none."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = os.environ.get("ADALINE_CHROMIUM") or next(
-        filter(None, map(shutil.which, _PLACES)), None
-    )
-    if found is None:
-        pytest.skip("there is no Chromium here; ADALINE_CHROMIUM names one")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found,
-            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio"],
-        )
-        yield browser
-        browser.close()
+def browser():
+    """Chromium without a window; skipped where it or playwright is not there."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = chromium()
+    if program is None:
+        pytest.skip("no Chromium was found; name one in ADALINE_CHROMIUM")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with playwright.sync_playwright() as p:
+        found = p.chromium.launch(executable_path=program, args=flags)
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[str]:
-    """The address of a server that runs in a thread."""
-    pytest.importorskip("uvicorn", reason="the extra play is not installed")
-    pytest.importorskip("starlette", reason="the extra play is not installed")
-    from adaline.play.serving import prepared
-
-    server, listening, address = prepared(0, say=lambda _: None)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    end = time.monotonic() + 30
-    while not server.started and time.monotonic() < end:
-        time.sleep(0.02)
-    yield address
-    server.should_exit = True
-    thread.join(10)
-    listening.close()
+def address() -> Iterator[str]:
+    """Where the page of a server is, with its token."""
+    with served() as running:
+        yield running.address
 
 
 @pytest.fixture
-def open_page(
-    chromium: Any, served: str, request: pytest.FixtureRequest, tmp_path: Any
-) -> Iterator[Callable[..., Any]]:
-    """Open pages; at the end the consoles must be empty. A failure leaves screenshots."""
+def open_page(browser: Any, address: str, tmp_path: Any) -> Iterator[Callable[..., Any]]:
+    """Open pages; at the end their consoles must be empty. Screenshots are left in tmp_path."""
     contexts: list[Any] = []
     pages: list[Any] = []
     said: list[str] = []
 
     def opened(width: int = 1280, height: int = 900, dark: bool = False, tab: str = "") -> Any:
-        context = chromium.new_context(
+        context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
             accept_downloads=True,
@@ -70,10 +48,8 @@ def open_page(
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: said.append(f"pageerror: {error}"))
-        page.on(
-            "console", lambda m: said.append(m.text) if m.type in ("error", "warning") else None
-        )
-        page.goto(served)
+        page.on("console", lambda m: said.append(m.text) if m.type in _BAD else None)
+        page.goto(address)
         if tab:
             page.get_by_role("tab", name=tab).click()
         pages.append(page)
@@ -85,3 +61,6 @@ def open_page(
     for context in contexts:
         context.close()
     assert not said, f"the console says {said[:5]}; screenshots are in {tmp_path}"
+
+
+_BAD = ("error", "warning")

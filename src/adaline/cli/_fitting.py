@@ -16,11 +16,18 @@ from adaline.cli._errors import Usage
 from adaline.cli._folded import FEW, default_folds, tried
 from adaline.cli._interrupts import interrupts
 from adaline.cli._learn import Learned, Plan
-from adaline.cli._marks import mark_of
 from adaline.cli._output import Out
 from adaline.cli._progress import Progress
 from adaline.cli._reading import Reading
-from adaline.cli._source import about_rows, known_column, not_the_data, opened, path_of, title
+from adaline.cli._source import (
+    about_rows,
+    known_column,
+    mark_of,
+    not_the_data,
+    opened,
+    path_of,
+    title,
+)
 from adaline.cli._story import Story
 from adaline.data import Source
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
 import re
 import shutil
@@ -24,6 +25,7 @@ from adaline.data.sharing import column as column
 from adaline.data.sharing import labels as labels
 
 _COUNTED = 5_000_000  # numbers of a packed file that are read only to count its rows
+_WHOLLY_MARKED, _MARKED_PART = 64 * 2**20, 2**20  # bytes of a file that its mark reads
 _ASIDE = "adaline-stdin-"  # directories for what came from stdin
 
 
@@ -166,3 +168,26 @@ def known_column(source: Source, wanted: str, option: str = "--target") -> str:
 def estimated(rows: int | None) -> str:
     """So many rows, about."""
     return "rows" if rows is None else f"about {rows:,} rows"
+
+
+def mark_of(path: str) -> str | None:
+    """The mark of a file that a model keeps, so that nobody judges it on the rows it learned.
+
+    SHA-256 of a file, of large ones of the size, the first and the last MiB; None for no file.
+
+    >>> mark_of("/no/such/file") is None
+    True
+    """
+    if not os.path.isfile(path):
+        return None
+    digest = hashlib.sha256()
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        if size <= _WHOLLY_MARKED:
+            while part := file.read(_MARKED_PART):
+                digest.update(part)
+            return digest.hexdigest()
+        digest.update(size.to_bytes(8, "little") + file.read(_MARKED_PART))
+        file.seek(size - _MARKED_PART)
+        digest.update(file.read(_MARKED_PART))
+    return f"{digest.hexdigest()} of parts"

@@ -10,11 +10,10 @@ import adaline
 from adaline.cli._ask import loaded, measured
 from adaline.cli._columns import strays_line, unknown_line
 from adaline.cli._errors import Usage
-from adaline.cli._marks import mark_of
 from adaline.cli._output import Common, Data, Out
 from adaline.cli._progress import Progress
 from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import about_rows, known_column, opened, path_of
+from adaline.cli._source import about_rows, known_column, mark_of, opened, path_of
 from adaline.verdicts.quality import by_class, shown
 from adaline.verdicts.words import name, number, plural
 

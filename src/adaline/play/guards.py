@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+LARGEST_HEADERS = 16 * 2**10  # bytes of a request line and its headers
 _READ_ONLY = ("GET", "HEAD")
 _HOW = "Open the address that `adaline play` has printed."
 
@@ -77,6 +78,8 @@ class Guard:
             return _says(403, "This server answers its own page only.")
         if scope["type"] == "websocket" and not origins:
             return _says(403, "A connection without an Origin does not come from a page.")
+        if sum(len(name) + len(value) for name, value in headers.raw) > LARGEST_HEADERS:
+            return _says(431, "The headers are too long.")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("same-origin", "none") and not _is_navigation(headers):
             return _says(403, "This server answers its own page only.")

@@ -21,7 +21,11 @@ else:
     except ImportError as missing:
         raise MissingExtra.of("notebook", "Board()", str(missing.name)) from None
 
-_MODULES = ("dom.js", "curves.js", "board.js", "app.js")  # what the board needs, first to last
+# What the board needs, first to last.
+_MODULES = (
+    *("dom.js", "curves.js", "plane.js", "field.js", "timeline.js", "margins.js"),
+    *("weight_space.js", "dialogs.js", "board.js", "app.js"),
+)
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.M)
 _LATER = re.compile(r'import\("\./(\w+)\.js"\)')
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.M)

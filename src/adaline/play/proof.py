@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import adaline
@@ -17,7 +18,7 @@ def proof(points: Points) -> dict[str, Any]:
     found = adaline.separability(points.X, points.labels, time_limit=SECONDS, pairwise=False)
     told: dict[str, Any] = {
         "verdict": found.verdict,
-        "words": found.explain(),
+        "words": _told(found.explain(), points.names),
         "classes": [CLASSES.index(str(label)) for label in found.labels],
         "rows": [row for row, _ in found.rows],
         "multipliers": [str(k) if k > 2**53 else k for k in found.multipliers],
@@ -27,6 +28,12 @@ def proof(points: Points) -> dict[str, Any]:
     if found.verdict == "separable" and len(found.labels) == 2:
         told["line"] = {"w": found.coef, "b": found.intercept}
     return {**told, "cover": cover(len(points)), "bound": bound(points, found)}
+
+
+def _told(words: str, names: tuple[str, str]) -> str:
+    """A sentence about columns x0 and x1, with the names of the axes."""
+    named = re.sub(r"\bx([01])\b", lambda column: names[int(column[1])], words)
+    return named[:1].upper() + named[1:]
 
 
 def cover(n: int) -> dict[str, Any]:

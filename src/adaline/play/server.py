@@ -43,6 +43,7 @@ def application(token: str, hosts: Iterable[str], cookie: str) -> ASGIApp:
             WebSocketRoute("/socket", pages.talk),
         ]
     )
+    app.router.redirect_slashes = False  # an address is there or it is not
     return Guard(app, token, hosts, cookie)
 
 

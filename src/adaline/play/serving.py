@@ -19,7 +19,6 @@ PORT = 8765  # tried first, so that links to prepared boards stay the same
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SHORTEST_TOKEN = 16  # characters, where others can reach the server
 LARGEST_MESSAGE = 2 * 2**20  # bytes; files come in parts
-LARGEST_HEADERS = 16 * 2**10  # bytes of a request line and its headers
 
 
 def serve(
@@ -58,6 +57,7 @@ def serve(
     address += f"#{state.removeprefix('#')}" if state else ""
     say(f"The page is at {address}")
     say("It is for this machine only, and ends with Ctrl-C." if host in LOOPBACK else _OPEN_WORDS)
+    threading.Thread(target=warm_up, daemon=True).start()
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     try:
@@ -66,6 +66,14 @@ def serve(
         pass
     finally:
         listening.close()
+
+
+def warm_up() -> None:
+    """Load what the first page needs, while the browser starts."""
+    from adaline.play.session import Session
+
+    for _ in Session().hear({"tab": "board", "event": "start"}):
+        pass
 
 
 _OPEN_WORDS = "Whoever can reach this address and has the token can use it. It ends with Ctrl-C."
@@ -80,6 +88,7 @@ def prepared(
 ) -> tuple[uvicorn.Server, socket.socket, str]:
     """A server that is ready to run, the socket it listens at, and the address of its page."""
     uvicorn = _uvicorn()
+    from adaline.play.guards import LARGEST_HEADERS
     from adaline.play.server import application
 
     secret = _secret(host, token)

@@ -1,8 +1,222 @@
-// The board: points to click and drag.
-import { make } from "./dom.js";
+// The board: points to click and drag, a learner with its settings, time, and the proof.
+import { CLASSES, brief, check, choice, make, slider } from "./dom.js";
+import { curves } from "./curves.js";
+import { dialogs } from "./dialogs.js";
+import { field } from "./field.js";
+import { margins } from "./margins.js";
+import { timeline } from "./timeline.js";
+import { weightSpace } from "./weight_space.js";
+
+const LOGARITHMIC = ["mean squared error", "|gradient|", "|e|"];
 
 export function mount(el, send) {
-  const pre = make("pre");
-  el.append(pre);
-  return { show(drawing) { pre.textContent = drawing.proof.words; } };
+  const now = { drawing: {}, label: 0 }; // what was drawn last, and the class of new points
+  const shown = parts(el, send, now);
+  return {
+    redraw: () => shown.forEach((part) => part.redraw?.()),
+    fail: () => shown.forEach((part) => part.fail?.()),
+    show(drawing) {
+      Object.assign(now.drawing, drawing);
+      for (const part of shown) part.show(now.drawing, drawing);
+    },
+  };
+}
+
+/** The parts of the board, each with show(all, news); and the page they stand on. */
+function parts(el, send, now) {
+  const board = make("div", { class: "board-left" }), side = make("div", { class: "board-side" });
+  el.classList.add("board");
+  el.append(board, side);
+  const all = [
+    toolbar(board, send, now),
+    field(board, send, now),
+    timeline(board, send),
+    learner(side, send),
+    verdict(side, send, now),
+    margins(side, send),
+    table(side),
+    plots(side),
+    weightSpace(side, send),
+    dialogs(side, send),
+  ];
+  return all;
+}
+
+function toolbar(el, send, now) {
+  const classes = CLASSES.map((name, code) => make("button", {
+    type: "button", class: `class-button class-${code}`, "aria-pressed": String(code === 0), "aria-label": `New points are of class ${name}`,
+    onclick: () => choose(code),
+  }, make("span", { class: `mark mark-${code}`, "aria-hidden": "true" }), name));
+  const choose = (code) => {
+    now.label = code;
+    classes.forEach((button, k) => button.setAttribute("aria-pressed", k === code));
+  };
+  now.choose = choose;
+  const presets = choice("Points", [], (name) => send({ event: "preset", name }));
+  const act = (name, words) => make("button", { type: "button", onclick: () => send({ event: name }) }, words);
+  const undo = act("undo", "Undo"), redo = act("redo", "Redo"), clear = act("clear", "Clear");
+  const input = make("input", { type: "file", accept: ".csv,.tsv,.txt", class: "sr", "aria-label": "Open a CSV", onchange: () => now.drop([...input.files]) });
+  const open = make("button", { type: "button", onclick: () => input.click() }, "Open a CSV");
+  el.append(
+    make("div", { class: "row", role: "group", "aria-label": "Points" }, ...classes, make("span", { class: "space" }), presets.element),
+    make("div", { class: "row", role: "group", "aria-label": "Edit" }, undo, redo, clear, open, input));
+  const columns = make("div", { class: "row columns", hidden: true });
+  el.append(columns);
+  return {
+    show(drawing, news) {
+      if (news.presets) {
+        presets.select.replaceChildren(make("option", { value: "", disabled: true }, "choose …"),
+          ...news.presets.map(([value, words]) => make("option", { value }, words)));
+      }
+      if (news.points) presets.show("");
+      undo.disabled = !drawing.undo;
+      redo.disabled = !drawing.redo;
+      if ("file" in news) fileColumns(columns, news.file, send);
+    },
+  };
+}
+
+/** Which columns of a dropped table are shown. */
+function fileColumns(el, file, send) {
+  el.hidden = !file;
+  if (!file) return;
+  const chosen = { x: file.x, y: file.y, label: file.label };
+  const pick = (key, title, names) => {
+    const one = choice(title, names.map((name) => [name, name]), (name) => send({ event: "columns", ...chosen, [key]: name }));
+    one.show(chosen[key]);
+    return one.element;
+  };
+  const words = file.classes.map((name, k) => `${CLASSES[k]} = ${name}`).join(", ");
+  el.replaceChildren(make("strong", {}, file.name), pick("x", "across", file.numbers), pick("y", "up", file.numbers),
+    pick("label", "class", file.labels), make("span", { class: "hint" }, words));
+}
+
+function learner(el, send) {
+  const names = choice("Learner", [], (name) => send({ event: "learner", name }));
+  const words = make("p", { class: "hint" }), controls = make("div", { class: "settings" });
+  const bound = make("p", { class: "hint bound" }), ended = make("p", { class: "ended", "aria-live": "polite" });
+  names.select.classList.add("wide");
+  el.append(make("section", { class: "card", "aria-label": "Learner" }, names.element, words, controls, bound, ended));
+  let built = {}, of = null, learners = [];
+  const build = (name) => {
+    built = {};
+    of = name;
+    const known = learners.find((one) => one.name === name);
+    words.textContent = known.words;
+    controls.replaceChildren(...known.settings.map((setting) => {
+      const hear = (value) => send.latest({ event: "setting", name: setting.name, value });
+      const one = setting.kind === "choice" ? choice(setting.title, setting.choices, hear)
+        : setting.kind === "check" ? check(setting.title, hear)
+          : slider(setting.title, { min: setting.low, max: setting.high, scale: setting.scale, step: stepOf(setting) }, hear);
+      built[setting.name] = { one, setting };
+      return one.element;
+    }));
+  };
+  return {
+    show(drawing, news) {
+      if (news.learners) {
+        learners = news.learners;
+        names.select.replaceChildren(...learners.map(({ name, title }) => make("option", { value: name }, title)));
+        of = null;
+      }
+      if (!news.learner) return;
+      names.show(drawing.learner);
+      if (of !== drawing.learner) build(drawing.learner);
+      for (const { one, setting } of Object.values(built)) {
+        if (!one.element.contains(document.activeElement)) one.show(drawing.settings[setting.name]);
+        one.element.hidden = !setting.when.every(([name, value]) => drawing.settings[name] === value)
+          || (setting.classes !== null && setting.classes !== drawing.classes);
+      }
+      tellRate(bound, drawing);
+      ended.textContent = drawing.problem || [drawing.run.stopped, drawing.run.certificate].filter(Boolean).join(" · ");
+      ended.classList.toggle("bad", Boolean(drawing.problem) || /diverged/.test(drawing.run?.stopped ?? ""));
+    },
+  };
+}
+
+function stepOf({ scale, low, high }) {
+  return scale === "whole" ? 1 : scale === "log" ? 0.01 : (high - low) / 200;
+}
+
+function tellRate(el, { rates, settings }) {
+  el.hidden = !rates || settings.rate !== "number";
+  if (el.hidden) return;
+  const over = settings.eta > rates.bound;
+  el.textContent = `Stable up to ${rates.name} = ${brief(rates.bound)}; η is ${over ? "beyond it: the error grows" : "below it"}.`;
+  el.classList.toggle("bad", over);
+}
+
+const SIGNS = { separable: "✓", overlapping: "✗", "quasi-separable": "≈", undecided: "?" };
+
+function verdict(el, send, now) {
+  const title = make("strong", { class: "verdict" }), words = make("p", {}), facts = make("ul", { class: "facts" });
+  const show = check("Draw the proof on the board", (value) => { now.proof = value; now.redraw?.(); });
+  now.proof = true;
+  show.show(true);
+  el.append(make("section", { class: "card", "aria-label": "What is proven", "aria-live": "polite" },
+    make("h2", {}, "Can a line separate them?"), title, words, facts, show.element));
+  return {
+    show({ proof, run, points }, news) {
+      if (!news.proof) return;
+      title.textContent = proof.verdict ? `${SIGNS[proof.verdict]} ${proof.verdict}` : "";
+      title.dataset.verdict = proof.verdict ?? "";
+      words.textContent = proof.words;
+      const told = [];
+      if (proof.bound) told.push(mistakes(proof.bound, run));
+      if (proof.cover) told.push(`Of all labellings of ${proof.cover.n} points in general position, a line separates ${percent(proof.cover.fraction)} (Cover); half at ${proof.cover.capacity} points.`);
+      facts.replaceChildren(...told.map((text) => make("li", {}, text)));
+      show.element.hidden = !proof.verdict || proof.verdict === "undecided" || points.X.length === 0;
+    },
+  };
+}
+
+function mistakes({ sharp }, run) {
+  const most = Math.floor(sharp + 1e-9);
+  const made = run?.corrections;
+  const bound = `A perceptron makes at most ${most} corrections here: (R/γ)² = ${brief(sharp)}`;
+  return made === null || made === undefined ? `${bound}.` : `${bound}; this one made ${made}.`;
+}
+
+function percent(share) {
+  if (share === 1) return "all";
+  return share >= 1e-4 ? `${brief(100 * share)} %` : `a share of ${brief(share)}`;
+}
+
+function table(el) {
+  const body = make("table"), count = make("p", { class: "hint" });
+  const card = make("section", { class: "card", "aria-label": "The table of learning" }, make("h2", {}, "Step by step"), make("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "Rows of the table" }, body), count);
+  el.append(card);
+  return {
+    show({ present, run }) {
+      const rows = run && present?.table;
+      card.hidden = !rows?.rows.length;
+      if (card.hidden) return;
+      body.replaceChildren(
+        make("thead", {}, make("tr", {}, ...rows.head.map((name) => make("th", { scope: "col" }, name)))),
+        make("tbody", {}, ...rows.rows.map((cells, i) => make("tr", { "aria-current": rows.first + i === rows.present ? "step" : undefined },
+          ...cells.map((cell) => make("td", {}, cell))))));
+      count.textContent = `Rows ${rows.first + 1} to ${rows.first + rows.rows.length} of ${rows.count}.`;
+    },
+  };
+}
+
+function plots(el) {
+  const card = make("section", { class: "card", "aria-label": "Curves" });
+  el.append(card);
+  const figures = [curves(card, ""), curves(card, "")];
+  const boxes = [...card.querySelectorAll("figure")];
+  return {
+    redraw: () => figures.forEach((figure) => figure.redraw()),
+    show({ run, present }, news) {
+      const lines = run?.curves ?? [];
+      card.hidden = !lines.some(({ y }) => y.length > 1);
+      figures.forEach((figure, k) => {
+        boxes[k].hidden = k >= lines.length;
+        if (k >= lines.length || card.hidden) return;
+        const { name, x, y } = lines[k];
+        figure.title(name);
+        figure.show({ series: [{ name, x, y, ink: `series${k + 1}`, dash: 0, points: y.length < 30 }], x: run.unit, whole: true, log: LOGARITHMIC.includes(name), at: present?.pass });
+      });
+    },
+  };
 }

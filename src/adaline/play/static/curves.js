@@ -5,9 +5,10 @@ const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
 const INKS = ["series1", "series2", "series3", "series4"];
 
 /**
- * A figure in `el`. `show({series, x, y, log, at, bars})` draws
+ * A figure in `el`. `show({series, x, y, log, at, whole})` draws
  *   series: [{name, x?: [numbers], y: [numbers or null], dash?, ink?, points?}]; x counts from 0,
- *   x, y: words at the axes;  log: whether y is logarithmic;  at: an x to mark by a line.
+ *   x, y: words at the axes;  log: whether y is logarithmic;  at: an x to mark by a line;
+ *   whole: whether x counts, so that only whole numbers are labelled.
  */
 export function curves(el, title) {
   const legend = make("div", { class: "legend" });
@@ -84,7 +85,7 @@ function scaled(series, log) {
   return series.map((one) => ({ ...one, x: one.x ?? one.y.map((_, i) => i), y: one.y.map(onScale) }));
 }
 
-function draw(canvas, { series, x, y, log, at }) {
+function draw(canvas, { series, x, y, log, at, whole }) {
   const { width, height } = canvas.getBoundingClientRect();
   const pen = ready(canvas, width, height);
   if (!pen) return;
@@ -99,7 +100,7 @@ function draw(canvas, { series, x, y, log, at }) {
   const box = { left: wide + 12 + size, right: width - 10, top: 8, bottom: height - 2.6 * size - 4 };
   const px = (value) => box.left + (value - left) / (right - left) * (box.right - box.left);
   const py = (value) => box.bottom - (value - bottom) / (top - bottom) * (box.bottom - box.top);
-  axes(pen, canvas, { box, marks, px, py, label, left, right, size, x, y, height });
+  axes(pen, canvas, { box, marks, px, py, label, left, right, size, x, y, height, whole });
   if (at !== undefined && at !== null) stroke(pen, colour(canvas, "mark"), 1.5, [3, 3], [[px(at), box.top], [px(at), box.bottom]]);
   for (const one of lines) {
     const points = one.y.map((value, i) => (value === null ? null : [px(one.x[i]), py(value)]));
@@ -109,7 +110,7 @@ function draw(canvas, { series, x, y, log, at }) {
   }
 }
 
-function axes(pen, canvas, { box, marks, px, py, label, left, right, size, x, y, height }) {
+function axes(pen, canvas, { box, marks, px, py, label, left, right, size, x, y, height, whole }) {
   const grid = colour(canvas, "grid"), ink = colour(canvas, "soft");
   pen.fillStyle = ink;
   pen.textBaseline = "middle";
@@ -121,6 +122,7 @@ function axes(pen, canvas, { box, marks, px, py, label, left, right, size, x, y,
   pen.textAlign = "center";
   pen.textBaseline = "top";
   for (const mark of ticks(left, right, (box.right - box.left) / (5 * size))) {
+    if (whole && !Number.isInteger(Number(mark.toFixed(9)))) continue;
     stroke(pen, ink, 1, [], [[px(mark), box.bottom], [px(mark), box.bottom + 4]]);
     pen.fillText(brief(mark), px(mark), box.bottom + 6);
   }

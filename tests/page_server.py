@@ -1,0 +1,57 @@
+"""A server of the page in a thread, and where a browser is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+TOKEN = "a-token-for-tests-0123456789"
+
+
+@dataclass
+class Running:
+    """A server that runs: its address with the token, and the port."""
+
+    address: str
+    port: int
+    server: Any
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def served(port: int = 0, token: str = TOKEN) -> Iterator[Running]:
+    """A server in a thread, until the block ends."""
+    pytest.importorskip("uvicorn", reason="the extra `play` is not installed")
+    from adaline.play.serving import prepared
+
+    server, listening, address = prepared(port, token=token, say=lambda words: None)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield Running(address, urlsplit(address).port or 0, server)
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listening.close()
+        assert not thread.is_alive()
+
+
+def chromium() -> str | None:
+    """A Chromium of this machine."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return os.environ.get("ADALINE_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
