@@ -9,14 +9,16 @@ import json
 import math
 import os
 import time
+import warnings
 
 import numpy as np
 import pytest
 
 import adaline
+import adaline.data
 from adaline._lazy import public_homes
-from adaline.play import Session, _commands, tables
-from adaline.play._uploads import harmless
+from adaline.play import Session, _commands, _trials, tables
+from adaline.play._uploads import Folder, harmless
 from adaline.play.messages import packed
 
 HOSTILE = [
@@ -191,6 +193,45 @@ def test_classes_have_probabilities_with_intervals(monkeypatch):
             tables.step(state, {"event": "download", "what": "report"})
     finally:
         tables.end(state)
+
+
+def _learners():
+    kinds = [getattr(adaline, name) for name in public_homes("adaline.estimators")]
+    return [kind for kind in kinds if getattr(kind, "_command", None) in tables.LEARNERS]
+
+
+@pytest.mark.parametrize("kind", _learners())
+def test_every_learner_can_be_tried(kind, tmp_path):
+    rng = np.random.default_rng(4)
+    lines = ["x,colour,y"]
+    for k in range(60):
+        x, target = rng.normal(), ("no", "yes")[k % 2]
+        x += 2.0 * (k % 2)
+        lines.append(f"{x:.4f},{'red' if k % 3 else 'blue'},{target if _classes(kind) else k % 7}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    data = adaline.data.table(path, "y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rows that some learners cannot separate
+        prepared = adaline.data.Prepared(data.encoding, kind().fit(data.X, data.y))
+    row = {f["name"]: f["value"] for f in _trials.fields(prepared, path)}
+    answer = _trials.answer(prepared, row, tmp_path)
+    assert answer["prediction"] == prepared.predict(path)[0]
+    assert len(answer["parts"]["columns"]) == 2
+    if answer["classes"]:
+        assert sum(c["p"] for c in answer["classes"]) == pytest.approx(1.0)
+    assert (answer["interval"] is not None) == _trials.has_intervals(prepared)
+    packed({"tab": "table", "drawing": {"answer": answer}})
+
+
+def _classes(kind):
+    return kind._learns == "classes"
+
+
+def test_the_folder_is_for_this_user_alone():
+    with Folder() as folder:
+        assert folder.path.stat().st_mode & 0o077 == 0 or os.name != "posix"
+    assert not folder.path.exists()
 
 
 def test_hostile_names_of_columns_are_names_and_nothing_else(monkeypatch):
@@ -379,9 +420,7 @@ def test_names_of_files_become_harmless(name, kept):
 
 
 def test_the_learners_of_the_page_are_those_of_the_command():
-    kinds = [getattr(adaline, name) for name in public_homes("adaline.estimators")]
-    known = {getattr(kind, "_command", None) for kind in kinds}
-    assert set(tables.LEARNERS) <= known
+    assert {kind._command for kind in _learners()} == set(tables.LEARNERS)
 
 
 def test_a_command_that_dies_without_a_word_is_told(tmp_path, monkeypatch):

@@ -45,6 +45,10 @@ def test_a_table_is_learned_read_tried_and_taken_away(open_page, tmp_path):
     before = prediction.inner_text()
     page.locator(".fields input").first.fill("5")
     page.locator(".prediction strong", has_not_text=before).wait_for()
+    page.locator(".fields input").first.fill("many")
+    page.locator(".table-tab .card .problem", has_text="many").wait_for()
+    page.locator(".fields input").first.fill("5")
+    page.locator(".table-tab .card .problem", has_text="many").wait_for(state="detached")
     page.locator(".answer", has_text="holds a new value in 95 %").wait_for()
     assert page.locator(".parts tbody tr").count() == 5  # an average row, three columns, the sum
     with page.expect_download() as download:
@@ -84,8 +88,9 @@ def test_columns_can_be_left_out(open_page):
 def test_what_is_no_table_is_told_in_a_sentence(open_page, content):
     page = open_page(tab="Table")
     uploaded(page, content, "bad.csv")
-    page.locator(".file .problem:not(:empty)").wait_for()
-    told = page.locator(".file .problem").inner_text()
+    problem = page.locator(".problem:not(:empty)").first
+    problem.wait_for()
+    told = problem.inner_text()
     assert "Traceback" not in told
     assert len(told) > 15
     uploaded(page, table())  # and the page goes on

@@ -25,7 +25,7 @@ export function mount(el, send) {
       clearTimeout(timer);
       if (drawing.doing) timer = setTimeout(() => send({ event: "wait" }), EVERY);
     },
-    fail(error) { file.failed(error); trial.failed(error); },
+    fail(error) { file.failed(); trial.failed(error); },
   };
 }
 
@@ -54,7 +54,7 @@ function makeFile(panel, send) {
       if (doing) words.textContent = `${DOING[doing]}: ${drawing.progress || `${Math.round((Date.now() - began) / 1000)} s so far`}`;
       if ("problem" in drawing || doing) problem.textContent = drawing.problem ?? "";
     },
-    failed(error) { if (name.textContent.startsWith("Sending")) name.textContent = ""; problem.textContent = error; },
+    failed() { if (name.textContent.startsWith("Sending")) name.textContent = ""; }, // the page says why
   };
 }
 

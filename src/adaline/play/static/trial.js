@@ -4,9 +4,10 @@ import { brief, make } from "./dom.js";
 export function makeTrial(send) {
   const form = make("form", { class: "fields", onsubmit: (event) => { event.preventDefault(); ask(); }, oninput: () => ask() });
   const result = make("div", { class: "answer", role: "status" });
-  const problem = make("p", { class: "problem", role: "alert" });
+  const problem = make("p", { class: "problem" }); // beside the form; the page says it aloud
+  const about = make("p", { class: "hint" });
   const element = make("div", { class: "card", hidden: true }, make("h2", {}, "Try the model"),
-    make("p", { class: "hint" }, "The first row of the file; change a value. Empty stands for missing."), form, problem, result);
+    about, form, problem, result);
   let inputs = [], shown = "", waits = false;
   const ask = () => {
     if (!inputs.length) return;
@@ -16,7 +17,9 @@ export function makeTrial(send) {
   return {
     element,
     show({ fields, fit }) {
-      element.hidden = !fit || !fields.length;
+      element.hidden = !fit;
+      about.textContent = fields.length ? "The first row of the file; change a value. Empty stands for missing."
+        : "The model has too many columns for a form.";
       if (JSON.stringify([fields, fit]) === shown) return;
       shown = JSON.stringify([fields, fit]);
       inputs = fields.map(makeField);
