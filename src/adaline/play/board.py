@@ -1,9 +1,9 @@
 """The board: points to click and drag, a learner that is watched step by step, and what is proven.
 
 Events of the page, by name: start, open (link), preset (name), points (X, codes), add (x, y,
-label), move (index, x, y, more), relabel (index, label), delete (index), clear, undo, redo, learner
-(name), setting (name, value), margin (index, value), go (to), upload (name, bytes), columns (x, y,
-label), weights, code, save.
+label), move (index, x, y, more, last), relabel (index, label), delete (index), clear, undo, redo,
+learner (name), setting (name, value), margin (index, value), go (to), upload (name, bytes), columns
+(x, y, label), weights, code, save.
 """
 
 from __future__ import annotations
@@ -135,9 +135,10 @@ def _edit(change: Callable[[Points, Event], Points]) -> Callable[[State, Event],
 
     def edited(state: State, event: Event) -> State:
         points = change(state.points, event)
+        moving = event.get("last") is False
         if event.get("more") is True and state.past:  # a point on its way: one edit in all
-            return state.changed(points=points, at=None)
-        return with_points(state, points, look=False)
+            return state.changed(points=points, at=None, moving=moving)
+        return with_points(state, points, look=False).changed(moving=moving)
 
     return edited
 

@@ -35,6 +35,8 @@ class State:
         The margins b of minimum squared error, where the user has set them.
     file : Dropped or None
         The table the points are from.
+    moving : bool
+        Whether a point is on its way, so that only the end of learning is wanted, and fast.
     """
 
     points: Points
@@ -46,6 +48,7 @@ class State:
     at: int | None = None
     margins: tuple[float, ...] | None = None
     file: Dropped | None = None
+    moving: bool = False
     known: dict[str, Any] = field(default_factory=dict)  # what was computed of this board
 
     def changed(self, **changes: Any) -> State:
@@ -53,7 +56,7 @@ class State:
         kept = dict(self.known)
         if "points" in changes:
             kept = {}
-        elif not changes.keys().isdisjoint(("learner", "all_settings", "margins")):
+        elif not changes.keys().isdisjoint(("learner", "all_settings", "margins", "moving")):
             kept.pop("run", None)
         return replace(self, **changes, known=kept)
 
@@ -99,7 +102,7 @@ def _run(state: State) -> Run | str:
     if classes > learner.most_classes:
         return f"{learner.title} separates two classes; there are {classes}."
     try:
-        return learned(state.call, state.points)
+        return learned(state.call, state.points, whole=state.moving)
     except (ValueError, TypeError, ArithmeticError) as refusal:
         return str(refusal)
 

@@ -94,8 +94,7 @@ def of_run(run: Run, points: Points) -> dict[str, Any]:
 
 def _corrections(run: Run) -> int | None:
     """Corrections that the mistake bound is about: of a perceptron that begins at zero."""
-    incremental = run.call.name == "Perceptron" and not run.batch
-    return run.model.fit_.corrections if incremental else None
+    return run.corrections if run.call.name == "Perceptron" and not run.batch else None
 
 
 def _unit(run: Run) -> str:

@@ -19,7 +19,7 @@ import adaline
 from adaline.play.learners import Call
 from adaline.play.points import Array, Points
 
-MOST_ROWS = 20_000  # of a table: half a second of work
+MOST_ROWS = 8_000  # of a table: a sixth of a second of work
 MOST_TRACED = 2_000  # points that are shown one by one; of more, the end of learning is shown
 Ints = NDArray[np.int64]
 
@@ -32,8 +32,8 @@ class Run:
     ----------
     call : Call
         With the arguments that were used.
-    model : estimator or MaxMargin
-        As `fit` gives it.
+    model : estimator, MaxMargin or None
+        As `fit` gives it; None where weights are all that is asked of it.
     stopped, certificate : str
         Why learning ended, and what is proven of its result.
     W, b : ndarray of shape (steps + 1, K, 2) and (steps + 1, K), or None
@@ -51,6 +51,8 @@ class Run:
         What `W, b = ` is at step 0, and at a later step; "{row}" stands for the table's row.
     batch : bool
         Whether a step is a whole pass.
+    corrections : int or None
+        How many a learner that corrects errors has made.
     """
 
     call: Call
@@ -67,6 +69,7 @@ class Run:
     bars: Mapping[str, Array] = field(default_factory=dict)
     code: tuple[str, str] = ("", "")
     batch: bool = False
+    corrections: int | None = None
 
     @property
     def steps(self) -> int:
@@ -74,25 +77,29 @@ class Run:
         return len(self.rows) - 1
 
 
-def learned(call: Call, points: Points) -> Run:
-    """Run a learner on the points; with a table, where the points are few enough for it."""
+def learned(call: Call, points: Points, whole: bool = False) -> Run:
+    """Run a learner on the points, with a table where they are few enough for one.
+
+    `whole` shows the end of learning only, which is many times faster: for points on their way.
+    """
     X, y = points.X, points.labels
     if call.name == "max_margin":
         return _max_margin(call, X, y)
     traced = call.name not in ("GaussianClassifier", "LeastSquaresClassifier")
-    if call.arguments.get("alpha") == "firth" or len(points) > MOST_TRACED:
+    if call.arguments.get("alpha") == "firth" or len(points) > MOST_TRACED or whole:
         traced = False
-    if not traced:
-        return _fitted(call, X, y)
-    if "max_iter" in call.arguments and call.name != "HoKashyap":
+    if "max_iter" in call.arguments and call.name != "HoKashyap" and len(points) <= MOST_TRACED:
         most = max(1, MOST_ROWS // len(points))
         given = min(call.arguments["max_iter"], most)
         call = Call(call.name, {**call.arguments, "max_iter": given}, call.fitting)
-    model = call.made().fit(X, y, **call.fitting)
+    if not traced:
+        return _fitted(call, X, y)
     steps: Any = adaline.trace(call.made(), X, y, **call.fitting)
+    asked_later = call.name in ("KernelPerceptron", "LogisticRegression")
     shared = {
         "call": call,
-        "model": model,
+        "model": call.made().fit(X, y, **call.fitting) if asked_later else None,
+        "corrections": getattr(steps.fit, "corrections", None),
         "stopped": steps.fit.stopped,
         "certificate": str(steps.fit.certificate),
         "columns": steps.columns(),

@@ -135,7 +135,7 @@ function pointing(canvas, send, now, own, redraw) {
     if (!drag.moved && Math.hypot(x - drag.from[0], y - drag.from[1]) < 3) return;
     drag.place = place;
     now.drawing.points.X[drag.index] = place;
-    const news = { event: "move", index: drag.index, x: place[0], y: place[1], more: drag.moved };
+    const news = { event: "move", index: drag.index, x: place[0], y: place[1], more: drag.moved, last: false };
     if (drag.moved) send.latest(news);
     else send(news);
     drag.moved = true;
@@ -144,7 +144,7 @@ function pointing(canvas, send, now, own, redraw) {
   const drop = () => {
     const drag = own.dragging;
     own.dragging = null;
-    if (drag?.moved) send.latest({ event: "move", index: drag.index, x: drag.place[0], y: drag.place[1], more: true });
+    if (drag?.moved) send.latest({ event: "move", index: drag.index, x: drag.place[0], y: drag.place[1], more: true, last: true });
   };
   canvas.addEventListener("pointerup", drop);
   canvas.addEventListener("pointercancel", drop);
