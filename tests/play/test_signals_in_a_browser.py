@@ -56,11 +56,13 @@ def test_every_filter_in_every_world_by_clicks(open_page):
         "echo": "echo",
         "system": "weights",
     }.items():
-        page.get_by_label("World").select_option(world)
+        page.locator("#panel-signals").get_by_label("World").select_option(world)
         verdict(page, words)
         for learner in ("nlms", "rls", "wiener", "auto", "lms"):
             page.get_by_role("combobox", name="Filter").select_option(learner)
-            page.locator("details.code pre", has_text=_class(learner)).wait_for(state="attached")
+            page.locator(".signals details.code pre", has_text=_class(learner)).wait_for(
+                state="attached"
+            )
             assert page.locator(".signals .verdict p").count() > 0
 
 
@@ -72,7 +74,7 @@ def _class(learner):
 def test_a_rate_beyond_the_bound_is_named(open_page):
     page = open_page(tab="Signals")
     settled(page, "2/tr")
-    page.get_by_label("Rate").focus()
+    page.locator("#panel-signals").get_by_label("Rate").focus()
     page.keyboard.press("End")
     verdict(page, "LMS diverged at sample")
     verdict(page, "1.99 times the bound")
@@ -87,7 +89,7 @@ def test_the_sounds_are_played(open_page):
     page.reload()
     page.get_by_role("tab", name="Signals").click()
     verdict(page, "weights")
-    page.get_by_label("World").select_option("tone")
+    page.locator("#panel-signals").get_by_label("World").select_option("tone")
     verdict(page, "noise")
     for name in ("Before", "After", "What was taken away", "The voice alone"):
         page.get_by_role("button", name=name, exact=True).click()
@@ -97,7 +99,7 @@ def test_the_sounds_are_played(open_page):
     assert [p["rate"] for p in played] == [8000] * 4
     assert played[0]["loudest"] == pytest.approx(1.0)
     page.get_by_role("button", name="The voice alone").click()  # a second click ends it
-    assert page.locator('.listen button[aria-pressed="true"]').count() == 0
+    assert page.locator('.signals .listen button[aria-pressed="true"]').count() == 0
 
 
 def test_a_wav_file_that_is_dropped_is_used_and_can_be_heard(open_page):
@@ -113,7 +115,7 @@ def test_a_wav_file_that_is_dropped_is_used_and_can_be_heard(open_page):
     page.locator(".signals .filename", has_text="voice.wav").wait_for()
     verdict(page, "noise")
     assert page.locator(".signals .filename b").count() == 0
-    page.get_by_label("The file is").select_option("pair")
+    page.locator("#panel-signals").get_by_label("The file is").select_option("pair")
     verdict(page, "The power fell|more")
     page.get_by_role("button", name="Before", exact=True).click()
     page.locator('button[aria-pressed="true"]:text-is("Before")').wait_for()
@@ -127,38 +129,38 @@ def test_what_is_no_sound_is_told_and_the_page_goes_on(open_page):
         {"name": "notes.wav", "mimeType": "audio/wav", "buffer": b"no sound at all"}
     )
     page.locator(".problem", has_text="notes.wav").first.wait_for()
-    page.get_by_label("World").select_option("tone")
+    page.locator("#panel-signals").get_by_label("World").select_option("tone")
     verdict(page, "noise")
 
 
 def test_the_moment_of_the_weights_can_be_chosen(open_page):
     page = open_page(tab="Signals")
     verdict(page, "weights")
-    moment = page.get_by_label("Moment")
-    late = page.locator(".weights canvas").get_attribute("aria-label")
+    moment = page.locator("#panel-signals").get_by_label("Moment")
+    late = page.locator(".signals .weights canvas").get_attribute("aria-label")
     moment.focus()
     page.keyboard.press("Home")
-    assert page.locator(".weights canvas").get_attribute("aria-label") != late
+    assert page.locator(".signals .weights canvas").get_attribute("aria-label") != late
 
 
 def test_a_link_opens_the_same_state(open_page):
     page = open_page(tab="Signals")
     verdict(page, "weights")
-    page.get_by_label("World").select_option("engine")
+    page.locator("#panel-signals").get_by_label("World").select_option("engine")
     verdict(page, "noise")
     page.get_by_role("combobox", name="Filter").select_option("rls")
-    page.locator("details.code pre", has_text="RLS(").wait_for(state="attached")
+    page.locator(".signals details.code pre", has_text="RLS(").wait_for(state="attached")
     page.wait_for_url(re.compile("#signals=.+"))
     page.wait_for_timeout(400)  # the address follows after 300 ms
     words, code = (
         page.locator(".signals .verdict").inner_text(),
-        page.locator("details.code pre").text_content(),
+        page.locator(".signals details.code pre").text_content(),
     )
     page.goto(page.url)
     page.reload()
     verdict(page, "noise")
     assert page.locator(".signals .verdict").inner_text() == words
-    assert page.locator("details.code pre").text_content() == code
+    assert page.locator(".signals details.code pre").text_content() == code
 
 
 @pytest.mark.parametrize(("width", "dark"), [(400, False), (1280, True)])

@@ -36,21 +36,23 @@ def test_a_table_is_learned_read_tried_and_taken_away(open_page, tmp_path):
     uploaded(page, table(), name=f"{HOSTILE}.csv")
     learn = page.get_by_role("button", name="Learn", exact=True)
     learn.wait_for()
-    assert page.locator(".columns tbody tr").count() == 4
-    assert page.get_by_label("Learn the column").input_value() == "price"
+    assert page.locator(".table-tab .columns tbody tr").count() == 4
+    assert page.locator("#panel-table").get_by_label("Learn the column").input_value() == "price"
     learn.click()
-    page.locator(".verdict", has_text=re.compile("Explains 9")).wait_for()
-    prediction = page.locator(".prediction strong")
+    page.locator(".table-tab .verdict", has_text=re.compile("Explains 9")).wait_for()
+    prediction = page.locator(".table-tab .prediction strong")
     prediction.wait_for()
     before = prediction.inner_text()
-    page.locator(".fields input").first.fill("5")
-    page.locator(".prediction strong", has_not_text=before).wait_for()
-    page.locator(".fields input").first.fill("many")
+    page.locator(".table-tab .fields input").first.fill("5")
+    page.locator(".table-tab .prediction strong", has_not_text=before).wait_for()
+    page.locator(".table-tab .fields input").first.fill("many")
     page.locator(".table-tab .card .problem", has_text="many").wait_for()
-    page.locator(".fields input").first.fill("5")
+    page.locator(".table-tab .fields input").first.fill("5")
     page.locator(".table-tab .card .problem", has_text="many").wait_for(state="detached")
-    page.locator(".answer", has_text="holds a new value in 95 %").wait_for()
-    assert page.locator(".parts tbody tr").count() == 5  # an average row, three columns, the sum
+    page.locator(".table-tab .answer", has_text="holds a new value in 95 %").wait_for()
+    assert (
+        page.locator(".table-tab .parts tbody tr").count() == 5
+    )  # an average row, three columns, the sum
     with page.expect_download() as download:
         page.get_by_role("button", name="Model", exact=True).click()
     download.value.save_as(tmp_path / "model.adaline")
@@ -74,14 +76,14 @@ def test_columns_can_be_left_out(open_page):
     page = open_page(tab="Table")
     uploaded(page, table())
     page.get_by_role("button", name="Learn", exact=True).wait_for()
-    page.get_by_label("Use colour").uncheck()
-    assert page.get_by_label("Use price").is_disabled()
+    page.locator("#panel-table").get_by_label("Use colour").uncheck()
+    assert page.locator("#panel-table").get_by_label("Use price").is_disabled()
     page.get_by_role("combobox", name="with").select_option("least-squares")
     page.get_by_role("button", name="Learn", exact=True).click()
-    page.locator(".prediction").wait_for()
-    assert page.locator(".fields input").count() == 2
+    page.locator(".table-tab .prediction").wait_for()
+    assert page.locator(".table-tab .fields input").count() == 2
     assert "--ignore=colour" in page.locator(".table-tab pre").inner_text()
-    assert "least-squares" in page.locator(".facts").inner_text()
+    assert "least-squares" in page.locator(".table-tab .facts").inner_text()
 
 
 @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n" + bytes(200), b"just one line"])

@@ -44,12 +44,12 @@ def drawing(settings: Settings, scene: Scene, found: Run) -> dict[str, Any]:
 def _curve(settings: Settings, scene: Scene, found: Run) -> dict[str, Any]:
     """The learning curve and, as its floor, what the best fixed filter leaves."""
     error = of_interest(settings, scene, found.e)
-    window = max(1, len(scene.d) // 100)
+    # Voices pause: a mean over a quarter of a second does not follow every pause.
+    window = max(1, scene.rate // 4 if settings.scene == "echo" else len(scene.d) // 100)
     power = learning_curve(error, window, db=True) if len(error) else np.empty(0)
     at = np.unique(np.linspace(0, max(len(power) - 1, 0), _POINTS).astype(np.int64))
-    about_noise = settings.scene != "system" and scene.wanted is not None
     return {
-        "of": "what is left of the noise" if about_noise else "the error",
+        "of": _of(settings, scene),
         "at": (at[: len(power)] / scene.rate).tolist(),
         "db": _decibels(power[at] if len(power) else power),
         "window": window,
@@ -59,6 +59,13 @@ def _curve(settings: Settings, scene: Scene, found: Run) -> dict[str, Any]:
         ],
         "seconds": len(scene.d) / scene.rate,
     }
+
+
+def _of(settings: Settings, scene: Scene) -> str:
+    """What `of_interest` is, in words."""
+    if settings.scene == "system" or scene.wanted is None:
+        return "the error"
+    return f"what is left of the {'echo' if settings.scene == 'echo' else 'noise'}"
 
 
 def _weights(scene: Scene, found: Run) -> dict[str, Any]:

@@ -31,17 +31,24 @@ const SOUNDS = { before: "Before", after: "After", difference: "What was taken a
 export function mount(el, send) {
   styled("signals.css");
   el.classList.add("signals");
-  const set = (settings) => send.latest({ event: "set", settings });
+  const set = (settings) => {
+    el.classList.add("busy");
+    send.latest({ event: "set", settings });
+  };
   const controls = makeControls(el, set, (file) => file.arrayBuffer().then((bytes) => send({ event: "upload", name: file.name }, bytes)));
   const results = makeResults(send);
   el.append(make("div", { class: "side card" }, ...controls.elements), results.element);
   return {
     show(drawing) {
       if (drawing.sound) return results.play(drawing.sound);
+      el.classList.remove("busy");
       controls.show(drawing);
       results.show(drawing);
     },
-    fail() { controls.again(); },
+    fail() {
+      el.classList.remove("busy");
+      controls.again();
+    },
     redraw() { results.redraw(); },
   };
 }

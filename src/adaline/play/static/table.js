@@ -47,7 +47,7 @@ function makeFile(panel, send) {
   return {
     element: make("div", { class: "card file" }, drop, name, busy, problem),
     show(drawing) {
-      name.textContent = drawing.file ? `${drawing.file.name}, ${size(drawing.file.bytes)}${drawing.look ? `, ${drawing.look.rows ?? "many"} rows` : ""}` : "";
+      name.textContent = drawing.file ? `${drawing.file.name}, ${size(drawing.file.bytes)}${drawing.look ? `, ${drawing.look.rows?.toLocaleString("en") ?? "many"} rows` : ""}` : "";
       if (drawing.doing !== doing) began = Date.now();
       doing = drawing.doing;
       busy.hidden = !doing;
