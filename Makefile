@@ -7,17 +7,20 @@ JOBS ?= 2
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench fuzz tables clean
+.PHONY: help demo test test-browser lint docs bench fuzz tables clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
-		|| sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1  \2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
 
 demo: .venv/.installed  ## a short tour on built-in data
 	$(BIN)/adaline demo
 
 test: .venv/.installed  ## the tests, the doctests and the README's examples
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+test-browser: .venv/.installed  ## the page in a real Chromium, at length (ADALINE_CHROMIUM=path)
+	ADALINE_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/play/test_browser.py tests/play/browser $(ARGS)
 
 lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/ruff format --check .

@@ -32,8 +32,9 @@ function fromAddress() {
   if (!Object.hasOwn(HOMES, tab)) return {};
   try {
     return { tab, link: text ? decoded(text) : undefined };
-  } catch {
-    return { tab };
+  } catch { // names in words: #board=xor or #board=xor,kernel
+    const [preset, learner] = text.split(",");
+    return { tab, link: { preset, ...(learner ? { learner } : {}) } };
   }
 }
 

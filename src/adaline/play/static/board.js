@@ -135,7 +135,7 @@ function learner(el, send) {
 }
 
 function stepOf({ scale, low, high }) {
-  return scale === "whole" ? 1 : scale === "log" ? 0.01 : (high - low) / 200;
+  return scale === "whole" ? 1 : (high - low) / 200;
 }
 
 function tellRate(el, { rates, settings }) {

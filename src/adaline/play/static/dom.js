@@ -23,21 +23,21 @@ export function choice(label, choices, hear) {
   return { element, select, show(value) { select.value = value; } };
 }
 
-/** A slider with its value in words beside it. `scale: "log"` moves by powers of ten. */
+/** A slider with its value in words beside it. `scale: "log"` moves by hundredths of a decade. */
 export function slider(label, { min, max, step = 0.01, scale = "linear", words = brief }, hear) {
-  const there = (value) => (scale === "log" ? Math.log10(value) : value);
-  const back = (value) => (scale === "log" ? 10 ** value : value);
-  const input = make("input", { type: "range", min: there(min), max: there(max), step });
+  const log = scale === "log";
+  const there = (value) => (log ? Math.round(100 * Math.log10(value)) / 100 : value);
+  const back = (value) => Math.min(max, Math.max(min, log ? Number((10 ** value).toPrecision(3)) : value));
+  const input = make("input", { type: "range", min: there(min), max: there(max), step: log ? 0.01 : step });
   const output = make("output");
-  const tell = () => {
-    const value = back(Number(input.value));
+  const tell = (value) => {
     output.textContent = words(value);
     input.setAttribute("aria-valuetext", words(value));
     return value;
   };
-  input.addEventListener("input", () => hear(tell()));
+  input.addEventListener("input", () => hear(tell(back(Number(input.value)))));
   const element = make("label", { class: "field slider" }, make("span", {}, label), input, output);
-  return { element, input, show(value) { input.value = there(value); tell(); } };
+  return { element, input, show(value) { input.value = there(value); tell(value); } };
 }
 
 /** A check box with its label. */

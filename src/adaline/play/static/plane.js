@@ -167,11 +167,11 @@ export function drawAxes(pen, canvas, map, [left, right, bottom, top], width, he
   pen.fillStyle = soft;
   for (const x of ticks(left, right, width / 80)) {
     stroke(pen, grid, x === 0 ? 2 : 1, [], [[map.x(x), 0], [map.x(x), height]]);
-    pen.fillText(brief(x), map.x(x) + 3, height - 5);
+    if (map.x(x) < width - 60) pen.fillText(brief(x), map.x(x) + 3, height - 5);
   }
   for (const y of ticks(bottom, top, height / 70)) {
     stroke(pen, grid, y === 0 ? 2 : 1, [], [[0, map.y(y)], [width, map.y(y)]]);
-    if (map.y(y) < height - 22) pen.fillText(brief(y), 4, map.y(y) - 3);
+    if (map.y(y) < height - 22 && map.y(y) > 32) pen.fillText(brief(y), 4, map.y(y) - 3);
   }
   pen.textAlign = "right";
   pen.fillText(names[0], width - 5, height - 5);

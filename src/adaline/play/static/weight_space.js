@@ -13,19 +13,21 @@ export function weightSpace(el, send) {
     body.hidden = !open;
     if (open) send({ event: "weights" });
   });
-  el.append(make("section", { class: "card", "aria-label": "Weight space" }, make("h2", {}, "Weight space"), toggle.element, body));
+  const card = make("section", { class: "card", "aria-label": "Weight space" }, make("h2", {}, "Weight space"), toggle.element, body);
+  el.append(card);
   const redraw = () => open && space && paint(canvas, words, space, all, picture);
   new ResizeObserver(redraw).observe(canvas);
   return {
     redraw() { if (space) picture = shaded(canvas, space); redraw(); },
     show(drawing, news) {
       all = drawing;
+      card.hidden = !(drawing.run?.steps > 0 && drawing.present.weights?.W.length === 1);
       if ("space" in news) {
         space = news.space;
         canvas.hidden = !space;
         if (space) picture = shaded(canvas, space);
         else words.textContent = "This learner has no error over two weights to show.";
-      } else if (open && news.run !== undefined) send.latest({ event: "weights" });
+      } else if (open && !card.hidden && news.run) send.latest({ event: "weights" });
       redraw();
     },
   };
