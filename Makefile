@@ -20,7 +20,7 @@ test: .venv/.installed  ## the tests, the doctests and the README's examples
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 test-browser: .venv/.installed  ## the page in a real Chromium, at length (ADALINE_CHROMIUM=path)
-	ADALINE_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/play/test_browser.py tests/play/browser $(ARGS)
+	ADALINE_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/play/test_browser.py tests/play/test_browser_tabs.py tests/play/browser $(ARGS)
 
 lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/ruff format --check .

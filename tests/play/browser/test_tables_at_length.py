@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 
-import numpy as np
 import pytest
 
 import adaline
-
-HOSTILE = '<img src=x onerror="window.hurt=1">'
-
-
-def table(rows=60):
-    rng = np.random.default_rng(0)
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow([HOSTILE, "<script>window.hurt=1</script>", "colour", "price"])
-    for _ in range(rows):
-        a, b, colour = rng.normal(), rng.normal(), rng.choice(["<b>red</b>", "blue"])
-        writer.writerow([f"{a:.4f}", f"{b:.4f}", colour, f"{3 * a - b + 0.1 * rng.normal():.4f}"])
-    return text.getvalue().encode()
-
-
-def uploaded(page, content, name="prices.csv"):
-    page.locator("#panel-table input[type=file]").set_input_files(
-        {"name": name, "mimeType": "text/csv", "buffer": content}
-    )
+from page_tabs import HOSTILE, table, uploaded
 
 
 def test_a_table_is_learned_read_tried_and_taken_away(open_page, tmp_path):
