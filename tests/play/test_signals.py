@@ -134,6 +134,12 @@ def test_a_rate_beyond_the_bound_is_named_and_gives_no_nan(share):
     assert drawing["sounds"] == ["before"]
 
 
+def test_a_rate_near_the_bound_is_doubted():
+    assert "A third of it is safe" in after({"share": 0.6})[1]["verdict"][-1]
+    assert len(after({"share": 0.3})[1]["verdict"]) == 1
+    assert len(after({"learner": "nlms", "share": 0.6})[1]["verdict"]) == 1
+
+
 def test_nlms_beyond_its_bound_is_refused_by_the_library_and_changes_nothing():
     state, _ = after({"learner": "nlms"})
     with pytest.raises(ValueError, match="NLMS is stable for 0 < eta < 2"):

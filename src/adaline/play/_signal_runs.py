@@ -200,9 +200,18 @@ def _gain(what: str, decibels: float) -> str:
 
 
 def _too_fast(found: Run) -> list[str]:
-    if found.eta is None or found.bound is None or found.eta < found.bound:
+    """What a rate near its bound or beyond it means."""
+    if found.eta is None or found.bound is None:
         return []
-    return [
-        f"The rate {found.eta:.4g} is {found.eta / found.bound:.3g} times the bound "
-        f"{found.bound:.4g}: every step overshoots."
-    ]
+    share = found.eta / found.bound
+    if share >= 1:
+        return [
+            f"The rate {found.eta:.4g} is {share:.3g} times the bound {found.bound:.4g}: every "
+            "step overshoots."
+        ]
+    if share > 1 / 3 and found.name.startswith("LMS"):
+        return [
+            f"The rate is {share:.2g} of the bound. A third of it is safe for Gaussian inputs of "
+            "any colour (Feuer and Weinstein, 1985)."
+        ]
+    return []

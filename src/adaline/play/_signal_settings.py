@@ -57,10 +57,10 @@ class Settings:
 # What suits a scene; taken when a user goes to it.
 _SUITS: dict[str, dict[str, Any]] = {
     "system": {"taps": 16, "level": -30.0, "share": 0.05, "memory": 1000.0},
-    "tone": {"taps": 16, "level": 6.0, "share": 0.002, "memory": 20_000.0},
-    "engine": {"taps": 32, "level": 6.0, "share": 0.005, "memory": 20_000.0},
-    "echo": {"taps": 128, "level": -6.0, "share": 0.05, "memory": 20_000.0},
-    "wav": {"taps": 32, "level": 6.0, "share": 0.005, "memory": 20_000.0},
+    "tone": {"taps": 16, "level": 6.0, "share": 0.005, "memory": 4000.0},
+    "engine": {"taps": 32, "level": 6.0, "share": 0.02, "memory": 4000.0},
+    "echo": {"taps": 128, "level": -6.0, "share": 0.02, "memory": 8000.0},
+    "wav": {"taps": 32, "level": 6.0, "share": 0.02, "memory": 4000.0},
 }
 
 
