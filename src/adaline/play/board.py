@@ -30,6 +30,7 @@ from adaline.play.points import (
 Event = Mapping[str, Any]
 Drawing = dict[str, Any]
 LARGEST_MARGIN = 1e6
+MOST_BARS = 40  # margins that a page can show side by side
 
 
 def start() -> State:
@@ -91,7 +92,7 @@ def _present(state: State) -> Drawing:
     if isinstance(run, str):
         return {}
     found = pictures.at_step(run, state.step(), state.points, state.view)
-    if state.learner == "mse" and len(state.points.present) == 2:
+    if state.learner == "mse" and len(state.points.present) == 2 and len(state.points) <= MOST_BARS:
         found["bars"] = {"b": list(state.margins or [1.0] * len(state.points))}
     return {"present": found}
 

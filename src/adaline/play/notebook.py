@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adaline import MissingExtra
+from adaline.play.board_state import State
+from adaline.play.code import code_of
 from adaline.play.messages import Refused, separated
-from adaline.play.points import Points
 from adaline.play.session import Session
 from adaline.play.static_files import static_files
 
@@ -72,6 +73,10 @@ class Board(AnyWidget):
         The points as they are on the board now, and their classes "A" to "D".
     verdict : str or None
         What `separability` says of them.
+    W, b : ndarray or None
+        Weights of the learner at the step that is shown; None for learners without.
+    code : str
+        The Python lines that give the same.
 
     Examples
     --------
@@ -79,13 +84,14 @@ class Board(AnyWidget):
     >>> board = Board([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0])
     >>> board.y.tolist(), board.verdict
     (['A', 'B', 'B', 'A'], 'overlapping')
+    >>> Board([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 0, 0, 1]).W
+    array([[2., 3.]])
     """
 
     def __init__(self, X: Any = None, y: Any = None) -> None:
         import traitlets
 
         self._session = Session(["board"])
-        self._last: dict[str, Any] = {}
         self.add_traits(
             _esm=traitlets.Unicode(bundle()).tag(sync=True),
             _css=traitlets.Unicode(static_files()["style.css"].decode()).tag(sync=True),
@@ -95,6 +101,8 @@ class Board(AnyWidget):
         super().__init__()
         self.on_msg(self._heard)
         self._ask({"event": "start"})
+        if (X is None) != (y is None):
+            raise ValueError("points need both X and y; give both, or neither.")
         if X is not None:
             self._ask({"event": "points", "X": np.asarray(X), "codes": _codes(y)})
 
@@ -102,9 +110,7 @@ class Board(AnyWidget):
         """A message of the front end."""
         payload = bytes(buffers[0]) if buffers else b""
         try:
-            answers = self._session.hear(message, payload)
-            for answer in answers:
-                self._last |= answer.get("drawing", {})
+            for answer in self._session.hear(message, payload):
                 self.send(*separated(answer))
         except Refused as refused:
             self.send({"tab": "board", "error": str(refused)})
@@ -113,28 +119,45 @@ class Board(AnyWidget):
         for answer in self._session.hear({"tab": "board", **event}):
             if "error" in answer:
                 raise ValueError(answer["error"])
-            self._last |= answer["drawing"]
 
     @property
-    def _points(self) -> Points:
-        points: Points = self._session.states["board"].points
-        return points
+    def _state(self) -> State:
+        state: State = self._session.states["board"]
+        return state
 
     @property
     def X(self) -> Any:
         """Places of the points, (n, 2)."""
-        return self._points.X.copy()
+        return self._state.points.X.copy()
 
     @property
     def y(self) -> Any:
         """Classes of the points, "A" to "D"."""
-        return self._points.labels
+        return self._state.points.labels
 
     @property
     def verdict(self) -> str | None:
         """What `separability` says of the points."""
-        verdict: str | None = self._last["proof"]["verdict"]
+        verdict: str | None = self._state.proven()["verdict"]
         return verdict
+
+    @property
+    def W(self) -> Any:
+        """Weights of the learner at the step that is shown, (K, 2)."""
+        run = self._state.run()
+        return None if isinstance(run, str) or run.W is None else run.W[self._state.step()].copy()
+
+    @property
+    def b(self) -> Any:
+        """Biases of the learner at the step that is shown, (K,)."""
+        run = self._state.run()
+        return None if isinstance(run, str) or run.b is None else run.b[self._state.step()].copy()
+
+    @property
+    def code(self) -> str:
+        """The Python lines that end with the same W and b."""
+        run = self._state.run()
+        return run if isinstance(run, str) else code_of(run, self._state.step(), self._state.points)
 
 
 def _codes(y: Any) -> Any:

@@ -85,6 +85,11 @@ def learned(call: Call, points: Points, whole: bool = False) -> Run:
     X, y = points.X, points.labels
     if call.name == "max_margin":
         return _max_margin(call, X, y)
+    if call.name == "KernelPerceptron" and len(points) > MOST_TRACED:
+        raise ValueError(
+            f"the kernel perceptron compares each two of the {len(points):,} points; a board does "
+            f"so for {MOST_TRACED:,} at most."
+        )
     traced = call.name not in ("GaussianClassifier", "LeastSquaresClassifier")
     if call.arguments.get("alpha") == "firth" or len(points) > MOST_TRACED or whole:
         traced = False

@@ -1,0 +1,53 @@
+"""The board in notebooks: the page's front end as one module, and Python that reads it back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("anywidget", reason="the extra `notebook` is not installed")
+from adaline.play import Board
+from adaline.play.notebook import bundle
+
+
+def test_the_front_end_is_one_module_without_imports():
+    text = bundle()
+    assert 'from "./' not in text
+    assert "export default" in text
+    assert text.count("export ") == 1
+    assert "Promise.resolve(board_js)" in text
+
+
+def test_what_the_front_end_sends_is_answered_and_read_back():
+    board, sent = Board(), []
+    board.send = lambda content, buffers=None: sent.append((content, buffers))
+    board._heard(None, {"tab": "board", "event": "preset", "name": "xor"}, [])
+    board._heard(None, {"tab": "board", "event": "learner", "name": "kernel"}, [])
+    assert board.verdict == "overlapping"
+    assert board.W is None
+    content, buffers = sent[-1]
+    assert content["drawing"]["present"]["grid"]["codes"] == {"$bytes": 0}
+    assert len(buffers) == 3
+    board._heard(
+        None,
+        {"tab": "board", "event": "upload", "name": "a.csv"},
+        [b"a,b,k\n1,2,x\n3,4,y\n9,7,x\n"],
+    )
+    assert board.X.tolist() == [[1, 2], [3, 4], [9, 7]]
+    assert board.y.tolist() == ["A", "B", "A"]
+    board._heard(None, {"tab": "nothing"}, [])
+    assert "error" in sent[-1][0]
+
+
+def test_points_of_the_user_and_the_code_of_what_is_shown():
+    X = np.array([[0.1, 0.2], [1.0, 1.0], [2.0, 0.3]])
+    board = Board(X, ["no", "yes", "yes"])
+    found: dict[str, object] = {}
+    exec(board.code, found)
+    assert np.array_equal(found["X"], X)
+    assert np.array_equal(found["W"], board.W)
+    assert np.array_equal(found["b"], board.b)
+    with pytest.raises(ValueError, match="5 labels"):
+        Board(np.zeros((5, 2)), [1, 2, 3, 4, 5])
+    with pytest.raises(ValueError, match="both"):
+        Board(X)
