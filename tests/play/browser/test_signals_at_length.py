@@ -22,7 +22,7 @@ def test_every_filter_in_every_world_by_clicks(open_page):
         verdict(page, words)
         for learner in ("nlms", "rls", "wiener", "auto", "lms"):
             page.get_by_role("combobox", name="Filter").select_option(learner)
-            page.locator(".signals details.code pre", has_text=_class(learner)).wait_for(
+            page.locator(".signals details.lines pre", has_text=_class(learner)).wait_for(
                 state="attached"
             )
             assert page.locator(".signals .verdict p").count() > 0
@@ -91,18 +91,18 @@ def test_a_link_opens_the_same_state(open_page):
     page.locator("#panel-signals").get_by_label("World").select_option("engine")
     verdict(page, "noise")
     page.get_by_role("combobox", name="Filter").select_option("rls")
-    page.locator(".signals details.code pre", has_text="RLS(").wait_for(state="attached")
+    page.locator(".signals details.lines pre", has_text="RLS(").wait_for(state="attached")
     page.wait_for_url(re.compile("#signals=.+"))
     page.wait_for_timeout(400)  # the address follows after 300 ms
     words, code = (
         page.locator(".signals .verdict").inner_text(),
-        page.locator(".signals details.code pre").text_content(),
+        page.locator(".signals details.lines pre").text_content(),
     )
     page.goto(page.url)
     page.reload()
     verdict(page, "noise")
     assert page.locator(".signals .verdict").inner_text() == words
-    assert page.locator(".signals details.code pre").text_content() == code
+    assert page.locator(".signals details.lines pre").text_content() == code
 
 
 @pytest.mark.parametrize(("width", "dark"), [(400, False), (1280, True)])

@@ -62,7 +62,7 @@ def test_columns_can_be_left_out(open_page):
     page.locator(".table-tab .prediction").wait_for()
     assert page.locator(".table-tab .fields input").count() == 2
     assert "--ignore=colour" in page.locator(".table-tab pre").inner_text()
-    assert "least-squares" in page.locator(".table-tab .facts").inner_text()
+    assert "least-squares" in page.locator(".table-tab .found").inner_text()
 
 
 @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n" + bytes(200), b"just one line"])

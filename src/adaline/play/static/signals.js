@@ -128,7 +128,7 @@ function makeResults(send) {
   const pictures = spectrograms(shades);
   const claim = make("p", { class: "hint" });
   const code = make("pre", { tabindex: "0" });
-  const lines = make("details", { class: "code" }, make("summary", {}, "Show the code"), make("p", { class: "hint" }, "These lines give the same weights."), code);
+  const lines = make("details", { class: "lines" }, make("summary", {}, "Show the code"), make("p", { class: "hint" }, "These lines give the same weights."), code);
   const element = make("div", { class: "results" }, make("div", { class: "card" }, verdict, notes, buttons), plots, weights, shades, claim, lines);
   plots.append(weights);
   let told = null;

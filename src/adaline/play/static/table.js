@@ -124,7 +124,7 @@ function labelled(words, control) {
 /** The verdict, what it rests on, and the files to take away. */
 function makeResult(send) {
   const verdict = make("p", { class: "verdict" });
-  const facts = make("div", { class: "facts" });
+  const facts = make("div", { class: "found" });
   const table = make("div", { class: "steps coefficients" });
   const warnings = make("div", { class: "warnings" });
   const command = make("pre", { tabindex: "0" });

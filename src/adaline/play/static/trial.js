@@ -74,9 +74,9 @@ function parts(found) {
   const { of, score, base, average, against, columns, for: speaksFor } = found;
   const longest = Math.max(1e-300, ...columns.map(({ part }) => Math.abs(part)));
   const bar = (value) => {
-    const element = make("span", { class: value < 0 ? "bar less" : "bar" });
+    const element = make("span", { class: value < 0 ? "part-bar less" : "part-bar" });
     element.style.width = `${50 * Math.abs(value) / longest}%`;
-    return make("td", { class: "bars" }, element);
+    return make("td", { class: "part-cell" }, element);
   };
   const row = (words, value, drawn) => make("tr", {}, make("th", { scope: "row" }, words), make("td", {}, brief(value)), drawn);
   const end = of === "the prediction" ? "The prediction" : `The sum: ${of}`;
