@@ -52,7 +52,9 @@ def listed() -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("module", ["adaline", "adaline.filters", "adaline.plot", "adaline.data"])
+@pytest.mark.parametrize(
+    "module", ["adaline", "adaline.filters", "adaline.plot", "adaline.data", "adaline.play"]
+)
 def test_every_public_name_is_in_the_reference(module):
     if module == "adaline.plot":
         pytest.importorskip("matplotlib")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -41,10 +42,27 @@ def play(
         The secret in the address, 16 characters or more; by default a random one.
     """
     out = Out(common)
+
+    def say(text: str) -> None:
+        out.verdict(text)
+        sys.stdout.flush()  # a pipe would hold the address back until the end
+
+    def begun(address: str) -> None:
+        out.json({"command": "play", "address": address})
+        sys.stdout.flush()
+
     if port is not None and port > 65535:
         raise Usage(f"--port {port} is no port; expected a number up to 65535.")
     try:
-        serve(port, host=host, token=token, browser=browser, state=state, say=out.verdict)
+        serve(
+            port,
+            host=host,
+            token=token,
+            browser=browser,
+            state=state,
+            say=say,
+            begun=begun,
+        )
     except (OSError, ValueError) as error:
         raise Usage(str(error)) from None
     out.say("\nStopped.")

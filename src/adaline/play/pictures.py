@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline import KernelPerceptron
 from adaline.play.points import CLASSES, Array, Points, View
-from adaline.play.runs import MOST_ROWS, Run
+from adaline.play.runs import Run
 from adaline.plot import GaussianDisplay, WeightPathDisplay
 
 GRID = 120  # places along each side at which a posterior is asked for
@@ -82,6 +82,7 @@ def of_run(run: Run, points: Points) -> dict[str, Any]:
         "ellipses": ellipses(run, points),
         "margin": None,
         "corrections": _corrections(run),
+        "space": has_weight_space(run),
     }
     if run.call.name == "max_margin":
         found["margin"] = {
@@ -206,13 +207,16 @@ def _packed(codes: NDArray[np.uint8], sure: Array, field: Array | None) -> dict[
     return found
 
 
+def has_weight_space(run: Run) -> bool:
+    """Whether one neuron makes an error smaller, step by step."""
+    if run.W is None or run.W.shape[1] != 1 or not run.columns or run.call.name == "HoKashyap":
+        return False
+    return not isinstance(run.call.arguments.get("alpha", 0.0), str)
+
+
 def weight_space(run: Run, points: Points) -> dict[str, Any] | None:
     """The error over the plane of both weights, the bias at its last value, and the path."""
-    if run.W is None or run.W.shape[1] != 1 or len(points) * run.steps > MOST_ROWS * 200:
-        return None
-    if run.call.name in ("LeastSquaresClassifier", "GaussianClassifier", "max_margin", "HoKashyap"):
-        return None
-    if isinstance(run.call.arguments.get("alpha", 0.0), str) or not run.columns:
+    if not has_weight_space(run):
         return None
     picture = WeightPathDisplay.from_estimator(
         run.call.made(), points.X, points.labels, grid=SURFACE, **run.call.fitting

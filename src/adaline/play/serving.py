@@ -29,6 +29,7 @@ def serve(
     browser: bool = True,
     state: str = "",
     say: Callable[[str], None] = print,
+    begun: Callable[[str], None] | None = None,
 ) -> None:
     """Open the page in a browser and serve it until Ctrl-C.
 
@@ -47,6 +48,8 @@ def serve(
         What stands behind the # of a link to a prepared board.
     say : function
         Takes the lines to print.
+    begun : function, optional
+        Takes the address, once it is known.
 
     Raises
     ------
@@ -55,6 +58,8 @@ def serve(
     """
     server, listening, address = prepared(port, host=host, token=token, say=say)
     address += f"#{state.removeprefix('#')}" if state else ""
+    if begun is not None:
+        begun(address)
     say(f"The page is at {address}")
     say("It is for this machine only, and ends with Ctrl-C." if host in LOOPBACK else _OPEN_WORDS)
     threading.Thread(target=warm_up, daemon=True).start()

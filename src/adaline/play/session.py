@@ -72,7 +72,11 @@ class Session:
         that no page of ours would send raises `Refused`.
         """
         tab, event = message.get("tab"), dict(message)
-        if tab not in self.tabs or not isinstance(event.get("event"), str):
+        if (
+            not isinstance(tab, str)
+            or tab not in self.tabs
+            or not isinstance(event.get("event"), str)
+        ):
             raise Refused("a message names no tab and event of the page.")
         if event["event"] == "upload":
             whole = self._collected(event, payload)

@@ -119,6 +119,7 @@ function learner(el, send) {
         names.select.replaceChildren(...learners.map(({ name, title }) => make("option", { value: name }, title)));
         of = null;
       }
+      tellEnd(ended, drawing);
       if (!news.learner) return;
       names.show(drawing.learner);
       if (of !== drawing.learner) build(drawing.learner);
@@ -128,10 +129,17 @@ function learner(el, send) {
           || (setting.classes !== null && setting.classes !== drawing.classes);
       }
       tellRate(bound, drawing);
-      ended.textContent = drawing.problem || [drawing.run.stopped, drawing.run.certificate].filter(Boolean).join(" · ");
-      ended.classList.toggle("bad", Boolean(drawing.problem) || /diverged/.test(drawing.run?.stopped ?? ""));
     },
   };
+}
+
+/** Why learning ended and what is proven of its end, or why it cannot learn. */
+function tellEnd(el, { problem, run, present }) {
+  const words = run ? [run.stopped, run.certificate].filter(Boolean).join(" · ") : "";
+  const later = run && present.at < run.steps ? "At the end: " : "";
+  const text = problem || (words ? later + words : "");
+  if (el.textContent !== text) el.textContent = text; // a screen reader says it once
+  el.classList.toggle("bad", Boolean(problem) || /diverged/.test(run?.stopped ?? ""));
 }
 
 function stepOf({ scale, low, high }) {

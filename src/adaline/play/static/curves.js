@@ -23,8 +23,9 @@ export function curves(el, title) {
     title(words) { caption.textContent = words; },
     show(what) {
       told = { log: false, ...what, series: what.series.map((one, k) => ({ ...one, k })) };
-      legend.replaceChildren(...told.series.map((one) => entry(one)));
-      canvas.setAttribute("aria-label", `${title}: ${told.series.map(words).join("; ")}`);
+      const alone = told.series.length === 1 && told.series[0].name === caption.textContent;
+      legend.replaceChildren(...(alone ? [] : told.series.map((one) => entry(one))));
+      canvas.setAttribute("aria-label", `${caption.textContent}: ${told.series.map(words).join("; ")}`);
       redraw();
     },
   };

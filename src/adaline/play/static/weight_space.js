@@ -21,12 +21,11 @@ export function weightSpace(el, send) {
     redraw() { if (space) picture = shaded(canvas, space); redraw(); },
     show(drawing, news) {
       all = drawing;
-      card.hidden = !(drawing.run?.steps > 0 && drawing.present.weights?.W.length === 1);
+      card.hidden = !drawing.run?.space;
       if ("space" in news) {
         space = news.space;
         canvas.hidden = !space;
         if (space) picture = shaded(canvas, space);
-        else words.textContent = "This learner has no error over two weights to show.";
       } else if (open && !card.hidden && news.run) send.latest({ event: "weights" });
       redraw();
     },
