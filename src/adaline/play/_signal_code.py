@@ -17,7 +17,7 @@ def code(settings: Settings, scene: Scene, wav: Wav | None) -> str:
         *([f"from adaline import {filter.partition('(')[0].partition('.')[0]}"] if filter else []),
         *(["from adaline.data import blocks"] if settings.scene == "wav" else []),
         f"from adaline.filters import {task}",
-        f"from adaline.play.scenes import {_scene_name(settings)}",
+        f"from adaline.play import {_scene_name(settings)}",
         "",
         *_world(settings, wav),
         f"result = {task}({of}, {how})",

@@ -91,7 +91,7 @@ def scene(
     Examples
     --------
     >>> from adaline.filters import identify
-    >>> from adaline.play.scenes import scene
+    >>> from adaline.play import scene
     >>> s = scene("system", level=-40.0)
     >>> found = identify(s.x, s.d, taps=16)
     >>> bool(abs(found.signal - s.paths[0]).max() < 0.01)
