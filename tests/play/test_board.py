@@ -86,6 +86,16 @@ def test_every_setting_of_a_learner_learns_or_says_why_not(learner):
             assert drawing["settings"][setting.name] == value
 
 
+@pytest.mark.parametrize(
+    "settings", [{"fit_intercept": False}, {"step": "absolute"}, {"mode": "batch"}]
+)
+def test_corrections_stand_beside_the_bound_only_where_it_holds(settings):
+    _, drawing = shown("or", "perceptron")
+    assert drawing["run"]["corrections"] == 3
+    _, drawing = shown("or", "perceptron", **settings)
+    assert drawing["run"]["corrections"] is None
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_link_brings_the_board_back(learner):
     preset = "three" if learner == "machine" else "separable"

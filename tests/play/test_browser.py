@@ -60,3 +60,40 @@ def test_a_board_is_made_with_the_keyboard_alone(user):
     assert "Point 1 of 2, class A" in user.page.locator("[role=status]").inner_text()
     user.page.keyboard.press("Delete")
     user.until(lambda: user.points() == 1)
+
+
+def test_every_control_has_a_name_for_screen_readers(user):
+    nameless = user.page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, canvas, [tabindex]")]
+            .filter((one) => one.checkVisibility() && !one.hasAttribute("aria-hidden"))
+            .filter((one) => !(one.getAttribute("aria-label") || one.textContent.trim()
+                || one.labels?.[0]?.textContent.trim() || one.getAttribute("aria-labelledby")))
+            .map((one) => one.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_stand_out_from_the_paper(browser, running, tmp_path, scheme):
+    """WCAG asks for a contrast of 4.5; points and lines need 3."""
+    names = ["ink", "soft", "bad", "good", "accent", "class0", "class1", "class2", "class3"]
+    with User(browser, running.address, tmp_path, color_scheme=scheme) as user:
+        style = "getComputedStyle(document.querySelector('.adaline-play'))"
+        read = f"name => {style}.getPropertyValue('--' + name).trim()"
+        inks = {name: user.page.evaluate(read, name) for name in [*names, "paper", "panel"]}
+    for ground in ("paper", "panel"):
+        for name in names:
+            least = 3.0 if name.startswith("class") else 4.5
+            assert contrast(inks[name], inks[ground]) >= least, (name, ground)
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, as WCAG defines it."""
+
+    def light(text: str) -> float:
+        parts = [int(text[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)

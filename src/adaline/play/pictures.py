@@ -94,8 +94,10 @@ def of_run(run: Run, points: Points) -> dict[str, Any]:
 
 
 def _corrections(run: Run) -> int | None:
-    """Corrections that the mistake bound is about: of a perceptron that begins at zero."""
-    return run.corrections if run.call.name == "Perceptron" and not run.batch else None
+    """Corrections that the mistake bound is about: fixed increments from zero, with a bias."""
+    given = run.call.arguments
+    bounded = run.call.name == "Perceptron" and not run.batch and given.get("eta") != "absolute"
+    return run.corrections if bounded and given.get("fit_intercept", True) else None
 
 
 def _unit(run: Run) -> str:
