@@ -106,6 +106,18 @@ def test_model_and_report_can_be_taken_away(fitted, tmp_path):
     assert str(state.folder.path) not in (tmp_path / "report.html").read_text()
 
 
+def test_the_report_is_read_at_an_address_that_nobody_can_guess(fitted):
+    page = Session(["table"])
+    page.states["table"] = fitted[0]
+    (first,), (second,) = (list(page.hear({"tab": "table", "event": "read"})) for _ in range(2))
+    address = second["drawing"]["document"]
+    assert address != first["drawing"]["document"]
+    key = address.removeprefix("/document/")
+    assert len(key) >= 32
+    assert list(page.documents) == [key]
+    assert page.documents[key].lower().startswith(b"<!doctype html")
+
+
 def test_predictions_have_intervals_and_can_be_taken_away(fitted):
     state, drawing = awaited(*tables.step(fitted[0], {"event": "predict"}))
     assert drawing["predicted"]["rows"] == 80

@@ -1,8 +1,8 @@
 """The tab of tables: a file becomes what `adaline fit --report` gives, and a model to try.
 
 Events: "start" draws; "upload" brings a file; "fit" learns; "predict" predicts the rows of the
-file; "wait" tells how far these are; "cancel" ends them; "try" asks the model about one row; and
-"download" answers with a file.
+file; "wait" tells how far these are; "cancel" ends them; "try" asks the model about one row; "read"
+shows the report; and "download" answers with a file.
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ def step(state: State, event: Mapping[str, Any]) -> tuple[State, dict[str, Any]]
             return _cancelled(state)
         case "try":
             return state, {"answer": _tried(state, event.get("row"))}
+        case "read":
+            return state, {"document": _file(state, "report")["bytes"]}
         case "download":
             return state, {"download": _file(state, event.get("what"))}
     raise ValueError(f"tables know no event {str(event.get('event'))[:40]!r}.")

@@ -47,6 +47,9 @@ def test_a_table_is_learned_read_tried_and_taken_away(open_page, tmp_path):
     assert (
         report.locator("h1").evaluate("e => getComputedStyle(e).fontFamily").startswith("system-ui")
     )
+    address = page.locator("iframe.report").get_attribute("src")
+    answer = page.request.get(f"{page.url.partition('#')[0].rstrip('/')}{address}")
+    assert "sandbox; default-src 'none'" in answer.headers["content-security-policy"]
     assert page.evaluate("window.hurt") is None
     assert page.locator(".table-tab img, .table-tab script, .table-tab b").count() == 0
 

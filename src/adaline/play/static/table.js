@@ -20,7 +20,8 @@ export function mount(el, send) {
   return {
     show(drawing) {
       if (drawing.answer) return trial.answer(drawing.answer);
-      if (drawing.download) return result.take(drawing.download);
+      if (drawing.download) return saved(drawing.download.name, drawing.download.type, drawing.download.bytes);
+      if (drawing.document) return result.read(drawing.document);
       for (const part of [file, columns, result, trial]) part.show(drawing);
       clearTimeout(timer);
       if (drawing.doing) timer = setTimeout(() => send({ event: "wait" }), EVERY);
@@ -129,16 +130,16 @@ function makeResult(send) {
   const warnings = make("div", { class: "warnings" });
   const command = make("pre", { tabindex: "0" });
   const frame = make("iframe", { sandbox: "", title: "The report", class: "report", hidden: true });
-  const ask = (what, use) => { wanted = use; send({ event: "download", what }); };
-  const model = make("button", { type: "button", onclick: () => ask("model", "save") }, "Model");
-  const report = make("button", { type: "button", onclick: () => ask("report", "save") }, "Report");
+  const ask = (what) => send({ event: "download", what });
+  const model = make("button", { type: "button", onclick: () => ask("model") }, "Model");
+  const report = make("button", { type: "button", onclick: () => ask("report") }, "Report");
   const open = make("button", { type: "button", "aria-expanded": "false", onclick: () => {
-    if (frame.hidden) return ask("report", "show");
+    if (frame.hidden) return send({ event: "read" });
     frame.hidden = true;
     open.setAttribute("aria-expanded", "false");
   } }, "Show the report here");
   const predictions = make("button", { type: "button", onclick: () => { after = "predictions"; send({ event: "predict" }); } }, "Predictions for the file");
-  let wanted = "save", after = "", fitted = "";
+  let after = "", fitted = "";
   const element = make("div", { class: "card", hidden: true }, make("h2", {}, "What was found"), verdict, facts, warnings,
     make("div", { class: "row downloads" }, make("span", {}, "Download:"), model, report, predictions, open), frame,
     table, make("p", { class: "hint" }, "The same on a command line:"), command);
@@ -152,7 +153,7 @@ function makeResult(send) {
       if (after && !doing) {
         const what = after;
         after = "";
-        if (predicted) ask(what, "save");
+        if (predicted) ask(what);
       }
       if (JSON.stringify(fit) === fitted) return;
       fitted = JSON.stringify(fit);
@@ -164,9 +165,8 @@ function makeResult(send) {
       frame.hidden = true;
       open.setAttribute("aria-expanded", "false");
     },
-    take(file) {
-      if (wanted === "save") return saved(file.name, file.type, file.bytes);
-      frame.srcdoc = new TextDecoder().decode(file.bytes);
+    read(address) {
+      frame.src = address;
       frame.hidden = false;
       open.setAttribute("aria-expanded", "true");
     },
