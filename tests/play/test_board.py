@@ -206,6 +206,16 @@ def test_edits_are_undone_and_done_again():
     assert drawing["undo"]
 
 
+def test_undo_leaves_the_view_where_all_points_are_in_it():
+    state, _ = told(board.start(), event="add", x=1.1, y=0.2, label=0)
+    view = state.view
+    state, drawing = told(state, event="undo")
+    assert drawing["view"] == view
+    state, _ = told(state, event="preset", name="four")
+    state, drawing = told(state, event="undo")  # the gates are out of that view
+    assert drawing["view"] == view
+
+
 def test_a_point_on_its_way_shows_the_end_of_learning_and_then_all_steps():
     state, drawing = told(board.start(), event="move", index=0, x=-1.0, y=-0.9, last=False)
     assert drawing["run"]["steps"] == 0
@@ -278,6 +288,7 @@ def test_ten_thousand_points_learn_and_their_code_reads_the_saved_file(tmp_path,
     state, drawing = told(state, event="setting", name="max_iter", value=5)
     assert drawing["link"] is None
     assert drawing["proof"]["verdict"] == "overlapping"
+    assert drawing["proof"]["cover"]["log10"] < -2900
     (tmp_path / "points.csv").write_text(told(state, event="save")[1]["csv"])
     monkeypatch.chdir(tmp_path)
     found: dict[str, object] = {}

@@ -58,6 +58,8 @@ def test_a_board_is_made_with_the_keyboard_alone(user):
     user.page.keyboard.press("n")
     user.page.keyboard.press("ArrowUp")
     assert "Point 1 of 2, class A" in user.page.locator("[role=status]").inner_text()
+    user.page.keyboard.press("3")
+    user.until(lambda: user.link()["c"] == "CB")
     user.page.keyboard.press("Delete")
     user.until(lambda: user.points() == 1)
 

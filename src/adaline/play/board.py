@@ -23,6 +23,7 @@ from adaline.play.points import (
     number,
     relabelled,
     removed,
+    shows,
     view_of,
     whole,
 )
@@ -147,14 +148,16 @@ def _edit(change: Callable[[Points, Event], Points]) -> Callable[[State, Event],
 def _undone(state: State, event: Event) -> State:
     if not state.past:
         return state
-    found = with_points(state, state.past[-1])
+    points = state.past[-1]
+    found = with_points(state, points, look=not shows(state.view, points))
     return found.changed(past=state.past[:-1], future=(state.points, *state.future))
 
 
 def _redone(state: State, event: Event) -> State:
     if not state.future:
         return state
-    found = with_points(state, state.future[0])
+    points = state.future[0]
+    found = with_points(state, points, look=not shows(state.view, points))
     return found.changed(future=state.future[1:])
 
 

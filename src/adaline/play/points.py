@@ -123,3 +123,13 @@ def view_of(points: Points) -> View:
     left, bottom = (centre - half).tolist()
     right, top = (centre + half).tolist()
     return (left, right, bottom, top)
+
+
+def shows(view: View, points: Points) -> bool:
+    """Whether all points are in view, and fill a good part of it."""
+    if not len(points):
+        return True
+    left, right, bottom, top = view
+    low, high = points.X.min(axis=0), points.X.max(axis=0)
+    inside = left <= low[0] and high[0] <= right and bottom <= low[1] and high[1] <= top
+    return bool(inside and max((high - low) / [right - left, top - bottom]) > 0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -39,7 +40,12 @@ def _told(words: str, names: tuple[str, str]) -> str:
 def cover(n: int) -> dict[str, Any]:
     """How many labellings of so many points a line separates."""
     found = adaline.cover(n, 2)
-    return {"n": n, "fraction": found.fraction, "capacity": adaline.capacity(2)}
+    return {
+        "n": n,
+        "fraction": found.fraction,
+        "log10": found.log_fraction / math.log(10),  # the fraction itself may be below 1e-323
+        "capacity": adaline.capacity(2),
+    }
 
 
 def bound(points: Points, found: adaline.Separability) -> dict[str, float] | None:

@@ -124,7 +124,7 @@ class App {
 
   add(name) {
     const button = make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, "aria-selected": "false", tabindex: "-1", onclick: () => this.open(name) }, TITLES[name]);
-    const panel = make("section", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, hidden: true });
+    const panel = make("section", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, hidden: true, class: "loading" });
     this.tabs.set(name, { button, panel, send: sender(this.model, name) });
     this.bar.append(button);
     this.bar.hidden = this.alone;
@@ -157,6 +157,7 @@ class App {
     const tab = this.tabs.get(message.tab);
     if (!tab?.shown) return;
     this.problem.textContent = message.error ?? "";
+    tab.panel.classList.remove("loading");
     if (message.drawing) {
       const drawing = filled(message.drawing, buffers);
       tab.shown.show(drawing);

@@ -171,7 +171,7 @@ function verdict(el, send, now) {
       words.textContent = proof.words;
       const told = [];
       if (proof.bound) told.push(mistakes(proof.bound, run));
-      if (proof.cover) told.push(`Of all labellings of ${proof.cover.n} points in general position, a line separates ${percent(proof.cover.fraction)} (Cover); half at ${proof.cover.capacity} points.`);
+      if (proof.cover) told.push(`Of all labellings of ${proof.cover.n} points in general position, a line separates ${shareOf(proof.cover)} (Cover); half at ${proof.cover.capacity} points.`);
       facts.replaceChildren(...told.map((text) => make("li", {}, text)));
       show.element.hidden = !proof.verdict || proof.verdict === "undecided" || points.X.length === 0;
     },
@@ -185,9 +185,10 @@ function mistakes({ sharp }, run) {
   return made === null || made === undefined ? `${bound}.` : `${bound}; this one made ${made}.`;
 }
 
-function percent(share) {
-  if (share === 1) return "all";
-  return share >= 1e-4 ? `${brief(100 * share)} %` : `a share of ${brief(share)}`;
+function shareOf({ fraction, log10 }) {
+  if (fraction === 1) return "all";
+  if (fraction >= 1e-4) return `${brief(100 * fraction)} %`;
+  return fraction > 1e-300 ? `a share of ${brief(fraction)}` : `a share of 10^${brief(Math.round(log10))}`;
 }
 
 function table(el) {

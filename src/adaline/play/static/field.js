@@ -7,7 +7,7 @@ import { stroke } from "./curves.js";
 
 const REACH = 14; // pixels around a point that belong to it
 const HELP = "Click for a point of the chosen class; shift-click or the other button for the next class. Drag to move, double-click to delete. "
-  + "Keys: arrows move the cross, Enter adds, n and p choose a point, arrows move it, Delete removes it, 1 to 4 choose the class, . and , step.";
+  + "Keys: arrows move the cross, Enter adds, n and p choose a point, arrows move it, Delete removes it, 1 to 4 choose the class, of the chosen point if there is one, . and , step.";
 
 export function field(el, send, now) {
   const canvas = make("canvas", { class: "plane", tabindex: "0", role: "application", "aria-label": `Board. ${HELP}` });
@@ -193,11 +193,16 @@ function typing(canvas, send, now, own, redraw, tell) {
     send.latest({ event: "move", index: own.selected, x, y });
     said(own.selected);
   };
+  const label = (code) => {
+    if (own.selected < 0) return now.choose(code);
+    send({ event: "relabel", index: own.selected, label: code });
+    tell(`Point ${own.selected + 1} is of class ${CLASSES[code]} now.`);
+  };
   canvas.addEventListener("keydown", (event) => {
     if (!now.drawing.view || event.ctrlKey || event.metaKey || event.altKey) return;
     if (arrows[event.key]) move(arrows[event.key], event.shiftKey);
     else if (Object.hasOwn(act, event.key)) act[event.key]();
-    else if ("1234".includes(event.key)) now.choose(Number(event.key) - 1);
+    else if ("1234".includes(event.key)) label(Number(event.key) - 1);
     else return;
     event.preventDefault();
     redraw();
