@@ -16,7 +16,7 @@ from adaline.play._signal_settings import LEARNERS
 from adaline.play.messages import packed
 from wav_files import tones, wav
 
-SCENES = ("system", "tone", "engine", "echo")
+SCENES = ("system", "engine", "echo")
 
 
 def after(*settings, state=None):
