@@ -21,7 +21,7 @@ test: .venv/.installed  ## the tests, the doctests and the README's examples
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 test-browser: .venv/.installed  ## the page in a real Chromium, at length (ADALINE_CHROMIUM=path)
-	ADALINE_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/play/test_browser.py tests/play/browser $(ARGS)
+	ADALINE_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/play/test_browser.py tests/play/test_browser_tabs.py tests/play/browser $(ARGS)
 
 test-lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	.ci/versions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 
 import numpy as np
 import pytest
@@ -121,6 +122,29 @@ def test_progress_says_which_pass_of_how_many_and_what_is_going_on():
     steps.rows, steps._pass_began = 500, steps.began - 2.0
     assert steps.line(steps.began).endswith("2 s left in this pass")
     assert steps.line(steps.began).startswith("pass 1, ")
+
+
+def test_programs_may_ask_for_progress_in_lines_beside_json(monkeypatch):
+    class Printer:
+        at_length = False  # as with --json
+
+    pipe = io.StringIO()
+    silent = Progress(Printer(), 1000, pipe)
+    silent._shown -= 1.0
+    silent(250)
+    assert pipe.getvalue() == ""
+    monkeypatch.setenv("ADALINE_PROGRESS", "lines")
+    with Progress(Printer(), 1000, pipe, doing="learning") as told:
+        told._shown -= 1.0
+        told(250)
+        told(260)  # less than 0.2 seconds later
+        told._shown -= 1.0
+        told(500)
+    lines = pipe.getvalue().splitlines()
+    assert [line.split(" rows")[0] for line in lines] == [
+        "progress: learning, 250",
+        "progress: learning, 500",
+    ]
 
 
 def test_a_resumed_run_says_so_on_stderr(command, rents):

@@ -275,7 +275,7 @@ def test_two_hosts_or_origins_are_refused(running):
     assert status(asked(port, origins)) in (400, 403)
 
 
-@pytest.mark.parametrize("path", ["/", "/board.js", "/nothing", "/?token=wrong"])
+@pytest.mark.parametrize("path", ["/", "/board.js", "/nothing", "/document/x", "/?token=wrong"])
 def test_every_answer_tells_the_browser_to_load_nothing_from_elsewhere(running, path):
     head = asked(running.port, get(running.port, path)).lower()
     assert b"content-security-policy: default-src 'none'" in head

@@ -1,7 +1,12 @@
-"""Progress on stderr, for people at a terminal: rows, rows a second, and time left if known."""
+"""Progress on stderr, for people at a terminal: rows, rows a second, and time left if known.
+
+For programs that run the command, ADALINE_PROGRESS=lines writes it as lines, "progress: ...", where
+there is no terminal, too, and beside --json.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
@@ -48,7 +53,8 @@ class Progress:
     ) -> None:
         self.stream = stream or sys.stderr
         self.talks = out.at_length
-        self.on = out.at_length and self.stream.isatty()
+        self.lines = os.environ.get("ADALINE_PROGRESS") == "lines"
+        self.on = self.lines or (out.at_length and self.stream.isatty())
         self.passes, self.doing = passes, doing
         self.about, self.pass_, self.rows = about, 1, 0
         self.began = self._pass_began = self._shown = time.monotonic()
@@ -97,6 +103,10 @@ class Progress:
             self.stream.flush()
 
     def _write(self, text: str) -> None:
+        if self.lines:
+            self.stream.write(f"progress: {text}\n")
+            self.stream.flush()
+            return
         self.stream.write("\r" + text.ljust(self._wide))
         self.stream.flush()
         self._wide = len(text)

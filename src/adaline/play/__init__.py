@@ -5,7 +5,7 @@ marimo, VS Code or Colab (extra `notebook`). What the page shows is what `trace`
 `separability` return; the browser draws, and computes nothing.
 
 Each tab of the page is a module with `start() -> state` and `step(state, event) -> (state,
-drawing)`; a `Session` holds the states of one page.
+drawing)`; a `Session` holds the states of one page. `scene` makes the signals of its filters.
 
 Every name loads on first use.
 """
@@ -18,16 +18,20 @@ from adaline._lazy import lazily
 
 _HOME = {
     "Board": "adaline.play.notebook",
+    "Scene": "adaline.play.scenes",
     "Session": "adaline.play.session",
+    "recorded": "adaline.play.scenes",
+    "scene": "adaline.play.scenes",
     "serve": "adaline.play.serving",
 }
 
 # Spelled out, for type checkers; a test compares it with the table above.
-__all__ = ["Board", "Session", "serve"]
+__all__ = ["Board", "Scene", "Session", "recorded", "scene", "serve"]
 
 __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
     from adaline.play.notebook import Board
+    from adaline.play.scenes import Scene, recorded, scene
     from adaline.play.serving import serve
     from adaline.play.session import Session

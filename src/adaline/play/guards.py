@@ -130,9 +130,14 @@ def _says(status: int, sentence: str) -> Response:
 
 
 def _secured(send: Send, host: str) -> Send:
-    """`send`, with the headers that tell a browser to load nothing from elsewhere."""
+    """`send`, with the headers that tell a browser to load nothing from elsewhere.
+
+    A document that brings a policy of its own, such as the report of a fit, may stand in a frame
+    of the page.
+    """
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "frame-src 'self'; "
         f"media-src blob:; connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'"
     )
@@ -140,10 +145,12 @@ def _secured(send: Send, host: str) -> Send:
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
+            framed = "content-security-policy" in headers
             # A refused Host may hold anything; it must not come back in a header.
-            headers["Content-Security-Policy"] = policy if _is_plain(host) else "default-src 'none'"
+            usual = policy if _is_plain(host) else "default-src 'none'"
+            headers.setdefault("Content-Security-Policy", usual)
             headers["X-Content-Type-Options"] = "nosniff"
-            headers["X-Frame-Options"] = "DENY"
+            headers["X-Frame-Options"] = "SAMEORIGIN" if framed else "DENY"
             headers["Referrer-Policy"] = "no-referrer"
             headers["Cross-Origin-Resource-Policy"] = "same-origin"
             headers["Cross-Origin-Opener-Policy"] = "same-origin"

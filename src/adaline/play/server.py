@@ -22,6 +22,10 @@ from adaline.play.static_files import TYPES, ending, static_files
 MOST_PAGES = 16  # open at the same time
 MESSAGES_PER_SECOND, BURST = 250.0, 1000.0  # a page sends up to two a frame; a flood is cut off
 
+_FOR_DOCUMENTS = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+)
+
 
 def application(token: str, hosts: Iterable[str], cookie: str) -> ASGIApp:
     """The guarded application.
@@ -40,6 +44,7 @@ def application(token: str, hosts: Iterable[str], cookie: str) -> ASGIApp:
         routes=[
             Route("/", _file_named("index.html")),
             *(Route(f"/{name}", _file_named(name)) for name in static_files()),
+            Route("/document/{key}", pages.document),
             WebSocketRoute("/socket", pages.talk),
         ]
     )
@@ -63,6 +68,19 @@ class _Pages:
 
     def __init__(self) -> None:
         self.open = 0
+        self.sessions: set[Session] = set()
+
+    async def document(self, request: Request) -> Response:
+        """A document that an open page shows in a frame; it may have styles, and runs nothing."""
+        key = request.path_params["key"]
+        for session in self.sessions:
+            if key in session.documents:
+                return Response(
+                    session.documents[key],
+                    media_type="text/html; charset=utf-8",
+                    headers={"Content-Security-Policy": _FOR_DOCUMENTS},
+                )
+        return Response("There is no such document.\n", 404, media_type="text/plain")
 
     async def talk(self, socket: WebSocket) -> None:
         """One page, from its connection to its end."""
@@ -70,9 +88,10 @@ class _Pages:
             await socket.close(1013, f"{MOST_PAGES} pages are open; close one.")
             return
         self.open += 1
+        session = Session()
+        self.sessions.add(session)
         try:
             await socket.accept()
-            session = Session()
             await socket.send_text(str(packed({"hello": {"tabs": session.tabs}})))
             await _converse(socket, session)
         except WebSocketDisconnect:
@@ -81,6 +100,8 @@ class _Pages:
             await socket.close(1008, str(refused)[:120])
         finally:
             self.open -= 1
+            self.sessions.discard(session)
+            session.end()  # at once: a server that is stopped waits for no thread
 
 
 async def _converse(socket: WebSocket, session: Session) -> None:

@@ -5,15 +5,18 @@ drawing)`. An event is a mapping with a name at "event"; a drawing is a mapping 
 needs to draw, and may hold arrays and bytes. Two keys of a drawing mean something to the session
 and the page: "then", an event that the session handles next, after it has sent the drawing (long
 work in parts, with its progress shown), and "link", the state as JSON that `step(state, {"event":
-"open", "link": link})` takes up again.
+"open", "link": link})` takes up again. The HTML of a "document" becomes an address that the page
+shows in a frame.
 """
 
 from __future__ import annotations
 
+import secrets
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -46,6 +49,8 @@ class Session:
     ----------
     states : dict
         By tab, as `start` and `step` gave them.
+    documents : dict
+        HTML that the page shows in a frame, by a key that nobody can guess; one at a time.
 
     Examples
     --------
@@ -61,6 +66,7 @@ class Session:
     def __init__(self, opened: Any = None) -> None:
         self.tabs = tabs() if opened is None else list(opened)
         self.states: dict[str, Any] = {}
+        self.documents: dict[str, bytes] = {}
         self._file: bytearray | None = None
         self._file_of: tuple[Any, Any] = (None, None)
 
@@ -86,6 +92,16 @@ class Session:
             answer, event = self._stepped(str(tab), event)
             yield answer
 
+    def end(self) -> None:
+        """The page is closed: tabs that have an `end(state)` let go of what they hold."""
+        for tab, state in self.states.items():
+            finish = getattr(import_module(HOMES[tab]), "end", None)
+            if finish is not None:
+                with suppress(Exception):  # one tab must not keep another from its end
+                    finish(state)
+        self.states.clear()
+        self.documents.clear()
+
     def _stepped(self, tab: str, event: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The answer to one event, and the event that follows from it, if any."""
         try:
@@ -103,6 +119,10 @@ class Session:
             return {"tab": tab, "error": "this is a defect of adaline; the terminal says more."}, {}
         self.states[tab] = state
         drawing = dict(drawing)
+        if "document" in drawing:
+            key = secrets.token_urlsafe(24)
+            self.documents = {key: drawing["document"]}
+            drawing["document"] = f"/document/{key}"
         return {"tab": tab, "drawing": drawing}, drawing.pop("then", None) or {}
 
     def _collected(self, event: dict[str, Any], payload: bytes) -> dict[str, Any] | None:
