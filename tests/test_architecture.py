@@ -48,7 +48,7 @@ LAYERS = [
     ],
     ["tiles"],
     ["kernels"],
-    ["summaries"],
+    ["summaries", "distributed"],
     ["results", "errors", "parameters", "mapreduce", "_jit", "_lazy", "_threads"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
@@ -65,6 +65,8 @@ HOSTS = {
     "scipy.linalg": "linalg",
     "sklearn": "estimators",
     "matplotlib": "plot",
+    "dask": "distributed",
+    "distributed": "distributed",
     # Machine code is kept as numba pickles it; `_jit.cache` reads whole files of the user only.
     "pickle": "_jit",
     "numba.cloudpickle": "_jit",

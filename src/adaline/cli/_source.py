@@ -110,6 +110,8 @@ def about_rows(source: Source) -> int | None:
     """
     if source.rows is not None:
         return int(source.rows)
+    if source.about is not None:  # of many files
+        return source.about
     if not os.path.isfile(path_of(source)):
         return None
     pieces = iter(source.descriptors())

@@ -37,6 +37,10 @@ class Share(Source):
             chosen = _by_class(block, self.by, piece.index, self.seed, self.share, chosen)
         return _some(block, chosen if self.out else ~chosen)
 
+    def for_reading(self) -> Source:
+        """The source without its list of pieces, shared out in the same way."""
+        return Share(self.source.for_reading(), self.seed, self.share, self.out, self.by)
+
     @property
     def fingerprint(self) -> str:
         """Of the source and of how it is shared out."""

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.class_moments import ClassMoments
-from adaline.data.fitting._passes import Part, Passes, Rows, class_array, union
+from adaline.data.fitting._passes import Passes, Rows, class_array, union
 from adaline.data.fitting._refined_stream import ENOUGH, refined
+from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import DataError
@@ -88,7 +89,7 @@ class MomentsOf:
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "F", check=False)
         try:
-            m = Moments.of(X, y)
+            m = Moments.of(X, y, self.rows.weights(block) if self.rows.weighted else None)
         except ValueError:  # the sums tell, which saves a pass
             self.rows.numbers(block, "F")
             raise
@@ -105,7 +106,8 @@ class IndicatorMomentsOf:
         X, labels, codes = self.rows.labels(block, "F")
         Y = np.zeros((len(codes), len(labels)))
         Y[np.arange(len(codes)), codes] = 1.0
-        return Part(len(codes), Labelled(labels, _checked(Moments.of(X, Y), self.rows)))
+        m = Moments.of(X, Y, self.rows.weights(block) if self.rows.weighted else None)
+        return Part(len(codes), Labelled(labels, _checked(m, self.rows)))
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,8 @@ class ClassMomentsOf:
 
     def __call__(self, block: Block) -> Part:
         X, labels, codes = self.rows.labels(block, "C")
-        m = ClassMoments.of(X, codes, len(labels), covariance=self.covariance)
+        omega = self.rows.weights(block) if self.rows.weighted else None
+        m = ClassMoments.of(X, codes, len(labels), omega, self.covariance)
         if not np.isfinite(m.spread).all():
             raise DataError("sums over a column leave the range of float64; rescale it.")
         return Part(len(codes), Labelled(labels, m))
@@ -125,7 +128,7 @@ class ClassMomentsOf:
 
 def _checked(m: Moments, rows: Rows) -> Moments:
     if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
-        names = (*rows.encoding.names, rows.target)
+        names = (*rows.names, rows.target)
         j = int(np.argmin(np.isfinite(np.diag(m.scatter))))
         raise DataError(
             f"sums over the column {names[min(j, len(names) - 1)]!r} leave the range of float64; "
@@ -146,9 +149,11 @@ def regress(model: Any, passes: Passes, rows: Rows) -> Any:
         raise ValueError(str(error)) from None
     m = passes.sums("moments", MomentsOf(rows), _plus)
     learn(m)
-    criterion, stopped = model._refinement(), model.fit_.stopped
+    criterion = model._refinement() if m.targets == 1 else None
+    stopped = model.fit_.stopped
     short = model.fit_.certificate.evidence.get("digits", 0.0) < ENOUGH
-    if criterion is not None and short and passes.source.again:
+    plain = not rows.weighted and passes.source.again
+    if criterion is not None and short and plain:
         better = refined(m, passes, rows, *criterion)
         if better is not None:
             rule = stopped.partition(". ")[0] + ". " if ". " in stopped else ""

@@ -5,6 +5,7 @@ The steps are those of `procedures.newton.few_passes`; here are passes, checkpoi
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,14 +53,14 @@ def logistic(model: Any, passes: Passes, rows: Rows, classes: Any) -> Any:
             f"after {fit.steps} steps the weights still grow: the classes seem separable but for "
             "ties, and then maximum likelihood has no finite weights; give alpha > 0."
         )
-    model._take_newton(fit, len(rows.encoding.names), class_array(labels, rows.target))
+    model._take_newton(fit, len(rows.names), class_array(labels, rows.target))
     return model
 
 
 def poisson(model: Any, passes: Passes, rows: Rows) -> Any:
     """PoissonRegression on a source that can be read again."""
     fit, _ = _minimum(model, passes, rows, Counts(), ())
-    model._take_newton(fit, len(rows.encoding.names))
+    model._take_newton(fit, len(rows.names))
     return model
 
 
@@ -73,13 +74,13 @@ def _minimum(
             f"{passes.source.name} can be read once only, and {type(model).__name__} needs a few "
             "passes; save it to a file first."
         )
-    p = len(rows.encoding.names)
+    p = len(rows.names)
     if p > MANY:
         raise DataError(f"{p} columns are too many for passes of Newton; {MANY} is the most.")
     while True:
         name = f"start {len(known)}"
         if name not in passes.done:
-            passes.keep(name, begin(passes.source, rows, targets, model, known))
+            passes.keep(name, begin(passes, rows, targets, model, known))
         start = passes.done[name]
         run = _Run(passes, rows, targets, start, bool(model.fit_intercept))
         units = units_of(targets, start, run.intercept).with_penalty(float(model.alpha))
@@ -111,7 +112,7 @@ class _Run:
         name = f"newton {len(self.start.labels)} {self.count}"
         self.count += 1
         function = SumsOf(self.targets, self.rows, self.start, theta, self.intercept, self.top)
-        found: Found = self.passes.sums(name, function, lambda a, b: a + b)
+        found: Found = self.passes.sums(name, function, operator.add)
         if found.strange:
             self.labels = union(self.start.labels, found.strange)
             raise _NewLabels

@@ -11,24 +11,16 @@ from numpy.typing import NDArray
 
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.of_blocks import column_of, missing_in
+from adaline.data.fitting._returned import Part, check_returned
 from adaline.data.reading.source import Block, Piece, Source
-from adaline.data.storing.checkpoint import Checkpoint, storable
+from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
 from adaline.losses.poisson import LARGEST_OFFSET
-from adaline.mapreduce import Reduction, mapreduce
+from adaline.mapreduce import Executor, Reduction, mapreduce
 from adaline.results import Array
 
 Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known
 _MOST_CLASSES = 1000
-
-
-@storable
-@dataclass(frozen=True)
-class Part:
-    """What a block, or several, came to: how many rows, and the sum."""
-
-    rows: int
-    value: Any
 
 
 @dataclass(frozen=True)
@@ -45,12 +37,22 @@ class Reader:
         return self.function(self.source.read(item))
 
 
+@dataclass(frozen=True)
+class Both:
+    """The merge of two parts; it can travel to other processes."""
+
+    merge: Callable[[Any, Any], Any]
+
+    def __call__(self, a: Part, b: Part) -> Part:
+        return Part(a.rows + b.rows, self.merge(a.value, b.value))
+
+
 @dataclass
 class Passes:
     """A run over one source: passes already summed are remembered, the present one is saved."""
 
     source: Source
-    jobs: int = 1
+    jobs: int | Executor = 1
     progress: Progress | None = None
     checkpoint: Checkpoint | None = None
     done: dict[str, Any] = field(default_factory=dict)
@@ -79,9 +81,7 @@ class Passes:
         if name in self.done:
             return self.done[name]
 
-        def both(a: Part, b: Part) -> Part:
-            return Part(a.rows + b.rows, merge(a.value, b.value))
-
+        both = Both(merge)
         reduction: Reduction[Part] = Reduction(both)
         if self.present is not None and self.present["pass"] == name:
             reduction = Reduction(both, self.present["count"], list(self.present["waiting"]))
@@ -98,13 +98,14 @@ class Passes:
         again = self.source.again
         items: Iterable[Any] = self.source.descriptors() if again else self.source
         whole = mapreduce(
-            Reader(self.source if again else None, function),
+            Reader(self.source.for_reading() if again else None, function),
             items,
             both,
             self.jobs if again else 1,
             tell,
             reduction=reduction,
             after=keep if self.checkpoint else None,
+            check=None if self.jobs == 1 else check_returned,
         )
         if whole.rows == 0:
             raise DataError(f"{self.source.name}: no rows are left to learn from.")
@@ -135,6 +136,20 @@ class Rows:
     target: str
     exposure: str | None = None
     source: str = "the data"  # for messages
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns of X."""
+        return self.encoding.names
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights: those of files count the same."""
+        return False
+
+    def weights(self, block: Block) -> Array:
+        """Of the rows; empty where all count the same."""
+        return np.empty(0)
 
     def numbers(self, block: Block, order: Any, check: bool = True) -> tuple[Any, Array]:
         """X and a target of numbers; without `check`, X may hold infinities and NaN."""
