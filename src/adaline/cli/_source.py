@@ -33,6 +33,7 @@ def opened(
     keep: Sequence[str] = (),
     reading: Reading | None = None,
     only: Sequence[str] | None = None,
+    jobs: Any = 1,
 ) -> Source:
     """The rows of a file, `-` being stdin; without the columns to ignore, in the file's order.
 
@@ -41,7 +42,7 @@ def opened(
     """
     place = spooled() if path == "-" else path
     options = {} if reading is None else reading.options()
-    source = blocks(place, **options)
+    source = blocks(place, jobs=jobs, **options)
     try:
         gone = ignored(ignore, source.names, keep)
     except Usage as error:
@@ -49,7 +50,7 @@ def opened(
     kept = [n for n in source.names if n not in set(gone)]
     if only is not None and set(only) <= set(kept):
         kept = [n for n in kept if n in set(only)]
-    return source if len(kept) == len(source.names) else blocks(place, kept, **options)
+    return source if len(kept) == len(source.names) else blocks(place, kept, jobs=jobs, **options)
 
 
 def title(source: Source) -> str:

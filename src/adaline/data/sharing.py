@@ -47,6 +47,26 @@ class Share(Source):
         return f"{self.source.fingerprint} {self.seed} {self.share!r} {self.out} {self.by}"
 
 
+class Spread(Source):
+    """Some blocks of a source, at most so many, spread over it."""
+
+    def __init__(self, source: Source, most: int) -> None:
+        self.source, self.most = source, most
+        self.name, self.names, self.kinds = source.name, source.names, source.kinds
+        self.notes = source.notes
+
+    def descriptors(self) -> Iterable[Any]:
+        """Some of the pieces of the source."""
+        pieces = list(self.source.descriptors())
+        if len(pieces) <= self.most:
+            return pieces
+        return [pieces[k * len(pieces) // self.most] for k in range(self.most)]
+
+    def read(self, piece: Any) -> Block:
+        """The rows of a piece."""
+        return self.source.read(piece)
+
+
 def _by_class(
     block: Block, target: str, piece: int, seed: int, share: float, otherwise: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,6 +77,7 @@ def _local(address: str, processes: str) -> Iterator[Any]:
             processes=True,
             host="127.0.0.1",
             dashboard_address=None,
+            silence_logs=logging.ERROR,  # a worker that ends slowly is no news to a user
         ) as here,
         Client(here) as client,
     ):

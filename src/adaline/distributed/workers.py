@@ -173,6 +173,27 @@ class Workers:
         return bool(self.client.status == "running")
 
 
+def workers(client: Any, timeout: float = TIMEOUT) -> Workers:
+    """The workers of a client as `jobs` for whatever reads in several processes.
+
+    `fit` makes them of `client=` itself; `blocks`, `look` and `Encoding.learn` take them as
+    `jobs=`.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    timeout : float
+        Seconds without any worker after which TimeoutError is raised.
+
+    Examples
+    --------
+    >>> from adaline.data import cluster, look, workers
+    >>> with cluster("local:2") as client:  # doctest: +SKIP
+    ...     print(look("data/*.csv", "y", jobs=workers(client)))
+    """
+    return Workers(client, timeout=timeout)
+
+
 def branch_size(count: int, threads: int) -> int:
     """Descriptors of the next task: few at first, more as many are done.
 

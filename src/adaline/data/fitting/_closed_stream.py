@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.class_moments import ClassMoments
-from adaline.data.fitting._passes import Passes, Rows, class_array, union
+from adaline.data.fitting._passes import Passes, RowReader, class_array, union
 from adaline.data.fitting._refined_stream import ENOUGH, refined
 from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block
@@ -84,7 +84,7 @@ def _class_moments_among(m: ClassMoments, places: NDArray[np.int64], K: int) -> 
 class MomentsOf:
     """Moments of a block of numbers."""
 
-    rows: Rows
+    rows: RowReader
 
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "F", check=False)
@@ -100,7 +100,7 @@ class MomentsOf:
 class IndicatorMomentsOf:
     """Moments of a block with an indicator for each class."""
 
-    rows: Rows
+    rows: RowReader
 
     def __call__(self, block: Block) -> Part:
         X, labels, codes = self.rows.labels(block, "F")
@@ -114,7 +114,7 @@ class IndicatorMomentsOf:
 class ClassMomentsOf:
     """Means and scatter of the classes of a block."""
 
-    rows: Rows
+    rows: RowReader
     covariance: Any
 
     def __call__(self, block: Block) -> Part:
@@ -126,7 +126,7 @@ class ClassMomentsOf:
         return Part(len(codes), Labelled(labels, m))
 
 
-def _checked(m: Moments, rows: Rows) -> Moments:
+def _checked(m: Moments, rows: RowReader) -> Moments:
     if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
         names = (*rows.names, rows.target)
         j = int(np.argmin(np.isfinite(np.diag(m.scatter))))
@@ -141,7 +141,7 @@ def _plus(a: Any, b: Any) -> Any:
     return a + b
 
 
-def regress(model: Any, passes: Passes, rows: Rows) -> Any:
+def regress(model: Any, passes: Passes, rows: RowReader) -> Any:
     """LeastSquares and Ridge from moments of all blocks; hard ones get more passes."""
     try:
         learn = model.fit_moments
@@ -163,7 +163,7 @@ def regress(model: Any, passes: Passes, rows: Rows) -> Any:
     return model
 
 
-def linear_machine(model: Any, passes: Passes, rows: Rows) -> Any:
+def linear_machine(model: Any, passes: Passes, rows: RowReader) -> Any:
     """LeastSquaresClassifier: targets ±1 for two classes, 0 and 1 for more."""
     found: Labelled = passes.sums("moments", IndicatorMomentsOf(rows), _plus)
     m = found.value
@@ -191,7 +191,7 @@ def _signed(m: Moments) -> Moments:
     )
 
 
-def gaussian(model: Any, passes: Passes, rows: Rows) -> Any:
+def gaussian(model: Any, passes: Passes, rows: RowReader) -> Any:
     """GaussianClassifier from the means and scatter of the classes."""
     if model.shrinkage == "auto":
         raise ValueError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline.data.fitting._passes import Both, Passes, Reader, Rows, class_array, union
+from adaline.data.fitting._passes import Both, Passes, Reader, RowReader, class_array, union
 from adaline.data.fitting._returned import Part, check_returned
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
@@ -41,7 +41,7 @@ class Targets(Protocol):
 
     loss: Loss
 
-    def read(self, rows: Rows, block: Block, order: Any) -> Read:
+    def read(self, rows: RowReader, block: Block, order: Any) -> Read:
         """X, the labels in the block, the target of each row, and the offset (n,) or (0,)."""
         ...
 
@@ -69,7 +69,7 @@ class Classes:
 
     loss: Loss = Logistic()
 
-    def read(self, rows: Rows, block: Block, order: Any) -> Read:
+    def read(self, rows: RowReader, block: Block, order: Any) -> Read:
         X, labels, codes = rows.labels(block, order)
         return X, labels, codes, _NONE
 
@@ -94,7 +94,7 @@ class Counts:
 
     loss: Loss = Poisson()
 
-    def read(self, rows: Rows, block: Block, order: Any) -> Read:
+    def read(self, rows: RowReader, block: Block, order: Any) -> Read:
         X, counts, offset = rows.counts(block, order)
         return X, (), counts, offset
 
@@ -149,7 +149,7 @@ class SumsOf:
     """Sums at theta of a block, in fixed units."""
 
     targets: Targets
-    rows: Rows
+    rows: RowReader
     start: Start
     theta: Array
     intercept: bool
@@ -187,7 +187,7 @@ def _top(X: Any, start: Start) -> Array:
 
 
 def begin(
-    passes: Passes, rows: Rows, targets: Targets, model: Any, known: tuple[Any, ...]
+    passes: Passes, rows: RowReader, targets: Targets, model: Any, known: tuple[Any, ...]
 ) -> Start:
     """Units from rows spread over the source, and the minimum of their loss."""
     parts, share = _sample(passes, rows, targets)
@@ -230,7 +230,7 @@ class SampleOf:
     """Every so many-th row of a block, where so many blocks of so many are looked into."""
 
     targets: Targets
-    rows: Rows
+    rows: RowReader
     looked_into: int
     blocks: int
 
@@ -245,7 +245,7 @@ class SampleOf:
         return Part(len(some[2]), (Sampled(*some, n),))
 
 
-def _sample(passes: Passes, rows: Rows, targets: Targets) -> tuple[list[Sampled], float]:
+def _sample(passes: Passes, rows: RowReader, targets: Targets) -> tuple[list[Sampled], float]:
     """Rows from blocks spread over the source, and which share of all rows they are."""
     source = passes.source
     pieces: list[Any] = list(source.descriptors())

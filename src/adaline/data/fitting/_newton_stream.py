@@ -21,7 +21,7 @@ from adaline.data.fitting._loss_sums import (
     begin,
     units_of,
 )
-from adaline.data.fitting._passes import Passes, Rows, class_array, union
+from adaline.data.fitting._passes import Passes, RowReader, class_array, union
 from adaline.errors import DataError, SeparableError
 from adaline.objective import MANY
 from adaline.procedures.newton.few_passes import newton_in_passes
@@ -35,7 +35,7 @@ class _NewLabels(Exception):
     """A pass met labels that nobody knew of."""
 
 
-def logistic(model: Any, passes: Passes, rows: Rows, classes: Any) -> Any:
+def logistic(model: Any, passes: Passes, rows: RowReader, classes: Any) -> Any:
     """LogisticRegression on a source that can be read again."""
     if isinstance(model.alpha, str):
         raise ValueError(
@@ -57,7 +57,7 @@ def logistic(model: Any, passes: Passes, rows: Rows, classes: Any) -> Any:
     return model
 
 
-def poisson(model: Any, passes: Passes, rows: Rows) -> Any:
+def poisson(model: Any, passes: Passes, rows: RowReader) -> Any:
     """PoissonRegression on a source that can be read again."""
     fit, _ = _minimum(model, passes, rows, Counts(), ())
     model._take_newton(fit, len(rows.names))
@@ -65,7 +65,7 @@ def poisson(model: Any, passes: Passes, rows: Rows) -> Any:
 
 
 def _minimum(
-    model: Any, passes: Passes, rows: Rows, targets: Targets, known: tuple[Any, ...]
+    model: Any, passes: Passes, rows: RowReader, targets: Targets, known: tuple[Any, ...]
 ) -> tuple[NewtonFit, tuple[Any, ...]]:
     """The fit, and all labels; it begins anew where a pass meets labels that nobody knew of."""
     model._check_parameters()
@@ -99,7 +99,7 @@ class _Run:
     """Passes of one descent, counted, so that a checkpoint finds them again."""
 
     passes: Passes
-    rows: Rows
+    rows: RowReader
     targets: Targets
     start: Start
     intercept: bool

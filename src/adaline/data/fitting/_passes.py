@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.of_blocks import column_of, missing_in
 from adaline.data.fitting._returned import Part, check_returned
-from adaline.data.reading.source import Block, Piece, Source
+from adaline.data.reading.source import Block, Source
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
 from adaline.losses.poisson import LARGEST_OFFSET
@@ -30,7 +30,7 @@ class Reader:
     source: Source | None
     function: Callable[[Block], Part]
 
-    def __call__(self, item: Piece | Block) -> Part:
+    def __call__(self, item: Any) -> Part:
         if isinstance(item, Block):
             return self.function(item)
         assert self.source is not None
@@ -126,6 +126,41 @@ class Passes:
         """Whoever looks on hears how many rows of this pass are done."""
         if self.progress is not None:
             self.progress(rows, self.source.rows)
+
+
+class RowReader(Protocol):
+    """Blocks to X, targets and weights: of tables, or of arrays that came with their targets."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns of X."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """What to call the target."""
+        ...
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        ...
+
+    def weights(self, block: Any) -> Array:
+        """Of the rows; empty where all count the same."""
+        ...
+
+    def numbers(self, block: Any, order: Any, check: bool = True) -> tuple[Any, Array]:
+        """X and a target of numbers; without `check`, X may hold infinities and NaN."""
+        ...
+
+    def counts(self, block: Any, order: Any) -> tuple[Any, Array, Array]:
+        """X, a target that is not negative, and the logarithm of the exposure, empty without."""
+        ...
+
+    def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
+        """X, the labels in the block (sorted), and which of them each row has."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -248,14 +283,14 @@ def _coded(values: NDArray[Any], target: str) -> tuple[tuple[Any, ...], NDArray[
             count = np.bincount(places)
             found = np.flatnonzero(count)
             codes = np.cumsum(count > 0)[places] - 1
-            return tuple(int(low) + int(k) for k in _few(found, target)), codes
+            return tuple(int(low) + int(k) for k in few(found, target)), codes
     found, codes = np.unique(values, return_inverse=True)
     whole = np.isfinite(found).all() and np.array_equal(found, np.floor(found))
-    labels = [int(v) if whole else float(v) for v in _few(found, target)]
+    labels = [int(v) if whole else float(v) for v in few(found, target)]
     return tuple(labels), codes.astype(np.int64)
 
 
-def _few(found: NDArray[Any], target: str) -> NDArray[Any]:
+def few(found: NDArray[Any], target: str) -> NDArray[Any]:
     if len(found) > _MOST_CLASSES:
         raise DataError(
             f"the target {target!r} has more than {_MOST_CLASSES} different values, which are no "

@@ -18,7 +18,7 @@ from adaline.certificates.digits import (
     contraction_of_rows,
     in_users_units,
 )
-from adaline.data.fitting._passes import Passes, Rows
+from adaline.data.fitting._passes import Passes, RowReader
 from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
@@ -75,7 +75,7 @@ class Gradient:
 class GradientOf:
     """The gradient of a block at theta + low, in the units of the normal equations."""
 
-    rows: Rows
+    rows: RowReader
     scale: Array
     theta: Array
     low: Array
@@ -92,7 +92,7 @@ class GradientOf:
 class TriangleOf:
     """The triangle of a block; one row of zeros and no weight where it is empty."""
 
-    rows: Rows
+    rows: RowReader
 
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "C")
@@ -105,7 +105,7 @@ class TriangleOf:
 class ContractionOf:
     """B'B of a block, B = ((x - mean) W, 1 / sqrt(n))."""
 
-    rows: Rows
+    rows: RowReader
     scale: Array
     mean: Array
     W: Array
@@ -126,7 +126,7 @@ class ContractionOf:
 
 
 def refined(
-    m: Moments, passes: Passes, rows: Rows, ridge: float | Array, intercept: bool
+    m: Moments, passes: Passes, rows: RowReader, ridge: float | Array, intercept: bool
 ) -> ClosedFit | None:
     """The solution to the digits that float64 can hold, or None where columns depend on others."""
     if m.rows < m.p + intercept and not np.all(ridge > 0):
@@ -140,7 +140,7 @@ def refined(
 
 
 def _by_triangle(
-    m: Moments, passes: Passes, rows: Rows, ridge: float | Array, intercept: bool
+    m: Moments, passes: Passes, rows: RowReader, ridge: float | Array, intercept: bool
 ) -> Normal | None:
     t: Triangle = passes.sums("triangle", TriangleOf(rows), operator.add)
     unit = in_unit_columns(m, intercept)
@@ -161,7 +161,7 @@ def _by_triangle(
     return Normal(unit, D, W, alpha, condition(R), intercept, from_moments=False)
 
 
-def _corrected(normal: Normal, passes: Passes, rows: Rows) -> ClosedFit:
+def _corrected(normal: Normal, passes: Passes, rows: RowReader) -> ClosedFit:
     """w <- w + W W'g until the bounds are small enough, or no longer shrink."""
     m, p, lanes = normal.m, normal.m.p, double_double.LANES
     theta, lengths = first_guess(normal), target_lengths(normal)

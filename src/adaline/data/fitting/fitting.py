@@ -51,7 +51,7 @@ def fit(
     na: Sequence[str] | None = None,
     use: Sequence[str] | None = None,
     formula: str | None = None,
-    jobs: int = 1,
+    jobs: int | Executor = 1,
     client: Any = None,
     timeout: float = TIMEOUT,
     checkpoint: Any = None,
@@ -146,7 +146,7 @@ def fit(
     check_whole("seed", seed, 0)
     who = _executor(client, timeout, jobs, name, way)
     source = blocks(source, jobs=who)
-    if client is not None:
+    if not isinstance(who, int):
         _must_travel(source)
     place_of(target, source.names, source.name, "target column")
     if exposure is not None:
@@ -208,12 +208,14 @@ def _way(estimator: Any, online: Any) -> str:
     return str(way)
 
 
-def _executor(client: Any, timeout: Any, jobs: int, name: str, way: str) -> int | Executor:
+def _executor(
+    client: Any, timeout: Any, jobs: int | Executor, name: str, way: str
+) -> int | Executor:
     """Who reads and sums: so many processes, or the workers of a cluster."""
     check_number("timeout", timeout, 0.0)
-    if client is None:
+    if client is None and isinstance(jobs, int):
         return jobs
-    if jobs != 1:
+    if client is not None and jobs != 1:
         raise ValueError(f"client and jobs={jobs} are both given; a cluster has its own workers.")
     if way == "order":
         raise ValueError(
@@ -221,7 +223,7 @@ def _executor(client: Any, timeout: Any, jobs: int, name: str, way: str) -> int 
             "client out, or use a learner that sums: LogisticRegression or LeastSquares, for "
             "example."
         )
-    return Workers(client, timeout=float(timeout))
+    return Workers(client, timeout=float(timeout)) if client is not None else jobs
 
 
 def _must_travel(source: Source) -> None:
