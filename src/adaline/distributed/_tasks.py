@@ -35,13 +35,18 @@ class Task:
         where: dict[str, Any] = {"retries": RETRIES}
         if workers:
             where |= {"workers": list(workers), "allow_other_workers": True}
-        if is_lazy(self.descriptors[0]):
+        if self.is_lazy:
             tree = lazy_branch(self.function, self.merge, self.descriptors)
             self.futures.append(client.compute(tree, **where))
         else:
             given = self.function, self.merge, list(self.descriptors)
-            self.futures.append(client.submit(branch, *given, key=key, pure=False, **where))
+            self.futures.append(client.submit(timed, *given, key=key, pure=False, **where))
         self.began = time.monotonic()
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether Dask computes its blocks; then nobody knows how long one may take."""
+        return is_lazy(self.descriptors[0])
 
     @property
     def may_be_copied(self) -> bool:
@@ -65,6 +70,14 @@ class Task:
         self.futures.clear()
 
 
+def timed(
+    function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], descriptors: Sequence[Any]
+) -> tuple[Any, float]:
+    """A branch, and the seconds it took a worker."""
+    began = time.monotonic()
+    return branch(function, merge, descriptors), time.monotonic() - began
+
+
 def is_lazy(descriptor: Any) -> bool:
     """Whether a descriptor is a block that Dask has yet to compute."""
     return hasattr(descriptor, "__dask_graph__")
@@ -76,5 +89,5 @@ def lazy_branch(
     """The branch as a graph of Dask: a task a block, and a task a merge, on the workers."""
     from dask import delayed
 
-    apply, join = delayed(function, pure=False), delayed(merge, pure=False)
-    return branch(apply, join, blocks)
+    options = {"pure": False, "traverse": False}  # functions are no collections to look into
+    return branch(delayed(function, **options), delayed(merge, **options), blocks)

@@ -43,8 +43,10 @@ class Workers:
 
     def __init__(self, client: Any, *, timeout: float = TIMEOUT, patience: float = PATIENCE):
         self.client, self.timeout, self.patience = checked_client(client), timeout, patience
-        self._threads, self._looked, self._alone = 0, -1e9, None  # type: int, float, float | None
-        self._usual = 0.0  # seconds a descriptor, the slowest so far
+        self._there: dict[str, int] = {}  # threads by worker
+        self._silent: dict[str, float] = {}  # workers of which nothing was heard, and until when
+        self._looked, self._alone = -1e9, None  # type: float, float | None
+        self._spent, self._done = 0.0, 0  # seconds of workers, and descriptors
 
     def parts(
         self,
@@ -59,12 +61,12 @@ class Workers:
         try:
             while True:
                 self._look()
-                while len(under_way) < max(_AHEAD * self._threads, _FEWEST):
-                    size = branch_size(count, self._threads)
+                while len(under_way) < max(_AHEAD * self.threads, _FEWEST):
+                    size = branch_size(count, self.threads)
                     some = list(islice(descriptors, size))
                     for part in _branches(some, count):
                         task = Task(function, merge, part)
-                        task.submit(self.client)
+                        task.submit(self.client, self._others())
                         under_way.append(task)
                     count += len(some)
                     if len(some) < size:
@@ -94,14 +96,13 @@ class Workers:
                 if future.status == "finished":
                     found = self._result(future)
                     if found is not None:
-                        self._learn(task)
                         task.release()
-                        return found[0]
+                        return found[0] if task.is_lazy else self._timed(task, *found[0])
                 elif future.status == "error":
                     self._begin_anew(task, future, future.exception())
                 elif future.status in ("cancelled", "lost"):
                     self._begin_anew(task, future, None)
-            if self._threads and time.monotonic() - task.began > self._enough(task):
+            if self.threads and time.monotonic() - task.began > self._enough(task):
                 self._hand_out_again(under_way)
 
     def _result(self, future: Any) -> tuple[Any] | None:
@@ -126,12 +127,14 @@ class Workers:
 
     def _enough(self, task: Task) -> float:
         """Seconds after which a task has taken too long to be only slow."""
-        usual = _SLOW * self._usual * len(task.descriptors)
-        return max(self.patience, usual) * 2.0 ** (len(task.futures) - 1)
+        usual = _SLOW * self._spent / max(self._done, 1) * len(task.descriptors)
+        enough = _SLOW * self.patience if task.is_lazy else max(self.patience, usual)
+        return enough * 2.0 ** (len(task.futures) - 1)
 
-    def _learn(self, task: Task) -> None:
-        spent = (time.monotonic() - task.began) / len(task.descriptors)
-        self._usual = max(self._usual, spent)
+    def _timed(self, task: Task, part: Any, seconds: float) -> Any:
+        """The part; how long it took tells how long others may take."""
+        self._spent, self._done = self._spent + seconds, self._done + len(task.descriptors)
+        return part
 
     def _hand_out_again(self, under_way: deque[Task]) -> None:
         """Give the tasks of a silent worker to others, too: that of the first task, and what else
@@ -142,23 +145,34 @@ class Workers:
             held = dict(self.client.processing())
         mine = {str(future.key) for future in under_way[0].futures}
         silent = {address for address, keys in held.items() if mine & set(map(str, keys))}
-        others = [address for address in held if address not in silent]
+        until = time.monotonic() + _SLOW * self.patience
+        self._silent |= dict.fromkeys(silent, until)
         stuck = {str(key) for address in silent for key in held[address]} | mine
         for task in under_way:
             if task.may_be_copied and stuck & {str(future.key) for future in task.futures}:
-                task.submit(self.client, others)
+                task.submit(self.client, self._others())
         under_way[0].began = time.monotonic()
+
+    def _others(self) -> list[str]:
+        """Workers to ask first, where some are silent; empty where all are alike."""
+        now = time.monotonic()
+        self._silent = {who: until for who, until in self._silent.items() if until > now}
+        return [who for who in self._there if who not in self._silent] if self._silent else []
+
+    @property
+    def threads(self) -> int:
+        """Of all workers that were there at the last look."""
+        return sum(self._there.values())
 
     def _look(self) -> None:
         """How many threads the workers have; TimeoutError where nobody is left for too long."""
         now = time.monotonic()
         if now - self._looked < _LOOK:
             return
-        self._looked, threads = now, 0
+        self._looked, self._there = now, {}
         with suppress(OSError, TimeoutError):
-            threads = sum(self.client.nthreads().values()) if self._is_connected() else 0
-        self._threads = threads
-        if threads:
+            self._there = dict(self.client.nthreads()) if self._is_connected() else {}
+        if self._there:
             self._alone = None
             return
         self._alone = now if self._alone is None else self._alone
