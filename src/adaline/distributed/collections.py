@@ -52,8 +52,8 @@ def _blocks_of(name: str, table: Any) -> list[Any]:
             f"{name} is a {type(table).__name__} of Dask; expected a dask array, DataFrame or "
             "Series."
         )
-    if name == "X" and table.ndim != 2:
-        raise ValueError(f"X has {table.ndim} dimensions; expected (rows, features).")
+    if name == "X":
+        width_of(table)
     if table.ndim == 2 and table.numblocks[1] > 1:
         table = table.rechunk({1: -1})
     return list(np.ravel(table.to_delayed()))
@@ -99,6 +99,8 @@ def is_collection(value: Any) -> bool:
 
 def width_of(X: Any) -> int:
     """Columns of X."""
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions; expected (rows, features).")
     p = len(X.columns) if hasattr(X, "columns") else X.shape[1]
     if p != p:
         raise ValueError("X does not know how many columns it has; call X.compute_chunk_sizes().")

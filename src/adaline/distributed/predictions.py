@@ -73,8 +73,7 @@ def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         raise TypeError("y or sample_weight is of Dask, and X is not; give all three alike.")
     if model._learns == "counts":
         raise TypeError("score of counts is not known for rows of Dask; give X.compute().")
-    model._check_fitted()
-    model._rows(one_row(X), reset=False)  # refuses other columns
+    model.predict(one_row(X))  # refuses other columns, and a model that is not fitted
     blocks = row_blocks(X, y, sample_weight)
     of = _RightOf if hasattr(model, "classes_") else _ErrorsOf
     found = mapreduce(of(_nameless(model)), blocks, _merged, executor())

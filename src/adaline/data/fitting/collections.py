@@ -51,7 +51,7 @@ class CollectionSource(Source):
 
     def for_reading(self) -> Source:
         """No blocks: each task has its own."""
-        return CollectionSource([], self.names)
+        return CollectionSource([], tuple(self.names))
 
 
 @dataclass(frozen=True)

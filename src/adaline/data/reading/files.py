@@ -82,7 +82,8 @@ class FilesSource(Source):
         self, name: str, paths: Sequence[str], open_: Open, jobs: int | Executor = 1
     ) -> None:
         self.name, self._open, self._jobs = name, open_, jobs
-        self.files: list[Opened] = list(mapreduce(Facts(open_, jobs != 1), paths, _joined, jobs))
+        found: tuple[Opened, ...] = mapreduce(Facts(open_, jobs != 1), paths, _joined, jobs)
+        self.files = list(found)
         first = open_(paths[0])
         self.names, self.typed, self.is_matrix = first.names, first.typed, first.is_matrix
         self.notes = first.notes
