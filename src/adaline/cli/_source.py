@@ -41,8 +41,10 @@ def opened(
     stop the command then.
     """
     place = spooled() if path == "-" else path
-    options = {} if reading is None else reading.options()
-    source = blocks(place, jobs=jobs, **options)
+    options: dict[str, Any] = {} if reading is None else reading.options()
+    if jobs != 1:  # of many files
+        options["jobs"] = jobs
+    source = blocks(place, **options)
     try:
         gone = ignored(ignore, source.names, keep)
     except Usage as error:
@@ -50,7 +52,7 @@ def opened(
     kept = [n for n in source.names if n not in set(gone)]
     if only is not None and set(only) <= set(kept):
         kept = [n for n in kept if n in set(only)]
-    return source if len(kept) == len(source.names) else blocks(place, kept, jobs=jobs, **options)
+    return source if len(kept) == len(source.names) else blocks(place, kept, **options)
 
 
 def title(source: Source) -> str:

@@ -180,13 +180,6 @@ def _check(model: Any, X: Any, y: Any, options: Any) -> None:
 def _in_shape(model: Any, X: Any, y: Any) -> None:
     """Coefficients of a column of targets are a row, and those of float32 are float32."""
     dtype = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
-    column = model._streams == "moments" and getattr(y, "ndim", 1) == 2
-    if column and model._one_target:
-        model._one_target = False
-        model._deliver(model.fit_, np.dtype(np.float64))
-    if dtype == np.float64:
-        return
-    if model._streams == "class_moments":
-        model._accept(model.moments_, model.classes_, dtype, model.shrinkage)
-    else:
-        model._accept(model.fit_, dtype)
+    column = model._learns == "numbers" and getattr(y, "ndim", 1) == 2
+    if column or dtype != np.float64:
+        model._take_dtype(dtype, column)

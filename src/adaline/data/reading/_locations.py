@@ -95,7 +95,7 @@ def _in_order(path: str, found: Iterable[str], is_file: Any = os.path.isfile) ->
             )
     names = [name for name in names if is_file(name)]
     if not names:
-        raise DataError(f"{path}: no file is there; give a folder or a pattern that matches some.")
+        raise DataError(f"{path}: no file is there; give a directory or a pattern that has some.")
     return sorted(names, key=_natural)
 
 
