@@ -147,7 +147,9 @@ def nannies(client) -> list:
 
 
 def kill_one(client, dice: random.Random) -> bool:
-    alive = [nanny.pid for nanny in nannies(client) if nanny.pid]
+    # A nanny whose worker dies before it has begun gives up: kill those that are at work.
+    there = client.nthreads()
+    alive = [nanny.pid for nanny in nannies(client) if nanny.pid and nanny.worker_address in there]
     if not alive:
         return False
     with contextlib.suppress(ProcessLookupError):
@@ -164,7 +166,10 @@ def killed_while(client, work, moments: list[float], dice: random.Random):
         for moment in moments:
             if over.wait(moment):
                 return
-            hits.append(kill_one(client, dice))
+            while not kill_one(client, dice):
+                if over.wait(0.1):
+                    return
+            hits.append(1)
 
     thread = threading.Thread(target=killer)
     thread.start()
@@ -351,6 +356,7 @@ def campaign(kills: int) -> None:
                     assert weights(found) == straight[at], "other bits after kills"
                 hits, runs = hits + hit, runs + 1
                 slowest = max(slowest, time.monotonic() - began)
+                print(f"{hits} of {kills} workers killed, {runs} runs", flush=True)
     print(f"{hits} workers killed in {runs} runs, all with the same bits; slowest {slowest:.0f} s.")
 
 
