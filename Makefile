@@ -8,7 +8,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-browser test-lowest test-matrix test-shuffled test-alone coverage mutants \
-	lint docs dist bench fuzz tables clean
+	lint docs dist bench fuzz cluster tables clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -68,6 +68,9 @@ fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks u
 	PYTHONPATH=tests $(BIN)/python -W ignore tests/laws/test_extreme_numbers.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/data/test_kills.py $(or $(KILLS),50)
 	PYTHONPATH=tests $(BIN)/python tests/cli/test_damaged_files.py $(or $(DAMAGED),1000)
+
+cluster: .venv/.installed  ## kill workers of a Dask cluster (KILLS=200) and compare the bits
+	PYTHONPATH=tests $(BIN)/python -W ignore tests/cluster/test_workers.py $(or $(KILLS),200)
 
 tables: .venv/.installed  ## every command on the CSV files below FOLDER, beside scikit-learn's pipeline
 	PYTHONPATH=tests $(BIN)/python tests/real_tables.py $(FOLDER) $(ARGS)

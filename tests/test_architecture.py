@@ -49,7 +49,7 @@ LAYERS = [
     ],
     ["tiles"],
     ["kernels"],
-    ["summaries"],
+    ["summaries", "distributed"],
     ["results", "errors", "parameters", "mapreduce", "_jit", "_lazy", "_threads", "_deprecated"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
@@ -69,6 +69,8 @@ HOSTS = {
     "starlette": "play",
     "uvicorn": "play",
     "anywidget": "play",
+    "dask": "distributed",
+    "distributed": "distributed",
     # Machine code is kept as numba pickles it; `_jit.cache` reads whole files of the user only.
     "pickle": "_jit",
     "numba.cloudpickle": "_jit",

@@ -145,7 +145,10 @@ __all__ = [
     "write_report",
 ]
 
-__getattr__, __dir__ = lazily(globals(), _HOME)
+# What a lower room may ask for by name (see `_lazy.handed_down`).
+_HANDED_DOWN = {"fit_collection": "adaline.data.fitting.collections"}
+
+__getattr__, __dir__ = lazily(globals(), _HOME, _HANDED_DOWN)
 
 if TYPE_CHECKING:
     from adaline.certificates.separation.separation import Separability

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ from adaline.kernels.sums.classes import FLUSH
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, blocks_of, count, named, words
 from adaline.results import Array
-from adaline.tiles import FAINT, VAGUE, as_rows, check_finite
+from adaline.tiles import FAINT, VAGUE, as_rows, check_finite, is_dask
 
 Covariance = Literal["shared", "full", "diagonal"]
 COVARIANCE = replace(
@@ -100,9 +101,18 @@ class ClassMoments:
         weights: ArrayLike | None = None,
         covariance: Covariance = "shared",
     ) -> ClassMoments:
-        """Moments of one block: X (n, p) dense or CSR, codes (n,) the class 0..K-1 of each row."""
+        """Moments of one block: X (n, p) dense or CSR, codes (n,) the class 0..K-1 of each row.
+
+        Of dask arrays and DataFrames: the moments of all their blocks, merged.
+        """
         K = int(CLASSES("K", K))
         COVARIANCE("covariance", covariance)
+        if is_dask(X):
+            from adaline.distributed.collections import reduced
+
+            of = partial(_of_block, cls.of, K, covariance)
+            found: ClassMoments = reduced(of, X, codes, weights)
+            return found
         X, _, omega = as_rows(X, None, weights)
         if not X.shape[1]:
             raise ParameterError("X has no columns; class moments need at least one.")
@@ -274,6 +284,11 @@ class ClassMoments:
                 "moments of {} classes, {} features and {} covariance do not merge with those of "
                 "{} classes, {} features and {} covariance.".format(*ours, *theirs)
             )
+
+
+def _of_block(of: Any, K: int, covariance: Any, X: Any, codes: Any, weights: Any) -> Any:
+    """`of` with its other parameters given: a function that can travel to other processes."""
+    return of(X, codes, K, weights, covariance)
 
 
 def _of(

@@ -3,6 +3,10 @@
 Parts are merged like the digits of a binary counter: two parts of equal size become one of twice
 the size. What waits to be merged, a part for each 1 in the binary number of blocks seen, is all
 there is to remember; so a run can stop at any block and go on with the same bits.
+
+Who applies the function is an `Executor`: this process, a pool of processes, or the workers of a
+cluster (`adaline.distributed`). It may merge whole branches of the tree on the way, and so decides
+nothing about the bits.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -42,20 +46,27 @@ class Reduction(Generic[T]):
     ...     sums.push(letter)
     >>> sums.waiting, sums.total()
     (['((ab)(cd))', 'e'], '(((ab)(cd))e)')
+    >>> sums.push("(fg)", of=2)
+    Traceback (most recent call last):
+    ValueError: a branch of 2 parts does not begin at part 5 of the tree.
     """
 
     merge: Callable[[T, T], T]
     count: int = 0
     waiting: list[T] = field(default_factory=list)
 
-    def push(self, part: T) -> None:
-        """Take the next part."""
-        carries = self.count
+    def push(self, part: T, of: int = 1) -> None:
+        """Take the next part, or a branch of the tree: `of` parts, a power of two, merged."""
+        if self.count % of or of & (of - 1):
+            raise ValueError(
+                f"a branch of {of} parts does not begin at part {self.count} of the tree."
+            )
+        carries = self.count // of
         while carries & 1:
             part = self.merge(self.waiting.pop(), part)
             carries >>= 1
         self.waiting.append(part)
-        self.count += 1
+        self.count += of
 
     def total(self) -> T:
         """All parts together; more may still come."""
@@ -67,19 +78,50 @@ class Reduction(Generic[T]):
         return whole
 
 
+class Executor(Protocol):
+    """Who applies the function to the descriptors."""
+
+    def parts(
+        self,
+        function: Callable[[Any], Any],
+        descriptors: Iterator[Any],
+        merge: Callable[[Any, Any], Any],
+        start: int,
+    ) -> Iterator[tuple[Any, int]]:
+        """Parts in the order of the descriptors, and of how many descriptors each is.
+
+        The first descriptor is number `start` of the tree. A part of several is a branch: their
+        number is a power of two that divides the number of its first descriptor.
+        """
+        ...
+
+
+def branch(function: Callable[[D], T], merge: Callable[[T, T], T], descriptors: Iterable[D]) -> T:
+    """The merged parts of a branch of the tree, which holds as many descriptors as a power of two.
+
+    >>> branch(str, lambda a, b: f"({a}{b})", [1, 2, 3, 4])
+    '((12)(34))'
+    """
+    sums: Reduction[T] = Reduction(merge)
+    for descriptor in descriptors:
+        sums.push(function(descriptor))
+    return sums.total()
+
+
 def mapreduce(
     function: Callable[[D], T],
     descriptors: Iterable[D],
     merge: Callable[[T, T], T],
-    jobs: int = 1,
+    jobs: int | Executor = 1,
     progress: Callable[[T], None] | None = None,
     *,
     reduction: Reduction[T] | None = None,
     after: Callable[[Reduction[T]], None] | None = None,
+    check: Callable[[T], None] | None = None,
 ) -> T:
     """Apply a pure function to every descriptor and merge what it gives.
 
-    The answer has the same bits in this process and over any number of processes.
+    The answer has the same bits in this process, over any number of processes, and on any cluster.
 
     Parameters
     ----------
@@ -90,35 +132,59 @@ def mapreduce(
     descriptors : iterable
         What each call needs to find its rows; not the rows themselves.
     merge : callable
-        (earlier, later) -> both together. Called in this process.
-    jobs : int
-        Processes; 1 stays in this one.
+        (earlier, later) -> both together. A cluster calls it too, so that it must be picklable
+        there.
+    jobs : int or Executor
+        Processes; 1 stays in this one. Or who else does the work.
     progress : callable, optional
         Gets every part as it comes, in order.
     reduction : Reduction, optional
         Where to go on from: its `count` descriptors are skipped.
     after : callable, optional
         Gets the reduction after every part; may keep it, to go on from later.
+    check : callable, optional
+        Gets every part before it is merged, and raises where it cannot be what it should be.
 
     Examples
     --------
     >>> mapreduce(abs, [-1, 2, -3], int.__add__)
     6
     """
-    if jobs < 1:
-        raise ValueError(f"jobs is {jobs}; give a number of processes, 1 or more.")
     sums: Reduction[T] = Reduction(merge) if reduction is None else reduction
     rest = iter(descriptors)
     for _ in range(sums.count):
         next(rest, None)
-    parts = map(function, rest) if jobs == 1 else _in_processes(function, rest, jobs)
-    for part in parts:
-        sums.push(part)
+    for part, of in _executor(jobs).parts(function, rest, merge, sums.count):
+        if check is not None:
+            check(part)
+        sums.push(part, of)
         if progress is not None:
             progress(part)
         if after is not None:
             after(sums)
     return sums.total()
+
+
+def _executor(jobs: int | Executor) -> Executor:
+    if not isinstance(jobs, int):
+        return jobs
+    if jobs < 1:
+        raise ValueError(f"jobs is {jobs}; give a number of processes, 1 or more.")
+    return Here() if jobs == 1 else Processes(jobs)
+
+
+class Here:
+    """This process, a part after the other."""
+
+    def parts(
+        self,
+        function: Callable[[Any], Any],
+        descriptors: Iterator[Any],
+        merge: Callable[[Any, Any], Any],
+        start: int,
+    ) -> Iterator[tuple[Any, int]]:
+        """The parts in order."""
+        return ((function(descriptor), 1) for descriptor in descriptors)
 
 
 _function: Callable[[Any], Any] | None = None  # of a worker, sent once and not with every block
@@ -139,19 +205,32 @@ def _apply(descriptor: Any) -> Any:
     return _function(descriptor)
 
 
-def _in_processes(function: Callable[[D], T], descriptors: Iterator[D], jobs: int) -> Iterator[T]:
-    """The parts in the order of the descriptors, a few blocks ahead of who takes them."""
-    with ProcessPoolExecutor(
-        jobs, multiprocessing.get_context("spawn"), initializer=_begin, initargs=(function, jobs)
-    ) as pool:
-        flying: deque[Future[T]] = deque()
-        try:
-            for descriptor in descriptors:
-                flying.append(pool.submit(_apply, descriptor))
-                if len(flying) >= _AHEAD * jobs:
-                    yield flying.popleft().result()
-            while flying:
-                yield flying.popleft().result()
-        finally:
-            for future in flying:
-                future.cancel()
+@dataclass(frozen=True)
+class Processes:
+    """A pool of processes of this machine."""
+
+    jobs: int
+
+    def parts(
+        self,
+        function: Callable[[Any], Any],
+        descriptors: Iterator[Any],
+        merge: Callable[[Any, Any], Any],
+        start: int,
+    ) -> Iterator[tuple[Any, int]]:
+        """The parts in order, a few blocks ahead of who takes them."""
+        spawn, jobs = multiprocessing.get_context("spawn"), self.jobs
+        with ProcessPoolExecutor(
+            jobs, spawn, initializer=_begin, initargs=(function, jobs)
+        ) as pool:
+            flying: deque[Future[Any]] = deque()
+            try:
+                for descriptor in descriptors:
+                    flying.append(pool.submit(_apply, descriptor))
+                    if len(flying) >= _AHEAD * jobs:
+                        yield flying.popleft().result(), 1
+                while flying:
+                    yield flying.popleft().result(), 1
+            finally:
+                for future in flying:
+                    future.cancel()

@@ -32,6 +32,7 @@ from adaline.tiles import (
     exponents,
     first_mean,
     in_range,
+    is_dask,
     is_sparse,
     product_of,
     tile_rows,
@@ -101,7 +102,15 @@ class Moments:
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike | None = None, weights: ArrayLike | None = None) -> Moments:
-        """Moments of one block of rows: X (n, p) dense or CSR, y (n,) or (n, k) or None."""
+        """Moments of one block of rows: X (n, p) dense or CSR, y (n,) or (n, k) or None.
+
+        Of dask arrays and DataFrames: the moments of all their blocks, merged.
+        """
+        if is_dask(X):
+            from adaline.distributed.collections import reduced
+
+            found: Moments = reduced(cls.of, X, y, weights)
+            return found
         X, Y, omega = as_rows(X, y, weights)
         q = X.shape[1] + Y.shape[1]
         if q > _MOST:

@@ -47,6 +47,11 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is an array or table of Dask, which is told without loading Dask."""
+    return type(X).__module__.startswith("dask")
+
+
 def as_csr(X: Any) -> Any:
     """Sparse X as CSR without duplicates; X itself stays as it is.
 

@@ -13,7 +13,7 @@ from adaline.errors import refuse_beyond_memory
 from adaline.linalg import triangle_of
 from adaline.parameters import blocks_of, named
 from adaline.results import Array
-from adaline.tiles import as_rows, check_finite, exponents, first_mean, tiles
+from adaline.tiles import as_rows, check_finite, exponents, first_mean, is_dask, tiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,15 @@ class Triangle:
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike | None = None, weights: ArrayLike | None = None) -> Triangle:
-        """The triangle of one block of rows, dense or CSR, folded in tile by tile."""
+        """The triangle of one block of rows, dense or CSR, folded in tile by tile.
+
+        Of dask arrays and DataFrames: the triangle of all their blocks, merged.
+        """
+        if is_dask(X):
+            from adaline.distributed.collections import reduced
+
+            found: Triangle = reduced(cls.of, X, y, weights)
+            return found
         X, Y, omega = as_rows(X, y, weights)
         n, q = X.shape[0], X.shape[1] + Y.shape[1]
         if n == 0:

@@ -80,8 +80,9 @@ def test_a_missing_file_offers_one_that_looks_alike(tmp_path):
     (tmp_path / "train.csv").write_text("a,y\n1,2\n")
     with pytest.raises(DataError, match=r"no such file; did you mean .*train\.csv"):
         blocks(tmp_path / "trian.csv")
-    with pytest.raises(DataError, match="directory"):
-        blocks(tmp_path, format=".csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="no file is there"):
+        blocks(tmp_path / "empty", format=".csv")
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather"])

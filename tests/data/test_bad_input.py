@@ -53,6 +53,7 @@ CALLS = {
             "encoding": NONE,
             "header": NONE,
             "sheet": NONE,
+            "jobs": WHOLE,
         },
     ),
     "fit": (
@@ -68,6 +69,8 @@ CALLS = {
             "na": NONE | {"list", "tuple", "texts"},
             "use": NONE | {"list", "tuple"},
             "jobs": WHOLE,
+            "client": NONE,
+            "timeout": {"zero", "seven", "half", "inf", "huge"},
             "checkpoint": NONE | {"text"},
             "every": {"zero", "seven", "half", "inf", "huge"},
             "progress": NONE | {"function", "type"},

@@ -156,7 +156,7 @@ def looked_at(
     columns: Columns,
     *,
     beside: Sequence[str] = (),
-    jobs: int = 1,
+    jobs: Any = 1,
 ) -> Look:
     """What the columns are, and the encoding to learn with; levels not seen before are zeros."""
     from adaline.data import look  # with all that reads: not for a help text

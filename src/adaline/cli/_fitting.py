@@ -6,6 +6,7 @@ import importlib.util
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import adaline
 from adaline.cli import _choose, _learn
@@ -29,10 +30,12 @@ from adaline.cli._source import (
     title,
 )
 from adaline.cli._story import Story
-from adaline.data import Source
+from adaline.data import Source, cluster, workers
+from adaline.data.sharing import Spread
 
 _SMALL = 50  # rows from which on some are held out
 _STRATIFIED = 100_000  # rows up to which each class is shared out alike
+_MEASURED = 64  # blocks of files on a cluster whose held-out rows measure the quality
 _REPORTED = 2_000_000  # numbers of held-out rows that a report looks at, about
 
 
@@ -50,6 +53,8 @@ class Asked:
     settings: Sequence[str] = ()
     passes: int = 1
     jobs: int = 1
+    cluster: str | None = None
+    timeout: float = 300.0
     checkpoint: str | None = None
     exposure: str | None = None
     reading: Reading | None = None
@@ -76,29 +81,35 @@ class Asked:
     @property
     def by_blocks(self) -> bool:
         """Whether rows go block by block, however few they are."""
-        return self.jobs > 1 or self.checkpoint is not None or self.exposure is not None
+        large = self.jobs > 1 or self.cluster is not None
+        return large or self.checkpoint is not None or self.exposure is not None
 
 
 def run(asked: Asked, printer: Out) -> int:
     """Learn, and say what the result is worth."""
     _able(asked)
-    with interrupts(asked.checkpoint, asked.jobs):
-        _run(asked, printer)
+    with interrupts(asked.checkpoint, asked.jobs if asked.cluster is None else 2):
+        if asked.cluster is None:
+            _run(asked, printer, asked.jobs)
+        else:
+            with cluster(asked.cluster) as client:
+                _run(asked, printer, workers(client, asked.timeout))
     return 0
 
 
-def _run(asked: Asked, printer: Out) -> None:
+def _run(asked: Asked, printer: Out, jobs: Any) -> None:
     # A time may be learned from, too; a column that is ignored is still there to sort by.
     beside = {named for option, named in asked.named.items() if option != "--by-time"}
     ignore, unused = without(asked.columns.ignore or (), asked.by_time)
     beside |= {asked.by_time} if unused and asked.by_time else set()
-    source = opened(asked.data, ignore, [asked.target, *asked.named.values()], asked.reading)
+    needed = [asked.target, *asked.named.values()]
+    source = opened(asked.data, ignore, needed, asked.reading, jobs=jobs)
     known_column(source, asked.target)
     for option, named in asked.named.items():
         known_column(source, named, option)
         if named == asked.target:
             raise Usage(f"{option} {named!r} is the target; name another column.")
-    seen = looked_at(source, asked.target, asked.columns, beside=sorted(beside), jobs=asked.jobs)
+    seen = looked_at(source, asked.target, asked.columns, beside=sorted(beside), jobs=jobs)
     source = seen.encoding.prepare(source)
     counts = asked.exposure is not None
     choice = _choose.chosen(asked.model or ("poisson" if counts else None), source, asked.target)
@@ -110,7 +121,7 @@ def _run(asked: Asked, printer: Out) -> None:
         printer.common.seed,
         _share(asked, about),
         asked.columns.missing,
-        asked.jobs,
+        jobs,
         asked.checkpoint,
         asked.passes,
         exposure=asked.exposure,
@@ -218,6 +229,10 @@ def _able(asked: Asked) -> None:
         raise Usage(f"--threshold {asked.threshold}: expected a probability between 0 and 1.")
     if asked.threshold is not None and asked.costs is not None:
         raise Usage("--threshold and --costs say the same in two ways; give one of them.")
+    if asked.cluster is not None and (asked.jobs > 1 or asked.data == "-"):
+        raise Usage("--cluster has its own workers, which read files: no --jobs, and no stdin.")
+    if not asked.timeout >= 0:
+        raise Usage(f"--timeout {asked.timeout}: expected seconds, 0 or more.")
     for option, value in (("--jobs", asked.jobs), ("--passes", asked.passes)):
         if value < 1:
             raise Usage(f"{option} {value}: expected 1 or more.")
@@ -239,6 +254,8 @@ def _tested(
 ) -> tuple[Measured, bool]:
     """The quality on the rows held out, or on those learned from where none are; and which."""
     rows: Source = _learn.shared(source, plan, out=True) if plan.share else source
+    if not isinstance(plan.jobs, int):  # of a cluster: this process reads no more than it can
+        rows = Spread(rows, _MEASURED)
     with Progress(printer, doing="measuring the quality") as progress:
         tested = measured(
             found.model,

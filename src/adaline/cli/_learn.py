@@ -39,7 +39,7 @@ class Plan:
     seed: int
     share: float  # of the rows, held out
     missing: Any = "auto"
-    jobs: int = 1
+    jobs: Any = 1  # processes, or the workers of a cluster
     checkpoint: str | None = None
     passes: int = 1
     in_memory: bool = True

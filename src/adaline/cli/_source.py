@@ -35,6 +35,7 @@ def opened(
     keep: Sequence[str] = (),
     reading: Reading | None = None,
     only: Sequence[str] | None = None,
+    jobs: Any = 1,
 ) -> Source:
     """The rows of a file, `-` being stdin; without the columns to ignore, in the file's order.
 
@@ -42,7 +43,9 @@ def opened(
     stop the command then.
     """
     place = spooled() if path == "-" else path
-    options = {} if reading is None else reading.options()
+    options: dict[str, Any] = {} if reading is None else reading.options()
+    if jobs != 1:  # of many files
+        options["jobs"] = jobs
     source = blocks(place, **options)
     try:
         gone = ignored(ignore, source.names, keep)
@@ -112,6 +115,8 @@ def about_rows(source: Source) -> int | None:
     """
     if source.rows is not None:
         return int(source.rows)
+    if source.about is not None:  # of many files
+        return source.about
     if not os.path.isfile(path_of(source)):
         return None
     pieces = iter(source.descriptors())

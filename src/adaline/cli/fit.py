@@ -23,6 +23,8 @@ def fit(
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     passes: Whole = 1,
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
+    cluster: str | None = None,
+    timeout: float = 300.0,
     checkpoint: str | None = None,
     exposure: str | None = None,
     columns: Columns | None = None,
@@ -49,7 +51,8 @@ def fit(
     ----------
     data
         A file (CSV and other text tables, Excel, Parquet, Arrow, JSON, NDJSON, LIBSVM, npy, npz;
-        text also as .gz, .bz2, .xz or .zst), or - for stdin.
+        text also as .gz, .bz2, .xz or .zst), a folder or a pattern in quotes ('data/*.parquet'), a
+        URL, or - for stdin.
     target
         The column to learn.
     model
@@ -69,6 +72,11 @@ def fit(
         How many times to read a large file (learners that go row by row: perceptron, adaline, ...).
     jobs
         Processes that read and sum a large file.
+    cluster
+        A Dask cluster whose workers read and sum the files: tcp://HOST:8786 or tls://HOST:8786, the
+        path of a scheduler file, or local:4 for four processes of this machine.
+    timeout
+        Seconds without any worker of the cluster after which the command gives up.
     checkpoint
         A directory that keeps what was learned so far: after Ctrl-C or a crash the same command
         goes on from there.
@@ -108,6 +116,8 @@ def fit(
         set_ or (),
         passes,
         jobs,
+        cluster,
+        timeout,
         checkpoint,
         exposure,
         reading,

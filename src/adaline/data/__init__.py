@@ -15,12 +15,14 @@ _HOME = {
     "Prepared": "adaline.data.storing.model_files",
     "Source": "adaline.data.reading.source",
     "blocks": "adaline.data.reading.blocks",
+    "cluster": "adaline.distributed.clusters",
     "export": "adaline.data.storing.export",
     "describe": "adaline.data.storing.model_files",
     "fit": "adaline.data.fitting.fitting",
     "load": "adaline.data.storing.model_files",
     "Table": "adaline.data.tables",
     "table": "adaline.data.tables",
+    "workers": "adaline.distributed.workers",
     "Look": "adaline.data.columns.look",
     "look": "adaline.data.columns.look",
     "save": "adaline.data.storing.model_files",
@@ -34,6 +36,7 @@ __all__ = [
     "Source",
     "Table",
     "blocks",
+    "cluster",
     "describe",
     "export",
     "fit",
@@ -41,6 +44,7 @@ __all__ = [
     "look",
     "save",
     "table",
+    "workers",
 ]
 
 __getattr__, __dir__ = lazily(globals(), _HOME)
@@ -54,3 +58,5 @@ if TYPE_CHECKING:
     from adaline.data.storing.export import export
     from adaline.data.storing.model_files import Prepared, describe, load, save
     from adaline.data.tables import Table, table
+    from adaline.distributed.clusters import cluster
+    from adaline.distributed.workers import workers

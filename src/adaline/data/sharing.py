@@ -37,10 +37,34 @@ class Share(Source):
             chosen = _by_class(block, self.by, piece.index, self.seed, self.share, chosen)
         return _some(block, chosen if self.out else ~chosen)
 
+    def for_reading(self) -> Source:
+        """The source without its list of pieces, shared out in the same way."""
+        return Share(self.source.for_reading(), self.seed, self.share, self.out, self.by)
+
     @property
     def fingerprint(self) -> str:
         """Of the source and of how it is shared out."""
         return f"{self.source.fingerprint} {self.seed} {self.share!r} {self.out} {self.by}"
+
+
+class Spread(Source):
+    """Some blocks of a source, at most so many, spread over it."""
+
+    def __init__(self, source: Source, most: int) -> None:
+        self.source, self.most = source, most
+        self.name, self.names, self.kinds = source.name, source.names, source.kinds
+        self.notes = source.notes
+
+    def descriptors(self) -> Iterable[Any]:
+        """Some of the pieces of the source."""
+        pieces = list(self.source.descriptors())
+        if len(pieces) <= self.most:
+            return pieces
+        return [pieces[k * len(pieces) // self.most] for k in range(self.most)]
+
+    def read(self, piece: Any) -> Block:
+        """The rows of a piece."""
+        return self.source.read(piece)
 
 
 def _by_class(

@@ -193,7 +193,7 @@ def table(
     return Table(target, with_means(encoding, learned), learned, Share(rows, seed, share, True, by))
 
 
-def with_means(encoding: Encoding, rows: Source, jobs: int = 1) -> Encoding:
+def with_means(encoding: Encoding, rows: Source, jobs: Any = 1) -> Encoding:
     """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
     filled = [entry.name for entry in encoding.inputs if entry.mean is not None]
     if not filled:

@@ -159,6 +159,13 @@ class Regressor(RegressorMixin, Learner):
         """Take what was learned; the certificate speaks of the weights as delivered."""
         self._deliver(delivered(fit, dtype), dtype)
 
+    def _take_dtype(self, dtype: Any, column: bool) -> None:
+        """Deliver what was learned from sums as rows of this dtype would; of a column of targets,
+        as of several.
+        """
+        self._one_target = self._one_target and not column
+        self._accept(self.fit_, dtype)
+
     def _deliver(self, fit: Fit, dtype: Any) -> None:
         super()._deliver(fit, dtype)
         if self._one_target:

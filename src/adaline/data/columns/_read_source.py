@@ -17,7 +17,7 @@ class ReadSource(Source):
     def __init__(self, source: Source, entries: Sequence[Input], na: Sequence[str]) -> None:
         self.source, self.entries, self.na = source, tuple(entries), tuple(na)
         self.name, self.names, self.rows = source.name, source.names, source.rows
-        self.again, self.notes = source.again, source.notes
+        self.again, self.notes, self.about = source.again, source.notes, source.about
         self.text: Any = getattr(source, "text", None)  # what says how large a file of text is
         kinds: dict[str, Kind] = dict(zip(source.names, source.kinds, strict=True))
         for entry in entries:
@@ -32,6 +32,10 @@ class ReadSource(Source):
     def read(self, piece: Piece) -> Block:
         """The rows of a piece."""
         return read_block(self.entries, self.source.read(piece), self.na)
+
+    def for_reading(self) -> Source:
+        """The source without its list of pieces, read in the same way."""
+        return ReadSource(self.source.for_reading(), self.entries, self.na)
 
     def head(self) -> Block:
         """The first rows."""

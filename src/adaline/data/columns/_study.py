@@ -160,7 +160,7 @@ def _facts(source: Source, wanted: Wanted, asked: Asked, head: Block | None) -> 
     inputs = [name for name in wanted.text if name != asked.target]
     if not source.again and head is not None and not (inputs or wanted.numbers or wanted.dates):
         return facts_of_block(head, wanted)  # the target alone: its first rows must tell
-    look = functools.partial(facts_of, source=source, wanted=wanted)
+    look = functools.partial(facts_of, source=source.for_reading(), wanted=wanted)
     add: Callable[[Facts, Facts], Facts] = operator.add
     return mapreduce(look, source.descriptors(), add, asked.jobs)
 

@@ -42,6 +42,7 @@ from adaline.data.reading.checks import (
 from adaline.data.reading.notations import read as read_levels
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError, DataWarning
+from adaline.mapreduce import Executor
 from adaline.results import Array
 
 __all__ = ["Encoding", "Input"]
@@ -141,7 +142,7 @@ class Encoding:
         use: Sequence[str] | None = None,
         ignore: Sequence[str] | None = None,
         formula: str | None = None,
-        jobs: int = 1,
+        jobs: int | Executor = 1,
     ) -> Encoding:
         """The encoding of all columns but the target; no pass where all are plain numbers.
 

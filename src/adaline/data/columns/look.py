@@ -19,6 +19,7 @@ from adaline.data.columns.options import MOST_LEVELS, Missing, Unknown, asked_fo
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
 from adaline.data.reading.source import Block, Column
+from adaline.mapreduce import Executor
 
 _EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each
 _ALIKE = 0.999  # correlation of columns that say nearly the same
@@ -133,7 +134,7 @@ def look(
     use: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     formula: str | None = None,
-    jobs: int = 1,
+    jobs: int | Executor = 1,
 ) -> Look:
     """What each column of a table is, and what a fit would do with it and why.
 

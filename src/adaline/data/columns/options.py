@@ -18,6 +18,7 @@ from adaline.data.reading.checks import (
     check_whole,
 )
 from adaline.errors import DataError
+from adaline.mapreduce import Executor
 
 Missing = Literal["refuse", "drop", "mean", "auto"]
 Unknown = Literal["refuse", "zeros"]
@@ -38,7 +39,7 @@ class Asked:
     na: tuple[str, ...] = ()
     use: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    jobs: int = 1
+    jobs: int | Executor = 1
 
     @property
     def merged_below(self) -> int:

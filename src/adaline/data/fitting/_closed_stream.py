@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.class_moments import ClassMoments
-from adaline.data.fitting._passes import Part, Passes, Rows, class_array, union
+from adaline.data.fitting._passes import Passes, RowReader, class_array, union
 from adaline.data.fitting._refined_stream import ENOUGH, refined
+from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import DataError
@@ -83,12 +84,12 @@ def _class_moments_among(m: ClassMoments, places: NDArray[np.int64], K: int) -> 
 class MomentsOf:
     """Moments of a block of numbers."""
 
-    rows: Rows
+    rows: RowReader
 
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "F", check=False)
         try:
-            m = Moments.of(X, y)
+            m = Moments.of(X, y, self.rows.weights(block) if self.rows.weighted else None)
         except ValueError:  # the sums tell, which saves a pass
             self.rows.numbers(block, "F")
             raise
@@ -99,33 +100,35 @@ class MomentsOf:
 class IndicatorMomentsOf:
     """Moments of a block with an indicator for each class."""
 
-    rows: Rows
+    rows: RowReader
 
     def __call__(self, block: Block) -> Part:
         X, labels, codes = self.rows.labels(block, "F")
         Y = np.zeros((len(codes), len(labels)))
         Y[np.arange(len(codes)), codes] = 1.0
-        return Part(len(codes), Labelled(labels, _checked(Moments.of(X, Y), self.rows)))
+        m = Moments.of(X, Y, self.rows.weights(block) if self.rows.weighted else None)
+        return Part(len(codes), Labelled(labels, _checked(m, self.rows)))
 
 
 @dataclass(frozen=True)
 class ClassMomentsOf:
     """Means and scatter of the classes of a block."""
 
-    rows: Rows
+    rows: RowReader
     covariance: Any
 
     def __call__(self, block: Block) -> Part:
         X, labels, codes = self.rows.labels(block, "C")
-        m = ClassMoments.of(X, codes, len(labels), covariance=self.covariance)
+        omega = self.rows.weights(block) if self.rows.weighted else None
+        m = ClassMoments.of(X, codes, len(labels), omega, self.covariance)
         if not np.isfinite(m.spread).all():
             raise DataError("sums over a column leave the range of float64; rescale it.")
         return Part(len(codes), Labelled(labels, m))
 
 
-def _checked(m: Moments, rows: Rows) -> Moments:
+def _checked(m: Moments, rows: RowReader) -> Moments:
     if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
-        names = (*rows.encoding.names, rows.target)
+        names = (*rows.names, rows.target)
         j = int(np.argmin(np.isfinite(np.diag(m.scatter))))
         raise DataError(
             f"sums over the column {names[min(j, len(names) - 1)]!r} leave the range of float64; "
@@ -138,7 +141,7 @@ def _plus(a: Any, b: Any) -> Any:
     return a + b
 
 
-def regress(model: Any, passes: Passes, rows: Rows) -> Any:
+def regress(model: Any, passes: Passes, rows: RowReader) -> Any:
     """LeastSquares and Ridge from moments of all blocks; hard ones get more passes."""
     try:
         learn = model.fit_moments
@@ -146,9 +149,11 @@ def regress(model: Any, passes: Passes, rows: Rows) -> Any:
         raise ValueError(str(error)) from None
     m = passes.sums("moments", MomentsOf(rows), _plus)
     learn(m)
-    criterion, stopped = model._refinement(), model.fit_.stopped
+    criterion = model._refinement() if m.targets == 1 else None
+    stopped = model.fit_.stopped
     short = model.fit_.certificate.evidence.get("digits", 0.0) < ENOUGH
-    if criterion is not None and short and passes.source.again:
+    plain = not rows.weighted and passes.source.again
+    if criterion is not None and short and plain:
         better = refined(m, passes, rows, *criterion)
         if better is not None:
             rule = stopped.partition(". ")[0] + ". " if ". " in stopped else ""
@@ -158,7 +163,7 @@ def regress(model: Any, passes: Passes, rows: Rows) -> Any:
     return model
 
 
-def linear_machine(model: Any, passes: Passes, rows: Rows) -> Any:
+def linear_machine(model: Any, passes: Passes, rows: RowReader) -> Any:
     """LeastSquaresClassifier: targets ±1 for two classes, 0 and 1 for more."""
     found: Labelled = passes.sums("moments", IndicatorMomentsOf(rows), _plus)
     m = found.value
@@ -186,7 +191,7 @@ def _signed(m: Moments) -> Moments:
     )
 
 
-def gaussian(model: Any, passes: Passes, rows: Rows) -> Any:
+def gaussian(model: Any, passes: Passes, rows: RowReader) -> Any:
     """GaussianClassifier from the means and scatter of the classes."""
     if model.shrinkage == "auto":
         raise ValueError(

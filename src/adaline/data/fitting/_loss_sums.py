@@ -5,6 +5,7 @@ A sample spread over the source gives units, fixed for all passes, and a start.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -12,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline.data.fitting._passes import Part, Rows, class_array, union
-from adaline.data.reading.source import Block, Piece, Source
+from adaline.data.fitting._passes import Both, Passes, Reader, RowReader, class_array, union
+from adaline.data.fitting._returned import Part, check_returned
+from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import DataError
 from adaline.losses.logistic import Logistic
 from adaline.losses.poisson import Poisson
+from adaline.mapreduce import mapreduce
 from adaline.objective import Loss, Objective
 from adaline.procedures.newton.newton import newton
 from adaline.procedures.newton.pass_sums import Sums
@@ -26,7 +29,8 @@ from adaline.tiles import is_sparse
 
 _SAMPLE, _MOST = 65536, 2**24  # rows of a sample, at least; and numbers, at most
 _SHARE = 16  # every so many-th row, where that is more
-_SPREAD = 8  # every so many-th block is looked into, and four at least
+_SPREAD = 8  # every so many-th block is looked into, four at least,
+_LOOKED_INTO = 512  # and so many at most
 _NONE = np.empty(0)
 
 Read = tuple[Any, tuple[Any, ...], NDArray[Any], Array]  # X, labels, codes or counts, offset
@@ -37,7 +41,7 @@ class Targets(Protocol):
 
     loss: Loss
 
-    def read(self, rows: Rows, block: Block, order: Any) -> Read:
+    def read(self, rows: RowReader, block: Block, order: Any) -> Read:
         """X, the labels in the block, the target of each row, and the offset (n,) or (0,)."""
         ...
 
@@ -65,7 +69,7 @@ class Classes:
 
     loss: Loss = Logistic()
 
-    def read(self, rows: Rows, block: Block, order: Any) -> Read:
+    def read(self, rows: RowReader, block: Block, order: Any) -> Read:
         X, labels, codes = rows.labels(block, order)
         return X, labels, codes, _NONE
 
@@ -90,7 +94,7 @@ class Counts:
 
     loss: Loss = Poisson()
 
-    def read(self, rows: Rows, block: Block, order: Any) -> Read:
+    def read(self, rows: RowReader, block: Block, order: Any) -> Read:
         X, counts, offset = rows.counts(block, order)
         return X, (), counts, offset
 
@@ -145,7 +149,7 @@ class SumsOf:
     """Sums at theta of a block, in fixed units."""
 
     targets: Targets
-    rows: Rows
+    rows: RowReader
     start: Start
     theta: Array
     intercept: bool
@@ -159,7 +163,8 @@ class SumsOf:
             return Part(len(target), Found(Sums.nothing(*self.theta.shape), strange))
         target = self.targets.coded(target, labels, known)
         units = units_of(self.targets, self.start, self.intercept)
-        loss = replace(units, X=X, target=target, offset=offset)
+        omega = self.rows.weights(block)
+        loss = replace(units, X=X, target=target, omega=omega, offset=offset)
         top = self.top if len(self.top) else _top(X, self.start)
         return Part(len(target), Found(Sums.of(loss, self.theta, top)))
 
@@ -182,20 +187,21 @@ def _top(X: Any, start: Start) -> Array:
 
 
 def begin(
-    source: Source, rows: Rows, targets: Targets, model: Any, known: tuple[Any, ...]
+    passes: Passes, rows: RowReader, targets: Targets, model: Any, known: tuple[Any, ...]
 ) -> Start:
     """Units from rows spread over the source, and the minimum of their loss."""
-    parts, share = _sample(source, rows, targets)
+    parts, share = _sample(passes, rows, targets)
     every = known
-    for _, labels, _, _ in parts:
-        every = union(every, labels)
-    stack: Any = sparse.vstack if is_sparse(parts[0][0]) else np.concatenate
-    X = stack([X for X, _, _, _ in parts])
+    for part in parts:
+        every = union(every, part.labels)
+    stack: Any = sparse.vstack if is_sparse(parts[0].X) else np.concatenate
+    X = stack([part.X for part in parts])
     X = X.tocsr() if is_sparse(X) else X
-    target = np.concatenate([targets.coded(t, labels, every) for _, labels, t, _ in parts])
-    offset = np.concatenate([offset for _, _, _, offset in parts])
+    target = np.concatenate([targets.coded(part.target, part.labels, every) for part in parts])
+    offset = np.concatenate([part.offset for part in parts])
+    omega = np.concatenate([part.omega for part in parts])
     alpha, intercept = float(model.alpha) * share, bool(model.fit_intercept)
-    rest = target, _NONE, alpha, intercept
+    rest = target, omega, alpha, intercept
     loss = Objective.of(targets.loss, X, *rest, K=targets.outputs(every), offset=offset)
     if not np.isfinite(loss.length).all():
         raise DataError("sums over a column leave the range of float64; rescale it.")
@@ -207,22 +213,55 @@ def begin(
     return Start(theta, plain, loss.scale, loss.shift, every)
 
 
-def _sample(source: Source, rows: Rows, targets: Targets) -> tuple[list[Read], float]:
-    """Rows from blocks spread over the source, and which share of all rows they are."""
-    pieces: list[Piece] = list(source.descriptors())
-    some = max(4, len(pieces) // _SPREAD)
-    places = np.unique(np.linspace(0, len(pieces) - 1, some).astype(int))
-    parts: list[Read] = []
-    seen = kept = 0
-    for k in places.tolist():
-        X, found, target, offset = targets.read(rows, source.read(pieces[k]), "C")
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Some rows of a block, and how many it has."""
+
+    X: Any
+    labels: tuple[Any, ...]
+    target: NDArray[Any]
+    offset: Array
+    omega: Array
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class SampleOf:
+    """Every so many-th row of a block, where so many blocks of so many are looked into."""
+
+    targets: Targets
+    rows: RowReader
+    looked_into: int
+    blocks: int
+
+    def __call__(self, block: Block) -> Part:
+        X, found, target, offset = self.targets.read(self.rows, block, "C")
+        omega = self.rows.weights(block)
         n, p = X.shape
-        about = n * len(pieces)
+        about = n * self.blocks
         wanted = min(max(_SAMPLE, about // _SHARE), max(_MOST // (p + 1), 1024))
-        every = max(1, n * len(places) // wanted)
-        parts.append((X[::every], found, target[::every], offset[::every]))
-        seen, kept = seen + n, kept + len(target[::every])
-    if not kept:
+        k = max(1, n * self.looked_into // wanted)
+        some = X[::k], found, target[::k], offset[::k], omega[::k]
+        return Part(len(some[2]), (Sampled(*some, n),))
+
+
+def _sample(passes: Passes, rows: RowReader, targets: Targets) -> tuple[list[Sampled], float]:
+    """Rows from blocks spread over the source, and which share of all rows they are."""
+    source = passes.source
+    pieces: list[Any] = list(source.descriptors())
+    some = min(max(4, len(pieces) // _SPREAD), _LOOKED_INTO)
+    places = np.unique(np.linspace(0, len(pieces) - 1, some).astype(int)).tolist()
+    function = SampleOf(targets, rows, len(places), len(pieces))
+    whole = mapreduce(
+        Reader(source.for_reading(), function),
+        [pieces[k] for k in places],
+        Both(operator.add),
+        passes.jobs,
+        check=None if passes.jobs == 1 else check_returned,
+    )
+    parts: list[Sampled] = list(whole.value)
+    if not whole.rows:
         raise DataError(f"{source.name}: no rows are left to learn from.")
+    seen = sum(part.rows for part in parts)
     whole_rows = source.rows or seen * len(pieces) / len(places)
-    return parts, kept / whole_rows
+    return parts, whole.rows / whole_rows

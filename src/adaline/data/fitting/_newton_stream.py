@@ -5,6 +5,7 @@ The steps are those of `procedures.newton.few_passes`; here are passes, checkpoi
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ from adaline.data.fitting._loss_sums import (
     begin,
     units_of,
 )
-from adaline.data.fitting._passes import Passes, Rows, class_array, union
+from adaline.data.fitting._passes import Passes, RowReader, class_array, union
 from adaline.errors import DataError, SeparableError
 from adaline.objective import MANY
 from adaline.procedures.newton.few_passes import newton_in_passes
@@ -34,7 +35,7 @@ class _NewLabels(Exception):
     """A pass met labels that nobody knew of."""
 
 
-def logistic(model: Any, passes: Passes, rows: Rows, classes: Any) -> Any:
+def logistic(model: Any, passes: Passes, rows: RowReader, classes: Any) -> Any:
     """LogisticRegression on a source that can be read again."""
     if isinstance(model.alpha, str):
         raise ValueError(
@@ -52,19 +53,19 @@ def logistic(model: Any, passes: Passes, rows: Rows, classes: Any) -> Any:
             f"after {fit.steps} steps the weights still grow: the classes seem separable but for "
             "ties, and then maximum likelihood has no finite weights; give alpha > 0."
         )
-    model._take_newton(fit, len(rows.encoding.names), class_array(labels, rows.target))
+    model._take_newton(fit, len(rows.names), class_array(labels, rows.target))
     return model
 
 
-def poisson(model: Any, passes: Passes, rows: Rows) -> Any:
+def poisson(model: Any, passes: Passes, rows: RowReader) -> Any:
     """PoissonRegression on a source that can be read again."""
     fit, _ = _minimum(model, passes, rows, Counts(), ())
-    model._take_newton(fit, len(rows.encoding.names))
+    model._take_newton(fit, len(rows.names))
     return model
 
 
 def _minimum(
-    model: Any, passes: Passes, rows: Rows, targets: Targets, known: tuple[Any, ...]
+    model: Any, passes: Passes, rows: RowReader, targets: Targets, known: tuple[Any, ...]
 ) -> tuple[NewtonFit, tuple[Any, ...]]:
     """The fit, and all labels; it begins anew where a pass meets labels that nobody knew of."""
     model._check_parameters()
@@ -73,13 +74,13 @@ def _minimum(
             f"{passes.source.name} can be read once only, and {type(model).__name__} needs a few "
             "passes; save it to a file first."
         )
-    p = len(rows.encoding.names)
+    p = len(rows.names)
     if p > MANY:
         raise DataError(f"{p} columns are too many for passes of Newton; {MANY} is the most.")
     while True:
         name = f"start {len(known)}"
         if name not in passes.done:
-            passes.keep(name, begin(passes.source, rows, targets, model, known))
+            passes.keep(name, begin(passes, rows, targets, model, known))
         start = passes.done[name]
         run = _Run(passes, rows, targets, start, bool(model.fit_intercept))
         units = units_of(targets, start, run.intercept).with_penalty(float(model.alpha))
@@ -98,7 +99,7 @@ class _Run:
     """Passes of one descent, counted, so that a checkpoint finds them again."""
 
     passes: Passes
-    rows: Rows
+    rows: RowReader
     targets: Targets
     start: Start
     intercept: bool
@@ -111,7 +112,7 @@ class _Run:
         name = f"newton {len(self.start.labels)} {self.count}"
         self.count += 1
         function = SumsOf(self.targets, self.rows, self.start, theta, self.intercept, self.top)
-        found: Found = self.passes.sums(name, function, lambda a, b: a + b)
+        found: Found = self.passes.sums(name, function, operator.add)
         if found.strange:
             self.labels = union(self.start.labels, found.strange)
             raise _NewLabels

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.of_blocks import column_of, missing_in
-from adaline.data.reading.source import Block, Piece, Source
-from adaline.data.storing.checkpoint import Checkpoint, storable
+from adaline.data.fitting._returned import Part, check_returned
+from adaline.data.reading.source import Block, Source
+from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
 from adaline.losses.poisson import LARGEST_OFFSET
-from adaline.mapreduce import Reduction, mapreduce
+from adaline.mapreduce import Executor, Reduction, mapreduce
 from adaline.results import Array
 
 Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known
 _MOST_CLASSES = 1000
-
-
-@storable
-@dataclass(frozen=True)
-class Part:
-    """What a block, or several, came to: how many rows, and the sum."""
-
-    rows: int
-    value: Any
 
 
 @dataclass(frozen=True)
@@ -38,11 +30,21 @@ class Reader:
     source: Source | None
     function: Callable[[Block], Part]
 
-    def __call__(self, item: Piece | Block) -> Part:
+    def __call__(self, item: Any) -> Part:
         if isinstance(item, Block):
             return self.function(item)
         assert self.source is not None
         return self.function(self.source.read(item))
+
+
+@dataclass(frozen=True)
+class Both:
+    """The merge of two parts; it can travel to other processes."""
+
+    merge: Callable[[Any, Any], Any]
+
+    def __call__(self, a: Part, b: Part) -> Part:
+        return Part(a.rows + b.rows, self.merge(a.value, b.value))
 
 
 @dataclass
@@ -50,7 +52,7 @@ class Passes:
     """A run over one source: passes already summed are remembered, the present one is saved."""
 
     source: Source
-    jobs: int = 1
+    jobs: int | Executor = 1
     progress: Progress | None = None
     checkpoint: Checkpoint | None = None
     done: dict[str, Any] = field(default_factory=dict)
@@ -79,9 +81,7 @@ class Passes:
         if name in self.done:
             return self.done[name]
 
-        def both(a: Part, b: Part) -> Part:
-            return Part(a.rows + b.rows, merge(a.value, b.value))
-
+        both = Both(merge)
         reduction: Reduction[Part] = Reduction(both)
         if self.present is not None and self.present["pass"] == name:
             reduction = Reduction(both, self.present["count"], list(self.present["waiting"]))
@@ -98,13 +98,14 @@ class Passes:
         again = self.source.again
         items: Iterable[Any] = self.source.descriptors() if again else self.source
         whole = mapreduce(
-            Reader(self.source if again else None, function),
+            Reader(self.source.for_reading() if again else None, function),
             items,
             both,
             self.jobs if again else 1,
             tell,
             reduction=reduction,
             after=keep if self.checkpoint else None,
+            check=None if self.jobs == 1 else check_returned,
         )
         if whole.rows == 0:
             raise DataError(f"{self.source.name}: no rows are left to learn from.")
@@ -127,6 +128,41 @@ class Passes:
             self.progress(rows, self.source.rows)
 
 
+class RowReader(Protocol):
+    """Blocks to X, targets and weights: of tables, or of arrays that came with their targets."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns of X."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """What to call the target."""
+        ...
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        ...
+
+    def weights(self, block: Any) -> Array:
+        """Of the rows; empty where all count the same."""
+        ...
+
+    def numbers(self, block: Any, order: Any, check: bool = True) -> tuple[Any, Array]:
+        """X and a target of numbers; without `check`, X may hold infinities and NaN."""
+        ...
+
+    def counts(self, block: Any, order: Any) -> tuple[Any, Array, Array]:
+        """X, a target that is not negative, and the logarithm of the exposure, empty without."""
+        ...
+
+    def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
+        """X, the labels in the block (sorted), and which of them each row has."""
+        ...
+
+
 @dataclass(frozen=True)
 class Rows:
     """Blocks to X and the target column; encoding, target and exposure are those of the fit."""
@@ -135,6 +171,20 @@ class Rows:
     target: str
     exposure: str | None = None
     source: str = "the data"  # for messages
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns of X."""
+        return self.encoding.names
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights: those of files count the same."""
+        return False
+
+    def weights(self, block: Block) -> Array:
+        """Of the rows; empty where all count the same."""
+        return np.empty(0)
 
     def numbers(self, block: Block, order: Any, check: bool = True) -> tuple[Any, Array]:
         """X and a target of numbers; without `check`, X may hold infinities and NaN."""
@@ -233,14 +283,14 @@ def _coded(values: NDArray[Any], target: str) -> tuple[tuple[Any, ...], NDArray[
             count = np.bincount(places)
             found = np.flatnonzero(count)
             codes = np.cumsum(count > 0)[places] - 1
-            return tuple(int(low) + int(k) for k in _few(found, target)), codes
+            return tuple(int(low) + int(k) for k in few(found, target)), codes
     found, codes = np.unique(values, return_inverse=True)
     whole = np.isfinite(found).all() and np.array_equal(found, np.floor(found))
-    labels = [int(v) if whole else float(v) for v in _few(found, target)]
+    labels = [int(v) if whole else float(v) for v in few(found, target)]
     return tuple(labels), codes.astype(np.int64)
 
 
-def _few(found: NDArray[Any], target: str) -> NDArray[Any]:
+def few(found: NDArray[Any], target: str) -> NDArray[Any]:
     if len(found) > _MOST_CLASSES:
         raise DataError(
             f"the target {target!r} has more than {_MOST_CLASSES} different values, which are no "

@@ -7,6 +7,7 @@ instead, and one more bounds how nearly it inverts.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,8 @@ from adaline.certificates.digits import (
     contraction_of_rows,
     in_users_units,
 )
-from adaline.data.fitting._passes import Part, Passes, Rows
+from adaline.data.fitting._passes import Passes, RowReader
+from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.kernels.double_double import double_double
@@ -73,7 +75,7 @@ class Gradient:
 class GradientOf:
     """The gradient of a block at theta + low, in the units of the normal equations."""
 
-    rows: Rows
+    rows: RowReader
     scale: Array
     theta: Array
     low: Array
@@ -90,7 +92,7 @@ class GradientOf:
 class TriangleOf:
     """The triangle of a block; one row of zeros and no weight where it is empty."""
 
-    rows: Rows
+    rows: RowReader
 
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "C")
@@ -103,7 +105,7 @@ class TriangleOf:
 class ContractionOf:
     """B'B of a block, B = ((x - mean) W, 1 / sqrt(n))."""
 
-    rows: Rows
+    rows: RowReader
     scale: Array
     mean: Array
     W: Array
@@ -124,7 +126,7 @@ class ContractionOf:
 
 
 def refined(
-    m: Moments, passes: Passes, rows: Rows, ridge: float | Array, intercept: bool
+    m: Moments, passes: Passes, rows: RowReader, ridge: float | Array, intercept: bool
 ) -> ClosedFit | None:
     """The solution to the digits that float64 can hold, or None where columns depend on others."""
     if m.rows < m.p + intercept and not np.all(ridge > 0):
@@ -138,9 +140,9 @@ def refined(
 
 
 def _by_triangle(
-    m: Moments, passes: Passes, rows: Rows, ridge: float | Array, intercept: bool
+    m: Moments, passes: Passes, rows: RowReader, ridge: float | Array, intercept: bool
 ) -> Normal | None:
-    t: Triangle = passes.sums("triangle", TriangleOf(rows), lambda a, b: a + b)
+    t: Triangle = passes.sums("triangle", TriangleOf(rows), operator.add)
     unit = in_unit_columns(m, intercept)
     t, p = t.in_units(unit.exponent), m.p
     R = (t.centred() if intercept else t.about_zero())[:p, :p]
@@ -152,14 +154,14 @@ def _by_triangle(
         return None
     scale = np.ldexp(1.0, -unit.exponent)
     measure = ContractionOf(rows, scale, unit.mean, W, unit.weight, intercept)
-    K = symmetric(passes.sums("contraction", measure, lambda a, b: a + b))
+    K = symmetric(passes.sums("contraction", measure, operator.add))
     lengths = np.sqrt(np.diag(unit.scatter)[:p]) + unit.rounding[:p]
     size = tile_rows(p + 1)
     alpha = contraction_of_rows(K, W, lengths, D, size + m.rows // size + 64)
     return Normal(unit, D, W, alpha, condition(R), intercept, from_moments=False)
 
 
-def _corrected(normal: Normal, passes: Passes, rows: Rows) -> ClosedFit:
+def _corrected(normal: Normal, passes: Passes, rows: RowReader) -> ClosedFit:
     """w <- w + W W'g until the bounds are small enough, or no longer shrink."""
     m, p, lanes = normal.m, normal.m.p, double_double.LANES
     theta, lengths = first_guess(normal), target_lengths(normal)
@@ -168,7 +170,7 @@ def _corrected(normal: Normal, passes: Passes, rows: Rows) -> ClosedFit:
     while True:
         count += 1
         at = GradientOf(rows, scale, theta[:, 0], low[:, 0])
-        sums = passes.sums(f"residuals {count}", at, lambda a, b: a + b)
+        sums = passes.sums(f"residuals {count}", at, operator.add)
         merges = max(sums.blocks.bit_length(), 1)
         additions = m.rows // lanes + (lanes + 16) * merges + sums.blocks
         found = sums.g[:, None], sums.low[:, None], np.full(1, sums.squares)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.fitting._passes import Part, Passes, Rows, class_array, union
+from adaline.data.fitting._passes import Passes, Rows, class_array, union
+from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block, Piece
 from adaline.errors import DataError
 

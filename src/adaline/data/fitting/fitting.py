@@ -30,10 +30,12 @@ from adaline.data.reading.checks import (
 )
 from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
+from adaline.distributed.workers import TIMEOUT, Workers
 from adaline.errors import DataError
 from adaline.estimators.declarations import is_public, names_with
+from adaline.mapreduce import Executor
 
-_FORMAT = 2  # of what checkpoints hold; another number refuses those of older versions
+_FORMAT = 3  # of what checkpoints hold; another number refuses those of older versions
 _CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
 
 
@@ -49,7 +51,9 @@ def fit(
     na: Sequence[str] | None = None,
     use: Sequence[str] | None = None,
     formula: str | None = None,
-    jobs: int = 1,
+    jobs: int | Executor = 1,
+    client: Any = None,
+    timeout: float = TIMEOUT,
     checkpoint: Any = None,
     every: float = 2.0,
     progress: Progress | None = None,
@@ -71,6 +75,7 @@ def fit(
     estimator : estimator
         One of the above; it is fitted in place and returned.
     source : path, table, array, iterable, or what `blocks` gave
+        A path may be a folder, a pattern such as "data/*.parquet", a URL, or a list of paths.
     target : str
         The name of the column to learn.
     encoding : Encoding, optional
@@ -88,6 +93,11 @@ def fit(
     jobs : int
         Processes that read and sum; the answer has the same bits with any number of them.
         Learners that take the rows in their order need one.
+    client : distributed.Client, optional
+        Of a Dask cluster whose workers read and sum the files, which must have the same paths or
+        URLs there. The answer has the same bits as without it, and so it has when workers die.
+    timeout : float
+        Seconds without any worker after which a run on a cluster ends with TimeoutError.
     checkpoint : path, optional
         A directory. After a crash the same call goes on from the last block that was saved, and
         ends with the same bits as a run without a crash.
@@ -134,7 +144,10 @@ def fit(
     _check(target, encoding, columns, missing, *reading, jobs, checkpoint, every, progress, passes)
     check_labels("classes", classes)
     check_whole("seed", seed, 0)
-    source = blocks(source)
+    who = _executor(client, timeout, jobs, name, way)
+    source = blocks(source, jobs=who)
+    if not isinstance(who, int):
+        _must_travel(source)
     place_of(target, source.names, source.name, "target column")
     if exposure is not None:
         _check_exposure(exposure, source, target, encoding, columns, estimator)
@@ -142,7 +155,7 @@ def fit(
         beside = None if exposure is None else [exposure]
         options = {"missing": missing, "read": read, "na": na, "use": use, "ignore": beside}
         options |= {"formula": formula}
-        encoding = _learned(source, target, columns, options, jobs)
+        encoding = _learned(source, target, columns, options, who)
     elif target in {entry.name for entry in encoding.inputs}:
         raise ValueError(f"the encoding has the target {target!r} among its inputs.")
     source = encoding.prepare(source)
@@ -156,7 +169,7 @@ def fit(
             "the columns": [encoding.to_dict(), target, exposure],
         }
         store = Checkpoint(checkpoint, facts, every)
-    run = Passes(source, jobs, progress, store)
+    run = Passes(source, who, progress, store)
     with _all_or_nothing(estimator):
         # Named before it learns, so that whatever is said on the way names the right columns.
         estimator.feature_names_in_ = names = np.array(encoding.names, dtype=object)
@@ -195,6 +208,33 @@ def _way(estimator: Any, online: Any) -> str:
     return str(way)
 
 
+def _executor(
+    client: Any, timeout: Any, jobs: int | Executor, name: str, way: str
+) -> int | Executor:
+    """Who reads and sums: so many processes, or the workers of a cluster."""
+    check_number("timeout", timeout, 0.0)
+    if client is None and isinstance(jobs, int):
+        return jobs
+    if client is not None and jobs != 1:
+        raise ValueError(f"client and jobs={jobs} are both given; a cluster has its own workers.")
+    if way == "order":
+        raise ValueError(
+            f"{name} learns the rows in their order, which only one process can do; leave the "
+            "client out, or use a learner that sums: LogisticRegression or LeastSquares, for "
+            "example."
+        )
+    return Workers(client, timeout=float(timeout)) if client is not None else jobs
+
+
+def _must_travel(source: Source) -> None:
+    """Refuse rows that would have to be sent to every worker with every block."""
+    if source.held_here or not source.again:
+        raise ValueError(
+            f"{source.name} is in the memory of this process, and workers read files themselves; "
+            "give files that they can reach, or fit the estimator to a dask array or DataFrame."
+        )
+
+
 def _check_exposure(
     exposure: Any,
     source: Source,
@@ -217,7 +257,9 @@ def _check_exposure(
         raise ValueError(f"the exposure {exposure!r} is among the inputs; it has no weight.")
 
 
-def _learned(source: Source, target: str, columns: Any, options: Any, jobs: int) -> Encoding:
+def _learned(
+    source: Source, target: str, columns: Any, options: Any, jobs: int | Executor
+) -> Encoding:
     text = any(
         kind != "number"
         and name not in (target, *(options["ignore"] or ()))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+import copy
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from adaline.data.reading._engine import arrow_kind, columns_of, engine, has, polars_kind
+from adaline.data.reading._locations import is_url, open_binary, size_of
 from adaline.data.reading.source import (
     Block,
     Piece,
@@ -24,7 +25,7 @@ from adaline.data.reading.source import (
     ranges,
     reading,
 )
-from adaline.errors import DataError
+from adaline.errors import DataError, MissingExtra
 
 _FEW_ROWS, _ROWS_A_BYTE = 2**27, 2**16  # a constant column packs well, but not better
 _MANY = 2**25  # numbers, 256 MB, beyond which a row group is read in parts
@@ -35,10 +36,15 @@ class ArrowSource(Source):
 
     def __init__(self, path: str, kind: str, columns: Sequence[str] | None, rows: int | None):
         self.name, self.kind, self.engine = existing(path), kind, engine(f"{kind} files")
+        if is_url(path):
+            if not has("pyarrow"):
+                raise MissingExtra.of("io", f"{path}: reading {kind} files from URLs", "pyarrow")
+            self.engine = "pyarrow"
         advice = "it may be cut short or of another format"
         with reading(f"{path}: this is no whole {kind} file", advice):
             names, kinds, self.rows, ends = self._footer()
         self._check_rows()
+        self.ends = ends if kind == "Parquet" and len(ends) > 1 else []
         checked_names(names, path)
         self.places = chosen(columns, names, path)
         self.names = tuple(names[j] for j in self.places)
@@ -50,7 +56,7 @@ class ArrowSource(Source):
 
     def _check_rows(self) -> None:
         """Refuse more rows than a file of this size can tell apart by far."""
-        size = os.path.getsize(self.name)
+        size = size_of(self.name)
         if not 0 <= (self.rows or 0) <= max(_FEW_ROWS, _ROWS_A_BYTE * size):
             raise DataError(
                 f"{self.name}: its footer claims {self.rows} rows, and the file has {size} bytes; "
@@ -64,11 +70,12 @@ class ArrowSource(Source):
             from pyarrow import parquet
 
             if self.kind == "Parquet":
-                footer = parquet.read_metadata(self.name)
+                with open_binary(self.name) as file:
+                    footer = parquet.read_metadata(file)
                 counts = [footer.row_group(g).num_rows for g in range(footer.num_row_groups)]
                 schema = footer.schema.to_arrow_schema()
             else:
-                with pa.memory_map(self.name) as file:
+                with self._mapped(pa) as file:
                     batches = pa.ipc.open_file(file)
                     counts = [_rows(batches, g) for g in range(batches.num_record_batches)]
                     schema = batches.schema
@@ -80,6 +87,18 @@ class ArrowSource(Source):
         found = lazy.collect_schema()
         rows = int(lazy.select(pl.len()).collect().item())
         return list(found.names()), [polars_kind(t) for t in found.dtypes()], rows, []
+
+    def _mapped(self, pa: Any) -> Any:
+        """The bytes of an Arrow file."""
+        if is_url(self.name):
+            return pa.PythonFile(open_binary(self.name), "r")
+        return pa.memory_map(self.name)
+
+    def for_reading(self) -> Source:
+        """The file without its list of pieces."""
+        other = copy.copy(self)
+        other.pieces = []
+        return other
 
     def _cut(self, ends: list[int]) -> list[Piece]:
         """Row groups, small ones together and huge ones in parts."""
@@ -115,7 +134,19 @@ class ArrowSource(Source):
         found = {len(column.values) for column in columns}
         if found - {piece.stop - piece.start}:
             raise DataError(f"{where} are {sorted(found)} in its columns; the file is damaged.")
-        return Block(self.names, columns, None, by_row(piece.start))
+        return Block(self.names, columns, None, self._place(piece.start))
+
+    def _place(self, start: int) -> Callable[[int], str]:
+        """Rows counted from 0, and their row groups where there are several."""
+        if not self.ends:
+            return by_row(start)
+        ends = np.array(self.ends)
+
+        def place(i: int) -> str:
+            group = int(np.searchsorted(ends, start + i, side="right"))
+            return f"row {start + i} (row group {group})"
+
+        return place
 
     def _table(self, piece: Piece) -> Any:
         if self.engine == "polars":
@@ -143,11 +174,12 @@ class ArrowSource(Source):
         from pyarrow import parquet
 
         if self.kind != "Parquet":
-            with pa.memory_map(self.name) as file:
+            with self._mapped(pa) as file:
                 whole = pa.ipc.open_file(file).read_all().select(list(self.names))
                 whole.validate(full=True)  # offsets of text lead to memory
                 return whole.slice(piece.start, piece.stop - piece.start)
-        file = parquet.ParquetFile(self.name, pre_buffer=False)
+        place = open_binary(self.name) if is_url(self.name) else self.name
+        file = parquet.ParquetFile(place, pre_buffer=False)
         first, groups = None, []
         at = 0
         for g in range(file.metadata.num_row_groups):

@@ -38,6 +38,7 @@ class MatrixSource(Source):
     """Rows of a matrix, dense (perhaps mapped from a file) or CSR."""
 
     is_matrix = True
+    held_here = True
 
     def __init__(
         self,
@@ -86,6 +87,8 @@ class MatrixSource(Source):
 
 class NpySource(MatrixSource):
     """A mapped npy file: its rows are read when they are needed."""
+
+    held_here = False
 
     def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
         existing(path)

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import IO, Any
 
+from adaline.data.reading._locations import is_url, open_binary
 from adaline.errors import DataError, MissingExtra
 
 # How a packed file begins. Each pattern is longer than a column name that it could be mistaken for.
@@ -45,11 +46,11 @@ def marked(head: bytes) -> str | None:
 def unpacking(path: str, kind: str | None) -> IO[bytes]:
     """A file object of the unpacked bytes."""
     if kind is None:
-        return open(path, "rb")
+        return open_binary(path)
     if kind == "zstd":
         return Forward(lambda: _zstd(path))  # type: ignore[return-value]
     opener: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[kind]
-    file: IO[bytes] = opener(path, "rb")
+    file: IO[bytes] = opener(open_binary(path) if is_url(path) else path, "rb")
     return file
 
 
@@ -111,14 +112,14 @@ def _zstd(path: str) -> Any:
     try:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]
 
-        return zstd.open(path, "rb")
+        return zstd.open(open_binary(path) if is_url(path) else path, "rb")
     except ImportError:
         pass
     try:
         import pyarrow as pa
     except ImportError:
         raise MissingExtra.of("io", f"{path}: reading .zst files", "pyarrow") from None
-    return pa.CompressedInputStream(pa.OSFile(path), "zstd")
+    return pa.CompressedInputStream(open_binary(path) if is_url(path) else pa.OSFile(path), "zstd")
 
 
 def damaged(error: Exception, kind: str | None, path: str) -> DataError | None:

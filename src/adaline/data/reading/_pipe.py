@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -40,6 +41,7 @@ class _Piped(Text):
     def __init__(self, file: IO[bytes], name: str, encoding: str | None):
         self.path, self.quotes, self.quote, self.returns = name, True, b'"', False
         self.packed, self.packing, self._last, self._before = True, None, (0, b""), 0
+        self._lock = threading.RLock()
         head = Forward(lambda: file).read(4)
         self.encoding = encoding or marked(head)
         whole: Any = _Joined(head, file)

@@ -31,6 +31,8 @@ from adaline.tiles import as_csr
 class TableSource(Source):
     """A data frame or Arrow table in memory."""
 
+    held_here = True
+
     def __init__(self, table: Any, columns: Sequence[str] | None, rows: int | None):
         table = as_table(table)
         names = checked_names([str(name) for name in _names(table)], self.name)
@@ -107,6 +109,8 @@ class Once(Source):
 
 class BlockList(Source):
     """A list of tables or arrays, a block each."""
+
+    held_here = True
 
     def __init__(self, parts: Sequence[Any], columns: Sequence[str] | None):
         self.parts = [_one(part, columns) for part in parts]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import threading
 from collections.abc import Iterator
 from typing import IO, Any
 
+from adaline.data.reading._locations import open_binary, size_of
 from adaline.data.reading._packed import HEAD, damaged, marked, packing, transcoding, unpacking
 from adaline.data.reading.source import Piece
 from adaline.errors import DataError
@@ -38,20 +39,29 @@ class Text:
 
     def __init__(self, path: str, quotes: bool, encoding: str | None = None):
         self.path, self.quotes, self.quote, self.returns = path, quotes, b'"', False
-        with open(path, "rb") as file:
+        with open_binary(path) as file:
             self.packing = packing(file.read(HEAD))
         self._file: IO[bytes] | None = None
         self._last: tuple[int, bytes] = (0, b"")  # what was read last, and where it begins
+        self._lock = threading.RLock()  # threads of a worker may share a source
         self.encoding, self.packed = None, self.packing is not None
         self.encoding = encoding or marked(self._read(0, 4))
         if self.encoding is not None:
             self._file, self.packed = None, True
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_file": None, "_last": (0, b"")}
+        gone = ("_file", "_last", "_lock")
+        return {name: value for name, value in vars(self).items() if name not in gone}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _file=None, _last=(0, b""), _lock=threading.RLock())
 
     def take(self, start: int, stop: int) -> bytes:
         """The bytes from start to stop, fewer at the end of the file."""
+        with self._lock:
+            return self._taken(start, stop)
+
+    def _taken(self, start: int, stop: int) -> bytes:
         at, data = self._last
         if not at <= start <= at + len(data):
             at, data = start, b""
@@ -88,7 +98,7 @@ class Text:
     @property
     def size(self) -> int | None:
         """Bytes of text, where they are known."""
-        return None if self.packed else os.path.getsize(self.path)
+        return None if self.packed else size_of(self.path)
 
     def pieces(self, begin: int, chunk: int) -> Iterator[Piece]:
         """Whole records of about `chunk` bytes each, from byte `begin` on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from adaline.data.reading._csv import CsvSource
 from adaline.data.reading._dialect import Said
 from adaline.data.reading._json import json_table
 from adaline.data.reading._libsvm import LibsvmSource
+from adaline.data.reading._locations import bare, expanded
 from adaline.data.reading._ndjson import NdjsonSource
 from adaline.data.reading._numpy_files import MatrixSource, NpySource, npz
 from adaline.data.reading._packed import ENDINGS
@@ -22,9 +23,17 @@ from adaline.data.reading._said import checked
 from adaline.data.reading._sheet import sheet
 from adaline.data.reading._tables import TableSource, from_file_object, from_iterable, from_reader
 from adaline.data.reading._wav import WavSource
-from adaline.data.reading.checks import check_choice, check_names, check_path, check_whole
+from adaline.data.reading.checks import (
+    check_choice,
+    check_jobs,
+    check_names,
+    check_path,
+    check_whole,
+)
+from adaline.data.reading.files import FilesSource
 from adaline.data.reading.source import Source, existing, reading
 from adaline.errors import DataError
+from adaline.mapreduce import Executor
 from adaline.tiles import as_csr
 
 Columns = Sequence[str] | None
@@ -86,12 +95,16 @@ def blocks(
     encoding: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    jobs: int | Executor = 1,
 ) -> Source:
-    """Row blocks of a file, table, array or stream.
+    """Row blocks of a file, many files, a table, array or stream.
 
     Parameters
     ----------
     source : path, file object, table, array, or iterable of tables or arrays
+        A path may be a folder, a pattern such as "data/*.parquet", a URL that fsspec can open
+        (text tables, NDJSON, Parquet and Arrow), or a list of paths: the rows of all files, one
+        file after the other, part.2 before part.10. They need the same columns.
         Files: CSV, TSV and other text tables (.txt, .dat), NDJSON, JSON and LIBSVM, all of them
         also packed (.gz, .bz2, .xz, .zst); Excel, Parquet, Arrow or Feather, npy, npz and wav.
         Tables: what polars, pandas and pyarrow have, or anything with `__arrow_c_stream__`. Arrays:
@@ -111,6 +124,8 @@ def blocks(
         them they are x0, x1, ... By default the first lines tell.
     sheet : str, optional
         Of an Excel file: the name of the sheet to read; the first by default.
+    jobs : int
+        Of many files: processes that open them.
 
     Returns
     -------
@@ -128,13 +143,19 @@ def blocks(
     """
     said = Said(separator, decimal, encoding, header, sheet)
     _check(source, columns, rows, format)
+    check_jobs(jobs)
     said = checked(said)
     if isinstance(source, Source):
         return source
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        with reading(f"{path}: it cannot be read"):
-            return _opened(path, format, columns, rows, said)
+    paths = _paths(source)
+    if paths is not None:
+        name = str(source) if not isinstance(source, list | tuple) else f"{paths[0]} and others"
+        opening = Opening(format, None if columns is None else tuple(columns), rows, said)
+        with reading(f"{name}: it cannot be read"):
+            if len(paths) == 1:
+                return opening(paths[0])
+            _one_format(paths, format)
+            return FilesSource(name, paths, opening, jobs)
     _refuse(said, "" if hasattr(source, "read") else f"a {type(source).__name__}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
         matrix = as_csr(source) if hasattr(source, "tocsr") else source
@@ -157,6 +178,44 @@ def blocks(
         f"cannot read rows from a {type(source).__name__}; give a path, a table, an array, or an "
         "iterable of tables or arrays."
     )
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How each of several files is opened; it can travel to other processes."""
+
+    format: str | None
+    columns: tuple[str, ...] | None
+    rows: int | None
+    said: Said
+
+    def __call__(self, path: str, columns: Columns = None) -> Source:
+        return _opened(path, self.format, columns or self.columns, self.rows, self.said)
+
+
+def _paths(source: Any) -> list[str] | None:
+    """The files that a path, folder, pattern or a list of them names; None for anything else."""
+    if isinstance(source, (str, os.PathLike)):
+        path = bare(os.fspath(source))
+        with reading(f"{path}: it cannot be read"):
+            return expanded(path) or [path]
+    many = isinstance(source, list | tuple) and len(source) > 0
+    if not many or not all(isinstance(part, str | os.PathLike) for part in source):
+        return None
+    for k, part in enumerate(source):
+        check_path(f"source[{k}]", part)
+    return [path for part in source for path in _paths(part) or ()]
+
+
+def _one_format(paths: Sequence[str], format: str | None) -> None:
+    """Refuse files of several formats."""
+    first = _ending(paths[0], format)
+    for path in paths:
+        if (ending := _ending(path, format)) != first:
+            raise DataError(
+                f"{path} is of the format {ending}, and {paths[0]} of {first}; give files of one "
+                "format, such as 'data/*.parquet'."
+            )
 
 
 def _check(source: Any, columns: Any, rows: Any, format: Any) -> None:

@@ -36,8 +36,9 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> N
 
 
 def check_jobs(value: Any) -> None:
-    """A number of processes."""
-    check_whole("jobs", value, 1, 4096)
+    """A number of processes, or an `adaline.mapreduce.Executor`."""
+    if not hasattr(value, "parts"):
+        check_whole("jobs", value, 1, 4096)
 
 
 def check_number(name: str, value: Any, least: float) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.reading._locations import is_file, is_url, open_binary, size_of
 from adaline.errors import DataError, MissingExtra
 
 Kind = Literal["number", "text", "date", "other"]
@@ -111,7 +112,9 @@ class Source:
     rows: int | None = None
     notes: tuple[str, ...] = ()
     again: bool = True  # whether it can be read more than once
+    held_here: bool = False  # whether this process has all rows in memory
     is_matrix: bool = False  # whether all columns are numbers without a table around them
+    about: int | None = None  # rows, estimated where they are not known
     typed: bool = True  # whether the columns have types, rather than values that tell them
 
     def descriptors(self) -> Iterable[Piece]:
@@ -141,6 +144,10 @@ class Source:
     def strays(self) -> dict[str, tuple[str, ...]]:
         """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
         return {}
+
+    def for_reading(self) -> Source:
+        """All that `read` needs, and no list of pieces: what travels with every piece."""
+        return self
 
     def __iter__(self) -> Iterator[Block]:
         return map(self.read, self.descriptors())
@@ -221,9 +228,9 @@ def _listed(names: Sequence[str]) -> str:
 def fingerprint_of_file(path: str, *facts: Any) -> str:
     """SHA-256 of a file's size, head, tail and some places between, and of how it is read."""
     digest = hashlib.sha256(repr(facts).encode())
-    size = os.path.getsize(path)
+    size = size_of(path)
     digest.update(size.to_bytes(8, "little"))
-    with open(path, "rb") as file:
+    with open_binary(path) as file:
         digest.update(file.read(_HEAD))
         for place in np.linspace(_HEAD, max(size - _TASTE, _HEAD), _PLACES).astype(int).tolist():
             file.seek(place)
@@ -252,6 +259,12 @@ def is_failure(error: BaseException) -> bool:
 
 def existing(path: str) -> str:
     """The path of a regular file that is there and not empty."""
+    if is_url(path):
+        if not is_file(path):
+            raise DataError(f"{path}: there is no such file.")
+        if size_of(path) == 0:
+            raise DataError(f"{path}: the file is empty; it needs column names and rows.")
+        return path
     if not os.path.exists(path):
         folder = os.path.dirname(path) or "."
         there = os.listdir(folder) if os.path.isdir(folder) else []

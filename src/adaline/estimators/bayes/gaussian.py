@@ -231,6 +231,10 @@ class GaussianClassifier(Classifier):
         check_is_fitted(self, "model_")
         return WRITTEN if self._is_written() else self.model_.certificate
 
+    def _take_dtype(self, dtype: Any, column: bool) -> None:
+        """Deliver what was learned from sums as rows of this dtype would."""
+        self._accept(self.moments_, self.classes_, dtype, self.shrinkage)
+
     def _restored(self, dtype: Any) -> None:
         g, m = self.model_, self.moments_
         decisions.checked_priors(g.priors, m.K)

@@ -178,6 +178,10 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         )
         self._speak_of_rounding(stacklevel=4)
 
+    def _take_dtype(self, dtype: Any, column: bool) -> None:
+        """Deliver what was learned from sums as rows of this dtype would."""
+        self._accept(self.fit_, dtype)
+
     def _accept(self, fit: ClosedFit, dtype: Any) -> None:
         self._deliver(delivered(fit, dtype), dtype)
 

@@ -310,6 +310,10 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         self._accept(fit, np.dtype(np.float64))
         self._speak_up()
 
+    def _take_dtype(self, dtype: Any, column: bool) -> None:
+        """Deliver what was learned from sums as rows of this dtype would."""
+        self._accept(self.fit_, dtype)
+
     def _restored(self, dtype: Any) -> None:
         demand(self._known is not None or self._state is not None, "nothing is learned.")
         if self._state is not None and self._known is not None:

@@ -99,7 +99,7 @@ class _Descent:
         if not np.any(self.rows.penalty):
             if here.least > 0:
                 return self._finished(here, "separated")
-            grows = float(np.max(np.abs(step) @ here.top)) > 0.5 and nu * nu < _FLAT * here.n
+            grows = float(np.max(np.abs(step) @ here.top)) > 0.5 and nu * nu < _FLAT * here.weight
             if self.steps > _MANY_STEPS and grows:
                 return self._finished(here, "quasi")
         if self.steps >= self.max_iter:
@@ -120,7 +120,7 @@ class _Descent:
     def _goal(self, here: Sums) -> float:
         """How small |g| is to be in the metric H^-1."""
         above = max(here.f - here.saturated, 0.0)
-        close = self.tol * np.sqrt(here.n * self.theta.size)
+        close = self.tol * np.sqrt(here.weight * self.theta.size)
         return float(max(close, np.sqrt(2e-3 * self.tol * above)))
 
     def _rounding(self, here: Sums) -> Array:

@@ -27,8 +27,8 @@ class Sums:
         The least that f could be.
     top, total, farthest : ndarray of shape (q,), and float
         As in `objective.Extent`.
-    deepest, blocks, n : float and int
-        Rounded additions behind a sum over one block, at most; blocks; rows.
+    deepest, blocks, n, weight : float and int
+        Rounded additions behind a sum over one block, at most; blocks; rows; sum of their weights.
     """
 
     f: float
@@ -44,6 +44,7 @@ class Sums:
     deepest: float
     blocks: int
     n: int
+    weight: float
 
     @classmethod
     def of(cls, rows: Objective, theta: Array, top: Array) -> Sums:
@@ -52,17 +53,17 @@ class Sums:
         here = rows.at(theta, root)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial may go too far
             H = rows.gram(root) if rows.K == 1 else full_hessian(rows, root)
-            M = H[:0] if rows.K == 1 else rows.gram(np.sqrt(root.min(axis=1)))
+            M = H[:0] if rows.K == 1 else rows.gram(_least_curved(rows, root))
         values = here.f, here.g, H, M, here.least, here.slopes, rows.loss.saturated(rows)
         deepest = max(rows.depth(), depth(rows))
-        return cls(*values, top, rows.total, rows.farthest, deepest, 1, rows.n)
+        return cls(*values, top, rows.total, rows.farthest, deepest, 1, rows.n, rows.weight)
 
     @classmethod
     def nothing(cls, K: int, q: int) -> Sums:
         """Sums over no rows."""
         H, M = np.zeros((K * q, K * q)), np.zeros((0 if K == 1 else q, q))
         none = np.inf, 0.0, 0.0, np.zeros(q), 0.0, 0.0, 0.0
-        return cls(0.0, np.zeros((K, q)), H, M, *none, 1, 0)
+        return cls(0.0, np.zeros((K, q)), H, M, *none, 1, 0, 0.0)
 
     def __add__(self, other: Sums) -> Sums:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -80,17 +81,13 @@ class Sums:
                 max(self.deepest, other.deepest),
                 self.blocks + other.blocks,
                 self.n + other.n,
+                self.weight + other.weight,
             )
-
-    @property
-    def weight(self) -> float:
-        """Rows; they have no weights."""
-        return float(self.n)
 
     @property
     def length(self) -> Array:
         """Every |z_j| may be the largest."""
-        return np.asarray(np.sqrt(self.n) * self.top)
+        return np.asarray(np.sqrt(self.weight) * self.top)
 
     @property
     def uncentred(self) -> Array:
@@ -107,3 +104,9 @@ class Sums:
     def is_finite(self) -> bool:
         """Whether all sums stayed in the range of float64."""
         return bool(np.isfinite(self.f) and np.isfinite(self.g).all() and np.isfinite(self.H).all())
+
+
+def _least_curved(rows: Objective, probabilities: Array) -> Array:
+    """Root of omega times the least probability of each row."""
+    least = probabilities.min(axis=1)
+    return np.asarray(np.sqrt(rows.omega * least if len(rows.omega) else least))

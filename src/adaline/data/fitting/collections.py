@@ -1,0 +1,185 @@
+"""`fit_collection`: `fit(X, y)` of rows that Dask holds, by the same passes as over files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
+from adaline.data.fitting._newton_stream import logistic, poisson
+from adaline.data.fitting._passes import Passes, few
+from adaline.data.reading.source import Block, Source, by_row
+from adaline.distributed.collections import executor, is_collection, plain, row_blocks, width_of
+from adaline.distributed.predictions import one_row
+from adaline.errors import DataError
+from adaline.results import Array
+from adaline.tiles import as_csr, check_finite, is_sparse
+
+_CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
+_SUMS = ("moments", "machine", "class_moments", "newton")
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered(Block):
+    """A block with its targets and weights beside it."""
+
+    y: Any
+    omega: Any
+    number: int
+
+
+class CollectionSource(Source):
+    """Blocks of rows that Dask computes."""
+
+    name = "the rows"
+
+    def __init__(self, blocks: list[Any], names: tuple[str, ...]) -> None:
+        self.blocks, self.names = blocks, names
+
+    def descriptors(self) -> Iterable[Any]:
+        """A Delayed for each block."""
+        return self.blocks
+
+    def read(self, piece: Any) -> Block:
+        """The block that a Delayed came to."""
+        k, X, y, weights = piece
+        return Gathered(self.names, (), plain(X), by_row(0), plain(y), plain(weights), k)
+
+    def for_reading(self) -> Source:
+        """No blocks: each task has its own."""
+        return CollectionSource([], tuple(self.names))
+
+
+@dataclass(frozen=True)
+class CollectedRows:
+    """Blocks to X, the target and weights; rows of weight zero are left out."""
+
+    names: tuple[str, ...]
+    weighted: bool
+    target: str = "y"
+
+    def numbers(self, block: Any, order: Any, check: bool = True) -> tuple[Any, Array]:
+        """X and a target of numbers; without `check`, X may hold infinities and NaN."""
+        X, y = self._rows(block, check)
+        try:
+            y = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(f"{_at(block)}: y holds no numbers; a regressor needs them.") from None
+        if not np.isfinite(y).all():
+            raise DataError(f"{_at(block)}: y has NaN or an infinity; leave such rows out.")
+        return X, y
+
+    def counts(self, block: Any, order: Any) -> tuple[Any, Array, Array]:
+        """X, counts that are not negative, and no offset."""
+        X, y = self.numbers(block, order)
+        if np.any(y < 0):
+            raise DataError(f"{_at(block)}: y has negative counts.")
+        return X, y, np.empty(0)
+
+    def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
+        """X, the labels in the block (sorted), and which of them each row has."""
+        X, y = self._rows(block, True)
+        if np.ndim(y) != 1:
+            raise DataError(f"{_at(block)}: y has shape {np.shape(y)}; labels are (n,).")
+        values = np.asarray(y)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise DataError(f"{_at(block)}: y has NaN or an infinity; labels have none.")
+        try:
+            found, codes = np.unique(values, return_inverse=True)
+        except TypeError:
+            raise DataError(f"{_at(block)}: y has missing or mixed labels.") from None
+        return X, tuple(few(found, self.target).tolist()), codes.astype(np.int64)
+
+    def weights(self, block: Any) -> Array:
+        """Weights of the rows that are kept; empty where all count the same."""
+        if block.omega is None:
+            return np.empty(0)
+        omega = np.asarray(block.omega, dtype=np.float64)
+        if omega.ndim != 1 or not np.isfinite(omega).all() or np.any(omega < 0):
+            raise DataError(f"{_at(block)}: sample_weight must be (n,), finite and not negative.")
+        return omega[omega > 0]
+
+    def _rows(self, block: Any, check: bool) -> tuple[Any, Any]:
+        X, y = block.matrix, block.y
+        if is_sparse(X):
+            X = as_csr(X)
+        else:
+            try:
+                X = np.asarray(X)
+                X = X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+            except (TypeError, ValueError):
+                raise DataError(f"{_at(block)}: X holds no numbers; encode text first.") from None
+        if X.ndim != 2 or X.shape[1] != len(self.names):
+            raise DataError(f"{_at(block)}: X has shape {X.shape}, not {len(self.names)} columns.")
+        if block.omega is not None:
+            self.weights(block)
+            keep = np.asarray(block.omega, dtype=np.float64) > 0
+            X, y = (X, y) if keep.all() else (X[keep], np.asarray(y)[keep])
+        if check:
+            try:
+                check_finite(X, lambda: list(self.names))
+            except ValueError as error:
+                raise DataError(f"{_at(block)}: {error}") from None
+        return X, y
+
+
+def _at(block: Any) -> str:
+    return f"block {block.number}"
+
+
+def fit_collection(
+    model: Any, X: Any, y: Any = None, sample_weight: Any = None, **options: Any
+) -> Any:
+    """Learn from a dask array or DataFrame X, y and weights, with the same proof as from files."""
+    way, name = model._streams, type(model).__name__
+    _check(model, X, y, options)
+    model._check_parameters()
+    model._rows(one_row(X), reset=True)
+    named = hasattr(model, "feature_names_in_")
+    names = tuple(map(str, X.columns)) if named else tuple(f"x{j}" for j in range(width_of(X)))
+    before = getattr(model, "feature_names_in_", None)
+    source = CollectionSource(row_blocks(X, y, sample_weight), names)
+    rows, run = CollectedRows(names, sample_weight is not None), Passes(source, executor())
+    try:
+        if way == "newton" and model._learns == "classes":
+            logistic(model, run, rows, None)
+        elif way == "newton":
+            poisson(model, run, rows)
+        else:
+            _CLOSED[way](model, run, rows)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    if before is not None:
+        model.feature_names_in_ = before
+    _in_shape(model, X, y)
+    return model
+
+
+def _check(model: Any, X: Any, y: Any, options: Any) -> None:
+    name = type(model).__name__
+    if model._streams not in _SUMS:
+        raise TypeError(
+            f"{name} needs its rows in their order or all at once, and X is of Dask; learners that "
+            f"sum over blocks can: LeastSquares, Ridge, LeastSquaresClassifier, "
+            "GaussianClassifier, LogisticRegression and PoissonRegression. X.compute() brings rows "
+            "into memory."
+        )
+    if not is_collection(X):
+        raise TypeError("y or sample_weight is of Dask, and X is not; give all three alike.")
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    for option, value in options.items():
+        if value is not None:
+            raise ValueError(f"{option} is not known for rows of Dask; leave it out.")
+
+
+def _in_shape(model: Any, X: Any, y: Any) -> None:
+    """Coefficients of a column of targets are a row, and those of float32 are float32."""
+    dtype = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+    column = model._learns == "numbers" and getattr(y, "ndim", 1) == 2
+    if column or dtype != np.float64:
+        model._take_dtype(dtype, column)
