@@ -50,7 +50,7 @@ LAYERS = [
     ["tiles"],
     ["kernels"],
     ["summaries", "distributed"],
-    ["results", "errors", "parameters", "mapreduce", "_jit", "_lazy", "_threads", "_deprecated"],
+    ["results", "errors", "parameters", "mapreduce", "_jit", "_names", "_threads"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 
@@ -196,7 +196,7 @@ def _complaint(here: tuple[str, ...], name: str, table: dict[str, str]) -> str |
         return f"imports upward: {name} is above {room}. What both need belongs below both."
     if target in OPEN and not (SOURCE / target / "".join(parts[1:2])).is_dir():
         return None
-    if room in TALKERS and target not in {*TALKERS, "_lazy"} and not public:
+    if room in TALKERS and target not in {*TALKERS, "_names"} and not public:
         return f"imports {name}; {room} talks to people and uses public names only."
     return None
 

@@ -36,12 +36,18 @@ def package(requirement: str) -> str:
     return IMPORTED_AS.get(name, name)
 
 
+def packages(requirement: str) -> set[str]:
+    """The same, with the extras that are named after a package: dask[distributed]."""
+    more = re.search(r"\[(.*)\]", requirement)
+    return {package(requirement), *(more[1].split(",") if more else [])}
+
+
 def brought_by(extra: str) -> set[str]:
     """Packages of an extra, and of the extras it stands for."""
     found: set[str] = set()
     for line in PROJECT["optional-dependencies"][extra]:
         others = re.fullmatch(r"adaline\[(.*)\]", line)
-        found |= set().union(*map(brought_by, others[1].split(","))) if others else {package(line)}
+        found |= set().union(*map(brought_by, others[1].split(","))) if others else packages(line)
     return found
 
 

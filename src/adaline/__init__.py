@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adaline._lazy import lazily
+from adaline._names import lazily
 
 __version__ = "0.1.0"
 
@@ -145,7 +145,7 @@ __all__ = [
     "write_report",
 ]
 
-# What a lower room may ask for by name (see `_lazy.handed_down`).
+# What a lower room may ask for by name (see `_names.handed_down`).
 _HANDED_DOWN = {"fit_collection": "adaline.data.fitting.collections"}
 
 __getattr__, __dir__ = lazily(globals(), _HOME, _HANDED_DOWN)

@@ -194,6 +194,9 @@ CALLS = {
             "verdict": NONE | TEXTS,
             "code": NONE | TEXTS,
             "learned": NONE,
+            "learned_y": NONE,
+            "learned_weight": NONE,
+            "gaps": NONE | {"dict"},
         },
     ),
 }  # fmt: skip

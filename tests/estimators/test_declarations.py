@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import adaline
-from adaline._lazy import public_homes
+from adaline._names import public_homes
 from adaline.data.storing import export
 from adaline.estimators.declarations import (
     Declared,

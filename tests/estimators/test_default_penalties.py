@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -81,7 +82,8 @@ def test_ridge_names_constant_and_dependent_columns_and_does_not_advise_ridge(rn
     model = Ridge().fit(X, y)
     said = " ".join(adaline.verdict(model, X, y, names=list("abcde")).warnings)
     assert "constant: d." in said
-    assert "e follows from a, b" in said
+    # Which of the three is named is a matter of rounding.
+    assert re.search("e follows from a, b|b follows from a, e|a follows from b, e", said)
     assert "use ridge" not in said
     near = np.column_stack([X[:, :3], X[:, 0] + 1e-9 * rng.standard_normal(50)])
     with warnings.catch_warnings():

@@ -16,7 +16,7 @@ import pytest
 
 import adaline
 import adaline.data
-from adaline._lazy import public_homes
+from adaline._names import public_homes
 from adaline.play import Session, _commands, _trials, tables
 from adaline.play._uploads import Folder, harmless
 from adaline.play.messages import packed

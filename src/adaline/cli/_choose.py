@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adaline
-from adaline._lazy import public_homes
+from adaline._names import public_homes
 from adaline.cli._errors import Usage
 from adaline.cli._source import column, labels
 from adaline.cli._words import did_you_mean

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adaline._lazy import lazily
+from adaline._names import lazily
 
 _HOME = {
     "Block": "adaline.data.reading.source",

@@ -10,7 +10,7 @@ from functools import wraps
 from inspect import isfunction
 from typing import Any
 
-from adaline._lazy import handed_down
+from adaline._names import handed_down
 from adaline.tiles import is_dask
 
 GUARD = 1  # frames that `all_or_nothing` adds between a method and who called it, for warnings

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Literal
 
-from adaline._lazy import public_homes
+from adaline._names import public_homes
 
 Target = Literal["numbers", "counts", "classes"]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adaline._lazy import lazily
+from adaline._names import lazily
 
 _HOME = {
     "Board": "adaline.play.notebook",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import adaline
 from adaline.play.points import Points
 from adaline.play.runs import Run
 
@@ -36,15 +37,15 @@ def _head(run: Run, points: Points) -> list[str]:
 
 
 def _is_traced(run: Run) -> bool:
-    return bool(run.columns) and run.call.name != "KernelPerceptron"
+    return bool(run.columns) and run.call.learner is not adaline.KernelPerceptron
 
 
 def _learning(run: Run, at: int) -> list[str]:
     call = run.call
-    if call.name == "max_margin":
+    if call.learner is adaline.max_margin:
         more = f", {run.call.text().split('(', 1)[1][:-1]}" if call.arguments else ""
         return [f"found = max_margin(X, y{more})", f"W, b = {run.code[0]}"]
-    if call.name == "KernelPerceptron":
+    if call.learner is adaline.KernelPerceptron:
         return _kernel(run, at)
     if not _is_traced(run):
         lines = [f"model = {call.text()}.fit(X, y{call.more()})"]
@@ -53,7 +54,9 @@ def _learning(run: Run, at: int) -> list[str]:
         return [*lines, f"W, b = {run.code[0]}"]
     row = int(run.rows[at])
     lines = [f"steps = trace({call.text()}, X, y{call.more()})"]
-    if call.name == "HoKashyap":  # a row is the bias and weights of one neuron after the other
+    if (
+        call.learner is adaline.HoKashyap
+    ):  # a row is the bias and weights of one neuron after the other
         lines += [f"a = np.zeros(({_neurons(run)}, 3))"]
         lines += [f"for k in range({row + 1}):", "    a[steps.neurons[k]] = steps.a[k]"]
     weights = run.code[0 if at == 0 else 1].format(row=row)

@@ -28,15 +28,19 @@ Values = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Call:
-    """A learner as a user would write it: its name, its arguments, and those of `fit`."""
+    """A learner as a user would write it: the class, its arguments, and those of `fit`."""
 
-    name: str
+    learner: Any
     arguments: dict[str, Any]
     fitting: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        return str(self.learner.__name__)
+
     def made(self) -> Any:
         """The estimator."""
-        return getattr(adaline, self.name)(**self.arguments)
+        return self.learner(**self.arguments)
 
     def text(self) -> str:
         """The estimator as code."""
@@ -108,32 +112,34 @@ _WHOLE = ("max_iter", "degree")
 def _perceptron(values: Values, classes: int) -> Call:
     eta = "absolute" if values["step"] == "absolute" else values["eta"]
     given = {"eta": eta, **_some(values, "max_iter", "mode", "keep", "fit_intercept")}
-    return Call("Perceptron", given)
+    return Call(adaline.Perceptron, given)
 
 
 def _machine(values: Values, classes: int) -> Call:
     given = _some(values, "max_iter", "multiclass", "keep", "fit_intercept")
-    return Call("Perceptron", given)
+    return Call(adaline.Perceptron, given)
 
 
 def _kernel(values: Values, classes: int) -> Call:
     names = {"linear": (), "poly": ("degree", "gamma"), "rbf": ("gamma",)}[str(values["kernel"])]
-    return Call("KernelPerceptron", _some(values, "kernel", *names, "max_iter"))
+    return Call(adaline.KernelPerceptron, _some(values, "kernel", *names, "max_iter"))
 
 
 def _adaline(values: Values, classes: int) -> Call:
     eta = values["eta"] if values["rate"] == "number" else "auto"
-    return Call("Adaline", {"eta": eta, **_some(values, "max_iter", "mode", "fit_intercept")})
+    return Call(adaline.Adaline, {"eta": eta, **_some(values, "max_iter", "mode", "fit_intercept")})
 
 
 def _sigmoid(values: Values, classes: int) -> Call:
     eta = values["eta"] if values["rate"] == "number" else "auto"
     given = {"phi": values["phi"], "eta": eta}
-    return Call("SigmoidPerceptron", given | _some(values, "max_iter", "mode", "fit_intercept"))
+    return Call(
+        adaline.SigmoidPerceptron, given | _some(values, "max_iter", "mode", "fit_intercept")
+    )
 
 
 def _mse(values: Values, classes: int) -> Call:
-    return Call("LeastSquaresClassifier", _some(values, "fit_intercept"))
+    return Call(adaline.LeastSquaresClassifier, _some(values, "fit_intercept"))
 
 
 def _ho_kashyap(values: Values, classes: int) -> Call:
@@ -142,13 +148,13 @@ def _ho_kashyap(values: Values, classes: int) -> Call:
         begin = {"coef_init": [1.0, 1.0], "intercept_init": 1.0}
         if not values["fit_intercept"]:
             del begin["intercept_init"]
-    return Call("HoKashyap", _some(values, "eta", "max_iter", "fit_intercept"), begin)
+    return Call(adaline.HoKashyap, _some(values, "eta", "max_iter", "fit_intercept"), begin)
 
 
 def _logistic(values: Values, classes: int) -> Call:
     kind = values["penalty"]
     alpha = {"number": values["alpha"], "none": 0.0}.get(str(kind), kind)
-    return Call("LogisticRegression", {"alpha": alpha, **_some(values, "fit_intercept")})
+    return Call(adaline.LogisticRegression, {"alpha": alpha, **_some(values, "fit_intercept")})
 
 
 def _gaussian(values: Values, classes: int) -> Call:
@@ -160,11 +166,11 @@ def _gaussian(values: Values, classes: int) -> Call:
         given["costs"] = [[0.0, float(values["cost"])], [1.0, 0.0]]
     if values["reject"]:
         given["reject_cost"] = values["reject_cost"]
-    return Call("GaussianClassifier", given)
+    return Call(adaline.GaussianClassifier, given)
 
 
 def _max_margin(values: Values, classes: int) -> Call:
-    return Call("max_margin", _some(values, "fit_intercept"))
+    return Call(adaline.max_margin, _some(values, "fit_intercept"))
 
 
 _KEEP = choice(
@@ -182,7 +188,7 @@ _INCREMENTS = choice(
 _LIST = (
     Learner(
         "perceptron",
-        "Perceptron",
+        "Perceptron rule",
         "Correct each error: w ← w + η t x where t (w′x + b) ≤ 0.",
         (
             _INCREMENTS,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline import KernelPerceptron
+import adaline
 from adaline.play.points import CLASSES, Array, Points, View
 from adaline.play.runs import Run
 from adaline.plot import GaussianDisplay, WeightPathDisplay
@@ -32,7 +32,9 @@ def at_step(run: Run, at: int, points: Points, view: View) -> dict[str, Any]:
         "grid": areas(run, at, points, view),
     }
     if run.W is not None and run.b is not None:
-        line = run.call.name != "GaussianClassifier"  # costs and rejection move its boundary
+        line = (
+            run.call.learner is not adaline.GaussianClassifier
+        )  # costs and rejection move its boundary
         classes = points.present
         found["weights"] = {"W": run.W[at], "b": run.b[at], "classes": classes, "line": line}
     return found
@@ -84,7 +86,7 @@ def of_run(run: Run, points: Points) -> dict[str, Any]:
         "corrections": _corrections(run),
         "space": has_weight_space(run),
     }
-    if run.call.name == "max_margin":
+    if run.call.learner is adaline.max_margin:
         found["margin"] = {
             "size": run.model.margin,
             "support": run.model.support,
@@ -96,14 +98,16 @@ def of_run(run: Run, points: Points) -> dict[str, Any]:
 def _corrections(run: Run) -> int | None:
     """Corrections that the mistake bound is about: fixed increments from zero, with a bias."""
     given = run.call.arguments
-    bounded = run.call.name == "Perceptron" and not run.batch and given.get("eta") != "absolute"
+    bounded = (
+        run.call.learner is adaline.Perceptron and not run.batch and given.get("eta") != "absolute"
+    )
     return run.corrections if bounded and given.get("fit_intercept", True) else None
 
 
 def _unit(run: Run) -> str:
     """What a curve counts along its axis."""
-    kinds = {"HoKashyap": "iteration", "LogisticRegression": "Newton step"}
-    return kinds.get(run.call.name, "pass")
+    kinds = {adaline.HoKashyap: "iteration", adaline.LogisticRegression: "Newton step"}
+    return kinds.get(run.call.learner, "pass")
 
 
 def _thinned(values: Array) -> dict[str, Any]:
@@ -115,7 +119,7 @@ def _thinned(values: Array) -> dict[str, Any]:
 
 def ellipses(run: Run, points: Points) -> list[dict[str, Any]]:
     """Where Gaussian classes have Mahalanobis distance 1 and 2."""
-    if run.call.name != "GaussianClassifier":
+    if run.call.learner is not adaline.GaussianClassifier:
         return []
     picture = GaussianDisplay.from_estimator(run.model, points.X, points.labels, grid=2)
     codes = [CLASSES.index(str(label)) for label in picture.classes]
@@ -135,14 +139,14 @@ def grid_over(view: View, n: int) -> Array:
 
 def areas(run: Run, at: int, points: Points, view: View) -> dict[str, Any] | None:
     """What is decided over the view, and how surely, for learners that are more than lines."""
-    name = run.call.name
-    if name not in ("LogisticRegression", "GaussianClassifier", "KernelPerceptron"):
+    learner = run.call.learner
+    if not hasattr(learner, "predict_proba") and learner is not adaline.KernelPerceptron:
         return None
     G = grid_over(view, GRID)
-    if name == "KernelPerceptron":
+    if learner is adaline.KernelPerceptron:
         return _kernel_areas(run, at, points, G)
     model = run.model
-    if name == "LogisticRegression" and at < run.steps:
+    if learner is adaline.LogisticRegression and at < run.steps:
         model = _with_weights(run, at, points)
     P = np.asarray(model.predict_proba(G), dtype=np.float64)
     codes = _codes(model.predict(G))
@@ -151,7 +155,7 @@ def areas(run: Run, at: int, points: Points, view: View) -> dict[str, Any] | Non
 
 def _boundary(run: Run, G: Array) -> Array | None:
     """A field that is zero where two Gaussian classes are expected to cost the same."""
-    if run.call.name != "GaussianClassifier":
+    if run.call.learner is not adaline.GaussianClassifier:
         return None
     costs = np.asarray(run.call.arguments.get("costs", [[0.0, 1.0], [1.0, 0.0]]))
     odds = np.asarray(run.model.decision_function(G), dtype=np.float64)
@@ -178,18 +182,20 @@ def _kernel_areas(run: Run, at: int, points: Points, G: Array) -> dict[str, Any]
     return _packed(_codes(model.predict(G)), sure, V if V.ndim == 1 else None)
 
 
-def after_passes(run: Run, done: int, points: Points) -> KernelPerceptron:
+def after_passes(run: Run, done: int, points: Points) -> adaline.KernelPerceptron:
     """The same kernel perceptron with so many passes."""
     if done >= int(run.passes[-1]):
-        model: KernelPerceptron = run.model
+        model: adaline.KernelPerceptron = run.model
         return model
     return _refitted(run, done, points)
 
 
 @lru_cache(maxsize=4)
-def _refitted(run: Run, done: int, points: Points) -> KernelPerceptron:
+def _refitted(run: Run, done: int, points: Points) -> adaline.KernelPerceptron:
     arguments = {**run.call.arguments, "max_iter": done}
-    model: KernelPerceptron = KernelPerceptron(**arguments).fit(points.X, points.labels)
+    model: adaline.KernelPerceptron = adaline.KernelPerceptron(**arguments).fit(
+        points.X, points.labels
+    )
     return model
 
 
@@ -211,7 +217,12 @@ def _packed(codes: NDArray[np.uint8], sure: Array, field: Array | None) -> dict[
 
 def has_weight_space(run: Run) -> bool:
     """Whether one neuron makes an error smaller, step by step."""
-    if run.W is None or run.W.shape[1] != 1 or not run.columns or run.call.name == "HoKashyap":
+    if (
+        run.W is None
+        or run.W.shape[1] != 1
+        or not run.columns
+        or run.call.learner is adaline.HoKashyap
+    ):
         return False
     return not isinstance(run.call.arguments.get("alpha", 0.0), str)
 

@@ -83,24 +83,28 @@ def learned(call: Call, points: Points, whole: bool = False) -> Run:
     `whole` shows the end of learning only, which is many times faster: for points on their way.
     """
     X, y = points.X, points.labels
-    if call.name == "max_margin":
+    if call.learner is adaline.max_margin:
         return _max_margin(call, X, y)
-    if call.name == "KernelPerceptron" and len(points) > MOST_TRACED:
+    if call.learner is adaline.KernelPerceptron and len(points) > MOST_TRACED:
         raise ValueError(
             f"the kernel perceptron compares each two of the {len(points):,} points; a board does "
             f"so for {MOST_TRACED:,} at most."
         )
-    traced = call.name not in ("GaussianClassifier", "LeastSquaresClassifier")
+    traced = call.learner not in (adaline.GaussianClassifier, adaline.LeastSquaresClassifier)
     if call.arguments.get("alpha") == "firth" or len(points) > MOST_TRACED or whole:
         traced = False
-    if "max_iter" in call.arguments and call.name != "HoKashyap" and len(points) <= MOST_TRACED:
+    if (
+        "max_iter" in call.arguments
+        and call.learner is not adaline.HoKashyap
+        and len(points) <= MOST_TRACED
+    ):
         most = max(1, MOST_ROWS // len(points))
         given = min(call.arguments["max_iter"], most)
-        call = Call(call.name, {**call.arguments, "max_iter": given}, call.fitting)
+        call = Call(call.learner, {**call.arguments, "max_iter": given}, call.fitting)
     if not traced:
         return _fitted(call, X, y)
     steps: Any = adaline.trace(call.made(), X, y, **call.fitting)
-    asked_later = call.name in ("KernelPerceptron", "LogisticRegression")
+    asked_later = call.learner in (adaline.KernelPerceptron, adaline.LogisticRegression)
     shared = {
         "call": call,
         "model": call.made().fit(X, y, **call.fitting) if asked_later else None,
@@ -188,9 +192,9 @@ def _pass_curves(steps: Any, n: int, call: Call) -> dict[str, Array]:
 def _criterion(steps: Any, call: Call) -> tuple[str, Array]:
     t, v = steps.t, steps.v
     with np.errstate(over="ignore"):
-        if call.name == "Perceptron":
+        if call.learner is adaline.Perceptron:
             return "perceptron criterion", np.maximum(0.0, -t * v).sum(axis=1)
-        if call.name == "SigmoidPerceptron":
+        if call.learner is adaline.SigmoidPerceptron:
             v = np.tanh(v) if call.arguments["phi"] == "tanh" else expit(v)
         return "mean squared error", np.mean((t - v) ** 2, axis=1)
 

@@ -280,7 +280,7 @@ def _columns(labels: list[str], inches: float) -> int:
     """How many columns of these labels fit side by side, each as wide as its widest.
 
     >>> _columns(["a", "b", "a very long label of a line"], 4.0), _columns(["a"] * 40, 4.0)
-    (3, 8)
+    (3, 7)
     """
     for count in range(len(labels), 1, -1):
         each = -(-len(labels) // count)

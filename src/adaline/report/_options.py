@@ -64,6 +64,8 @@ def checked_warnings(warnings: Any) -> list[Any]:
 def learned_rows(model: Any, learned: Any, y: Any, weight: Any) -> Rows:
     """The rows that the model has learned from, with their targets where they are given."""
     p = int(model.n_features_in_)
+    if learned is None:
+        raise TypeError("learned_y and learned_weight belong to rows; give these as learned, too.")
     try:
         found = learned.tocsr() if hasattr(learned, "tocsr") else np.asarray(learned, np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -181,7 +181,7 @@ class Report:
         if quality is None and rows is not None:
             quality = rows.quality(model)
         whole = _whole(rows, held_out, way)
-        if learned is not None:
+        if learned is not None or learned_y is not None or learned_weight is not None:
             whole = learned_rows(model, learned, learned_y, learned_weight)
         seen = whole.X if whole is not None else None if rows is None else rows.X
         spreads = None if seen is None else spreads_of(seen)

@@ -54,7 +54,7 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
     >>> from adaline import PolynomialLeastSquares
     >>> x = np.linspace(-1, 1, 9).reshape(-1, 1)
     >>> model = PolynomialLeastSquares(degree=3).fit(x, (1 + 2 * x - x**3).ravel())
-    >>> model.coef_.round(15)
+    >>> model.coef_.round(15) + 0.0
     array([ 2.,  0., -1.])
     """
 

@@ -143,7 +143,7 @@ def nearest_point(
     ...     i = int(np.argmin(V @ z))
     ...     return i, V[i], float(V[i] @ z)
     >>> found = nearest_point(lowest, (2, V[2]), tol=1e-12, max_iter=100)
-    >>> found.point.round(12), sorted(found.ids), found.stopped
+    >>> found.point.round(12) + 0.0, sorted(found.ids), found.stopped
     (array([2., 0.]), [0, 1], 'nearest')
     """
     name, vertex = first

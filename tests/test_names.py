@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from adaline import Ridge
-from adaline._deprecated import deprecated
+from adaline._names import deprecated
 
 
 @deprecated(instead="Ridge", until="9.9")
