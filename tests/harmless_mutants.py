@@ -1,0 +1,3 @@
+"""x"""
+
+HARMLESS: dict[str, dict[str, str]] = {}
