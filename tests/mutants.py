@@ -45,8 +45,10 @@ SUBJECTS = {
         ["moments.py"],
         [
             "tests/test_moments.py",
+            "tests/test_merged_moments.py",
             "tests/estimators/test_least_squares.py",
             "tests/laws/test_closed_forms.py",
+            "tests/procedures/test_many_targets.py",
         ],
     ),
     "certificates": (

@@ -66,7 +66,7 @@ def test_the_batch_bound_has_six_digits_where_eigenvalues_crowd(rng, n, p):
 
 
 def test_a_bias_counts_as_one_more_input_and_is_the_default(rng):
-    X = rng.standard_normal((50, 2)) + [1.0, -2.0]
+    X = rng.standard_normal((50, 2)) + np.array([1.0, -2.0])
     A = np.column_stack([X, np.ones(50)])
     rates = stable_rate(X)
     assert rates == stable_rate(X, fit_intercept=True)
@@ -99,3 +99,13 @@ def test_no_samples_and_no_features_have_no_bound(shape):
     with pytest.raises(ValueError, match="an average over samples"):
         stable_rate(np.zeros(shape))
     assert stable_rate([[2.0]], fit_intercept=False).batch == pytest.approx(0.5, rel=1e-12)
+
+
+def test_eigenvalues_that_crowd_at_the_largest_cost_digits_and_no_more():
+    p = 5000
+    X = sparse.diags_array(np.sqrt(1.0 - (np.arange(p) / p) ** 2)).tocsr()
+    assert stable_rate(X, fit_intercept=False).batch == pytest.approx(2 * p, rel=1e-3)
+
+
+def test_inputs_of_equal_power_have_one_eigenvalue():
+    assert stable_rate([[1.0], [-1.0]]).batch == pytest.approx(2.0, rel=1e-12)

@@ -17,7 +17,7 @@ from adaline.results import Array
 from adaline.tiles import as_rows, check_finite, is_sparse
 
 Code = tuple[int, float, float]
-_ROUNDS = 100  # of Lanczos' method, for six digits of the largest eigenvalue
+_ROUNDS = 100  # of Lanczos' method: nine digits of normal samples, three where eigenvalues crowd
 
 
 @dataclass(frozen=True)
