@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import argparse
 import ast
-import copy
 import importlib
 import importlib.abc
 import importlib.util
-import itertools
 import os
 import signal
 import sys
@@ -116,7 +114,10 @@ def changes(node: ast.AST) -> Iterator[tuple[str, object]]:
 
 
 def mutants(text: str) -> Iterator[tuple[int, str, ast.Module]]:
-    """(line, what was changed, the changed tree) of everything but annotations and decorators."""
+    """(line, what was changed, the changed tree) of everything but annotations and decorators.
+
+    The tree is one and the same, changed until the next one is asked for.
+    """
     tree = ast.parse(text)
     ignored = {
         id(inner)
@@ -129,20 +130,21 @@ def mutants(text: str) -> Iterator[tuple[int, str, ast.Module]]:
         if part is not None
         for inner in ast.walk(part)
     }
-    places = list(_places(tree))
     seen: Counter[str] = Counter()
-    for at, (node, above) in enumerate(places):
+    for node, above in list(_places(tree)):
         if id(node) in ignored:
             continue
+        shown = _around(node, *above)
+        scope = [one.name for one in above if isinstance(one, ast.FunctionDef | ast.ClassDef)]
         for field, value in changes(node):
-            changed = copy.deepcopy(tree)
-            twin, above_twin = next(itertools.islice(_places(changed), at, None))
-            setattr(twin, field, value)
-            said = _said([node, *above], [twin, *above_twin])
+            kept, before = getattr(node, field), _text(shown)
+            setattr(node, field, value)
+            said = f"{'.'.join(reversed(scope)) or 'module'}: {before}  ->  {_text(shown)}"
             seen[said] += 1
-            if seen[said] > 1:
-                said += f"  ({seen[said]})"
-            yield getattr(node, "lineno", 0), said, ast.fix_missing_locations(changed)
+            said += f"  ({seen[said]})" if seen[said] > 1 else ""
+            ast.fix_missing_locations(node)
+            yield getattr(node, "lineno", 0), said, tree
+            setattr(node, field, kept)
 
 
 def _places(node: ast.AST, *above: ast.AST) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
@@ -152,24 +154,22 @@ def _places(node: ast.AST, *above: ast.AST) -> Iterator[tuple[ast.AST, tuple[ast
         yield from _places(child, node, *above)
 
 
-def _said(before: list[ast.AST], after: list[ast.AST]) -> str:
-    """A change in one line, with as much of the expression around it as tells it from others.
+def _around(*nodes: ast.AST) -> ast.AST:
+    """The first expression or statement around a node that tells it from others."""
+    found = nodes[0]
+    for node in nodes:
+        if isinstance(node, ast.stmt) and hasattr(node, "body") and not isinstance(node, ast.If):
+            break
+        if isinstance(node, ast.expr | ast.stmt):
+            found = node
+            if len(_text(found)) > _ENOUGH:
+                break
+    return found
 
-    An `if` is shown without its body.
-    """
-    texts = ["", ""]
-    for old, new in zip(before, after, strict=True):
-        if isinstance(old, ast.If):
-            old, new = old.test, new.test  # type: ignore[attr-defined]
-        elif isinstance(old, ast.stmt) and hasattr(old, "body"):
-            break
-        elif not isinstance(old, ast.expr | ast.stmt):
-            continue
-        texts = [" ".join(ast.unparse(side).split()) for side in (old, new)]
-        if len(texts[0]) > _ENOUGH:
-            break
-    scope = [node.name for node in before if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    return f"{'.'.join(reversed(scope)) or 'module'}: {texts[0]}  ->  {texts[1]}"
+
+def _text(node: ast.AST) -> str:
+    """One line, an `if` without its body."""
+    return " ".join(ast.unparse(node.test if isinstance(node, ast.If) else node).split())
 
 
 class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
