@@ -154,8 +154,9 @@ def test_weights_may_miss_zero_by_rounding_when_all_rows_are_forgotten():
 def test_rows_that_are_left_have_weight():
     whole = part(1, 0, 1, 0, 1, rows=9)
     assert (whole - part(0.75, 0, 0.5, 0, 1)).weight == 0.25
-    with pytest.raises(ValueError, match="cannot forget"):
-        whole - part(1, 0, 0.5, 0, 1)
+    for rows in (5, 8):
+        with pytest.raises(ValueError, match="cannot forget"):
+            whole - part(1, 0, 0.5, 0, 1, rows)
 
 
 def test_more_columns_than_sums_can_hold_are_refused(monkeypatch):
@@ -167,6 +168,8 @@ def test_more_columns_than_sums_can_hold_are_refused(monkeypatch):
     assert Moments.of([[1.0, 2.0]], [1.0]).p == 2
     with pytest.raises(ValueError, match="their 4 x 4 sums"):
         Moments.of([[1.0, 2.0, 3.0]], [1.0])
+    with pytest.raises(ValueError, match="their 67 x 67 sums"):
+        Moments.apart(np.ones((4, 2)), np.ones((4, 65)))
 
 
 def test_a_scatter_beyond_float64_is_refused_even_if_the_mean_is_not():
