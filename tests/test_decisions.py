@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from adaline import decisions
+from adaline.parameters import ParameterError
 
 cost = st.floats(-10.0, 10.0)
 gap = st.floats(0.01, 10.0)
@@ -177,3 +178,79 @@ def test_a_reject_cost_is_a_number():
     for bad in (float("nan"), "low"):
         with pytest.raises(ValueError, match="reject_cost is"):
             decisions.checked_reject_cost(bad)
+
+
+@pytest.mark.parametrize(
+    ("log_density", "priors"),
+    [
+        ([0.0, 0.0], [0.5, 0.5]),
+        (np.zeros((1, 0)), []),
+        ([[0.0, 0.0]], [0.2, 0.3, 0.5]),
+        ([[0.0, 0.0]], 0.5),
+        (np.zeros((1, 2, 1)), [[0.5], [0.5]]),
+    ],
+)
+def test_densities_and_priors_of_other_shapes_are_refused(log_density, priors):
+    with pytest.raises(ParameterError, match=r"expected \(n, K\), one row a sample"):
+        decisions.log_posterior(log_density, priors)
+
+
+@pytest.mark.parametrize(
+    ("posterior", "costs", "sentence"),
+    [
+        ([[0.5, 0.5]], [0.0, 1.0], "costs has shape"),
+        ([[0.5, 0.5]], np.zeros((0, 2)), "costs has shape"),
+        ([0.5, 0.5], np.eye(2), "posterior has shape"),
+        ([[0.2, 0.3, 0.5]], np.eye(2), "posterior has shape"),
+        ([[-2e-4, 1.0]], np.eye(2), "negative, or sum to more than one"),
+        ([[0.5, 0.5], [0.5, 0.5002]], np.eye(2), "negative, or sum to more than one"),
+    ],
+)
+def test_posteriors_and_costs_that_do_not_fit_are_refused(posterior, costs, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        decisions.expected_costs(posterior, costs)
+
+
+def test_posteriors_may_miss_their_sum_by_the_rounding_of_float32():
+    for row in ([-1e-4, 1.0], [1.0 + 1e-4, 0.0]):
+        assert decisions.expected_costs([row], np.eye(2)).tolist() == [row]
+
+
+def test_priors_within_the_tolerance_are_divided_by_their_sum():
+    assert decisions.checked_priors(np.array([0.4, 0.6]) * (1 + 5e-10), 2).sum() == 1.0
+
+
+def test_one_class_has_a_prior_and_nothing_to_decide():
+    assert decisions.checked_priors([1.0], 1).tolist() == [1.0]
+    assert decisions.checked_costs(None, 1).tolist() == [[0.0]]
+    with pytest.raises(ValueError, match="nothing to decide"):
+        decisions.checked_costs([[3.0]], 1)
+    for K in (0, -1, 1.5, "two"):
+        with pytest.raises(ParameterError, match="the number of classes, 1 or more"):
+            decisions.checked_costs(None, K)
+
+
+def test_the_dearest_decision_of_a_class_may_not_be_the_right_one_alone():
+    # When class 2 is true, deciding 2 costs 2 and all else 1; deciding 2 wrongly costs 9.
+    with pytest.raises(ValueError, match="when class 2 is true, deciding 2 costs 2 and"):
+        decisions.checked_costs([[0, 1, 1], [1, 0, 1], [9, 9, 2]], 3)
+    as_dear = [[1.0, 0.5], [1.0, 0.0]]
+    assert decisions.checked_costs(as_dear, 2).tolist() == as_dear
+
+
+@pytest.mark.parametrize("costs", [[[0, 1], [2, 1]], [[1, 2], [1, 0]]])
+def test_a_threshold_needs_each_wrong_decision_to_cost_strictly_more(costs):
+    with pytest.raises(ValueError, match="needs c21 > c11 and c12 > c22"):
+        decisions.threshold([0.5, 0.5], costs)
+
+
+def test_the_first_column_that_is_no_distribution_is_named():
+    right, negative, short = [1.0, 0.0], [1.5, -0.5], [0.5, 0.4]
+    costs, priors = np.zeros((2, 2)), [0.5, 0.5]
+    for wrong in (negative, short):
+        with pytest.raises(ValueError, match="column 1 of confusion_probabilities"):
+            decisions.average_risk(np.transpose([right, wrong]), priors, costs)
+    with pytest.raises(ValueError, match="column 0 of confusion_probabilities"):
+        decisions.average_risk(np.transpose([negative, short]), priors, costs)
+    for rounded in ([1.0 + 1e-12, -1e-12], [0.5, 0.5 + 5e-7]):
+        assert decisions.average_risk(np.transpose([right, rounded]), priors, costs) == 0.0

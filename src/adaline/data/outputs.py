@@ -72,8 +72,8 @@ class Output:
         # What replaces a private file is never readable by others, not even while it is written.
         try:
             handle = os.open(temporary, flags, 0o666 if there is None else 0o600)
-        except OSError as error:  # told with the name that was asked for
-            raise OSError(error.errno, error.strerror, self.path) from None
+        except OSError as error:
+            raise self._named(error) from None
         self._temporary = temporary
         self.file = os.fdopen(handle, "w+b")
         return self.file
@@ -104,9 +104,16 @@ class Output:
         self.file.close()
         if self.previous is not None and self._target.exists():
             _keep(self._target, self.previous)
-        os.replace(self._temporary, self._target)
+        try:
+            os.replace(self._temporary, self._target)
+        except OSError as error:  # Windows replaces no file that another program holds open
+            raise self._named(error) from None
         self._temporary = None
         _sync_directory(self._target.parent)
+
+    def _named(self, error: OSError) -> OSError:
+        """The error, told with the name that was asked for instead of the temporary one."""
+        return error if error.errno is None else OSError(error.errno, error.strerror, self.path)
 
     def _close(self) -> None:
         for file in (self.file, self._sink):

@@ -1,0 +1,152 @@
+"""What another system or processor lacks: simulated here, or found by reading the source.
+
+Windows has no fork, no numbers of users and no modes of files, and opens text in its own encoding;
+other processors have no fused multiply-add, no vectors of four, or no long double beyond float64.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adaline import LMS, Moments
+from adaline.kernels.double_double import double_double
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+# Modules, and names of os and signal, that Windows does not have.
+POSIX_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
+POSIX_NAMES = [
+    "fork", "forkpty", "getuid", "geteuid", "getgid", "getegid", "sched_getaffinity",
+    "register_at_fork", "killpg", "setsid", "mkfifo", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC",
+]  # fmt: skip
+
+
+def calls(path: Path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def opens_text_in_the_encoding_of_the_system(call: ast.Call) -> bool:
+    """Whether a call opens, reads or writes text and names no encoding."""
+    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    owner = getattr(getattr(call.func, "value", None), "id", "")
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    if "encoding" in named or owner in {"os", "tarfile", "zipfile", "webbrowser"}:
+        return False
+    if name in {"read_text", "write_text"}:
+        return not (name == "read_text" and call.args) and len(call.args) < 2
+    if name in {"open", "fdopen"} and isinstance(call.func, ast.Name):
+        mode = named.get("mode", call.args[1] if len(call.args) > 1 else ast.Constant("r"))
+        return isinstance(mode, ast.Constant) and "b" not in str(mode.value)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("open(path)", True),
+        ("open(path, 'w')", True),
+        ("path.read_text()", True),
+        ("path.write_text(text)", True),
+        ("open(path, 'rb')", False),
+        ("open(path, encoding='utf-8')", False),
+        ("path.write_text(text, 'utf-8')", False),
+        ("os.open(path, flags)", False),
+    ],
+)
+def test_calls_without_an_encoding_are_found(line, found):
+    assert opens_text_in_the_encoding_of_the_system(ast.parse(line, mode="eval").body) == found
+
+
+def test_text_is_read_and_written_in_a_named_encoding():
+    found = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for path in SOURCES
+        for call in calls(path)
+        if opens_text_in_the_encoding_of_the_system(call)
+    ]
+    assert not found, "give encoding='utf-8': Windows has another one"
+
+
+def test_no_file_needs_a_module_of_posix_to_be_imported():
+    found = []
+    for path in [*SOURCES, *TESTS]:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found += [f"{path.name}: {name}" for name in names if name in POSIX_MODULES]
+    assert not found, "import it where it is used, and where it is there"
+
+
+WITHOUT_POSIX = f"""
+import os, signal, sys
+import numba, scipy.optimize, sklearn.linear_model  # they are not our subject
+for name in {POSIX_NAMES!r}:
+    if hasattr(os, name):
+        delattr(os, name)
+for name in ("SIGALRM", "SIGKILL", "SIGHUP", "SIGPIPE", "setitimer", "alarm"):
+    if hasattr(signal, name):
+        delattr(signal, name)
+for name in {sorted(POSIX_MODULES)!r}:
+    sys.modules[name] = None
+import numpy as np, adaline, adaline.data
+for name in adaline.__all__:
+    getattr(adaline, name)
+for name in adaline.data.__all__:
+    getattr(adaline.data, name)
+import adaline.cli
+rng = np.random.default_rng(0)
+X = rng.standard_normal((50, 2))
+model = adaline.Ridge().fit(X, X[:, 0])
+adaline.save(model, sys.argv[1])
+adaline.save(model, sys.argv[1])  # over itself
+assert np.array_equal(adaline.load(sys.argv[1]).predict(X), model.predict(X))
+"""
+
+
+def test_everything_is_imported_fitted_and_saved_without_posix(tmp_path):
+    command = [sys.executable, "-c", WITHOUT_POSIX, str(tmp_path / "m.adaline")]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+
+
+GENERIC = """
+import sys
+import numpy as np
+from adaline import LMS, Moments
+from adaline.kernels.double_double import double_double
+d = np.load(sys.argv[1])
+X, y, w = d["X"], d["y"], d["w"]
+g, low, s = double_double.gradient_dense(
+    X, np.empty((0, 0)), np.ones(2), y, 1.0, np.empty(0), w, np.zeros(2), 0.1, 0.0)
+scatter, filtered = Moments.of(X, y).scatter, LMS(7, 0.01).process(y, y)[0]
+np.savez(sys.argv[2], exact=[*g, *low, s], scatter=scatter, filtered=filtered)
+"""
+
+
+@pytest.mark.slow  # compiles for another processor
+def test_a_processor_without_fused_products_and_wide_vectors_gives_the_same(rng, tmp_path):
+    X, y, w = rng.standard_normal((60, 2)), rng.standard_normal(60), rng.standard_normal(2)
+    np.savez(tmp_path / "given.npz", X=X, y=y, w=w)
+    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    command = [sys.executable, "-c", GENERIC, tmp_path / "given.npz", tmp_path / "got.npz"]
+    subprocess.run(command, env=os.environ | generic, check=True)
+    got, m = np.load(tmp_path / "got.npz"), Moments.of(X, y)
+    g, low, s = double_double.gradient_dense(
+        X, np.empty((0, 0)), np.ones(2), y, 1.0, np.empty(0), w, np.zeros(2), 0.1, 0.0
+    )
+    # A fused product is one rounding everywhere: by the processor, or by the C library.
+    assert got["exact"].tolist() == [*g, *low, s]
+    assert np.all(np.abs(got["scatter"] - m.scatter) <= 2 * np.outer(m.rounding, m.rounding))
+    near = 300 * np.finfo(float).eps  # sums of ten products in another order
+    np.testing.assert_allclose(got["filtered"], LMS(7, 0.01).process(y, y)[0], rtol=0, atol=near)
