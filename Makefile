@@ -70,7 +70,7 @@ fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks u
 	PYTHONPATH=tests $(BIN)/python tests/cli/test_damaged_files.py $(or $(DAMAGED),1000)
 
 cluster: .venv/.installed  ## kill workers of a Dask cluster (KILLS=200) and compare the bits
-	PYTHONPATH=tests $(BIN)/python -W ignore tests/cluster/test_workers.py $(or $(KILLS),200)
+	PYTHONPATH=tests $(BIN)/python -W ignore tests/kill_campaign.py $(or $(KILLS),200)
 
 tables: .venv/.installed  ## every command on the CSV files below FOLDER, beside scikit-learn's pipeline
 	PYTHONPATH=tests $(BIN)/python tests/real_tables.py $(FOLDER) $(ARGS)

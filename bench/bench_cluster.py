@@ -1,6 +1,6 @@
 """Two workers of a Dask cluster beside one process of ours, and beside dask-ml.
 
-    python bench/bench_cluster.py [--quick] [--folder DIR] [--only NAME ...]
+    python bench/bench_cluster.py [--quick] [--rows N] [--folder DIR] [--only NAME ...]
 
 Every piece of work runs in a process of its own, which starts its cluster, warms it up, and tells
 the CPU seconds of itself and all its children (scheduler, workers), the seconds, and the most
@@ -201,6 +201,7 @@ def compare(place: Path, n: int, count: int, only: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rows", type=int, default=None, help="rows of the files, all together")
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--only", nargs="*", default=[], help="squares, logistic, empty")
     parser.add_argument("--job", nargs=3, default=None, help=argparse.SUPPRESS)
@@ -210,7 +211,7 @@ def main() -> None:
         return
     n, count = (200_000, BLOCKS // 10) if options.quick else (4_000_000, BLOCKS)
     with tempfile.TemporaryDirectory() as place:
-        compare(options.folder or Path(place), n, count, options.only)
+        compare(options.folder or Path(place), options.rows or n, count, options.only)
 
 
 if __name__ == "__main__":

@@ -25,14 +25,10 @@ def plain_moments(seed: int) -> Moments:
     return Moments.of(rng.standard_normal((200, 5)) + seed, rng.standard_normal(200))
 
 
-def deadly(seed: int) -> int:
-    """Kill the process that is given block 3."""
-    import os
-    import signal
-
-    if seed == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return seed
+def slow_sum(a: Moments, b: Moments) -> Moments:
+    """Both together, after a moment."""
+    time.sleep(0.03)
+    return a + b
 
 
 def bits(m: Moments) -> bytes:

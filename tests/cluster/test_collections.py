@@ -73,9 +73,8 @@ def _one_thread():
         yield
 
 
-@pytest.mark.parametrize("made", [arrays, frames])
+@pytest.mark.parametrize(("made", "weighted"), [(arrays, False), (frames, True)])
 @pytest.mark.parametrize(("learner", "target", "close"), LEARNERS.values(), ids=LEARNERS)
-@pytest.mark.parametrize("weighted", [False, True])
 def test_a_fit_is_that_of_the_rows_in_memory(made, learner, target, close, weighted):
     lazy, t, omega = made(target)
     straight = learner.fit(X, FRAME[target].to_numpy(), OMEGA if weighted else None)

@@ -1,27 +1,18 @@
-"""Files on a cluster: the same bits as in one process, whatever happens to the workers.
-
-`python tests/distributed/test_workers.py 200` kills two hundred times instead of five.
-"""
+"""Files on a cluster: the same bits as in one process. Who is killed meanwhile: test_kills."""
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import operator
 import os
-import random
 import signal
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from slow_blocks import bits, deadly, plain_moments, slow_moments
+from slow_blocks import bits, plain_moments
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
 
@@ -38,6 +29,7 @@ from adaline import (  # noqa: E402
 from adaline.data import blocks, cluster, fit, look, workers  # noqa: E402
 from adaline.distributed.workers import Workers  # noqa: E402
 from adaline.mapreduce import mapreduce  # noqa: E402
+from worker_crew import a_process, checkpointed_fit, crew  # noqa: E402
 
 INPUTS = ["a", "b", "c"]
 LEARNERS = {
@@ -45,38 +37,15 @@ LEARNERS = {
     "ridge": (Ridge(), "y"),
     "linear machine": (LeastSquaresClassifier(), "k"),
     "gaussian": (GaussianClassifier(), "label"),
-    "logistic": (LogisticRegression(), "label"),
     "logistic of three": (LogisticRegression(), "k"),
     "poisson": (PoissonRegression(), "k"),
 }
 
 
-def local(count: int, **options) -> distributed.LocalCluster:
-    options = {"threads_per_worker": 1, "host": "127.0.0.1", **options}
-    return distributed.LocalCluster(
-        n_workers=count, dashboard_address=None, silence_logs=50, **options
-    )
-
-
-@pytest.fixture(scope="module")
-def client():
-    with local(2) as here, distributed.Client(here) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def threads():
-    with (
-        local(4, processes=False, host=None) as here,
-        distributed.Client(here, set_as_default=False) as found,
-    ):
-        yield found
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("files")
-    for k in range(6):
+    for k in range(3):
         table(k).write_parquet(place / f"part.{k}.parquet", row_group_size=100)
     return place
 
@@ -97,7 +66,7 @@ def weights(model) -> bytes:
 
 @pytest.mark.parametrize(("learner", "target"), LEARNERS.values(), ids=LEARNERS)
 def test_a_cluster_gives_the_bits_of_one_process(folder, client, threads, learner, target):
-    source = blocks(folder, rows=40)
+    source = blocks(folder, rows=100)
     options = {"columns": INPUTS}
     here = fit(learner, source, target, **options)
     proof, bits_here = here.certificate_.statement, weights(here)
@@ -142,70 +111,6 @@ def test_this_process_stays_small(threads):
     assert len(taken) < 600  # branches, not single blocks
 
 
-def nannies(client) -> list:
-    return list(client.cluster.workers.values())
-
-
-def kill_one(client, dice: random.Random) -> bool:
-    # A nanny whose worker dies before it has begun gives up: kill those that are at work.
-    there = client.nthreads()
-    alive = [nanny.pid for nanny in nannies(client) if nanny.pid and nanny.worker_address in there]
-    if not alive:
-        return False
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(dice.choice(alive), signal.SIGKILL)
-        return True
-    return False
-
-
-def killed_while(client, work, moments: list[float], dice: random.Random):
-    """What `work()` gives, while workers are killed after so many seconds each; how many were."""
-    over, hits = threading.Event(), []
-
-    def killer():
-        for moment in moments:
-            if over.wait(moment):
-                return
-            while not kill_one(client, dice):
-                if over.wait(0.1):
-                    return
-            hits.append(1)
-
-    thread = threading.Thread(target=killer)
-    thread.start()
-    try:
-        found = work()
-    finally:
-        over.set()
-        thread.join()
-    return found, sum(hits)
-
-
-def test_five_killed_workers_change_no_bit(client):
-    straight = bits(mapreduce(plain_moments, range(240), operator.add))
-    work = functools.partial(mapreduce, slow_moments, range(240), operator.add, Workers(client))
-    dice = random.Random(0)
-    found, hits = killed_while(client, work, [0.6, 0.1, 1.2, 0.8, 1.0], dice)
-    assert hits == 5
-    assert bits(found) == straight
-
-
-def test_a_paused_worker_is_not_waited_for(client):
-    straight = bits(mapreduce(plain_moments, range(80), operator.add))
-    while not all(nanny.pid for nanny in nannies(client)):
-        time.sleep(0.1)
-    client.run(os.getpid)  # both are there
-    stopped = nannies(client)[0].pid
-    timer = threading.Timer(0.5, os.kill, (stopped, signal.SIGSTOP))
-    timer.start()
-    try:
-        found = mapreduce(slow_moments, range(80), operator.add, Workers(client, patience=1.0))
-    finally:
-        timer.join()
-        os.kill(stopped, signal.SIGCONT)
-    assert bits(found) == straight
-
-
 def test_a_block_that_kills_its_workers_is_told_in_a_sentence(threads):
     """Dask gives such a task up; we try again a few times, and then say which block it was."""
     gone = distributed.KilledWorker("task", None, 3)
@@ -216,7 +121,6 @@ def test_a_block_that_kills_its_workers_is_told_in_a_sentence(threads):
 
     with pytest.raises(DataError, match=r"workers that were given 3 .* died again and again"):
         mapreduce(_fails_at_3, range(5), operator.add, Killing(threads))
-    assert deadly(2) == 2
 
 
 def _fails_at_3(seed: int) -> int:
@@ -239,50 +143,31 @@ def test_a_bad_block_is_one_error_that_names_file_row_group_and_row(tmp_path, cl
 
 
 def test_nobody_is_waited_for_longer_than_was_said(folder):
-    with local(0) as here, distributed.Client(here, set_as_default=False) as alone:
-        began = time.monotonic()
+    with crew(0) as (alone, workers_of):
         with pytest.raises(TimeoutError, match="no worker has been there for 1 seconds"):
             fit(LeastSquares(), folder, "y", columns=INPUTS, client=alone, timeout=1.0)
-        assert time.monotonic() - began < 60
         # Who comes late is welcome: never is a number of workers waited for.
-        timer = threading.Timer(1.0, here.scale, (1,))
+        timer = threading.Timer(0.5, setattr, (workers_of, "size", 1))
         timer.start()
         model = fit(LeastSquares(), folder, "y", columns=INPUTS, client=alone, timeout=100.0)
         assert weights(model) == weights(fit(LeastSquares(), folder, "y", columns=INPUTS))
 
 
-CLIENT = """
-import sys, time
-from distributed import Client
-from adaline import LogisticRegression
-from adaline.data import blocks, fit
-import numpy as np
-address, folder, checkpoint, out, pause = sys.argv[1:]
-def wait(done, whole):
-    time.sleep(float(pause))
-with Client(address) as client:
-    model = fit(LogisticRegression(), blocks(folder, rows=20), "label", columns=["a", "b", "c"],
-                client=client, checkpoint=checkpoint, every=0.0, progress=wait)
-np.save(out, np.append(model.coef_, model.intercept_))
-"""
-
-
 def test_a_killed_client_goes_on_from_its_checkpoint(folder, client, tmp_path):
     out = tmp_path / "out.npy"
-    given = [client.scheduler.address, str(folder), str(tmp_path / "checkpoint"), str(out)]
+    given = client.scheduler.address, folder, tmp_path / "checkpoint", out
 
-    def start(pause: float) -> subprocess.Popen:
-        return subprocess.Popen([sys.executable, "-W", "ignore", "-c", CLIENT, *given, str(pause)])
-
-    first = start(0.05)
-    while not (tmp_path / "checkpoint/fit.checkpoint").exists() and first.poll() is None:
+    first = a_process(checkpointed_fit, *given, 0.05)
+    while not (tmp_path / "checkpoint/fit.checkpoint").exists() and first.is_alive():
         time.sleep(0.01)
-    time.sleep(0.5)
+    time.sleep(0.3)
     first.kill()
-    assert first.wait(20) == -signal.SIGKILL
+    first.join(20)
+    assert first.exitcode == -signal.SIGKILL
     assert not out.exists()
-    assert start(0.0).wait(100) == 0
-    straight = fit(LogisticRegression(), blocks(folder, rows=20), "label", columns=INPUTS)
+    second = a_process(checkpointed_fit, *given, 0.0)
+    second.join(100)
+    straight = fit(LogisticRegression(), blocks(folder, rows=100), "label", columns=INPUTS)
     assert np.load(out).tobytes() == weights(straight)
 
 
@@ -301,9 +186,18 @@ def test_what_cannot_be_done_on_a_cluster_is_refused(folder, threads):
         pass
 
 
+def listening() -> list:
+    """Where this process and its children listen."""
+    psutil = pytest.importorskip("psutil")
+    every = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    return [at.laddr for one in every for at in one.net_connections() if at.status == "LISTEN"]
+
+
+@pytest.mark.filterwarnings("error:Port 8787")
 def test_a_local_cluster_listens_on_loopback_only(folder):
     with cluster("local:1") as client:
         assert client.scheduler.address.startswith("tcp://127.0.0.1:")
+        assert {address.ip for address in listening()} == {"127.0.0.1"}
         found = fit(LeastSquares(), folder, "y", columns=INPUTS, client=client)
     assert weights(found) == weights(fit(LeastSquares(), folder, "y", columns=INPUTS))
 
@@ -323,42 +217,3 @@ def test_the_command_fits_on_a_cluster(folder, client, tmp_path, capsys):
         if extra[0] == "--cluster":
             first = found
     assert first == found
-
-
-def campaign(kills: int) -> None:
-    """Kills at random moments of map, merge and between passes; and pauses."""
-    import tempfile
-
-    dice, hits, runs, slowest = random.Random(), 0, 0, 0.0
-    with tempfile.TemporaryDirectory() as place:
-        for k in range(6):
-            table(k).write_parquet(Path(place) / f"{k}.parquet", row_group_size=100)
-        source = blocks(place, rows=20)
-        learners = list(LEARNERS.values())
-        straight = [weights(fit(m, source, t, columns=INPUTS)) for m, t in learners]
-        sums = bits(mapreduce(plain_moments, range(240), operator.add))
-        with local(2) as here, distributed.Client(here) as client:
-            while hits < kills:
-                began = time.monotonic()
-                moments = [dice.expovariate(1.0) for _ in range(8)]
-                if runs % 2:
-                    who = Workers(client, patience=5.0)
-                    work = functools.partial(mapreduce, slow_moments, range(240), operator.add, who)
-                    found, hit = killed_while(client, work, moments, dice)
-                    assert bits(found) == sums, "other bits after kills"
-                else:
-                    at = dice.randrange(len(learners))
-                    learner, target = learners[at]
-                    work = functools.partial(
-                        fit, learner, source, target, columns=INPUTS, client=client
-                    )
-                    found, hit = killed_while(client, work, moments, dice)
-                    assert weights(found) == straight[at], "other bits after kills"
-                hits, runs = hits + hit, runs + 1
-                slowest = max(slowest, time.monotonic() - began)
-                print(f"{hits} of {kills} workers killed, {runs} runs", flush=True)
-    print(f"{hits} workers killed in {runs} runs, all with the same bits; slowest {slowest:.0f} s.")
-
-
-if __name__ == "__main__":
-    campaign(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

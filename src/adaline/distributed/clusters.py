@@ -76,7 +76,7 @@ def _local(address: str, processes: str) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any free port: 8787 may be another cluster's
             silence_logs=logging.ERROR,  # a worker that ends slowly is no news to a user
         ) as here,
         Client(here) as client,

@@ -82,15 +82,9 @@ class Workers:
 
     def _taken(self, under_way: deque[Task]) -> Any:
         """The result of the first task, whatever happens to who works on it."""
-        from distributed import TimeoutError as Late
-        from distributed import wait
-
         task = under_way[0]
         while True:
-            with suppress(Late):
-                pending = [f for f in task.futures if f.status == "pending"]
-                if len(pending) == len(task.futures):
-                    wait(pending, timeout=_LOOK / 4, return_when="FIRST_COMPLETED")
+            self._wait(task)
             self._look()
             for future in list(task.futures):
                 if future.status == "finished":
@@ -105,9 +99,22 @@ class Workers:
             if self.threads and time.monotonic() - task.began > self._enough(task):
                 self._hand_out_again(under_way)
 
+    def _wait(self, task: Task) -> None:
+        """Until something is known of a task, or a moment has passed."""
+        from distributed import CancelledError, TimeoutError, wait
+
+        if any(future.status != "pending" for future in task.futures):
+            return
+        # `wait` asks the current client, which need not be ours. Cancelled tasks are begun anew by
+        # the caller: a client that has lost the scheduler for a moment finds them so.
+        with suppress(TimeoutError, CancelledError), self.client.as_current():
+            wait(task.futures, timeout=_LOOK / 4, return_when="FIRST_COMPLETED")
+
     def _result(self, future: Any) -> tuple[Any] | None:
         """What a worker found; None where it is silent, or has died since."""
-        with suppress(TimeoutError, OSError):
+        from distributed import CancelledError
+
+        with suppress(TimeoutError, OSError, CancelledError):
             return (future.result(timeout=self.patience),)
         return None
 

@@ -10,6 +10,8 @@ from functools import wraps
 from inspect import isfunction
 from typing import Any
 
+from numpy import ndarray
+
 from adaline._names import handed_down
 from adaline.tiles import is_dask
 
@@ -55,7 +57,7 @@ def lazy_for_dask(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def applied(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_dask(X):
+        if type(X) is ndarray or not is_dask(X):  # the first saves a call, 1 % of a row predicted
             return method(self, X, *args, **kwargs)
         from adaline.distributed.predictions import lazily
 

@@ -152,8 +152,7 @@ def regress(model: Any, passes: Passes, rows: RowReader) -> Any:
     criterion = model._refinement() if m.targets == 1 else None
     stopped = model.fit_.stopped
     short = model.fit_.certificate.evidence.get("digits", 0.0) < ENOUGH
-    plain = not rows.weighted and passes.source.again
-    if criterion is not None and short and plain:
+    if criterion is not None and short and passes.source.again:
         better = refined(m, passes, rows, *criterion)
         if better is not None:
             rule = stopped.partition(". ")[0] + ". " if ". " in stopped else ""
@@ -167,6 +166,7 @@ def linear_machine(model: Any, passes: Passes, rows: RowReader) -> Any:
     """LeastSquaresClassifier: targets ±1 for two classes, 0 and 1 for more."""
     found: Labelled = passes.sums("moments", IndicatorMomentsOf(rows), _plus)
     m = found.value
+    _check_weights(found.labels, m.mean[m.p :], rows.target)
     if len(found.labels) == 2:
         m = _signed(m)
     model.fit_moments(m, class_array(found.labels, rows.target))
@@ -199,4 +199,15 @@ def gaussian(model: Any, passes: Passes, rows: RowReader) -> Any:
             "give a number, or None."
         )
     found: Labelled = passes.sums("classes", ClassMomentsOf(rows, model.covariance), _plus)
+    _check_weights(found.labels, found.value.weight, rows.target)
     return model.fit_moments(found.value, class_array(found.labels, rows.target))
+
+
+def _check_weights(labels: tuple[Any, ...], weight: Any, target: str) -> None:
+    """Two classes at least must have rows that weigh something."""
+    present = [label for label, one in zip(labels, weight, strict=True) if one > 0]
+    if len(present) < 2 <= len(labels):
+        raise DataError(
+            f"all rows of positive sample_weight are of one class, {present}; rows of weight zero "
+            f"are left out, and telling classes of {target!r} apart needs at least two."
+        )

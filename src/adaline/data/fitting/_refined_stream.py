@@ -50,7 +50,7 @@ from adaline.triangle import Triangle
 ENOUGH = 6.0  # proven digits with which no further pass is made
 _PASSES = 4  # corrections, at most
 _DONE = 2.0**-58  # relative error before the last rounding
-_NONE, _NO_ROWS = np.empty(0), np.empty((0, 0))
+_NO_ROWS = np.empty((0, 0))
 
 storable(Triangle)
 
@@ -83,7 +83,7 @@ class GradientOf:
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "F")
         p = X.shape[1]
-        one = KernelRows(X, y[:, None], _NONE, _NO_ROWS)
+        one = KernelRows(X, y[:, None], self.rows.weights(block), _NO_ROWS)
         at = self.scale[:p], float(self.scale[p]), self.theta, self.low
         return Part(len(y), Gradient(*gradient(one, 0, *at), 1))
 
@@ -97,13 +97,14 @@ class TriangleOf:
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "C")
         if len(y):
-            return Part(len(y), Triangle.of(X, y))
+            omega = self.rows.weights(block)
+            return Part(len(y), Triangle.of(X, y, omega if len(omega) else None))
         return Part(0, Triangle.of(np.zeros((1, X.shape[1])), np.zeros(1), np.zeros(1)))
 
 
 @dataclass(frozen=True, eq=False)
 class ContractionOf:
-    """B'B of a block, B = ((x - mean) W, 1 / sqrt(n))."""
+    """B'B of a block, B = sqrt(omega) ((x - mean) W, 1 / sqrt(n))."""
 
     rows: RowReader
     scale: Array
@@ -116,7 +117,8 @@ class ContractionOf:
         X, y = self.rows.numbers(block, "C")
         p = X.shape[1]
         K = np.zeros((p + self.intercept, p + self.intercept))
-        for tile in tiles(X, y[:, None], _NONE, self.scale, self.mean, tile_rows(p + 1)):
+        root = np.sqrt(self.rows.weights(block))
+        for tile in tiles(X, y[:, None], root, self.scale, self.mean, tile_rows(p + 1)):
             B = np.empty((len(tile), p + self.intercept))
             np.matmul(tile[:, :p], self.W, out=B[:, :p])
             if self.intercept:

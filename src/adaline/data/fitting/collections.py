@@ -16,6 +16,7 @@ from adaline.data.reading.source import Block, Source, by_row
 from adaline.distributed.collections import executor, is_collection, plain, row_blocks, width_of
 from adaline.distributed.predictions import one_row
 from adaline.errors import DataError
+from adaline.mapreduce import mapreduce
 from adaline.results import Array
 from adaline.tiles import as_csr, check_finite, is_sparse
 
@@ -56,7 +57,7 @@ class CollectionSource(Source):
 
 @dataclass(frozen=True)
 class CollectedRows:
-    """Blocks to X, the target and weights; rows of weight zero are left out."""
+    """Blocks to X, the target and weights; rows of weight zero are checked and left out."""
 
     names: tuple[str, ...]
     weighted: bool
@@ -64,14 +65,14 @@ class CollectedRows:
 
     def numbers(self, block: Any, order: Any, check: bool = True) -> tuple[Any, Array]:
         """X and a target of numbers; without `check`, X may hold infinities and NaN."""
-        X, y = self._rows(block, check)
         try:
-            y = np.asarray(y, dtype=np.float64)
+            y = np.asarray(block.y, dtype=np.float64)
         except (TypeError, ValueError):
             raise DataError(f"{_at(block)}: y holds no numbers; a regressor needs them.") from None
         if not np.isfinite(y).all():
             raise DataError(f"{_at(block)}: y has NaN or an infinity; leave such rows out.")
-        return X, y
+        kept = self._kept(block)
+        return self._rows(block, check), y if kept is None else y[kept]
 
     def counts(self, block: Any, order: Any) -> tuple[Any, Array, Array]:
         """X, counts that are not negative, and no offset."""
@@ -82,16 +83,18 @@ class CollectedRows:
 
     def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
         """X, the labels in the block (sorted), and which of them each row has."""
-        X, y = self._rows(block, True)
-        if np.ndim(y) != 1:
-            raise DataError(f"{_at(block)}: y has shape {np.shape(y)}; labels are (n,).")
-        values = np.asarray(y)
+        X = self._rows(block, True)
+        if np.ndim(block.y) != 1:
+            raise DataError(f"{_at(block)}: y has shape {np.shape(block.y)}; labels are (n,).")
+        values = np.asarray(block.y)
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise DataError(f"{_at(block)}: y has NaN or an infinity; labels have none.")
         try:
             found, codes = np.unique(values, return_inverse=True)
         except TypeError:
             raise DataError(f"{_at(block)}: y has missing or mixed labels.") from None
+        kept = self._kept(block)  # a class whose rows weigh nothing is a class, as in memory
+        codes = codes if kept is None else codes[kept]
         return X, tuple(few(found, self.target).tolist()), codes.astype(np.int64)
 
     def weights(self, block: Any) -> Array:
@@ -103,8 +106,9 @@ class CollectedRows:
             raise DataError(f"{_at(block)}: sample_weight must be (n,), finite and not negative.")
         return omega[omega > 0]
 
-    def _rows(self, block: Any, check: bool) -> tuple[Any, Any]:
-        X, y = block.matrix, block.y
+    def _rows(self, block: Any, check: bool) -> Any:
+        """X of the rows that weigh something."""
+        X = block.matrix
         if is_sparse(X):
             X = as_csr(X)
         else:
@@ -115,16 +119,19 @@ class CollectedRows:
                 raise DataError(f"{_at(block)}: X holds no numbers; encode text first.") from None
         if X.ndim != 2 or X.shape[1] != len(self.names):
             raise DataError(f"{_at(block)}: X has shape {X.shape}, not {len(self.names)} columns.")
-        if block.omega is not None:
-            self.weights(block)
-            keep = np.asarray(block.omega, dtype=np.float64) > 0
-            X, y = (X, y) if keep.all() else (X[keep], np.asarray(y)[keep])
-        if check:
+        kept = self._kept(block)
+        if check or kept is not None:  # rows that weigh nothing must be numbers too, as in memory
             try:
                 check_finite(X, lambda: list(self.names))
             except ValueError as error:
                 raise DataError(f"{_at(block)}: {error}") from None
-        return X, y
+        return X if kept is None else X[kept]
+
+    def _kept(self, block: Any) -> NDArray[np.bool_] | None:
+        """Which rows have a weight; None where all have."""
+        if block.omega is None or len(self.weights(block)) == len(block.omega):
+            return None
+        return np.asarray(block.omega, dtype=np.float64) > 0
 
 
 def _at(block: Any) -> str:
@@ -146,6 +153,7 @@ def fit_collection(
     rows, run = CollectedRows(names, sample_weight is not None), Passes(source, executor())
     try:
         if way == "newton" and model._learns == "classes":
+            _check_class_weights(run, rows)
             logistic(model, run, rows, None)
         elif way == "newton":
             poisson(model, run, rows)
@@ -175,6 +183,39 @@ def _check(model: Any, X: Any, y: Any, options: Any) -> None:
     for option, value in options.items():
         if value is not None:
             raise ValueError(f"{option} is not known for rows of Dask; leave it out.")
+
+
+def _check_class_weights(run: Passes, rows: CollectedRows) -> None:
+    """Refuse weights under which a class has no row: one more pass, where there are weights."""
+    if not rows.weighted:
+        return
+    weights = mapreduce(
+        WeightOfClasses(run.source.for_reading(), rows), run.source.descriptors(), _added, run.jobs
+    )
+    none = [label for label, weight in weights.items() if weight == 0.0]
+    if none:
+        raise DataError(
+            f"only zero sample_weight for the class {none[0]!r}: its intercept would be minus "
+            "infinity. Every class needs a row of positive weight; drop those rows."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WeightOfClasses:
+    """The weight of each class of a block."""
+
+    source: Source
+    rows: CollectedRows
+
+    def __call__(self, piece: Any) -> dict[Any, float]:
+        block = self.source.read(piece)
+        _, labels, codes = self.rows.labels(block, "C")
+        sums = np.bincount(codes, self.rows.weights(block), minlength=len(labels))
+        return dict(zip(labels, sums.tolist(), strict=True))
+
+
+def _added(a: dict[Any, float], b: dict[Any, float]) -> dict[Any, float]:
+    return {label: a.get(label, 0.0) + b.get(label, 0.0) for label in {**a, **b}}
 
 
 def _in_shape(model: Any, X: Any, y: Any) -> None:
