@@ -161,6 +161,23 @@ def weighted_least_squares(x, d, taps, forgetting, delta=0.0):
     return np.linalg.lstsq(np.vstack([A, ridge]), np.append(b, np.zeros(len(ridge))), rcond=None)[0]
 
 
+def rls_by_qr(x, d, taps, forgetting, delta):
+    """(e, w) of recursive least squares by a QR decomposition a sample: no rank is too low for it.
+
+    The rows of R w = z stand for all samples so far; each sample is one more row below them.
+    """
+    U, m = delay_line(x, taps), taps
+    R = np.sqrt(delta) * np.eye(m, m + 1, dtype=U.dtype)
+    w, e = np.zeros(m, U.dtype), np.zeros(len(d), U.dtype)
+    for n, u in enumerate(U):
+        e[n] = d[n] - np.vdot(w, u)
+        if u.any():  # in silence nothing is forgotten
+            row = np.append(u.conj(), np.conj(d[n]))
+            R = np.linalg.qr(np.vstack([np.sqrt(forgetting) * R, row]), mode="r")[:m]
+            w = np.linalg.solve(R[:, :m], R[:, m])
+    return e, w
+
+
 def exact_least_squares(x, d, taps, forgetting, delta):
     """The same w in rational arithmetic, rounded once; a complex w as twice as many real ones."""
     U, d = delay_line(x, taps), np.asarray(d)

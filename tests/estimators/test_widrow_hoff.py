@@ -174,3 +174,22 @@ def test_sparse_rows_can_be_traced_too(rng):
     table = trace(Adaline(max_iter=2, tol=0), sparse.csr_array(X), y > 0)
     np.testing.assert_allclose(table.v, trace(Adaline(max_iter=2, tol=0), X, y > 0).v, atol=1e-12)
     assert len(table) == 12
+
+
+@pytest.mark.filterwarnings("ignore")  # of a rate above the bound
+@pytest.mark.parametrize("mode", ["online", "batch"])
+@pytest.mark.parametrize("eta", [0.01, 0.3, 0.9, 1e200])
+def test_a_trace_ends_with_the_fit_or_shows_the_pass_that_diverged(mode, eta, rng):
+    X = 3.0 * rng.standard_normal((12, 2))
+    y = X @ [1.0, -2.0] + 0.1
+    steps = trace(WidrowHoff(eta=eta, mode=mode, max_iter=60), X, y)
+    W, b = steps.W_kept[-1], steps.b_kept[-1]
+    diverged = steps.fit.stopped.startswith("diverged")
+    assert diverged == (eta > 0.1)
+    if diverged:
+        assert not np.array_equal(steps.fit.W, W)  # the last pass shows how
+        first = np.flatnonzero(steps.passes == steps.passes[-1])[0]
+        W = steps.W_kept[first - 1] if first else steps.W_before[0]
+        b = steps.b_kept[first - 1] if first else steps.b_before[0]
+    assert np.array_equal(steps.fit.W, W)
+    assert np.array_equal(steps.fit.b, b)

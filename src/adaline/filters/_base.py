@@ -82,6 +82,7 @@ class Filter:
 
     _settings: ClassVar[tuple[str, ...]] = ("taps", "weights", "dtype", "on_nan", "history")
     _repeated: ClassVar[int] = 0  # numbers at the beginning of `head` that repeat the settings
+    _remedy: ClassVar[str] = "Take a smaller step"  # what helps against divergence
 
     taps = Setting()
     on_nan = Setting()
@@ -491,6 +492,6 @@ class Filter:
         return DivergenceError(
             f"{type(self).__name__} diverged at sample {at} of this block (sample "
             f"{self._count + at} of the signal): its output left all proportion to the signals. "
-            "The filter is as it was before the block. Take a smaller step, or check the levels of "
-            "x and d."
+            f"The filter is as it was before the block. {self._remedy}, or check the levels of x "
+            "and d."
         )

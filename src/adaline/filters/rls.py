@@ -29,9 +29,11 @@ class RLS(Filter):
     It learns in about 2 `taps` samples, whether the reference is coloured or not, and needs taps^2
     operations a sample. P, the inverse of the sum of x x^H, stays symmetric to the last bit, stays
     bounded while the reference is silent, and is in double precision for float32 signals too. A
-    sample much louder than those before it (x^H P x above 1e6) would cost P its digits. From there
-    the filter updates a triangular factor of P's inverse by Givens rotations, which lose no digits
-    and take some ten times as long, until P is well conditioned (checked every 32 samples).
+    sample much louder than those before it (x^H P x above 1e6), or a loud reference that excites
+    few directions (P's condition above 1e11), would cost P its digits: P could turn indefinite, and
+    the weights explode. From there the filter updates a triangular factor of P's inverse by Givens
+    rotations, which lose no digits and take some ten times as long, until P is well conditioned
+    (checked every 32 samples).
 
     Parameters
     ----------
@@ -58,6 +60,7 @@ class RLS(Filter):
     """
 
     _repeated: ClassVar[int] = 3
+    _remedy: ClassVar[str] = "Give a larger delta"
     _settings: ClassVar[tuple[str, ...]] = (
         "taps", "forgetting", "delta", "weights", "dtype", "on_nan", "history",
     )  # fmt: skip

@@ -43,7 +43,8 @@ class Trace(Table):
     batch : bool
         Whether updates came after each pass.
     fit : SequentialFit
-        What `fit` gives; its W and b are W_kept[-1] and b_kept[-1], exactly.
+        What `fit` gives; its W and b are W_kept[-1] and b_kept[-1], exactly. If learning diverged,
+        the last pass here shows how, and `fit` went back: W and b are those kept before that pass.
     """
 
     passes: Ints
@@ -130,8 +131,9 @@ def trace(
 ) -> Trace | Descent | DualTrace | MarginTrace:
     """Learn as `estimator.fit(X, y)` does, and return every step of it as a table.
 
-    The same kernels learn one sample at a time, so the end equals what `fit` gives, exactly. The
-    estimator itself is left as it was. All weights of all steps are kept: meant for small data.
+    The same kernels learn one sample at a time, so the end equals what `fit` gives, exactly; where
+    learning diverged, `fit` gives the weights from before the last pass. The estimator itself is
+    left as it was. All weights of all steps are kept: meant for small data.
 
     Parameters
     ----------

@@ -46,6 +46,7 @@ from adaline.kernels.filters.rls_head import (
     HOLDS,
     LOUD,
     POWER,
+    ROUNDED,
     START,
     STARTED,
     UNEVEN,
@@ -192,11 +193,16 @@ def _gains(head, q, e):
 
 @kernel
 def _uneven(P, V, m, j, head, q):
-    """Whether so much cancels in x^H P x = q that P has lost its digits along x."""
+    """Whether so much cancels in x^H P x = q that P has lost its digits along x.
+
+    Beside lambda + q, the gain would be wrong. Beside q alone, P may turn indefinite: an eigenvalue
+    below zero grows with each sample instead of falling, and the weights explode.
+    """
     apart, growth = 0.0, head[GROWTH].real
     for k in range(m):
         apart += abs2(V[place(k) + X + j * APART]) * P[entry(k, k, m)].real
-    return q > 0.0 and apart * growth > UNEVEN * (head[FORGETTING].real + q * growth)
+    limit = min(UNEVEN * (head[FORGETTING].real + q * growth), ROUNDED * q * growth)
+    return apart * growth > limit
 
 
 @kernel
@@ -296,12 +302,14 @@ def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
             if blown(head, r, y, abs(d[i]), BLOWN):
                 found = 8 * i + DIVERGED
                 break
-            # Silence makes no update.
-            q = _caught_up(V, m, j, t0, t1, t2) if learns and r > TINY else 0.0
+            learns = learns and r > TINY  # silence makes no update
+            q = _caught_up(V, m, j, t0, t1, t2) if learns else 0.0
             # x^H P x with P of the first sample of the group: the subtraction cancels digits of it.
             whole = q + abs2(t0) + abs2(t1) + abs2(t2)
             loud = whole * head[GROWTH].real > LOUD * head[FORGETTING].real
-            if loud or ((clock + j - phase) % EVERY == 0 and _uneven(P, V, m, j, head, q)):
+            look = (clock + j - phase) % EVERY == 0
+            # P is positive definite; where rounding makes q negative, P is no longer.
+            if learns and (loud or q <= 0.0 or (look and _uneven(P, V, m, j, head, q))):
                 found = 8 * i + TOO_LOUD
                 break
             step, scale = _gains(head, q, d[i] - y)

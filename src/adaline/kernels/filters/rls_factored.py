@@ -35,7 +35,7 @@ from adaline.kernels.filters.rls_head import (
 )
 
 FAR = 1e64  # as BLOWN in guards, but higher: the least-squares solution itself may be so large
-CALM = 1e-7  # P is used again if each R_jj^2 is above this share of the energy of its column
+CALM = 1e9  # P is used again if the sum of P_kk (P^-1)_kk is below this
 
 
 @sums_kernel
@@ -96,19 +96,6 @@ def follow_weights(store, m, real):
         store[z + j] = _product(store, j * m + j, w + j, real - j)
 
 
-@kernel
-def _well_conditioned(store, m, real):
-    """Whether every column of R is well independent of those before it."""
-    for j in range(real):
-        own, size = store[j * m + j].real, 0.0
-        for i in range(j + 1):
-            u = store[i * m + j]
-            size += u.real * u.real + u.imag * u.imag
-        if own * own < CALM * size:
-            return False
-    return True
-
-
 @sums_kernel
 def _taken(P, j, k, share):
     """Row k of the lower half of P, less a share of row j."""
@@ -129,12 +116,13 @@ def _dot(a, at, P, j, first, until):
 def factor(store, head, P, m):
     """P (real, real), which is overwritten, to R in store: P = U D U^H, R = D^-1/2 U^-1."""
     real = P.shape[0]
+    least = np.empty(real)  # what rounding leaves of a zero on the diagonal
+    for j in range(real):
+        least[j] = max(1e-16 * P[j, j].real, TINY)
     for j in range(real - 1, -1, -1):
-        D = max(P[j, j].real, TINY)
+        D = max(P[j, j].real, least[j])
         for k in range(j):
-            before = P[k, k].real
             _taken(P, j, k, np.conj(P[j, k]) / D)
-            P[k, k] = max(P[k, k].real, 1e-16 * before)  # what rounding leaves of a zero
         for k in range(j):
             P[j, k] /= D  # conj(U[k, j]); D stays on the diagonal
         P[j, j] = D
@@ -153,15 +141,21 @@ def factor(store, head, P, m):
 
 
 @kernel
-def inverse(store, m, P):
-    """P = R^-1 R^-H (real, real)."""
-    real = P.shape[0]
-    V = np.zeros_like(P)  # row i is column i of R^-1, conjugated
-    for i in range(real):
+def _inverse_factor(store, m, V):
+    """R^-1: row i of V is its column i, conjugated."""
+    for i in range(V.shape[0]):
         V[i, i] = 1.0 / store[i * m + i].real
         for j in range(i - 1, -1, -1):
             s = _dot(store, j * m, V, i, j + 1, i + 1)
             V[i, j] = -np.conj(s) / store[j * m + j].real
+
+
+@kernel
+def inverse(store, m, P):
+    """P = R^-1 R^-H (real, real)."""
+    real = P.shape[0]
+    V = np.zeros_like(P)
+    _inverse_factor(store, m, V)
     for i in range(real):
         for k in range(real):
             P[i, k] = 0.0
@@ -192,6 +186,31 @@ def _begin(store, x, r, m, head):
         store[k * m + k] = np.sqrt(delta)
     follow_weights(store, m, x.shape[0])
     head[STARTED] = delta
+
+
+@kernel
+def _well_conditioned(store, m, real):
+    """Whether the sum of P_kk (P^-1)_kk is below CALM.
+
+    Each term says how much of input k the other inputs explain, in any units: 1/(1 - R_k^2). By the
+    inequality of Cauchy and Schwarz the sum is at least sum |x_k|^2 P_kk / x^H P x for every x.
+    """
+    columns, least, most = np.zeros(real), 0.0, 0.0
+    for j in range(real):
+        for i in range(j + 1):
+            u = store[i * m + j]
+            columns[j] += u.real * u.real + u.imag * u.imag
+        own = store[j * m + j].real
+        least += columns[j] / (own * own)  # P_jj is at least 1/R_jj^2
+    if not least < CALM:
+        return False
+    V = np.zeros((real, real), store.dtype)
+    _inverse_factor(store, m, V)
+    for j in range(real):
+        for i in range(j + 1):
+            v = V[j, i]
+            most += columns[i] * (v.real * v.real + v.imag * v.imag)
+    return most < CALM
 
 
 @kernel

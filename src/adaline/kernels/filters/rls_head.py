@@ -19,6 +19,7 @@ LARGEST = 1e5  # bound on P in units of 1/power: forgetting stops there for an u
 OPEN = 1e3  # bound on P in units of 1/delta, if that bound is larger
 LOUD = 1e6  # limit of x^H P x in units of lambda: beyond it one update of P loses too many digits
 UNEVEN = 1e9  # the same limit for the sum |x_k|^2 P_kk, whose terms cancel in x^H P x
+ROUNDED = 1e11  # the same sum in units of x^H P x: P's condition, beyond which rounding decides q
 GROWN = 1e6  # an L above this is multiplied into P
 
 
