@@ -1,0 +1,168 @@
+"""Frames as files: GIF, MP4, PNG, and HTML with buttons that needs no network."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from adaline.plot.animation import Animation
+
+_COLOURS = 64  # of a film: enough for the edges of letters, and a third of the size of 256
+_SAME = _COLOURS  # one colour more, which is seen through: pixels that do not change
+_STAYS = 4  # times as long as the others the last frame stays
+
+
+def canvas(figure: Any, dpi: int) -> Any:
+    """What turns the figure into pixels, whatever matplotlib's backend is."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure.set_dpi(dpi)
+    return FigureCanvasAgg(figure)
+
+
+def gif(film: Animation) -> bytes:
+    """All frames, again and again."""
+    images = _images(film)
+    arrays = [np.asarray(image) for image in images]
+    others = [_difference(image, before) for image, before in zip(images[1:], arrays, strict=False)]
+    times = [film.interval] * len(others) + [_STAYS * film.interval]
+    out = io.BytesIO()
+    how: dict[str, Any] = {"transparency": _SAME, "disposal": 1, "optimize": False, "loop": 0}
+    images[0].save(out, "GIF", save_all=True, append_images=others, duration=times, **how)
+    return out.getvalue()
+
+
+def still(film: Animation) -> bytes:
+    """The last frame as PNG, in all its colours."""
+    from PIL import Image
+
+    return _png(Image.fromarray(film.pixels(-1)))
+
+
+def write_mp4(film: Animation, file: Path) -> None:
+    """The same with ffmpeg, where it is installed."""
+    from matplotlib.animation import FFMpegWriter
+
+    if not FFMpegWriter.isAvailable():
+        raise FileNotFoundError(
+            f"{file.name} needs the program ffmpeg, which is not on PATH; install it, or save the "
+            "film as .gif or .html."
+        )
+    # Players want even numbers of pixels; the white edge they add is not seen.
+    even = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p"]
+    each: Any = 1000 / film.interval  # frames a second, which need not be whole
+    writer = FFMpegWriter(fps=each, extra_args=even)
+    with writer.saving(film.figure_, str(file), film.figure_.get_dpi()):
+        for k in [*range(len(film)), *[len(film) - 1] * (_STAYS - 1)]:
+            film.show(k)
+            writer.grab_frame()
+
+
+def player(film: Animation) -> str:
+    """The last frame, and for each frame a picture of the pixels that differ from it."""
+    images = _images(film)
+    still = np.asarray(images[-1])
+    others = [_url(_png(_difference(image, still))) for image in images]
+    width, height = images[-1].size
+    return _PLAYER.format(
+        still=_url(_png(images[-1])),
+        frames=html.escape(json.dumps(others)),
+        claims=html.escape(json.dumps(film.claims)),
+        words=html.escape(film.claims[-1]),
+        last=len(film) - 1,
+        **{"interval": film.interval, "width": width, "height": height},
+    )
+
+
+def page(body: str, title: str) -> str:
+    """A page of its own."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title></head>\n"
+        f'<body style="font-family: sans-serif">\n{body}\n</body></html>\n'
+    )
+
+
+def _images(film: Animation) -> list[Any]:
+    """Frames of few colours, the same ones: those of the first, the middle and the last frame."""
+    from PIL import Image
+
+    frames = [Image.fromarray(film.pixels(k)) for k in range(len(film))]
+    some = [np.asarray(frames[k]) for k in sorted({0, len(frames) // 2, len(frames) - 1})]
+    few = Image.fromarray(np.vstack(some)).quantize(_COLOURS, dither=Image.Dither.NONE)
+    return [frame.quantize(palette=few, dither=Image.Dither.NONE) for frame in frames]
+
+
+def _difference(image: Any, still: Any) -> Any:
+    """The frame where it is not as the still picture, and nothing elsewhere."""
+    from PIL import Image
+
+    here = np.asarray(image)
+    made = Image.fromarray(np.where(here == still, np.uint8(_SAME), here))
+    known = image.getpalette()[: 3 * _COLOURS]
+    made.putpalette(known + [0] * (3 * (_SAME + 1) - len(known)))
+    made.info["transparency"] = _SAME
+    return made
+
+
+def _png(image: Any) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def _url(png: bytes) -> str:
+    return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
+
+
+# Nothing plays by itself. Without scripts there is the last frame and what it says.
+_PLAYER = """\
+<figure class="adaline-film" data-frames="{frames}" data-claims="{claims}"
+ data-interval="{interval}" style="margin: 0; max-width: {width}px">
+<div style="position: relative; background: white">
+<img class="still" src="{still}" alt="{words}" width="{width}" height="{height}"
+ style="display: block; width: 100%; height: auto">
+<img class="frame" alt="" hidden style="position: absolute; inset: 0; width: 100%; height: 100%">
+</div>
+<div class="buttons" style="display: none; gap: 0.5em; align-items: center; padding: 0.3em 0">
+<button type="button" data-do="play" style="min-width: 5em">Play</button>
+<button type="button" data-do="back" aria-label="one step back">◀</button>
+<button type="button" data-do="on" aria-label="one step on">▶</button>
+<input type="range" min="0" max="{last}" value="{last}" aria-label="frame"
+ style="flex: 1; min-width: 4em">
+</div>
+</figure>
+<script>
+for (const film of document.querySelectorAll("figure.adaline-film:not([data-ready])")) {{
+  film.dataset.ready = "yes";
+  const frames = JSON.parse(film.dataset.frames), claims = JSON.parse(film.dataset.claims);
+  const find = (what) => film.querySelector(what), last = frames.length - 1;
+  const still = find("img.still"), over = find("img.frame"), bar = find("input");
+  const play = find("[data-do=play]");
+  let at = last, timer = null;
+  const show = (k) => {{
+    at = Math.max(0, Math.min(last, k));
+    over.hidden = false; over.src = frames[at]; still.alt = claims[at];
+    bar.value = at; bar.setAttribute("aria-valuetext", claims[at]);
+  }};
+  const stop = () => {{ clearInterval(timer); timer = null; play.textContent = "Play"; }};
+  play.onclick = () => {{
+    if (timer) return stop();
+    play.textContent = "Stop";
+    show(at === last ? 0 : at);
+    timer = setInterval(() => at === last ? stop() : show(at + 1), +film.dataset.interval);
+  }};
+  find("[data-do=back]").onclick = () => {{ stop(); show(at - 1); }};
+  find("[data-do=on]").onclick = () => {{ stop(); show(at + 1); }};
+  bar.oninput = () => {{ stop(); show(+bar.value); }};
+  find(".buttons").style.display = "flex";
+}}
+</script>"""
