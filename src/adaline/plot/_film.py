@@ -123,14 +123,16 @@ def _url(png: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
 
 
-# Nothing plays by itself. Without scripts there is the last frame and what it says.
+# Nothing plays by itself. Without scripts there is the last frame and what it says. On dark pages
+# themes of Sphinx change pictures, but not those of the class dark-light.
 _PLAYER = """\
 <figure class="adaline-film" data-frames="{frames}" data-claims="{claims}"
  data-interval="{interval}" style="margin: 0; max-width: {width}px">
 <div style="position: relative; background: white">
-<img class="still" src="{still}" alt="{words}" width="{width}" height="{height}"
+<img class="still dark-light" src="{still}" alt="{words}" width="{width}" height="{height}"
  style="display: block; width: 100%; height: auto">
-<img class="frame" alt="" hidden style="position: absolute; inset: 0; width: 100%; height: 100%">
+<img class="frame dark-light" alt="" hidden
+ style="position: absolute; inset: 0; width: 100%; height: 100%">
 </div>
 <div class="buttons" style="display: none; gap: 0.5em; align-items: center; padding: 0.3em 0">
 <button type="button" data-do="play" style="min-width: 5em">Play</button>
