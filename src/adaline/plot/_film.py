@@ -124,15 +124,16 @@ def _url(png: bytes) -> str:
 
 
 # Nothing plays by itself. Without scripts there is the last frame and what it says. On dark pages
-# themes of Sphinx change pictures, but not those of the class dark-light.
+# themes of Sphinx change pictures, but not those of the class dark-light. A frame is put together
+# on a canvas, pixel by pixel: two pictures on top of each other have seams where they are scaled.
 _PLAYER = """\
 <figure class="adaline-film" data-frames="{frames}" data-claims="{claims}"
  data-interval="{interval}" style="margin: 0; max-width: {width}px">
 <div style="position: relative; background: white">
 <img class="still dark-light" src="{still}" alt="{words}" width="{width}" height="{height}"
  style="display: block; width: 100%; height: auto">
-<img class="frame dark-light" alt="" hidden
- style="position: absolute; inset: 0; width: 100%; height: 100%">
+<canvas class="frame" width="{width}" height="{height}" hidden aria-hidden="true"
+ style="position: absolute; inset: 0; width: 100%; height: 100%"></canvas>
 </div>
 <div class="buttons" style="display: none; gap: 0.5em; align-items: center; padding: 0.3em 0">
 <button type="button" data-do="play" style="min-width: 5em">Play</button>
@@ -147,13 +148,22 @@ for (const film of document.querySelectorAll("figure.adaline-film:not([data-read
   film.dataset.ready = "yes";
   const frames = JSON.parse(film.dataset.frames), claims = JSON.parse(film.dataset.claims);
   const find = (what) => film.querySelector(what), last = frames.length - 1;
-  const still = find("img.still"), over = find("img.frame"), bar = find("input");
+  const still = find("img.still"), over = find("canvas"), bar = find("input");
   const play = find("[data-do=play]");
+  const pictures = [];
   let at = last, timer = null;
+  const draw = (k) => {{
+    const pen = over.getContext("2d");
+    pen.drawImage(still, 0, 0, over.width, over.height);
+    pen.drawImage(pictures[k], 0, 0);
+    over.hidden = false;
+  }};
   const show = (k) => {{
     at = Math.max(0, Math.min(last, k));
-    over.hidden = false; over.src = frames[at]; still.alt = claims[at];
-    bar.value = at; bar.setAttribute("aria-valuetext", claims[at]);
+    still.alt = claims[at]; bar.value = at; bar.setAttribute("aria-valuetext", claims[at]);
+    if (!pictures[at]) {{ pictures[at] = new Image(); pictures[at].src = frames[at]; }}
+    const wanted = at;
+    pictures[at].decode().then(() => {{ if (at === wanted) draw(at); }});
   }};
   const stop = () => {{ clearInterval(timer); timer = null; play.textContent = "Play"; }};
   play.onclick = () => {{

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_FRAMES, INTERVAL = 60, 250  # by default: frames of a film, and milliseconds of each
 _SHORTEST = 20  # milliseconds: browsers slow down what is faster
 _DPI = 100
-_LETTERS = 11  # of a title, in an inch
+_LETTERS = 12  # of a title, in an inch
 _STACKED = (5.2, 3.0)  # inches of a panel of several, one below the other: phones are narrow
 
 
