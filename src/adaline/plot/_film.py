@@ -97,8 +97,10 @@ def _images(film: Animation) -> list[Any]:
 
     frames = [Image.fromarray(film.pixels(k)) for k in range(len(film))]
     some = [np.asarray(frames[k]) for k in sorted({0, len(frames) // 2, len(frames) - 1})]
-    few = Image.fromarray(np.vstack(some)).quantize(_COLOURS, dither=Image.Dither.NONE)
-    return [frame.quantize(palette=few, dither=Image.Dither.NONE) for frame in frames]
+    # Coverage, not counts: a large grey surface must not take the colours of small marks.
+    covering, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    few = Image.fromarray(np.vstack(some)).quantize(_COLOURS, method=covering, dither=none)
+    return [frame.quantize(palette=few, dither=none) for frame in frames]
 
 
 def _difference(image: Any, still: Any) -> Any:

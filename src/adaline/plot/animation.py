@@ -79,6 +79,7 @@ class Animation:
         titles = [_canvas.wrapped(words, letters).replace("$", r"\$") for words in self.claims]
         most = max(title.count("\n") for title in titles)
         # As many lines in every title: the axes below must not move.
+        most += display.panels > 1  # room below a title over several panels
         self._titles = [title + "\n " * (most - title.count("\n")) for title in titles]
         with _canvas.style():
             n = display.panels
