@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adaline.plot.animation import Animation
 
 _COLOURS = 64  # of a film: enough for the edges of letters, and a third of the size of 256
+_AREAS = 24  # of these colours are those of large areas
 _SAME = _COLOURS  # one colour more, which is seen through: pixels that do not change
 _STAYS = 4  # times as long as the others the last frame stays
 
@@ -95,12 +96,38 @@ def _images(film: Animation) -> list[Any]:
     """Frames of few colours, the same ones: those of the first, the middle and the last frame."""
     from PIL import Image
 
-    frames = [Image.fromarray(film.pixels(k)) for k in range(len(film))]
-    some = [np.asarray(frames[k]) for k in sorted({0, len(frames) // 2, len(frames) - 1})]
-    # Coverage, not counts: a large grey surface must not take the colours of small marks.
-    covering, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
-    few = Image.fromarray(np.vstack(some)).quantize(_COLOURS, method=covering, dither=none)
-    return [frame.quantize(palette=few, dither=none) for frame in frames]
+    frames = [film.pixels(k) for k in range(len(film))]
+    palette = _palette(np.vstack([frames[k] for k in sorted({0, len(frames) // 2, -1})]))
+    images = []
+    for frame in frames:
+        colours, place = _distinct(frame)
+        away = np.sum((colours[:, None, :] - palette[None, :, :]) ** 2, axis=2)
+        nearest = away.argmin(axis=1).astype(np.uint8)
+        image = Image.fromarray(nearest[place].reshape(frame.shape[:2]))
+        image.putpalette(palette.ravel().tolist())
+        images.append(image)
+    return images
+
+
+def _palette(pixels: Any) -> Any:
+    """The colours of large areas as they are, and others that cover the rest, (64, 3)."""
+    from PIL import Image
+
+    colours, place = _distinct(pixels)
+    common = np.argsort(-np.bincount(place), kind="stable")[:_AREAS]
+    covering = Image.fromarray(pixels).quantize(
+        _COLOURS - _AREAS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+    )
+    others = np.array(covering.getpalette(), dtype=np.int64).reshape(-1, 3)[: _COLOURS - _AREAS]
+    return np.vstack([colours[common], others])
+
+
+def _distinct(pixels: Any) -> tuple[Any, Any]:
+    """The colours of a picture, (m, 3), and which of them each pixel has."""
+    red, green, blue = np.moveaxis(pixels.astype(np.int64), -1, 0)
+    codes, place = np.unique((red << 16) + (green << 8) + blue, return_inverse=True)
+    colours = np.stack([codes >> 16, (codes >> 8) & 255, codes & 255], axis=1)
+    return colours, np.ravel(place)
 
 
 def _difference(image: Any, still: Any) -> Any:
