@@ -25,6 +25,7 @@ version = release = adaline.__version__
 
 extensions = [
     "boxes",
+    "film",
     "live_report",
     "mathml",
     "myst_parser",

@@ -3,7 +3,8 @@
 The blocks of a page run in order and share their names. A block ```text directly after a
 Python block is its output, compared as a doctest with ELLIPSIS and NORMALIZE_WHITESPACE. The code
 of a picture, `.. plot::` in a block ```{eval-rst}, runs in its turn, as Sphinx runs it: alone, or
-with the names of the pictures before it where it says `:context:`.
+with the names of the pictures before it where it says `:context:`. So does the code of a film, a
+block ```{film}, which names it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ DOCS = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("lectures/*.md")]
 PAGES = [ROOT / "README.md", *sorted([*DOCS, *(ROOT / "docs").glob("how-to/*.md")])]
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\s*^```text\n(?P<output>.*?)^```$)?"
+    r"|^```\{film\}\n(?P<film>.*?)^```$"
     r"|^```\{eval-rst\}\n(?P<rest>.*?)^```$",
     re.M | re.S,
 )
@@ -43,6 +45,7 @@ class Block(NamedTuple):
     output: str | None = None
     picture: bool = False
     options: str = ""
+    film: bool = False
 
 
 def blocks(page: Path) -> list[Block]:
@@ -50,6 +53,10 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     found = []
     for block in BLOCK.finditer(text):
+        if block["film"] is not None:
+            line = text[: block.start("film")].count("\n") + 1
+            found.append(Block(line, block["film"], film=True))
+            continue
         if block["rest"] is None:
             line = text[: block.start("code")].count("\n") + 1
             found.append(Block(line, block["code"], block["output"]))
@@ -72,6 +79,10 @@ def test_the_python_blocks_of_a_page_run(page, tmp_path, monkeypatch):
         for block in blocks(page):
             # Empty lines in front, so that a traceback points into the page.
             program = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+            if block.film:
+                film = play(program)
+                assert 2 <= len(film) <= 60, f"{page.name}:{block.line}"
+                continue
             if block.picture:
                 draw(
                     program,
@@ -103,6 +114,21 @@ def draw(program: Any, names: dict[str, Any], where: str) -> None:
         for number in figures:
             plt.figure(number).canvas.draw()
     plt.close("all")
+
+
+def play(program: Any) -> Any:
+    """The film that the code of a film names."""
+    pytest.importorskip("matplotlib")
+    from sklearn.exceptions import ConvergenceWarning
+
+    from adaline.plot import Animation
+
+    names: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # films show few steps
+        exec(program, names)
+    assert isinstance(names["film"], Animation)
+    return names["film"]
 
 
 def test_the_readme_has_examples():
@@ -138,7 +164,8 @@ def test_every_picture_has_a_name_of_its_own():
             names[found[1]] = where
 
 
-def test_every_lecture_has_a_page_with_pictures():
+def test_every_lecture_has_a_page_with_pictures_and_a_film():
     pages = sorted((ROOT / "docs" / "lectures").glob("00*.md"))
     assert [page.name[:3] for page in pages] == ["000", "001", "002", "003", "004"]
     assert all(any(block.picture for block in blocks(page)) for page in pages)
+    assert all(any(block.film for block in blocks(page)) for page in pages)

@@ -38,6 +38,7 @@ def every_display():
     Z, t = lines(rng)
     least, logistic = adaline.LeastSquares().fit(Z, t), adaline.LogisticRegression().fit(X, y)
     gaussian, ridge = adaline.GaussianClassifier().fit(X, y), adaline.Ridge().fit(Z, t)
+    margins = adaline.trace(adaline.HoKashyap(), X, y)
     x = rng.standard_normal(600)
     e = x * np.exp(-np.arange(600) / 100)
     lms = adaline.WidrowHoff(eta=0.01, max_iter=3, tol=0)
@@ -55,6 +56,7 @@ def every_display():
         "EigenvalueDisplay": plot.EigenvalueDisplay.from_data(Z),
         "GaussianDisplay": plot.GaussianDisplay.from_estimator(gaussian, X, y),
         "LearningCurveDisplay": curve,
+        "MarginsDisplay": plot.MarginsDisplay.from_trace(margins),
         "PredictionDisplay": plot.PredictionDisplay.from_estimator(least, Z, t),
         "ResidualsDisplay": plot.ResidualsDisplay.from_estimator(least, Z, t),
         "ResponseDisplay": plot.ResponseDisplay.from_weights([1.0, -0.5], truth=[1.0, -0.4]),
@@ -74,7 +76,7 @@ def test_the_lazy_table_and_all_name_the_same_displays():
 
 def test_every_display_draws_states_a_claim_and_leaves_no_trace(every_display):
     before = dict(mpl.rcParams)
-    assert set(every_display) == set(plot.__all__) - {"Display"}
+    assert set(every_display) == set(plot.__all__) - {"Animation", "Display"}
     for name, display in every_display.items():
         assert display.plot() is display, name
         assert isinstance(display.figure_, Figure)

@@ -2,8 +2,8 @@
 
 A display is made by `from_estimator`, `from_trace`, `from_signals` and the like; what it shows are
 arrays with names, so that it can be checked without looking. `plot` draws on the axes given, or on
-a figure of its own, and never calls `show`; `svg` gives the picture as text. Needs the extra
-`plot`.
+a figure of its own, and never calls `show`; `svg` gives the picture as text. Some also have
+`animate`, which gives an `Animation`: the picture as it moves. Needs the extra `plot`.
 
 Every name loads on first use.
 """
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from adaline._names import lazily
 
 _HOME = {
+    "Animation": "adaline.plot.animation",
     "CalibrationDisplay": "adaline.plot.calibration",
     "CoefficientsDisplay": "adaline.plot.coefficients",
     "ConfusionMatrixDisplay": "adaline.plot.confusion",
@@ -25,6 +26,7 @@ _HOME = {
     "EigenvalueDisplay": "adaline.plot.eigenvalues",
     "GaussianDisplay": "adaline.plot.gaussian",
     "LearningCurveDisplay": "adaline.plot.learning",
+    "MarginsDisplay": "adaline.plot.margins",
     "PredictionDisplay": "adaline.plot.residuals",
     "ResidualsDisplay": "adaline.plot.residuals",
     "ResponseDisplay": "adaline.plot.response",
@@ -38,6 +40,7 @@ _HOME = {
 
 # Spelled out, for type checkers; a test compares it with the table above.
 __all__ = [
+    "Animation",
     "CalibrationDisplay",
     "CoefficientsDisplay",
     "ConfusionMatrixDisplay",
@@ -48,6 +51,7 @@ __all__ = [
     "EigenvalueDisplay",
     "GaussianDisplay",
     "LearningCurveDisplay",
+    "MarginsDisplay",
     "PredictionDisplay",
     "ResidualsDisplay",
     "ResponseDisplay",
@@ -63,6 +67,7 @@ __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
     from adaline.plot._canvas import Display
+    from adaline.plot.animation import Animation
     from adaline.plot.calibration import CalibrationDisplay
     from adaline.plot.coefficients import CoefficientsDisplay
     from adaline.plot.confusion import ConfusionMatrixDisplay
@@ -73,6 +78,7 @@ if TYPE_CHECKING:
     from adaline.plot.eigenvalues import EigenvalueDisplay
     from adaline.plot.gaussian import GaussianDisplay
     from adaline.plot.learning import LearningCurveDisplay
+    from adaline.plot.margins import MarginsDisplay
     from adaline.plot.residuals import PredictionDisplay, ResidualsDisplay
     from adaline.plot.response import ResponseDisplay
     from adaline.plot.ridge import RidgePathDisplay

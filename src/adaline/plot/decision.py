@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.plot._moving_lines import of_models, of_steps
 from adaline.plot._score_plane import plane
+from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -208,6 +210,36 @@ class DecisionDisplay(Display):
             if len(self.elsewhere):
                 said += f", which decide {_canvas.many(len(self.elsewhere))} otherwise"
         return said
+
+    def animate(
+        self,
+        steps: Any,
+        *,
+        captions: Sequence[Any] | None = None,
+        frames: int = MOST_FRAMES,
+        interval: int = INTERVAL,
+    ) -> Animation:
+        """The line between two classes as it moves, over the rows of the picture.
+
+        Parameters
+        ----------
+        steps : what `trace` gives, or a list of fitted models
+            A trace of the rows shown, by which the line moves with each correction, pass or step;
+            or models of the two features, such as one for each of several priors.
+        captions : sequence of str, optional
+            What to say of each model.
+        frames : int, default=60
+            The most frames of a trace; of more steps, as many are taken at equal distances.
+        interval : int, default=250
+            Milliseconds of a frame.
+        """
+        if self.held or self.strips or len(self.classes) != 2:
+            raise ValueError("only a picture of two classes and two features can move.")
+        if isinstance(steps, list | tuple):
+            return Animation(self, of_models(self, steps, captions), interval)
+        if captions is not None:
+            raise ValueError("captions are for a list of models; a trace names its own steps.")
+        return Animation(self, of_steps(self, steps, frames), interval)
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes

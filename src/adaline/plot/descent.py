@@ -10,6 +10,8 @@ import numpy as np
 import adaline
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.plot._moving_curves import GrowingPath
+from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,8 +126,20 @@ class WeightPathDisplay(Display):
             said += f"; {others} at the last value"
         return said
 
-    def _draw(self, axes: list[Axes]) -> None:
-        (ax,) = axes
+    def animate(self, *, frames: int = MOST_FRAMES, interval: int = INTERVAL) -> Animation:
+        """The path as it grows, step after step.
+
+        Parameters
+        ----------
+        frames : int, default=60
+            The most frames; of more steps, as many are taken at equal distances.
+        interval : int, default=250
+            Milliseconds of a frame.
+        """
+        return Animation(self, GrowingPath(self, frames), interval)
+
+    def _draw_surface(self, ax: Axes) -> None:
+        """The error over the two weights."""
         low, high = float(self.surface.min()), float(self.surface.max())
         # Levels grow with the square, as errors do: even spacing for a parabola.
         levels = low + (high - low) * np.linspace(0.04, 1.0, 13) ** 2
@@ -138,6 +152,10 @@ class WeightPathDisplay(Display):
             bar = ax.figure.colorbar(filled, ax=ax, format="%.3g")
             bar.set_label(self.error)
             bar.solids.set_rasterized(True)  # type: ignore[union-attr]
+
+    def _draw(self, axes: list[Axes]) -> None:
+        (ax,) = axes
+        self._draw_surface(ax)
         many = len(self.path) > 200
         ax.plot(
             *self.path.T,
@@ -150,6 +168,9 @@ class WeightPathDisplay(Display):
         )
         ax.plot(*self.path[0], "o", color=_canvas.colour(2), markersize=7, label="start")
         ax.plot(*self.path[-1], "*", color=_canvas.colour(1), markersize=12, label="end")
+        self._label(ax)
+
+    def _label(self, ax: Axes) -> None:
         ax.set_xlabel(
             f"weight of {_canvas.plain(self.names[0])}" if self.names[0] != "b" else "bias b"
         )

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from adaline.plot import _canvas
 from adaline.plot._canvas import Array, Display
+from adaline.plot._moving_curves import MovingResponse
+from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,6 +111,32 @@ class ResponseDisplay(Display):
             if size:
                 said += f"; {100 * float(np.linalg.norm(a - b)) / size:.2g} % off the true response"
         return said
+
+    def animate(
+        self,
+        weights: Any,
+        *,
+        truth: Any = None,
+        at: Any = None,
+        frames: int = MOST_FRAMES,
+        interval: int = INTERVAL,
+    ) -> Animation:
+        """The impulse response and the weights as the filter learns.
+
+        Parameters
+        ----------
+        weights : array-like of shape (records, taps)
+            Weights over time, such as `history` of a filter made with history=20.
+        truth : array-like of shape (taps,) or (records, taps), optional
+            The system that the filter should be, which may change; by default that of the picture.
+        at : array-like of shape (records,), optional
+            When each record was taken, such as `history_at` of the filter.
+        frames : int, default=60
+            The most frames; of more records, as many are taken at equal distances.
+        interval : int, default=250
+            Milliseconds of a frame.
+        """
+        return Animation(self, MovingResponse(self, weights, truth, at, frames), interval)
 
     def _draw(self, axes: list[Axes]) -> None:
         left, right = axes

@@ -10,6 +10,8 @@ import numpy as np
 
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.plot._moving_curves import MovingPenalty
+from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,6 +101,18 @@ class RidgePathDisplay(Display):
         if self.best_loo is None:
             return f"GCV is least near alpha = {self.best_gcv:.3g}"
         return f"Errors are least near alpha = {self.best_loo:.3g} (LOO), {self.best_gcv:.3g} (GCV)"
+
+    def animate(self, *, frames: int = MOST_FRAMES, interval: int = INTERVAL) -> Animation:
+        """The penalty from its smallest value to its largest; `alphas` of the path may begin at 0.
+
+        Parameters
+        ----------
+        frames : int, default=60
+            The most frames; of more penalties, as many are taken at equal distances.
+        interval : int, default=250
+            Milliseconds of a frame.
+        """
+        return Animation(self, MovingPenalty(self, frames), interval)
 
     def _draw(self, axes: list[Axes]) -> None:
         left, right = axes

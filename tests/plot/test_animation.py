@@ -1,0 +1,387 @@
+"""Films show the right numbers in every frame, and are files that others can read."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from matplotlib.animation import FFMpegWriter, FuncAnimation
+from PIL import Image
+
+import adaline
+from adaline import plot
+
+CORNERS, OR = np.array([[-1.0, -1], [1, -1], [-1, 1], [1, 1]]), np.array([-1, 1, 1, 1])
+A_SHADE = 32  # of 255: what 64 colours may be off, at the edges of letters
+SLOW = {"coef_init": [1, 1], "intercept_init": 1}  # a start from which Ho-Kashyap needs steps
+
+
+@pytest.fixture(scope="module")
+def corners():
+    return plot.DecisionDisplay.from_estimator(adaline.Perceptron().fit(CORNERS, OR), CORNERS, OR)
+
+
+@pytest.fixture(scope="module")
+def film(corners):
+    return corners.animate(adaline.trace(adaline.Perceptron(), CORNERS, OR))
+
+
+def line(film):
+    """Points of the line that is drawn now, (m, 2); none where there is no line."""
+    drawn = film._scene.line
+    return np.empty((0, 2)) if drawn is None else np.vstack([p.vertices for p in drawn.get_paths()])
+
+
+def on_line(film, w, b):
+    points = line(film)
+    # The contour of a plane is interpolated linearly: exact but for rounding.
+    return len(points) > 10 and np.abs(points @ w + b).max() < 1e-9 * (1 + np.abs(w).sum() + abs(b))
+
+
+def test_the_line_of_frame_k_has_the_weights_of_correction_k(film):
+    table = adaline.trace(adaline.Perceptron(), CORNERS, OR)
+    at = np.flatnonzero(table.updated)
+    assert len(film) == 1 + len(at) == 4
+    assert len(line(film.show(0))) == 0  # w = 0 is no line
+    for k, i in enumerate(at, start=1):
+        w, b = table.W_after[i, 0], table.b_after[i, 0]
+        film.show(k)
+        assert on_line(film, w, b)
+        assert not on_line(film, w, b + 0.1)
+        ring = film._scene.ring.get_offsets()
+        assert np.array_equal(ring, CORNERS[[table.samples[i]]])
+        wrong = np.flatnonzero(OR * (CORNERS @ w + b) <= 0)
+        assert np.array_equal(film._scene.crosses.get_offsets(), CORNERS[wrong])
+        claim = film.claims[k]
+        assert claim.startswith(f"Correction {k} of 3: ")
+        said = f"{len(wrong)} of 4 rows" if len(wrong) else "all 4 rows are on their right side"
+        assert said in claim
+    assert film.claims[0] == "Before learning: 4 of 4 rows are not on the right side"
+
+
+def test_regions_have_the_colour_of_the_class_that_is_decided(film):
+    film.show(-1)
+    shades = film._scene.regions.get_array()
+    tint = film._scene.tint
+    assert np.allclose(shades[0, 0], tint[0])  # (-1, -1) is of class -1
+    assert np.allclose(shades[-1, -1], tint[1])
+
+
+@pytest.mark.parametrize(
+    ("model", "start"),
+    [
+        (adaline.Perceptron(mode="batch"), {}),
+        (adaline.HoKashyap(), {"coef_init": [-1, 1], "intercept_init": 0}),
+        (adaline.LogisticRegression(alpha=1.0), {}),
+        (adaline.WidrowHoff(eta=0.1, max_iter=3, tol=0), {}),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_every_trace_of_one_neuron_moves_a_line_that_ends_where_fit_ends(corners, model, start):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        steps = adaline.trace(model, CORNERS, OR, **start)
+        film = corners.animate(steps, frames=10)
+    assert 2 <= len(film) <= 10
+    film.show(-1)
+    assert on_line(film, steps.fit.W[0], steps.fit.b[0])
+
+
+def test_priors_move_the_boundary_that_each_model_has(rng):
+    X = np.vstack([rng.normal(0, 1, (30, 2)), rng.normal(2, 1, (30, 2))])
+    y = np.repeat(["no", "yes"], 30)
+    shares = [0.1, 0.5, 0.9]
+    models = [adaline.GaussianClassifier(priors=[1 - q, q]).fit(X, y) for q in shares]
+    picture = plot.DecisionDisplay.from_estimator(models[1], X, y)
+    film = picture.animate(models, captions=[f"P(yes) = {q}" for q in shares])
+    for k, model in enumerate(models):
+        film.show(k)
+        assert on_line(film, np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]))
+        wrong = int((model.predict(X) != y).sum())
+        verb = "is" if wrong == 1 else "are"
+        assert film.claims[k] == (
+            f"P(yes) = {shares[k]}: {wrong} of 60 rows {verb} not on the right side"
+        )
+    quadratic = adaline.GaussianClassifier(covariance="full").fit(X, y)
+    film = picture.animate([models[1], quadratic]).show(1)
+    assert np.abs(quadratic.decision_function(line(film))).max() < 0.01  # between points of a grid
+
+
+def test_the_path_of_weights_grows(rng, tmp_path):
+    X = rng.standard_normal((30, 2))
+    lms = adaline.WidrowHoff(eta=0.05, max_iter=1, tol=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        picture = plot.WeightPathDisplay.from_estimator(lms, X, X @ [1.0, -1.0])
+    film = picture.animate(frames=7)
+    assert len(film) == 7
+    with Image.open(film.save(tmp_path / "path.gif")) as gif:
+        shown = np.asarray(gif.convert("RGB"), dtype=int)
+    # A large grey surface must not take the colours of small marks.
+    off = np.abs(shown - film.pixels(0)).max(axis=-1)
+    assert off.max() <= A_SHADE
+    assert np.mean(off > 2) < 0.1  # and large areas have their own colour exactly
+    for k, step in enumerate(np.linspace(0, 30, 7).astype(int)):
+        film.show(k)
+        assert np.array_equal(np.transpose(film._scene.path.get_data()), picture.path[: step + 1])
+        assert np.ravel(film._scene.now.get_data()).tolist() == picture.path[step].tolist()
+        assert f"step {step} of 30" in film.claims[k]
+        assert f"{picture.losses[step]:.3g}" in film.claims[k]
+
+
+def test_the_penalty_goes_from_zero_upwards(rng):
+    X = rng.standard_normal((30, 3))
+    y = X @ [1.0, 2.0, 0.0] + rng.standard_normal(30)
+    model = adaline.Ridge().fit(X, y)
+    alphas = np.append(0.0, np.logspace(-2, 5, 15))
+    film = plot.RidgePathDisplay.from_estimator(model, X, y, alphas=alphas).animate()
+    assert len(film) == 16
+    for k, alpha in enumerate(alphas):
+        film.show(k)
+        x, w = film._scene.dots[0].get_data()
+        assert (x == alpha).all()
+        fitted = adaline.Ridge(alpha=alpha).fit(X, y)
+        # both are solutions of one system, which is well conditioned
+        assert np.allclose(w, fitted.coef_, rtol=1e-10, atol=1e-12)
+        assert film._scene.lines[1].get_xdata()[0] == alpha
+    assert film.claims[0].startswith("alpha = 0: ")
+
+
+def test_a_filter_is_seen_following_a_system_that_changes(rng):
+    h = np.array([1.0, -0.5])
+    x = rng.standard_normal(400)
+    d = np.convolve(x, h)[:400] * np.where(np.arange(400) < 200, 1, -1)
+    lms = adaline.LMS(taps=2, eta=0.1, history=20)
+    lms.process(x, d)
+    truth = np.where(lms.history_at[:, None] <= 200, h, -h)
+    picture = plot.ResponseDisplay.from_filter(lms)
+    film = picture.animate(lms.history, truth=truth, at=lms.history_at)
+    assert len(film) == 20
+    for k in (0, 10, 19):
+        film.show(k)
+        assert np.array_equal(film._scene.heads.get_ydata(), lms.history[k])
+        assert np.array_equal(film._scene.crosses.get_ydata(), truth[k])
+        off = np.linalg.norm(lms.history[k] - truth[k]) / np.linalg.norm(h)
+        said = f"LMS, sample {20 * (k + 1)}: {100 * off:.0f} % off the true response"
+        assert film.claims[k] == said
+
+
+def test_margins_and_errors_are_those_of_the_trace():
+    X = np.array([[1.0, 2], [2, 0], [3, 1], [2, 3]])
+    steps = adaline.trace(adaline.HoKashyap(), X, [1, 1, 0, 0], **SLOW)
+    picture = plot.MarginsDisplay.from_trace(steps)
+    film = picture.animate()
+    assert len(film) == len(steps) > 1
+    for k in range(len(film)):
+        scene = film.show(k)._scene
+        assert np.array_equal(scene.margins.get_ydata(), steps.b[k])
+        ends = np.array(scene.errors.get_segments())[:, :, 1]
+        assert np.allclose(ends[:, 1] - ends[:, 0], steps.e[k], atol=1e-12)
+        assert f"{int((steps.b[k] + steps.e[k] > 0).sum())} " in film.claims[k].replace("all ", "")
+    assert picture.claim == film.claims[-1]
+
+
+def test_the_title_and_the_axes_stay_where_they_are(film):
+    places = set()
+    for k in range(len(film)):
+        film.pixels(k)
+        places.add(film.ax_.get_position().bounds)
+        assert film.ax_.get_title("left").replace("\n", " ").strip() == film.claims[k]
+        assert film.ax_._left_title.get_window_extent().x1 <= film.figure_.bbox.x1
+    assert len(places) == 1
+
+
+def test_a_gif_has_the_frames_and_their_times(film, tmp_path):
+    file = film.save(tmp_path / "film.gif")
+    with Image.open(file) as gif:
+        assert gif.n_frames == len(film)
+        for k in range(gif.n_frames):
+            gif.seek(k)
+            assert gif.info["duration"] == (1000 if k == len(film) - 1 else 250)
+            shown = np.asarray(gif.convert("RGB"), dtype=int)
+            assert np.abs(shown - film.pixels(k)).max() <= A_SHADE
+        assert gif.info["loop"] == 0
+    assert file.stat().st_size < 60_000
+
+
+class Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_a_page_holds_every_frame_and_fetches_nothing(film, tmp_path):
+    text = film.save(tmp_path / "film.html").read_text(encoding="utf-8")
+    tags = Tags(text).found
+    figure = next(attrs for tag, attrs in tags if tag == "figure")
+    frames, claims = json.loads(figure["data-frames"]), json.loads(figure["data-claims"])
+    assert tuple(claims) == film.claims
+    assert len(frames) == len(film)
+    still = next(attrs for tag, attrs in tags if tag == "img")
+    assert still["alt"] == film.claims[-1]
+    base = opened(still["src"]).convert("RGBA")
+    for k, frame in enumerate(frames):
+        shown = Image.alpha_composite(base, opened(frame).convert("RGBA")).convert("RGB")
+        assert np.abs(np.asarray(shown, dtype=int) - film.pixels(k)).max() <= A_SHADE
+    words = re.sub(r"data:image/png;base64,[\w+/=]+", "", text)
+    assert not re.findall(r"(?:https?:)?//\w", words)
+    assert "setInterval" in text
+    assert "onload" not in text  # it plays when it is asked to
+
+
+def opened(url):
+    import base64
+
+    return Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+
+
+def test_hostile_names_stay_text_in_a_film(tmp_path):
+    X, y = np.vstack([CORNERS, CORNERS + 1]), np.repeat(["</script><b>", '"&'], 4)
+    models = [adaline.GaussianClassifier(priors=[q, 1 - q]).fit(X, y) for q in (0.2, 0.8)]
+    picture = plot.DecisionDisplay.from_estimator(models[0], X, y, names=["$a", "_b"])
+    film = picture.animate(models, captions=["</script><b>$x$", '"&'])
+    tags = Tags(film.save(tmp_path / "film.html").read_text(encoding="utf-8")).found
+    assert "b" not in [tag for tag, _ in tags]
+    figure = next(attrs for tag, attrs in tags if tag == "figure")
+    assert tuple(json.loads(figure["data-claims"])) == film.claims
+
+
+def test_stills_and_films_for_matplotlib(film, tmp_path):
+    with Image.open(film.save(str(tmp_path / "last.png"))) as last:
+        assert np.array_equal(np.asarray(last), film.pixels(-1))
+    theirs = FuncAnimation(film.figure_, film.show, frames=len(film))
+    assert theirs.to_jshtml().count("data:image/png") == len(film)
+
+
+def test_mp4_needs_ffmpeg_and_says_so(film, tmp_path, monkeypatch):
+    if FFMpegWriter.isAvailable():
+        assert film.save(tmp_path / "film.mp4").stat().st_size > 1000
+    monkeypatch.setattr(FFMpegWriter, "isAvailable", classmethod(lambda cls: False))
+    with pytest.raises(FileNotFoundError, match="ffmpeg, which is not on PATH"):
+        film.save(tmp_path / "other.mp4")
+    assert not (tmp_path / "other.mp4").exists()
+
+
+def test_what_cannot_be_a_film_is_refused(corners, film, tmp_path, rng):
+    steps = adaline.trace(adaline.Perceptron(), CORNERS, OR)
+    for frames in (1, 0, 2.5, True, "many"):
+        with pytest.raises(ValueError, match=r"frames is .*whole number, 2 or more"):
+            corners.animate(steps, frames=frames)
+    for interval in (0, 19, -1, 1.5, None):
+        with pytest.raises(ValueError, match=r"interval is .*milliseconds, 20 or more"):
+            corners.animate(steps, interval=interval)
+    with pytest.raises(ValueError, match=r"expected a name that ends in \.gif"):
+        film.save(tmp_path / "film.avi")
+    with pytest.raises(IndexError, match="frame 4 was asked for; there are 4"):
+        film.show(4)
+    with pytest.raises(TypeError, match=r"expected what adaline.trace gives"):
+        corners.animate("steps")
+    with pytest.raises(ValueError, match="captions are for a list"):
+        corners.animate(steps, captions=["a"])
+    with pytest.raises(ValueError, match="no models"):
+        corners.animate([])
+    model = adaline.GaussianClassifier().fit(CORNERS, OR)
+    with pytest.raises(ValueError, match="1 captions for 2 models"):
+        corners.animate([model, model], captions=["a"])
+    with pytest.raises(ValueError, match="a model knows the classes"):
+        corners.animate([adaline.GaussianClassifier().fit(CORNERS, OR > 0)])
+    three = adaline.trace(adaline.Perceptron(), np.column_stack([CORNERS, OR]), OR)
+    with pytest.raises(ValueError, match="3 weights; a line in the plane has two"):
+        corners.animate(three)
+    more = adaline.trace(
+        adaline.Perceptron(), np.vstack([CORNERS, 9 * CORNERS]), [-1, 1, -1, 1, -1, 1, -1, 1]
+    )
+    with pytest.raises(ValueError, match="make both from the same X"):
+        corners.animate(more)
+
+
+def test_pictures_without_one_line_are_refused(rng):
+    X = rng.standard_normal((30, 2))
+    X[10:20] += 6
+    X[20:, 0] -= 6
+    y = np.repeat([0, 1, 2], 10)
+    machine = adaline.Perceptron()
+    picture = plot.DecisionDisplay.from_estimator(machine.fit(X, y), X, y)
+    with pytest.raises(ValueError, match="two classes and two features can move"):
+        picture.animate(adaline.trace(machine, X, y))
+    with pytest.raises(ValueError, match="margins are shown for two classes"):
+        plot.MarginsDisplay.from_trace(adaline.trace(adaline.HoKashyap(), X, y))
+    with pytest.raises(TypeError, match=r"what adaline.trace gives for HoKashyap"):
+        plot.MarginsDisplay.from_trace(adaline.trace(machine, X, y))
+    many = rng.standard_normal((61, 2))
+    steps = adaline.trace(adaline.HoKashyap(), many, many[:, 0] > 0)
+    with pytest.raises(ValueError, match="61 samples; at most 60"):
+        plot.MarginsDisplay.from_trace(steps)
+
+
+def test_records_of_weights_are_checked(rng):
+    picture = plot.ResponseDisplay.from_weights([1.0, 0.5])
+    for bad, match in [
+        ([1.0, 2.0], "expected numbers, .records, taps."),
+        (np.empty((0, 2)), "expected numbers"),
+        ([[1.0, np.nan]], "hold NaN"),
+        ([["a", "b"]], "expected numbers"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            picture.animate(bad)
+    with pytest.raises(ValueError, match="truth has 3 records and weights have 2"):
+        picture.animate([[1.0, 0.5]] * 2, truth=[[1.0, 0.5]] * 3)
+    with pytest.raises(ValueError, match="at has 1 times for 2 records"):
+        picture.animate([[1.0, 0.5]] * 2, at=[3])
+
+
+def test_without_matplotlib_there_is_advice():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import adaline; from adaline import plot\n"
+        "X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], [0, 0, 0, 1]\n"
+        "picture = plot.MarginsDisplay.from_trace(adaline.trace(adaline.HoKashyap(), X, y))\n"
+        "try:\n    picture.animate()\n"
+        "except adaline.MissingExtra as error:\n    print(error)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "a picture needs matplotlib, which is not installed; pip install" in said.stdout
+
+
+def test_a_browser_plays_the_film_when_it_is_asked_to(film, tmp_path):
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium on PATH")
+    file = film.save(tmp_path / "film.html")
+    args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=args)
+        page = browser.new_context(offline=True, viewport={"width": 700, "height": 600}).new_page()
+        wrong = []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(file.as_uri())
+        bar, drawn = page.locator("input"), page.locator("canvas")
+        assert bar.input_value() == "3"
+        assert not drawn.is_visible()  # it stands still
+        for button, at in [("back", "2"), ("back", "1"), ("on", "2")]:
+            page.locator(f"[data-do={button}]").click()
+            assert bar.input_value() == at
+        drawn.wait_for(state="visible")
+        page.wait_for_timeout(100)  # a frame is decoded before it is drawn
+        shown = opened(page.evaluate("document.querySelector('canvas').toDataURL()"))
+        shown = np.asarray(shown.convert("RGB"), dtype=int)
+        assert np.abs(shown - film.pixels(2)).max() <= A_SHADE
+        page.locator("[data-do=play]").click()
+        page.wait_for_function("document.querySelector('[data-do=play]').textContent === 'Play'")
+        assert bar.input_value() == "3"  # it plays to the end, once
+        assert page.locator("img").get_attribute("alt") == film.claims[-1]
+        browser.close()
+    assert wrong == []
