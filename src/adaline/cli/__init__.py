@@ -18,16 +18,17 @@ from adaline import MissingExtra, __version__
 if TYPE_CHECKING:
     from cyclopts import App
 
-_USE, _PROVE, _LOOK = "Learn and use", "Prove", "Look"
+_USE, _PROVE, _LEARN, _SET_UP = "A table or a sound", "Prove", "See how it learns", "Set up"
 # Name, where it lives, in which group of the help, and a line about it.
 _COMMANDS = [
+    ("look", "adaline.cli.look:look", _USE, "What the columns of a table are."),
     ("fit", "adaline.cli.fit:fit", _USE, "Learn a column of a table from the others."),
     ("predict", "adaline.cli.predict:predict", _USE, "Predict rows with a model."),
-    ("compare", "adaline.cli.compare:compare", _USE, "All learners on a table, side by side."),
     ("evaluate", "adaline.cli.evaluate:evaluate", _USE, "How good a model is on rows."),
-    ("filter", "adaline.cli.filter:filter", _USE, "Take noise out of a sound file."),
-    ("export", "adaline.cli.export:export", _USE, "A model as ONNX or JSON."),
+    ("compare", "adaline.cli.compare:compare", _USE, "All learners on a table, side by side."),
     ("info", "adaline.cli.info:info", _USE, "What a model file holds."),
+    ("export", "adaline.cli.export:export", _USE, "A model as SQL, C, Python, ONNX or JSON."),
+    ("filter", "adaline.cli.filter:filter", _USE, "Take noise out of a sound file."),
     (
         "separable",
         "adaline.cli.separable:separable",
@@ -36,12 +37,16 @@ _COMMANDS = [
     ),
     ("check-proof", "adaline.cli.check_proof:check_proof", _PROVE, "Check such a proof."),
     ("cover", "adaline.cli.cover:cover", _PROVE, "How many labellings are separable."),
-    ("look", "adaline.cli.look:look", _LOOK, "What the columns of a table are."),
-    ("path", "adaline.cli.path:path", _LOOK, "Ridge over a range of penalties."),
-    ("trace", "adaline.cli.trace:trace", _LOOK, "Every step of learning, in a table."),
-    ("play", "adaline.cli.play:play", _LOOK, "Play with every learner in a browser."),
-    ("demo", "adaline.cli.demo:demo", _LOOK, "A short tour, and a fit to play with."),
-    ("warm-up", "adaline.cli.warm_up:warm_up", _LOOK, "Compile everything now, not at first use."),
+    ("play", "adaline.cli.play:play", _LEARN, "Play with every learner in a browser."),
+    ("demo", "adaline.cli.demo:demo", _LEARN, "A short tour, and a fit to play with."),
+    ("trace", "adaline.cli.trace:trace", _LEARN, "Every step of learning, in a table."),
+    ("path", "adaline.cli.path:path", _LEARN, "Ridge over a range of penalties."),
+    (
+        "warm-up",
+        "adaline.cli.warm_up:warm_up",
+        _SET_UP,
+        "Compile everything now, not at first use.",
+    ),
 ]
 
 
@@ -50,7 +55,7 @@ def app(tokens: Sequence[str] = ()) -> App:
 
     The command that the tokens ask for tells its own help, at length; the others a line.
     """
-    from cyclopts import App
+    from cyclopts import App, Group
 
     app = App(
         name="adaline",
@@ -59,8 +64,10 @@ def app(tokens: Sequence[str] = ()) -> App:
         help_format="markdown",
         suppress_keyboard_interrupt=False,
     )
-    for name, home, group, line in _COMMANDS:
-        app.command(home, name=name, group=group, help=None if name in tokens[:1] else line)
+    groups = {name: Group.create_ordered(name) for name in (_USE, _LEARN, _PROVE, _SET_UP)}
+    for place, (name, home, group, line) in enumerate(_COMMANDS):
+        told = None if name in tokens[:1] else line
+        app.command(home, name=name, group=groups[group], help=told, sort_key=place)
     return app
 
 
