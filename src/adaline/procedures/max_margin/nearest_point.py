@@ -77,8 +77,8 @@ class _Corral:
             self._grow()
         column = np.empty(len(vertex) + 1)
         column[0], column[1:] = self.scale, vertex
-        length = corral.insert(self.Q, self.R, self.m, column)
-        if length <= _DEPENDENT * np.sqrt(column @ column):
+        before = np.sqrt(column @ column)
+        if corral.insert(self.Q, self.R, self.m, column) <= _DEPENDENT * before:
             return False
         self.V[self.m], self.weights[self.m] = vertex, 0.0
         self.places[self.m] = len(self.names)
@@ -102,7 +102,8 @@ class _Corral:
         """
         z = np.empty(self.V.shape[1])
         arrays = self.Q, self.R, self.V, self.weights, self.places
-        self.m = corral.settle(*arrays, self.m, z, level)
+        work, trial = np.empty((5, len(self.V))), np.empty((2, len(z)))
+        self.m = corral.settle(*arrays, self.m, z, level, work, trial)
         return z
 
 
