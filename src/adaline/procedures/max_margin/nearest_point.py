@@ -64,6 +64,7 @@ class _Corral:
         self.V, self.R = np.empty((size, d)), np.zeros((size, size))
         self.Q = np.zeros((d + 1, size), order="F")
         self.weights, self.places = np.zeros(size), np.zeros(size, dtype=np.int64)
+        self.work, self.trial = np.empty((5, size)), np.empty((2, d))  # room for the kernels
         self.names: list[Any] = []  # of all vertices that ever came in
 
     @property
@@ -91,7 +92,7 @@ class _Corral:
         size = min(2 * m, d + 2)
         V, Q, R = np.empty((size, d)), np.zeros((d + 1, size), order="F"), np.zeros((size, size))
         V[:m], Q[:, :m], R[:m, :m] = self.V, self.Q, self.R
-        self.V, self.Q, self.R = V, Q, R
+        self.V, self.Q, self.R, self.work = V, Q, R, np.empty((5, size))
         self.weights = np.concatenate([self.weights, np.zeros(size - m)])
         self.places = np.concatenate([self.places, np.zeros(size - m, dtype=np.int64)])
 
@@ -102,8 +103,7 @@ class _Corral:
         """
         z = np.empty(self.V.shape[1])
         arrays = self.Q, self.R, self.V, self.weights, self.places
-        work, trial = np.empty((5, len(self.V))), np.empty((2, len(z)))
-        self.m = corral.settle(*arrays, self.m, z, level, work, trial)
+        self.m = corral.settle(*arrays, self.m, z, level, self.work, self.trial)
         return z
 
 
