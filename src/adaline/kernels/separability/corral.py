@@ -222,7 +222,7 @@ def settle(Q, R, V, weights, names, m, point, level, work, trial):
                 drop = weights[i] - u[i]
                 ratio = weights[i] / drop if drop > 0.0 else 0.0
                 if ratio < step:
-                    step, k = ratio, i
+                    step, k = ratio, np.int64(i)
         if k < 0 or m == 1:
             for i in range(m):
                 weights[i] = u[i]
