@@ -420,6 +420,36 @@ def test_a_process_that_compiles_and_one_that_loads_give_the_same_bits(tmp_path)
     assert cold == warm
 
 
+ARRAYS = """
+import numpy as np
+from numba.core.base import BaseContext
+from adaline._jit import kernel
+
+@kernel
+def made(n, x):
+    both = np.zeros((n, 2))
+    both[0, 0], both[0, 1] = np.exp(x[0]), np.dot(x, x)
+    return both, both[:, 1].sum(), np.hypot(x[0], x[1])
+
+refreshed, refresh = [], BaseContext.refresh
+BaseContext.refresh = lambda self: refreshed.append(1) or refresh(self)
+for dtype in (np.float64, np.float32):
+    print(made(3, np.arange(1, 3).astype(dtype)), bool(refreshed))
+    del refreshed[:]
+made._cache.save_overload = lambda *_: None
+print(made(3, np.ones(2, np.float64)[::-1]))  # a type that nothing is kept for
+"""
+
+
+def test_loading_leaves_the_compiler_asleep_and_it_wakes_where_it_is_needed(tmp_path):
+    """Loaded code allocates, calls BLAS and the mathematical library; a new type is compiled."""
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    work = "import arrays"
+    cold, warm = (process(tmp_path, work).communicate(timeout=60)[0] for _ in range(2))
+    assert "True" in cold
+    assert cold.replace("True", "False") == warm != ""
+
+
 def test_a_kernel_that_kernels_call_serves_python_too(tiny):
     (tiny.folder / "calls.py").write_text(_KERNEL.format("tiny", "twice", "g", "twice(x)"))
     work = "import calls, tiny; print(calls.g(1.0), tiny.twice(4.0), tiny.twice.signatures)"

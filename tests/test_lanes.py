@@ -16,10 +16,13 @@ from adaline._jit.lanes import (
     four,
     last,
     load,
+    minus,
     multiply_add,
+    plus,
     spread,
     store,
     sums,
+    times,
     width,
 )
 
@@ -31,11 +34,11 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 def arithmetic(a, b, i, number, out):
     """Every function of the vectors of a and b from i on; sums and the last number are returned."""
     v, w, n = load(a, i), load(b, i), width(a)
-    store(out, 0, v + w)
-    store(out, n, v - w)
-    store(out, 2 * n, v * w)
+    store(out, 0, plus(v, w))
+    store(out, n, minus(v, w))
+    store(out, 2 * n, times(v, w))
     store(out, 3 * n, multiply_add(v, conj(w), spread(a, number)))
-    return sums(v, w, v * w, conj(v)), last(w), multiply_add(a[0], b[0], a[1])
+    return sums(v, w, times(v, w), conj(v)), last(w), multiply_add(a[0], b[0], a[1])
 
 
 @kernel

@@ -13,7 +13,8 @@ from scipy import sparse
 from adaline import LeastSquares
 from adaline._jit import little
 from adaline.kernels.double_double import corrections, double_double
-from adaline.kernels.sums import sums
+from adaline.kernels.separability import modular, pricing
+from adaline.kernels.sums import row_keys, sums
 
 SIZES = [1.0, 1e-160, 1e150]
 
@@ -64,6 +65,35 @@ def test_corrections_and_tiles_have_the_bits_of_the_kernels(rng, size):
     scale, shift = np.full(p + k, 0.25), rng.standard_normal(p + k)
     root = rng.uniform(0.0, 1.0, n)
     _same(sums._fill_dense, (X, Y, root, scale, shift, np.zeros((n, p + k + 1))), 1)
+
+
+def test_exact_kernels_of_separability_answer_the_same(rng):
+    p, A = 67108859, rng.integers(0, 67108859, (5, 5))
+    X = rng.choice([0.0, -0.0, 1.5, -2.0, np.nan, 1e300], (30, 4))
+    S = sparse.csr_array(np.where(np.isnan(X), 0.0, X))
+    wide = np.vstack([A[:3], A[:1], A[3:] % 7])
+    for kernel, arguments in [
+        (modular.eliminate, (wide, p)),
+        (modular.inverse, (A, p)),
+        (pricing.extremes, (X,)),
+        (row_keys.keys_dense, (X, X.view(np.uint64))),
+        (row_keys.keys_sparse, (S.data, S.data.view(np.uint64), S.indices, S.indptr)),
+    ]:
+        first, *rest = arguments
+        with np.errstate(all="ignore"):
+            ours = little.uncompiled(kernel)(first.copy(), *rest)
+        theirs = kernel(first.copy(), *rest)
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+            np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
+    limbs, rest = rng.integers(0, 2**26, (2, 5, 5)), rng.integers(0, 2**26, (5, 5))
+    C = modular.inverse((limbs[0] + limbs[1] * (2**26 % p)) % p, p)
+    answers = []
+    for run in (little.uncompiled(modular.lift), modular.lift):
+        left, digits = rest.copy(), np.zeros((6, 5), np.int64)
+        run(limbs, C, left, digits, p)
+        answers.append([*left.ravel(), *digits.ravel()])
+    assert answers[0] == answers[1]
 
 
 class _Kernel:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline._jit.little import for_work
 from adaline.kernels.separability import modular
 from adaline.results import Array
 
@@ -88,7 +89,8 @@ def independent(rows: Matrix, p: int = PRIMES[0]) -> tuple[list[int], list[int]]
     """
     if not rows or not rows[0]:
         return [], []
-    found, columns = modular.eliminate(residues(rows, p), p)
+    work = len(rows) * len(rows[0]) * min(len(rows), len(rows[0]))
+    found, columns = for_work(modular.eliminate, work)(residues(rows, p), p)
     return found.tolist(), columns.tolist()
 
 
@@ -99,7 +101,8 @@ class Minor:
         self.A, self.p, self.m = A, p, len(A)
         if self.m > LARGEST:
             raise OverflowError(f"{self.m} unknowns; exact solutions are for {LARGEST} at most.")
-        self.C = modular.inverse(residues(A, p).reshape(self.m, self.m), p)
+        inverse = for_work(modular.inverse, 2 * self.m**3)
+        self.C = inverse(residues(A, p).reshape(self.m, self.m), p)
         self.limbs = _limbs(np.array(A, dtype=object).reshape(self.m, self.m), 1)
         # Hadamard: |det| <= product of the rows' lengths.
         squares = (sum(a * a for a in row) for row in A)
@@ -144,7 +147,8 @@ class Minor:
         width = max(len(self.limbs), rest.shape[1]) + 2
         padded = np.zeros((self.m, width), dtype=np.int64)
         padded[:, : rest.shape[1]] = rest
-        modular.lift(self.limbs, self.C, padded, digits, self.p)
+        work = digits.size * (self.m * (len(self.limbs) + 1) + 3 * width)
+        for_work(modular.lift, work)(self.limbs, self.C, padded, digits, self.p)
         return _fractions(_joined(digits, self.p), self.p**steps, numerator, denominator)
 
 

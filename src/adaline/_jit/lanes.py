@@ -2,12 +2,13 @@
 
 Legend: v, a, b, c vectors; array (n,) without gaps; i a place in it. A vector holds four numbers,
 or eight of single precision, side by side as they lie in memory. Kernels use these functions as
-they use numbers. Without a compiler they are numpy, and vectors are short arrays.
+they use numbers; sums and products have names, because each meaning of + is one more that the
+compiler tries at every + of every kernel. Without a compiler they are numpy, and vectors are short
+arrays.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.core.cgutils import get_or_insert_function
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
 
 _INDEX = ir.IntType(32)
 
@@ -59,6 +60,21 @@ def last(v: Any) -> Any:
 def sums(a: Any, b: Any, c: Any, d: Any) -> Any:
     """The sum over the numbers of each of four vectors."""
     return a.sum(), b.sum(), c.sum(), d.sum()
+
+
+def plus(v: Any, w: Any) -> Any:
+    """The sum of two vectors, number by number."""
+    return v + w
+
+
+def minus(v: Any, w: Any) -> Any:
+    """The difference."""
+    return v - w
+
+
+def times(v: Any, w: Any) -> Any:
+    """The product."""
+    return v * w
 
 
 def multiply_add(a: Any, b: Any, c: Any) -> Any:
@@ -280,17 +296,7 @@ def _times(_, a, b):  # type: ignore[no-untyped-def]
     return a(a, b), code
 
 
-def _for_lanes(symbol: Any, function: Any) -> None:
-    """Let a symbol between two vectors of one kind mean a function."""
-
-    @overload(symbol)
-    def choose(a, b):  # type: ignore[no-untyped-def]
-        return (lambda a, b: function(a, b)) if isinstance(a, Lanes) and a == b else None
-
-
 if not numba.config.DISABLE_JIT:
     width, load, four, store, spread = _width, _load, _four, _store, _spread
     conj, last, sums, multiply_add = _conj, _last, _sums, _multiply_add
-    _for_lanes(operator.add, _plus)
-    _for_lanes(operator.sub, _minus)
-    _for_lanes(operator.mul, _times)
+    plus, minus, times = _plus, _minus, _times

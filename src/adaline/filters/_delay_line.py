@@ -36,8 +36,12 @@ class LookAhead(Filter):
         self._head[places.SCALE] = 1.0
         self._head[places.TAPS] = self.taps
         self._head[places.CHANNELS] = self._channels
-        for place, number in self._rule().items():
+        rule = self._rule()
+        for place, number in rule.items():
             self._head[place] = number
+        self._signs = True if rule.get(places.SIGN, 0) >= places.SIGN_DATA else None
+        plain = rule[places.RULE] in (places.CONSTANT, places.NORMALISED)
+        self._plain = plain and self._signs is None
 
     def _memory(self) -> dict[str, Signal]:
         return {"store": self._store[: self._size], "head": self._head[: places.HEAD]}
@@ -46,7 +50,9 @@ class LookAhead(Filter):
         self._head[places.ADAPT] = on
 
     def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
-        found: int = lms_block(x, d, frozen, self._store, self._head, out)
+        # What is None is not compiled.
+        every = None if self._plain and not frozen.size else frozen
+        found: int = lms_block(x, d, every, self._signs, self._store, self._head, out)
         return found
 
     def _advance_rows(self, U: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline._jit.little import for_work
 from adaline.kernels.sums import row_keys
 from adaline.parameters import array, numbers
 from adaline.tiles import as_csr, is_sparse
@@ -45,9 +46,10 @@ class Given:
         with np.errstate(over="ignore"):  # sums modulo 2^64 are meant, with a compiler or without
             if is_sparse(X):
                 entries = np.ascontiguousarray(X.data)
-                keys = row_keys.keys_sparse(entries, entries.view(np.uint64), X.indices, X.indptr)
+                run = for_work(row_keys.keys_sparse, X.nnz + X.shape[0])
+                keys = run(entries, entries.view(np.uint64), X.indices, X.indptr)
             else:
-                keys = row_keys.keys_dense(X, X.view(np.uint64))
+                keys = for_work(row_keys.keys_dense, X.size)(X, X.view(np.uint64))
         return np.asarray(keys)
 
     def only(self, *labels: Label) -> Given:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline._jit.little import for_work
 from adaline.certificates.separation.exact_rows import ExactRows, Ints, rounded
 from adaline.integers import dyadic
 from adaline.kernels.separability import pricing
@@ -33,7 +34,7 @@ class SignedRows(ExactRows):
         if self.is_sparse:
             top = np.asarray(abs(self.X).max(axis=0).todense()).ravel()
             return -top, top
-        low, high = pricing.extremes(self.X)
+        low, high = for_work(pricing.extremes, self.X.size)(self.X)
         return low, high
 
     @cached_property

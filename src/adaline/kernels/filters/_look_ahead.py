@@ -82,27 +82,6 @@ def fused(w, row, taps, line, at, g0, g1, g2, g3):
     return y0, y1, y2, y3
 
 
-@inlined
-def _open_group(head, i, j, until, d, out, n):
-    """Samples j, ..., until - 1 of an unfinished group, whose first errors are in head."""
-    signed, leak = head[SIGN].real == SIGN_ERROR, head[LEAK].real
-    for k in range(j, until):
-        y = head[SCALE] * head[U(S) + k]
-        t = d[n] - y
-        for q in range(k):
-            r = head[ROWS + U4 * i + U3 - (k - q)]
-            c, u = head[U(STEPS) + q].real * r, head[U(ERRORS) + q]
-            y, t = multiply_add(c, u, y), multiply_add(-c, u, t)
-        out[0, n], out[1, n] = y, d[n] - y
-        stays = 1.0 - head[MU + i].real * leak
-        head[SCALE] *= stays
-        for q in range(k):
-            head[U(STEPS) + q] *= stays
-        head[U(STEPS) + k], head[U(ERRORS) + k] = head[MU + i].real, sign(t) if signed else t
-        i += U1
-        n += U1
-
-
 @kernel
 def _start_over(head, i, k, d, out, n):
     """At a sample whose step is marked: zero weights, if they have not reduced the error so far."""
@@ -118,13 +97,29 @@ def _start_over(head, i, k, d, out, n):
 
 
 @kernel
-def _marked_group(head, i, j, until, d, out, n):
-    """As _open_group, where the sign of a step may mark a jump of x^H x."""
+def _open_group(head, i, j, until, d, out, n):
+    """Samples j, ..., until - 1 of an unfinished group, whose first errors are in head.
+
+    A negative step marks a jump of x^H x.
+    """
+    signed, leak = head[SIGN].real == SIGN_ERROR, head[LEAK].real
     for k in range(j, until):
         if head[MU + i].real < 0.0:
             _start_over(head, i, k, d, out, n)
-        _open_group(head, i, k, k + U1, d, out, n)
-        i, n = i + U1, n + U1
+        y = head[SCALE] * head[U(S) + k]
+        t = d[n] - y
+        for q in range(k):
+            r = head[ROWS + U4 * i + U3 - (k - q)]
+            c, u = head[U(STEPS) + q].real * r, head[U(ERRORS) + q]
+            y, t = multiply_add(c, u, y), multiply_add(-c, u, t)
+        out[0, n], out[1, n] = y, d[n] - y
+        stays = 1.0 - head[MU + i].real * leak
+        head[SCALE] *= stays
+        for q in range(k):
+            head[U(STEPS) + q] *= stays
+        head[U(STEPS) + k], head[U(ERRORS) + k] = head[MU + i].real, sign(t) if signed else t
+        i += U1
+        n += U1
 
 
 @inlined
@@ -199,11 +194,9 @@ def look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one
             head[S], head[S + 1], head[S + 2], head[S + 3] = s0, s1, s2, s3
             if phase == 0:
                 head[STEPS] = head[STEPS + 1] = head[STEPS + 2] = head[STEPS + 3] = zero
-            until = min(U4, phase + m - i)
-            if marked:
-                _marked_group(head, i, phase, until, d, out, start + i)
-            else:
-                _open_group(head, i, phase, until, d, out, start + i)
+            until = phase + m - i
+            until = until if until < U4 else U4
+            _open_group(head, i, phase, until, d, out, start + i)
             i += until - phase
             phase = U(0)
             g0, g1, g2, g3 = kept_updates(head)

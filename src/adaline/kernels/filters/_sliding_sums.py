@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import inlined, sums_kernel
-from adaline._jit.lanes import conj, four, last, load, spread, store
+from adaline._jit.lanes import conj, four, last, load, minus, plus, spread, store, times
 from adaline.kernels.filters.guards import PIECE
 from adaline.kernels.filters.lms_steps import CLOCK, R0, ROWS, TOP, U1, U2, U3, U4, R, U
 
@@ -34,9 +34,9 @@ def _correlations(line, at, taps, room, channels, one):
 def _difference(line, p, taps, head):
     """A row less the row before, for one channel: products that enter less those that leave."""
     q = p - taps
-    enter = conj(four(line, p - U3)) * spread(head, line[p])
-    leave = conj(four(line, q - U3)) * spread(head, line[q])
-    return enter - leave
+    enter = times(conj(four(line, p - U3)), spread(head, line[p]))
+    leave = times(conj(four(line, q - U3)), spread(head, line[q]))
+    return minus(enter, leave)
 
 
 @inlined
@@ -44,15 +44,15 @@ def _slide(line, first, i, m, taps, room, channels, head):
     """Rows from sample i of a piece on, until r_0 has fallen so far that rounding errors show."""
     r, top = load(head, ROWS + U4 * i - U4), head[TOP].real
     while i < m:
-        r = r + _difference(line, first + i, taps, head)
+        r = plus(r, _difference(line, first + i, taps, head))
         for c in range(U1, channels):
-            r = r + _difference(line, first + i + c * room, taps, head)
+            r = plus(r, _difference(line, first + i + c * room, taps, head))
         store(head, ROWS + U4 * i, r)
         r0 = last(r).real
         head[R0 + i] = r0
         if r0 * 256.0 < top:
             break
-        top = max(top, r0)
+        top = r0 if r0 > top else top
         i += U1
     head[TOP] = top
     return i
@@ -76,7 +76,7 @@ def sliding_sums(line, first, m, taps, room, channels, head, one):
         head[row], head[row + U1], head[row + U2], head[row + U3] = r3, r2, r1, r0
         head[R0 + i], head[TOP] = r0.real, r0.real
         i = _slide(line, first, i + U1, m, taps, room, channels, head)
-        peak = max(peak, head[TOP].real)
+        peak = head[TOP].real if head[TOP].real > peak else peak
     for lag in range(U4):
         head[U(R) + lag] = head[ROWS + U4 * m - U1 - lag]
     return peak

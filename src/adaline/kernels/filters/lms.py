@@ -40,7 +40,6 @@ from adaline.kernels.filters.lms_steps import (
     SCALE,
     SIGN,
     SIGN_BOTH,
-    SIGN_DATA,
     SQUARES,
     STEPS,
     TAPS,
@@ -96,35 +95,22 @@ def _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, star
 def _checked(x, d, taps, head):
     """Whether the block may be learned from: finite, and the rate below 2/tr[R]."""
     n = d.shape[0]
-    power = energy(x, 0, x.shape[0])
-    if not (np.isfinite(power) and np.isfinite(energy(d, 0, n))):  # a bad sample, or overflow
+    power = energy(x, U(0), U(x.shape[0]))
+    if not np.isfinite(power + energy(d, U(0), U(n))):  # a bad sample, or overflow
         found = not_finite(x, d)
         if found != FINE:
             return found
     if head[RULE].real != CONSTANT or head[ANY_RATE].real or head[ADAPT].real == 0.0:
         return FINE
     squares, count = head[SQUARES].real + power, head[COUNT].real + n
-    trace = taps * squares / max(count, taps)
-    if n >= taps:
-        trace = max(trace, taps * power / n)
+    trace = taps * squares / (count if count > taps else taps)
+    if n >= taps and taps * power / n > trace:
+        trace = taps * power / n
     if head[RATE_A].real * trace >= 2.0:
         head[HEAD] = trace
         return RATE_TOO_LARGE
     head[SQUARES], head[COUNT] = squares, count
     return FINE
-
-
-@inlined
-def _past(store, line, kept, room, channels, to_line):
-    """The last samples of each channel to the start of the line, or back."""
-    past = U(0)
-    for c in range(channels):
-        for i in range(kept):
-            if to_line:
-                line[U(c) * room + i] = store[past + i]
-            else:
-                store[past + i] = line[U(c) * room + i]
-        past += kept
 
 
 @inlined
@@ -139,7 +125,7 @@ def _overflows(head, kind):
 
 
 @inlined
-def _piece(w, line, first, m, taps, room, channels, frozen, head, d, out, start, one):
+def _piece(w, line, first, m, taps, room, channels, frozen, signs, head, d, out, start, one):
     """A piece of the signal; answers the sample that diverged, or m."""
     peak = sliding_sums(line, first, m, taps, room, channels, head, one)
     levels(m, head)
@@ -149,7 +135,7 @@ def _piece(w, line, first, m, taps, room, channels, frozen, head, d, out, start,
     counts = may_restart and counted(clock)
     if counts and clock % PIECE == 0:
         head[EXCESS] *= FADES
-    if head[SIGN].real < SIGN_DATA:
+    if signs is None:
         look_ahead(w, line, first, m, taps, room, channels, head, d, out, start, one, marked)
     else:
         _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, start, one)
@@ -160,10 +146,12 @@ def _piece(w, line, first, m, taps, room, channels, frozen, head, d, out, start,
 
 
 @kernel
-def lms_block(x, d, frozen, store, head, out):
+def lms_block(x, d, frozen, signs, store, head, out):
     """A block of C channels, x[n C + c], through the filter kept in store and head.
 
     store: weights and the last samples of each channel, a copy of both, and room for the line.
+    frozen: see `steps`. signs: True where an update goes along the signs of x(n), else None. What
+    is None is not compiled.
     """
     taps, channels = U(np.int64(head[TAPS].real)), U(np.int64(head[CHANNELS].real))
     moved(head, U(HEAD), U(0), U(HEAD))
@@ -173,22 +161,25 @@ def lms_block(x, d, frozen, store, head, out):
     n, kept, one = U(d.shape[0]), taps + U(EXTRA), head.dtype.type(1)
     size, room = channels * (taps + kept), kept + U(SEGMENT + BEYOND)
     moved(store, size, U(0), size)
-    past, line = store[channels * taps :], store[U2 * size :]
-    _past(past, line, kept, room, channels, True)
+    past, begin = channels * taps, U2 * size
+    line = store[begin:]
+    for c in range(channels):
+        moved(store, begin + c * room, past + c * kept, kept)
     start, i, end, went, m = U(0), U(0), U(0), U(0), U(0)
     while start < n and went == m:
         if i == end:  # the next segment
-            i, end = U(0), min(U(SEGMENT), n - start)
+            i, end = U(0), n - start
+            end = end if end < U(SEGMENT) else U(SEGMENT)
             for c in range(channels):
                 at = c * room + kept
                 for k in range(end):
                     line[at + k] = x[(start + k) * channels + c]
                 for k in range(end, end + U4):
                     line[at + k] = 0.0
-        m = min(U(PIECE) - U(np.int64(head[CLOCK].real) % PIECE), end - i)
-        went = _piece(
-            store, line, kept + i, m, taps, room, channels, frozen, head, d, out, start, one
-        )
+        m = U(PIECE) - U(np.int64(head[CLOCK].real) % PIECE)
+        m = m if m < end - i else end - i
+        piece = (kept + i, m, taps, room, channels)
+        went = _piece(store, line, *piece, frozen, signs, head, d, out, start, one)
         i, start = i + m, start + went
         if i == end:
             for c in range(channels):
@@ -197,7 +188,8 @@ def lms_block(x, d, frozen, store, head, out):
         moved(store, U(0), size, size)
         moved(head, U(0), U(HEAD), U(HEAD))
         return 8 * np.int64(start - (U1 if went == m else U(0))) + DIVERGED
-    _past(past, line, kept, room, channels, False)
+    for c in range(channels):
+        moved(store, past + c * kept, begin + c * room, kept)
     return FINE
 
 

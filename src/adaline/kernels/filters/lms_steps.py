@@ -126,7 +126,8 @@ def levels(m, head):
         if (into == 0 or first) and head[R0 + i].real > 0.0:
             averaged(head, head[R0 + i].real)
             first = False
-        until = min(m, i + (U1 if first else U(EVERY - into)))
+        until = i + (U1 if first else U(EVERY - into))
+        until = until if until < m else m
         for k in range(i, until):
             head[LEVEL + k] = head[POWER]
         i = until
@@ -143,55 +144,65 @@ def _below(r, eps, relative, head, i):
 
 @inlined
 def steps(head, m, frozen, start):
-    """eta(n) for each sample of a piece, and 0 where no update is made."""
+    """eta(n) for each sample of a piece, and 0 where no update is made.
+
+    frozen None: every sample makes an update, by the rule CONSTANT or NORMALISED. The compiler then
+    leaves out the other rules.
+    """
     rule, a, b = head[RULE].real, head[RATE_A].real, head[RATE_B].real
     seen, relative = head[SEEN].real, head[RELATIVE].real
-    stop = head[ADAPT].real == 0.0
-    if frozen.shape[0] == 0 and not stop and rule in (CONSTANT, NORMALISED):
+    if frozen is None:
         head[SEEN] = seen + np.float64(m)
         for i in range(m):
             below = 1.0 if rule == CONSTANT else _below(head[R0 + i].real, b, relative, head, i)
             head[MU + i] = a / below
-        return
-    for i in range(m):
-        if stop or (frozen.shape[0] > 0 and frozen[start + i]):
-            head[MU + i] = 0.0
-            continue
-        if rule == CONSTANT:
-            step = a
-        elif rule == OVER_K:
-            step = a / (seen + 1.0)
-        elif rule == SEARCH_THEN_CONVERGE:
-            step = a / (1.0 + seen / b)
-        else:
-            below = max(head[R0 + i].real, head[LEVEL + i].real)
-            below = below if below > TINY else np.inf
-            if rule == NORMALISED:
-                below = _below(head[R0 + i].real, b, relative, head, i)
-            step = a / below
-        head[MU + i] = step
-        seen += 1.0
-    head[SEEN] = seen
+    else:
+        for i in range(m):
+            if frozen.shape[0] > 0 and frozen[start + i]:
+                head[MU + i] = 0.0
+                continue
+            r, level = head[R0 + i].real, head[LEVEL + i].real
+            if rule == CONSTANT:
+                below = 1.0
+            elif rule == OVER_K:
+                below = seen + 1.0
+            elif rule == SEARCH_THEN_CONVERGE:
+                below = 1.0 + seen / b
+            elif rule == NORMALISED:
+                below = _below(r, b, relative, head, i)
+            else:
+                below = level if level > r else r
+                below = below if below > TINY else np.inf
+            head[MU + i] = a / below
+            seen += 1.0
+        head[SEEN] = seen
+
+
+@inlined
+def _worse(head, i, m, most, out, start):
+    """How many samples of a piece, from i to m - 1, have |y|^2/|x|^2 above `most`."""
+    worse = 0
+    for k in range(i, m):
+        a, b = np.float64(out[0, start + k].real), np.float64(out[0, start + k].imag)
+        v = (a * a + b * b) * head[LEVEL + k].real
+        worse += not v <= most * (head[R0 + k].real + 1e-300)
+    return worse
 
 
 @inlined
 def first_diverged(head, m, d, out, start):
     """The first sample whose |y|/|x| is BLOWN times above the largest |d|/|x| so far, or m."""
     # The root of a piece's energy is between its largest sample and 12 times that.
-    loud, worse = np.sqrt(energy(d, start, m)), 0
-    loudest = max(head[LOUDEST].real, min(loud, 1e300))
+    loud, loudest = np.sqrt(energy(d, start, m)), head[LOUDEST].real
+    loud = 1e300 if loud > 1e300 else loud
+    loudest = loud if loud > loudest else loudest
     head[LOUDEST] = loudest
     most = BLOWN * (loudest + head[SET_NORM].real * np.sqrt(head[POWER].real))
     most *= most
-    for i in range(m):
-        a, b = np.float64(out[0, start + i].real), np.float64(out[0, start + i].imag)
-        v = (a * a + b * b) * head[LEVEL + i].real
-        worse += not v <= most * (head[R0 + i].real + 1e-300)
-    if worse == 0:
-        return m
-    for i in range(m):
-        a, b = np.float64(out[0, start + i].real), np.float64(out[0, start + i].imag)
-        v = (a * a + b * b) * head[LEVEL + i].real
-        if not v <= most * (head[R0 + i].real + 1e-300):
-            return i
+    i, worse = U(0), _worse(head, U(0), m, most, out, start)
+    while worse > 0:  # the first such sample: there are fewer from the next one on
+        i += U1
+        left = _worse(head, i, m, most, out, start)
+        if left < worse:
+            return i - U1
     return m

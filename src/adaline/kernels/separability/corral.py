@@ -1,7 +1,8 @@
 """An orthogonal factorisation that gains and loses columns, for the corral of `nearest_point`.
 
 Legend: columns m_1 ... m_m, kept as Q (q, most) orthonormal and R (most, most) upper triangular
-with [m_1 ... m_m] = Q R in their first m columns. All functions work in place.
+with [m_1 ... m_m] = Q R in their first m columns. All functions work in place, and make no arrays:
+that takes a third of the time to compile. work (5, most) and trial (2, q) are room for them.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ CORRECTIONS = 8  # at most
 
 
 @sums_kernel
-def insert(Q, R, m, column):
-    """Append a column; returns the length of its part that the others do not span.
+def insert(Q, R, m, rest):
+    """Append a column, rest, overwritten; returns the length of what the others do not span.
 
     Orthogonalised twice: once leaves rounding errors of the size of what was subtracted.
     """
-    q = column.shape[0]
-    rest = column.copy()
+    q = rest.shape[0]
     for i in range(m):
         R[i, m] = 0.0
     for _ in range(2):
@@ -67,22 +67,20 @@ def remove(Q, R, m, k):
 
 
 @sums_kernel
-def solve(R, m, g):
-    """u with R u = g, by back substitution in the first m columns."""
-    u = np.empty(m)
+def solve(R, m, u):
+    """Overwrite u by R^-1 u, by back substitution in the first m columns."""
     for i in range(m - 1, -1, -1):
-        rest = g[i]
+        rest = u[i]
         for j in range(i + 1, m):
             rest -= R[i, j] * u[j]
         u[i] = rest / R[i, i]
-    return u
 
 
 @kernel
 def _combine(V, m, u, u_low, z, z_low):
     """z + z_low = V'(u + u_low) in double-double: what cancels keeps its digits."""
-    z[:] = 0.0
-    z_low[:] = 0.0
+    for k in range(z.shape[0]):
+        z[k] = z_low[k] = 0.0
     for i in range(m):
         for k in range(z.shape[0]):
             product = u[i] * V[i, k]
@@ -101,7 +99,8 @@ def _combine(V, m, u, u_low, z, z_low):
 @sums_kernel
 def _blend(V, m, u, z):
     """z = V'u in float64; returns z'z."""
-    z[:] = 0.0
+    for k in range(z.shape[0]):
+        z[k] = 0.0
     for i in range(m):
         for k in range(z.shape[0]):
             z[k] += u[i] * V[i, k]
@@ -120,7 +119,8 @@ def _uneven(V, m, z, h):
         for k in range(z.shape[0]):
             value += V[i, k] * z[k]
         h[i] = value
-        low, high = min(low, value), max(high, value)
+        low = value if value < low else low
+        high = value if value > high else high
     return high - low
 
 
@@ -137,13 +137,12 @@ def _excess(u, u_low, m):
 
 
 @kernel
-def _step(Q, R, m, h, excess):
-    """d that makes v_i'(z + V'd) equal and takes the excess from 1'u.
+def _step(Q, R, m, a, excess):
+    """Overwrite a = h by d that makes v_i'(z + V'd) equal and takes the excess from 1'u.
 
     With M'M = R'R, R d = -(a + l q) for a = R'^-1 h and q = Q'e_1, where R'q = s 1 gives
     s 1'd = -q'(a + l q), from which l.
     """
-    a = h.copy()
     for i in range(m):  # row by row, as R lies in memory
         a[i] /= R[i, i]
         for j in range(i + 1, m):
@@ -155,42 +154,42 @@ def _step(Q, R, m, h, excess):
     s = Q[0, 0] * R[0, 0]
     for i in range(m):
         a[i] = -(a[i] + (s * excess - qa) / qq * Q[0, i])
-    return solve(R, m, a)
+    solve(R, m, a)
 
 
 @kernel
-def _refine(Q, R, V, m, u, z, level):
+def _refine(Q, R, V, m, u, z, level, work, trial):
     """Correct u, and z = V'u with it, until rounding alone keeps the v_i'z apart.
 
     R may be ill-conditioned, but each correction gains the digits that it still has: u is kept
     as a high and a low part, so that a z much shorter than the vertices is right to its own digits.
     Where float64 alone leaves the v_i'z apart by at most level z'z, nothing is corrected.
     """
-    u_low, h = np.zeros(m), np.empty(m)
+    u_low, h, high, low, z_new, z_low = work[1], work[2], work[3], work[4], trial[0], trial[1]
     if level > 0.0:
         square = _blend(V, m, u, z)
         if _uneven(V, m, z, h) <= level * square:
             return
-    z_low, trial, trial_low = np.empty_like(z), np.empty_like(z), np.empty_like(z)
+    for i in range(m):
+        u_low[i] = 0.0
     _combine(V, m, u, u_low, z, z_low)
     uneven = _uneven(V, m, z, h)
     for _ in range(CORRECTIONS):
-        d = _step(Q, R, m, h, _excess(u, u_low, m))
-        high, low = np.empty(m), np.empty(m)
+        _step(Q, R, m, h, _excess(u, u_low, m))
         for i in range(m):
-            total = u[i] + d[i]
+            total = u[i] + h[i]
             t = total - u[i]
-            tail = u_low[i] + ((u[i] - (total - t)) + (d[i] - t))
+            tail = u_low[i] + ((u[i] - (total - t)) + (h[i] - t))
             high[i] = total + tail
             low[i] = tail - (high[i] - total)
-        _combine(V, m, high, low, trial, trial_low)
-        new = _uneven(V, m, trial, h)
+        _combine(V, m, high, low, z_new, z_low)
+        new = _uneven(V, m, z_new, h)
         if not new < uneven:
             break
         for i in range(m):
             u[i], u_low[i] = high[i], low[i]
         for k in range(z.shape[0]):
-            z[k] = trial[k]
+            z[k] = z_new[k]
         done = new > uneven / 2
         uneven = new
         if done:
@@ -198,21 +197,24 @@ def _refine(Q, R, V, m, u, z, level):
 
 
 @kernel
-def settle(Q, R, V, weights, names, m, point, level):
+def settle(Q, R, V, weights, names, m, point, level, work, trial):
     """Move to the nearest point of the corral's affine hull, dropping vertices that block the way.
 
     |V'u|^2 with 1'u = 1 is least where (V V' + s^2 1 1') u is constant, u ~ R^-1 Q'e_1, which is
     then corrected unless it is level enough. Returns m, what is left.
     """
+    u = work[0]
     while True:
-        u = solve(R, m, Q[0])
+        for i in range(m):
+            u[i] = Q[0, i]
+        solve(R, m, u)
         total = 0.0
         for i in range(m):
             total += u[i]
         for i in range(m):
             u[i] /= total
-        _refine(Q, R, V, m, u, point, level)
-        k = -1
+        _refine(Q, R, V, m, u, point, level, work, trial)
+        k = np.int64(-1)  # not -1 alone: `remove` would be compiled for that number too
         step = np.inf
         for i in range(m):
             if u[i] <= 0.0:
@@ -220,14 +222,15 @@ def settle(Q, R, V, weights, names, m, point, level):
                 drop = weights[i] - u[i]
                 ratio = weights[i] / drop if drop > 0.0 else 0.0
                 if ratio < step:
-                    step, k = ratio, i
+                    step, k = ratio, np.int64(i)
         if k < 0 or m == 1:
             for i in range(m):
                 weights[i] = u[i]
             return m
         rest = 0.0
         for i in range(m):
-            weights[i] = max(weights[i] + step * (u[i] - weights[i]), 0.0)
+            moved = weights[i] + step * (u[i] - weights[i])
+            weights[i] = 0.0 if moved < 0.0 else moved
             rest += weights[i] if i != k else 0.0
         remove(Q, R, m, k)
         for i in range(k, m - 1):

@@ -64,6 +64,7 @@ class _Corral:
         self.V, self.R = np.empty((size, d)), np.zeros((size, size))
         self.Q = np.zeros((d + 1, size), order="F")
         self.weights, self.places = np.zeros(size), np.zeros(size, dtype=np.int64)
+        self.work, self.trial = np.empty((5, size)), np.empty((2, d))  # room for the kernels
         self.names: list[Any] = []  # of all vertices that ever came in
 
     @property
@@ -77,8 +78,8 @@ class _Corral:
             self._grow()
         column = np.empty(len(vertex) + 1)
         column[0], column[1:] = self.scale, vertex
-        length = corral.insert(self.Q, self.R, self.m, column)
-        if length <= _DEPENDENT * np.sqrt(column @ column):
+        before = np.sqrt(column @ column)
+        if corral.insert(self.Q, self.R, self.m, column) <= _DEPENDENT * before:
             return False
         self.V[self.m], self.weights[self.m] = vertex, 0.0
         self.places[self.m] = len(self.names)
@@ -91,7 +92,7 @@ class _Corral:
         size = min(2 * m, d + 2)
         V, Q, R = np.empty((size, d)), np.zeros((d + 1, size), order="F"), np.zeros((size, size))
         V[:m], Q[:, :m], R[:m, :m] = self.V, self.Q, self.R
-        self.V, self.Q, self.R = V, Q, R
+        self.V, self.Q, self.R, self.work = V, Q, R, np.empty((5, size))
         self.weights = np.concatenate([self.weights, np.zeros(size - m)])
         self.places = np.concatenate([self.places, np.zeros(size - m, dtype=np.int64)])
 
@@ -102,7 +103,7 @@ class _Corral:
         """
         z = np.empty(self.V.shape[1])
         arrays = self.Q, self.R, self.V, self.weights, self.places
-        self.m = corral.settle(*arrays, self.m, z, level)
+        self.m = corral.settle(*arrays, self.m, z, level, self.work, self.trial)
         return z
 
 
