@@ -13,7 +13,8 @@ from adaline.errors import DataError, MissingExtra
 _MOST = 4096  # processes of a local cluster
 
 # Dask has workers hand memory back to the system at once, which then clears every temporary array
-# anew: 171,000 page faults instead of 61,000 for moments of 2,000,000 rows of 50 columns.
+# anew: 171,000 page faults for moments of 2,000,000 rows of 50 columns; 61,000 where trimming
+# begins at 2**27 (2**26 holds less, and its faults were not counted).
 _KEEP_MEMORY = {
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**26,
