@@ -17,8 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +49,6 @@ def folder_of(place: Path, n: int) -> Path:
 
 
 # Work, each in a process of its own --------------------------------------------------------------
-
-
-@contextmanager
-def two_workers(count: int = 2) -> Iterator[Any]:
-    from distributed import Client, LocalCluster
-
-    options: Any = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
-    with LocalCluster(n_workers=count, **options, silence_logs=50) as here, Client(here) as client:
-        yield client
 
 
 def learner(name: str) -> tuple[Any, str]:
@@ -149,10 +138,12 @@ def timed(work: Any, warm: Any = None) -> dict[str, Any]:
 
 def job(what: str, folder: str, few: str) -> dict[str, Any]:
     """One piece of work, by its name."""
+    from adaline.data import cluster
+
     name, _, where = what.partition(" ")
     if where == "one process":
         return timed(ours(name, folder), ours(name, few))
-    with two_workers() as client:
+    with cluster("local:2") as client:
         if where == "cluster":
             return timed(ours(name, folder, client), ours(name, few, client))
         if where == "dask-ml":

@@ -27,7 +27,7 @@ def threads():
     distributed = pytest.importorskip("distributed")
     given = {"n_workers": 4, "threads_per_worker": 1, "processes": False, "silence_logs": 50}
     with (
-        distributed.LocalCluster(dashboard_address=None, **given) as here,
+        distributed.LocalCluster(dashboard_address="127.0.0.1:0", **given) as here,
         distributed.Client(here, set_as_default=False) as found,
     ):
         yield found
