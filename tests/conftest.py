@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import zlib
 
 import numpy as np
@@ -31,3 +32,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random numbers that depend on the test's name only, not on which tests ran before it."""
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture(scope="module")  # its event loop would be in the way of other files
+def browser():
+    """Chromium without a window; skipped where it or playwright is not there."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    program = os.environ.get("ADALINE_CHROMIUM") or next(
+        filter(None, map(shutil.which, names)), None
+    )
+    if program is None:
+        pytest.skip("no Chromium was found; name one in ADALINE_CHROMIUM")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with playwright.sync_playwright() as play:
+        found = play.chromium.launch(executable_path=program, args=flags)
+        yield found
+        found.close()

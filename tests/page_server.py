@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -49,9 +47,3 @@ def served(port: int = 0, token: str = TOKEN) -> Iterator[Running]:
         thread.join(10)
         listening.close()
         assert not thread.is_alive()
-
-
-def chromium() -> str | None:
-    """A Chromium of this machine."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return os.environ.get("ADALINE_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)

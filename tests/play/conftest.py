@@ -1,4 +1,4 @@
-"""A browser for the tests of the page, where there is one, and pages whose console stays empty."""
+"""Servers of the page, and pages in a browser whose consoles stay empty."""
 
 from __future__ import annotations
 
@@ -7,21 +7,7 @@ from typing import Any
 
 import pytest
 
-from page_server import chromium, served
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium without a window; skipped where it or playwright is not there."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = chromium()
-    if program is None:
-        pytest.skip("no Chromium was found; name one in ADALINE_CHROMIUM")
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=program, args=flags)
-        yield found
-        found.close()
+from page_server import served
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 import subprocess
 import sys
 import warnings
@@ -355,33 +354,25 @@ def test_without_matplotlib_there_is_advice():
     assert "a picture needs matplotlib, which is not installed; pip install" in said.stdout
 
 
-def test_a_browser_plays_the_film_when_it_is_asked_to(film, tmp_path):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium on PATH")
+def test_a_browser_plays_the_film_when_it_is_asked_to(film, browser, tmp_path):
     file = film.save(tmp_path / "film.html")
-    args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium, args=args)
-        page = browser.new_context(offline=True, viewport={"width": 700, "height": 600}).new_page()
-        wrong = []
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(file.as_uri())
-        bar, drawn = page.locator("input"), page.locator("canvas")
-        assert bar.input_value() == "3"
-        assert not drawn.is_visible()  # it stands still
-        for button, at in [("back", "2"), ("back", "1"), ("on", "2")]:
-            page.locator(f"[data-do={button}]").click()
-            assert bar.input_value() == at
-        drawn.wait_for(state="visible")
-        page.wait_for_timeout(100)  # a frame is decoded before it is drawn
-        shown = opened(page.evaluate("document.querySelector('canvas').toDataURL()"))
-        shown = np.asarray(shown.convert("RGB"), dtype=int)
-        assert np.abs(shown - film.pixels(2)).max() <= A_SHADE
-        page.locator("[data-do=play]").click()
-        page.wait_for_function("document.querySelector('[data-do=play]').textContent === 'Play'")
-        assert bar.input_value() == "3"  # it plays to the end, once
-        assert page.locator("img").get_attribute("alt") == film.claims[-1]
-        browser.close()
+    page = browser.new_context(offline=True, viewport={"width": 700, "height": 600}).new_page()
+    wrong = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(file.as_uri())
+    bar, drawn = page.locator("input"), page.locator("canvas")
+    assert bar.input_value() == "3"
+    assert not drawn.is_visible()  # it stands still
+    for button, at in [("back", "2"), ("back", "1"), ("on", "2")]:
+        page.locator(f"[data-do={button}]").click()
+        assert bar.input_value() == at
+    drawn.wait_for(state="visible")
+    page.wait_for_timeout(100)  # a frame is decoded before it is drawn
+    shown = opened(page.evaluate("document.querySelector('canvas').toDataURL()"))
+    shown = np.asarray(shown.convert("RGB"), dtype=int)
+    assert np.abs(shown - film.pixels(2)).max() <= A_SHADE
+    page.locator("[data-do=play]").click()
+    page.wait_for_function("document.querySelector('[data-do=play]').textContent === 'Play'")
+    assert bar.input_value() == "3"  # it plays to the end, once
+    assert page.locator("img").get_attribute("alt") == film.claims[-1]
     assert wrong == []

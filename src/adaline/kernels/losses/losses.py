@@ -232,7 +232,8 @@ def classes_dense(X, codes, omega, W, b, probability):
 def spread_dense(X, first, unit):
     """Sums of d = (x - first) unit and of d^2, and the largest |d|, of each column."""
     if X.size <= FEW_NUMBERS:  # numpy is as good, and there is nothing to compile
-        d = (X - first) * unit
+        d = np.subtract(X, first, order="C")  # the same bits whatever order X lies in
+        d *= unit
         return d.sum(axis=0), np.einsum("ij,ij->j", d, d), np.abs(d).max(axis=0, initial=0.0)
     found = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.zeros(X.shape[1])
     _spread_dense(X, first, unit, *found)
