@@ -75,7 +75,7 @@ def fit(
     estimator : estimator
         One of the above; it is fitted in place and returned.
     source : path, table, array, iterable, or what `blocks` gave
-        A path may be a folder, a pattern such as "data/*.parquet", a URL, or a list of paths.
+        A path may be a folder, a pattern such as `data/*.parquet`, a URL, or a list of paths.
     target : str
         The name of the column to learn.
     encoding : Encoding, optional

@@ -102,7 +102,7 @@ def blocks(
     Parameters
     ----------
     source : path, file object, table, array, or iterable of tables or arrays
-        A path may be a folder, a pattern such as "data/*.parquet", a URL that fsspec can open
+        A path may be a folder, a pattern such as `data/*.parquet`, a URL that fsspec can open
         (text tables, NDJSON, Parquet and Arrow), or a list of paths: the rows of all files, one
         file after the other, part.2 before part.10. They need the same columns.
         Files: CSV, TSV and other text tables (.txt, .dat), NDJSON, JSON and LIBSVM, all of them
