@@ -22,6 +22,12 @@ CASES = {
 }
 
 
+def refused(checked, words):
+    """A proof that does not hold, and says why."""
+    assert not checked
+    assert words in checked.sentence
+
+
 @pytest.fixture(params=CASES)
 def case(request):
     X, y = CASES[request.param]
@@ -108,7 +114,7 @@ def test_a_hyperplane_with_rows_on_it_that_nothing_holds_there_is_no_proof():
     found = separability(X, y)
     assert found.verdict == "quasi-separable"
     loose = replace(found, weights=((0, 1, 0),))  # rows 0, 1 and 2 on it, but 2 could be off
-    assert "span" in loose.check(X, y).sentence
+    refused(loose.check(X, y), "span")
 
 
 def test_duplicates_are_checked():
@@ -116,7 +122,15 @@ def test_duplicates_are_checked():
     found = separability(X, y)
     assert found.duplicates == ((1, 2),)
     for forged in (((0, 1),), ((2, 3),), ((1, 9),), ((0, 2),)):
-        assert "not equal" in replace(found, duplicates=forged).check(X, y).sentence
+        refused(replace(found, duplicates=forged).check(X, y), "not equal")
+
+
+def test_a_hyperplane_that_has_every_row_on_it_proves_nothing():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    found = separability(X, y)
+    assert found.verdict == "overlapping"
+    forged = replace(found, verdict="quasi-separable", weights=((0, 0),))
+    refused(forged.check(X, y), "right side, or on it")
 
 
 def test_parts_are_checked():
@@ -126,8 +140,12 @@ def test_parts_are_checked():
     part = found.pairwise["a", "b"]
     assert part.check(X, y)
     wrong = {**found.pairwise, ("a", "b"): replace(part, verdict="overlapping")}
-    assert "'a' and 'b'" in replace(found, pairwise=wrong).check(X, y).sentence
+    refused(replace(found, pairwise=wrong).check(X, y), "'a' and 'b'")
+    whole = {**found.pairwise, ("a", "b"): replace(part, is_part=False)}
+    refused(replace(found, pairwise=whole).check(X, y), "it is no part")
     assert not part.check(X[2:], y[2:])
+    two = [i for i, label in enumerate(y) if label != "c"]  # a part of all labels that there are
+    assert part.check([X[i] for i in two], [y[i] for i in two])
 
 
 @given(st.integers(0, 2**32 - 1))
