@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline import parameters
-from adaline._threads import over_pieces
 from adaline.kernels.sums import sums
 from adaline.parameters import ParameterError
 from adaline.results import Array
@@ -236,36 +235,6 @@ def in_range(X: Any, Y: Array, squares: Array, mean: Array) -> bool:
     else:
         lost = len(x) > 0 and any(np.any(X[i : i + 4096, x]) for i in range(0, len(X), 4096))
     return not lost and not np.any(Y[:, y])
-
-
-def gradient(
-    rows: Rows, t: int, scale: Array, y_scale: float, theta: Array, low: Array
-) -> tuple[Array, Array, float]:
-    """Sums of omega (x, 1) r, high and low parts, and of omega r^2, for r = y - (x, 1)'theta.
-
-    theta + low = (w, b) of target t, in double-double as all of it is.
-    """
-    from adaline.kernels.double_double import double_double
-
-    X, p = rows.X, len(theta) - 1
-    y = np.ascontiguousarray(rows.Y[:, t])
-
-    def of_piece(i: int, j: int) -> tuple[Array, Array, float]:
-        rest = (scale, y[i:j], y_scale, rows.omega[i:j])
-        at = (theta[:p], low[:p], theta[p], low[p])
-        if is_sparse(X):
-            entries = X.data, X.indices, X.indptr[i : j + 1]
-            g, g_low, squares = double_double.gradient_sparse(*entries, *rest, *at)
-        else:
-            g, g_low, squares = double_double.gradient_dense(X[i:j], rows.X_low[i:j], *rest, *at)
-        return g, g_low, squares
-
-    g, g_low, squares = np.zeros(p + 1), np.zeros(p + 1), 0.0
-    for part, part_low, part_squares in over_pieces(of_piece, X.shape[0], p + 1):
-        g, carry = double_double.two_sum(g, part)
-        g, g_low = double_double.two_sum(g, g_low + part_low + carry)
-        squares += part_squares
-    return g, g_low, squares
 
 
 def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str = "X") -> None:

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adaline.certificates.digits import (
-    certificate_of_digits,
-    contraction_of_rows,
-    in_users_units,
-)
+from adaline.certificates.digits import contraction_of_rows
 from adaline.data.fitting._passes import Passes, RowReader
 from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.kernels.double_double import double_double
-from adaline.linalg import UNIT, condition, inverse_triangle, symmetric, triangle_of
+from adaline.linalg import condition, inverse_triangle, symmetric, triangle_of
 from adaline.moments import Moments
 from adaline.procedures.least_squares.closed_form import PROVABLE
+from adaline.procedures.least_squares.gradients import gradients
 from adaline.procedures.least_squares.normal_equations import (
     Normal,
     in_unit_columns,
@@ -33,23 +30,14 @@ from adaline.procedures.least_squares.normal_equations import (
     penalty,
     rank_of,
 )
-from adaline.procedures.least_squares.refinement import (
-    about_the_centre,
-    added,
-    correction,
-    first_guess,
-    floors,
-    outward,
-    target_lengths,
-)
+from adaline.procedures.least_squares.refinement import refine_by
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows as KernelRows
-from adaline.tiles import gradient, tile_rows, tiles
+from adaline.tiles import tile_rows, tiles
 from adaline.triangle import Triangle
 
 ENOUGH = 6.0  # proven digits with which no further pass is made
 _PASSES = 4  # corrections, at most
-_DONE = 2.0**-58  # relative error before the last rounding
 _NO_ROWS = np.empty((0, 0))
 
 storable(Triangle)
@@ -58,11 +46,11 @@ storable(Triangle)
 @storable
 @dataclass(frozen=True, eq=False)
 class Gradient:
-    """Sums of (x, 1) r, high and low parts, of r^2, and of how many blocks."""
+    """Sums of (x, 1) r, high and low parts (p + 1, k), of r^2 (k,), and of how many blocks."""
 
     g: Array
     low: Array
-    squares: float
+    squares: Array
     blocks: int
 
     def __add__(self, other: Gradient) -> Gradient:
@@ -73,19 +61,20 @@ class Gradient:
 
 @dataclass(frozen=True, eq=False)
 class GradientOf:
-    """The gradient of a block at theta + low, in the units of the normal equations."""
+    """The gradients of a block at theta + low, in the units of the normal equations."""
 
     rows: RowReader
     scale: Array
+    on: NDArray[np.int64]
     theta: Array
     low: Array
 
     def __call__(self, block: Block) -> Part:
         X, y = self.rows.numbers(block, "F")
         p = X.shape[1]
-        one = KernelRows(X, y[:, None], self.rows.weights(block), _NO_ROWS)
-        at = self.scale[:p], float(self.scale[p]), self.theta, self.low
-        return Part(len(y), Gradient(*gradient(one, 0, *at), 1))
+        block_rows = KernelRows(X, y[:, None], self.rows.weights(block), _NO_ROWS)
+        at = self.scale[:p], self.scale[p:][self.on], self.theta, self.low
+        return Part(len(y), Gradient(*gradients(block_rows, self.on, *at), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +127,8 @@ def refined(
         normal = _by_triangle(m, passes, rows, ridge, intercept)
     if normal is None or not normal.alpha < 1:
         return None
-    return _corrected(normal, passes, rows)
+    said = "solved in closed form, then corrected in {} more passes in double-double."
+    return refine_by(normal, _Passes(passes, rows, normal), _PASSES, said, normal.root)
 
 
 def _by_triangle(
@@ -163,63 +153,22 @@ def _by_triangle(
     return Normal(unit, D, W, alpha, condition(R), intercept, from_moments=False)
 
 
-def _corrected(normal: Normal, passes: Passes, rows: RowReader) -> ClosedFit:
-    """w <- w + W W'g until the bounds are small enough, or no longer shrink."""
-    m, p, lanes = normal.m, normal.m.p, double_double.LANES
-    theta, lengths = first_guess(normal), target_lengths(normal)
-    low, floor, scale = np.zeros_like(theta), floors(normal, lengths), np.ldexp(1.0, -m.exponent)
-    count = 0
-    while True:
-        count += 1
-        at = GradientOf(rows, scale, theta[:, 0], low[:, 0])
-        sums = passes.sums(f"residuals {count}", at, operator.add)
-        merges = max(sums.blocks.bit_length(), 1)
-        additions = m.rows // lanes + (lanes + 16) * merges + sums.blocks
-        found = sums.g[:, None], sums.low[:, None], np.full(1, sums.squares)
-        g, noise, rows_noise = about_the_centre(normal, *found, theta, low, lengths, additions)
-        step, bound, _ = correction(normal, g, noise, rows_noise)
-        theta, low = added(theta, low, step)
-        if not normal.intercept:
-            theta[p], low[p], bound[p] = 0.0, 0.0, 0.0
-        size = np.maximum(np.abs(theta), floor)
-        if count == _PASSES or np.all(bound + 4 * UNIT**2 * size <= _DONE * size):
-            break
-    squares = sums.squares - float(step[:p, 0] @ g[:p, 0]) - float(g[p, 0]) ** 2 / m.weight
-    one = theta[:, 0], low[:, 0], bound[:, 0], floor[:, 0]
-    return _fit(normal, *one, count, max(squares, 0.0))
+@dataclass(eq=False)
+class _Passes:
+    """The sums that `refine_by` asks for: a pass each, counted so that checkpoints find them."""
 
+    passes: Passes
+    rows: RowReader
+    normal: Normal
+    count: int = 0
 
-def _fit(
-    normal: Normal,
-    theta: Array,
-    low: Array,
-    bound: Array,
-    floor: Array,
-    count: int,
-    squares: float,
-) -> ClosedFit:
-    m, p = normal.m, normal.m.p
-    exponent = np.append(normal.weights_exponent[:, 0], m.exponent[p])
-    bound = bound + 4 * UNIT**2 * np.abs(theta)
-    bound = in_users_units(bound, exponent)[:, None]
-    columns: Any = [np.ldexp(v, exponent)[:, None] for v in (theta, low, floor)]
-    theta, low, floor = columns
-    used = slice(None) if normal.intercept else slice(p)
-    return ClosedFit(
-        W=theta[:p].T.copy(),
-        b=theta[p].copy(),
-        stopped=f"solved in closed form, then corrected in {count} more passes in double-double.",
-        certificate=certificate_of_digits(
-            theta[used],
-            outward(bound[used] + np.abs(low[used])),
-            floor[used],
-            normal.alpha,
-            normal.condition,
-        ),
-        rank=p,
-        condition=normal.condition,
-        W_low=low[:p].T.copy(),
-        b_low=low[p].copy(),
-        squares=np.ldexp([squares], 2 * m.exponent[p:]),
-        root=normal.root,
-    )
+    def __call__(
+        self, on: NDArray[np.int64], theta: Array, low: Array
+    ) -> tuple[Array, Array, Array, int]:
+        m, lanes = self.normal.m, double_double.LANES
+        self.count += 1
+        at = GradientOf(self.rows, np.ldexp(1.0, -m.exponent), on, theta, low)
+        found: Gradient = self.passes.sums(f"residuals {self.count}", at, operator.add)
+        merges = max(found.blocks.bit_length(), 1)
+        additions = m.rows // lanes + (lanes + 16) * merges + found.blocks
+        return found.g, found.low, found.squares, additions

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import hypot, sqrt
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +35,41 @@ _MAX_CORRECTIONS = 40
 _ENOUGH = 2.0**-58  # relative error before the last rounding
 
 
+class Sums(Protocol):
+    """Sums over all rows at theta + low of the targets `on`, for which residuals are asked again.
+
+    Sums of (x, 1) r, high and low parts (p + 1, k), of r^2 (k,), and how many numbers were added in
+    a row, at most. They come from rows in memory, or from a pass over a file.
+    """
+
+    def __call__(
+        self, on: NDArray[np.int64], theta: Array, low: Array
+    ) -> tuple[Array, Array, Array, int]: ...
+
+
 def refine(normal: Normal, rows: Rows) -> ClosedFit:
-    """w <- w + W W'g with g = A'(y - A w) in double-double, for all targets together."""
+    """The corrected solution of rows in memory, and their covariance to its last digits."""
     if len(rows.X_low):
-        lengths = raw_lengths(normal)[:-1]
+        lengths = _raw_lengths(normal)[:-1]
         alpha = contraction_with_low_parts(normal.alpha, normal.W, lengths)
         normal = replace(normal, alpha=alpha)
+    p, scale = normal.m.p, np.ldexp(1.0, -normal.m.exponent)
+    additions = rows.X.shape[0] // double_double.LANES + double_double.LANES + 16
+
+    def sums(on: NDArray[np.int64], theta: Array, low: Array) -> tuple[Array, Array, Array, int]:
+        return *gradients(rows, on, scale[:p], scale[p:][on], theta, low), additions
+
+    said = "solved in closed form, then corrected {} times in double-double."
+    return refine_by(normal, sums, _MAX_CORRECTIONS, said, covariance_root(normal, rows))
+
+
+def refine_by(normal: Normal, sums: Sums, most: int, said: str, root: Array) -> ClosedFit:
+    """w <- w + W W'g with g = A'(y - A w) in double-double, for all targets together.
+
+    At most so many corrections are made; said has a place for their number.
+    """
     m, p = normal.m, normal.m.p
-    found = _corrected(normal, rows)
+    found = _corrected(normal, sums, most)
     exponent = np.empty((p + 1, m.targets), dtype=np.int64)
     exponent[:p], exponent[p] = normal.weights_exponent, m.exponent[p:]  # the bias has y's units
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
@@ -60,14 +88,14 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
     return ClosedFit(
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
-        stopped=f"solved in closed form, then corrected {found.passes} times in double-double.",
+        stopped=said.format(found.passes),
         certificate=certificate,
         rank=p,
         condition=normal.condition,
         W_low=low[:p].T.copy(),
         b_low=low[p].copy(),
         squares=squares,
-        root=covariance_root(normal, rows),
+        root=root,
     )
 
 
@@ -83,25 +111,28 @@ class _Found:
     passes: int = 0
 
 
-def _corrected(normal: Normal, rows: Rows) -> _Found:
+def _corrected(normal: Normal, sums: Sums, most: int) -> _Found:
     """Corrections of (w, b) until the bounds are small enough or no longer shrink."""
     m, k = normal.m, normal.m.targets
-    theta, lengths = first_guess(normal), target_lengths(normal)
-    floor, unknown = floors(normal, lengths), np.full(theta.shape, np.inf)
+    theta, lengths = _first_guess(normal), _target_lengths(normal)
+    floor, unknown = _floors(normal, lengths), np.full(theta.shape, np.inf)
     found = _Found(theta, np.zeros(theta.shape), unknown, floor, np.zeros(k))
     on = np.arange(k)
     least, stalls = np.full(k, np.inf), np.zeros(k, dtype=np.int64)
-    while len(on) and found.passes < _MAX_CORRECTIONS:
+    while len(on) and found.passes < most:
         found.passes += 1
         at = on if len(on) < k else slice(None)  # a slice is quicker
         theta, low = found.theta[:, at], found.low[:, at]
-        g, noise, rows_noise, squares = _gradients(normal, rows, on, theta, low, lengths[on])
+        g, g_low, squares, additions = sums(on, theta, low)
+        g, noise, rows_noise = _about_the_centre(
+            normal, g, g_low, squares, theta, low, lengths[on], additions
+        )
         with between_passes(m.rows, m.p):
-            step, bound, pull = correction(normal, g, noise, rows_noise)
+            step, bound, pull = _correction(normal, g, noise, rows_noise)
         away = ~(pull <= 4.0 * least)  # steps that lead away are not made
         if away.any():
             step[:, away], bound[:, away] = 0.0, found.bound[:, on[away]]
-        theta, low = added(theta, low, step)
+        theta, low = _added(theta, low, step)
         if not normal.intercept:
             theta[-1], low[-1], bound[-1] = 0.0, 0.0, 0.0
         squares -= (step[:-1] * g[:-1]).sum(axis=0) + g[-1] ** 2 / m.weight
@@ -123,7 +154,7 @@ def outward(bound: Array) -> Array:
     return np.asarray(np.nextafter(np.nextafter(bound, np.inf), np.inf))
 
 
-def first_guess(normal: Normal) -> Array:
+def _first_guess(normal: Normal) -> Array:
     """W W'c and the bias that goes with it, or zeros, (p + 1, k)."""
     m, p = normal.m, normal.m.p
     theta = np.zeros((p + 1, m.targets))
@@ -135,24 +166,7 @@ def first_guess(normal: Normal) -> Array:
     return theta
 
 
-def _gradients(
-    normal: Normal,
-    rows: Rows,
-    on: NDArray[np.int64],
-    theta: Array,
-    low: Array,
-    lengths_y: Array,
-) -> tuple[Array, Array, Array, Array]:
-    """g about the means for some targets, bounds on its errors, and sums of squares."""
-    m, p = normal.m, normal.m.p
-    scale = np.ldexp(1.0, -m.exponent)
-    g, g_low, squares = gradients(rows, on, scale[:p], scale[p:][on], theta, low)
-    additions = rows.X.shape[0] // double_double.LANES + double_double.LANES + 16
-    at = theta, low, lengths_y, additions
-    return *about_the_centre(normal, g, g_low, squares, *at), squares
-
-
-def about_the_centre(
+def _about_the_centre(
     normal: Normal,
     g: Array,
     g_low: Array,
@@ -168,7 +182,7 @@ def about_the_centre(
     many numbers were added in a row.
     """
     m, p, k = normal.m, normal.m.p, g.shape[1]
-    lengths = raw_lengths(normal)
+    lengths = _raw_lengths(normal)
     noise = np.multiply.outer(8 * additions * UNIT**2 * lengths, np.sqrt(squares))
     rows_noise = 2 * (p + 3) ** 2 * UNIT**2 * (lengths_y + lengths @ np.abs(theta))
     # Towards the centre: sum (x - mean) r = sum x r - mean sum r, and the penalty's pull.
@@ -184,7 +198,7 @@ def about_the_centre(
     return g, noise, rows_noise
 
 
-def correction(
+def _correction(
     normal: Normal, g: Array, noise: Array, rows_noise: Array
 ) -> tuple[Array, Array, Array]:
     """Corrections of (w, b), how far the exact solutions may still be after them, and |W'g|."""
@@ -204,7 +218,7 @@ def correction(
     return step, bound, column_lengths(u)
 
 
-def added(theta: Array, low: Array, step: Array) -> tuple[Array, Array]:
+def _added(theta: Array, low: Array, step: Array) -> tuple[Array, Array]:
     """theta + low + step as a new high and low part."""
     high = theta + step
     t = high - theta
@@ -213,7 +227,7 @@ def added(theta: Array, low: Array, step: Array) -> tuple[Array, Array]:
     return total, tail - (total - high)
 
 
-def raw_lengths(normal: Normal) -> Array:
+def _raw_lengths(normal: Normal) -> Array:
     """Bounds on the lengths of the columns of X about zero, and of the column of ones, (p + 1,)."""
     m, p = normal.m, normal.m.p
     lengths = np.empty(p + 1)
@@ -222,7 +236,7 @@ def raw_lengths(normal: Normal) -> Array:
     return lengths
 
 
-def target_lengths(normal: Normal) -> Array:
+def _target_lengths(normal: Normal) -> Array:
     """Bounds on the lengths of the targets about zero, (k,)."""
     return _lengths_about_zero(normal.m)[normal.m.p :]
 
@@ -232,7 +246,7 @@ def _lengths_about_zero(m: Moments) -> Array:
     return np.asarray(np.sqrt(m.scatter.diagonal() + m.weight * m.mean**2) + m.rounding)
 
 
-def floors(normal: Normal, lengths_y: Array) -> Array:
+def _floors(normal: Normal, lengths_y: Array) -> Array:
     """Coefficients below this share of the units count as zeros of this size, (p + 1, k).
 
     A column that does not vary has no influence, and its coefficient has no digits to count.
