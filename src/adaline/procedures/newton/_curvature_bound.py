@@ -33,7 +33,7 @@ def curvature_bound(
         np.divide(root[:: known.stride], known.slopes, out=left, where=known.slopes > 0)
         kept = float(np.min(left, initial=1.0)) ** 2
         if kept > 0.1:
-            return _lessened(known.roots[0], 1.001 * known.stride / kept)
+            return lessened(known.roots[0], 1.001 * known.stride / kept)
     weights = root
     if K > 1:
         weights = np.zeros(len(root))
@@ -43,18 +43,22 @@ def curvature_bound(
     found = root_of(H, depth(loss))
     if found.rank < q and stride > 1:  # rare columns may be missing in the rows chosen
         return curvature_bound(loss, theta, root, known, regular, 1)
-    return _lessened(found, np.inf if found.rank < q and regular else 1.0)
+    return lessened(found, np.inf if found.rank < q and regular else 1.0)
 
 
 def joint_bound(loss: Objective, root: Array) -> CurvatureBound:
     """H(theta) of all classes as one matrix: dear, and the largest M there is."""
     found = root_of(full_hessian(loss, root), depth(loss))
-    known = found.rank == len(found.A) and found.eps < 0.5
-    return JointBound(found.A, 1.0 / (1.0 - found.eps) if known else np.inf, K=loss.K)
+    return lessened(found, 1.0 if found.rank == len(found.A) else np.inf, loss.K)
 
 
-def _lessened(root: Root, factor: float) -> CurvatureBound:
-    return CurvatureBound(root.A, factor / (1 - root.eps) if root.eps < 0.5 else np.inf)
+def lessened(root: Root, factor: float, K: int = 1) -> CurvatureBound:
+    """The Hessian that was factored, less what rounding may have added, over the factor.
+
+    It is of one output, or of one class of several; with K > 1 it is of all K classes together.
+    """
+    loss = factor / (1 - root.eps) if root.eps < 0.5 else np.inf
+    return CurvatureBound(root.A, loss) if K == 1 else JointBound(root.A, loss, K=K)
 
 
 def _thin_bound(loss: Objective, root: Array) -> CurvatureBound:

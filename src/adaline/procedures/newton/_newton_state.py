@@ -29,7 +29,7 @@ from adaline.procedures.newton.curvature import (
     is_one_matrix,
     remember,
 )
-from adaline.procedures.newton.stopping import lowers
+from adaline.procedures.newton.descent import line_search
 from adaline.results import Array
 
 _SMALL = 2**13  # numbers in a matrix too few for threads of BLAS
@@ -121,7 +121,16 @@ class NewtonState:
     def lost(self) -> bool:
         """Whether the Hessian has lost rank since the start: probabilities of 0 and 1 have no
         curvature."""
-        return self.known.exact and self.known.roots[0].rank < self.full
+        return self.known.exact and self.rank < self.full
+
+    @property
+    def rank(self) -> int:
+        """Rank of the last Hessian, as far as it is known."""
+        return self.known.roots[0].rank if self.known.exact else self.theta.size
+
+    def rounding(self) -> Array:
+        """Bound on what rounding may have done to each component of g, (q,)."""
+        return self.loss.rounding(self.theta, self.here)
 
     def renew(self, left: float, stride: int) -> None:
         """Make a new Hessian at theta, and forget the pairs, which it contains.
@@ -157,7 +166,7 @@ class NewtonState:
     def curvature_bound(self) -> CurvatureBound:
         """A lower bound on the Hessian at theta: of some rows, or of all if some prove nothing."""
         if self.measured is None or self.measured[0] is not self.theta:
-            error, top = self.loss.rounding(self.theta, self.here), self.loss.top
+            error, top = self.rounding(), self.loss.top
             regular = self.full == self.theta.size
             for stride in sorted({proof_rows(self.loss), 1}, reverse=True):
                 near = curvature_bound(
@@ -199,21 +208,20 @@ class NewtonState:
     def step(self) -> bool:
         """Make one step that lowers f. False where it had to be shortened, or none was found."""
         d = self.direction()
-        slope = float((self.here.g * d).sum())
-        noise = self.here.size, self.loss.weight
-        size = first = self._first_length(d) if self.steps == 0 else 1.0
-        for _ in range(40):
-            theta = self.theta + size * d
-            there = self.loss.at(theta, self.root)
-            if lowers(there.f, self.here.f, size * slope, *noise):
-                if size <= 1.0:  # a longer step tells little of the curvature here
-                    remember(self.pairs, size * d, there.g - self.here.g)
-                self.theta, self.here, self.steps = theta, there, self.steps + 1
-                self.transport()
-                return size == first
-            size *= 0.5 if isfinite(there.f) else 0.1
-        self.loss.at(self.theta, self.root)
-        return False
+        first = self._first_length(d) if self.steps == 0 else 1.0
+        found = line_search(
+            lambda theta: self.loss.at(theta, self.root),
+            *(self.theta, d, self.here, self.loss.weight, first),
+        )
+        if found is None:
+            self.loss.at(self.theta, self.root)
+            return False
+        size, theta, there = found
+        if size <= 1.0:  # a longer step tells little of the curvature here
+            remember(self.pairs, size * d, there.g - self.here.g)
+        self.theta, self.here, self.steps = theta, there, self.steps + 1
+        self.transport()
+        return size == first
 
 
 def begin(loss: Objective, theta: Array, goal: float) -> NewtonState:
@@ -225,7 +233,7 @@ def begin(loss: Objective, theta: Array, goal: float) -> NewtonState:
         far = min(far, 4.0 * np.sqrt(theta.size))
     known = curvature(loss, theta, root, float(np.log(max(far / goal, 2.0))))
     state = NewtonState(loss, theta, here, root, known)
-    state.full = known.roots[0].rank if known.exact else theta.size
+    state.full = state.rank
     if not loss.is_wide and (stride := sample_step(loss)):
         state.sample = Sample(loss, stride)
         state.set_origin()

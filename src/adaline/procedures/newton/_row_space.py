@@ -19,7 +19,7 @@ import numpy as np
 from adaline._threads import one_blas_thread
 from adaline.linalg import UNIT, cholesky, column_lengths, eigen, solve_cholesky
 from adaline.objective import Objective
-from adaline.procedures.newton.stopping import lowers
+from adaline.procedures.newton.descent import line_search
 from adaline.results import Array, Fit
 from adaline.tiles import is_sparse
 
@@ -84,16 +84,11 @@ def _descended(few: Objective, G: Array, goal: float) -> Array:
     here, before = few.at(theta, root), 0.0
     for _ in range(_STEPS):
         d = _step(few, G, root, here.g[0])
-        slope, size = float((here.g * d).sum()), 1.0
-        while size > UNIT:
-            there = few.at(theta + size * d, root)
-            if lowers(there.f, here.f, size * slope, here.size, few.weight):
-                break
-            size *= 0.5
-        else:
+        nu = np.sqrt(max(-float((here.g * d).sum()), 0.0))
+        found = line_search(lambda u: few.at(u, root), theta, d, here, few.weight)
+        if found is None:
             return theta
-        theta, here = theta + size * d, there
-        nu = np.sqrt(max(-slope, 0.0))
+        _, theta, here = found
         if nu <= goal or nu**3 <= goal * before**2:  # the next is as far below as their ratio^2
             break
         before = nu

@@ -18,7 +18,7 @@ from adaline.objective import FEW, Objective
 from adaline.procedures.newton import _stride
 from adaline.procedures.newton._newton_state import NewtonState, begin
 from adaline.procedures.newton.curvature import is_one_matrix
-from adaline.procedures.newton.stopping import concluded, is_noise, proof
+from adaline.procedures.newton.descent import concluded, descend, is_noise
 from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit, Outcome
 
@@ -27,6 +27,7 @@ _FEW_ROWS = 512  # rows whose n x n side costs less than about 30 passes over th
 _PASSES = 60  # steps that more rows are given before their n x n side is made
 _ROWS = 1000  # rows up to which their n x n side is the way to very many features
 _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to nothing
+_PATIENCE = 15  # steps with a Hessian that is not exact, after the first new one
 _DEAR = 100.0  # times tol: a relative change of a weight above this is worth a step on any data
 
 Minimum = tuple[Array, Array, bool]  # theta, slopes of the rows there, and whether it converged
@@ -59,15 +60,16 @@ def newton(
         yield 0, state
         # Passes may lead more rows to the minimum before an n x n matrix of them is made.
         most = min(_PASSES, max_iter) if few and n > _FEW_ROWS else max_iter
-        outcome = yield from _descend(state, most, goal, proven=True, tol=tol)
+        outcome = yield from descend(state, _Rule(state, goal, proven=True, tol=tol), most)
         if few and n > _FEW_ROWS and outcome == "max_iter":
             made, state = state.steps, begin(loss, _from_few_rows(loss, max_iter, tol, goal), goal)
             state.steps = made
-            outcome = yield from _descend(state, max_iter, goal, proven=True, tol=tol)
+            rule = _Rule(state, goal, proven=True, tol=tol)
+            outcome = yield from descend(state, rule, max_iter)
     except KeyboardInterrupt:
         outcome = "interrupted"
         state.here = loss.at(state.theta, state.root)  # a trial may have left its own
-    return _finished(state, outcome)
+    return concluded(state, outcome)
 
 
 @Stepwise
@@ -93,7 +95,7 @@ def penalties_by_loss(loss: Objective, max_iter: int) -> tuple[list[Penalty], Ar
     def minimum(here: Objective, start: Array | None) -> Minimum:
         goal = 1e-3 * np.sqrt(here.weight)
         state = begin(here, here.loss.start(here) if start is None else start, goal)
-        outcome = finished(_descend(state, max_iter, goal, proven=False))
+        outcome = finished(descend(state, _Rule(state, goal, proven=False), max_iter))
         return state.theta, state.root, outcome == "converged"
 
     return best_penalty(loss, minimum)
@@ -112,64 +114,84 @@ def _from_a_sample(loss: Objective, stride: int) -> Array:
     start = loss.loss.start(few)
     goal = 0.1 * np.sqrt(stride * start.size)
     state = begin(few, start, goal)
-    outcome = finished(_descend(state, 30, goal, proven=False))
+    outcome = finished(descend(state, _Rule(state, goal, proven=False), 30))
     return start if outcome in ("separated", "quasi") else state.theta
 
 
-def _descend(
-    state: NewtonState, max_iter: int, goal: float, *, proven: bool, tol: float = np.inf
-) -> Steps[Outcome]:
-    """Step until nu <= goal and, with `proven`, until the distance from the minimum is proven.
+class _Rule:
+    """When steps of rows in memory end, and when they get a new Hessian.
 
+    They end where nu <= goal and, with `proven`, where the distance from the minimum is proven.
     Further steps for the relative accuracy of the weights end when one gains less than a digit.
     """
-    loss = state.loss
-    bare = not loss.penalty[:-1].any()
-    # No component of the mean gradient may be above tol, in units of its column's deviation.
-    steepest = goal / np.sqrt(state.theta.size) * np.where(loss.length > 0, loss.length, np.inf)
-    brief = 0 if len(loss.penalty) <= FEW and state.known.exact else 3
-    nu, since, stuck, still, renewals = state.nu, 0, 0, 0, 0
-    ratio, finer = 1.0, 0  # finer: steps after nu <= goal, for relative accuracy
-    while True:
-        if bare and state.here.least > 0:
-            return "separated"
-        level = not proven or bool((np.abs(state.here.g) <= steepest).all())
-        near = nu <= goal and level and not state.lost
-        wins = state.steps < max_iter and (finer == 0 or ratio < 0.1)
-        if near and wins and not _is_fine(state, tol):
-            finer += 1
-        elif near and (not proven or state.proven()):
-            return "converged"
-        if state.steps >= max_iter:
-            return "max_iter"
-        if bare and (state.lost or (nu <= goal and state.steps > 20)):
-            return "quasi"
-        steps, whole_step = state.steps, state.step()
-        still = still + 1 if state.steps == steps else 0
-        if not still and (yield state.steps, state):
-            return "interrupted"
-        if still > 3:
+
+    def __init__(
+        self, state: NewtonState, goal: float, *, proven: bool, tol: float = np.inf
+    ) -> None:
+        self.state, self.goal, self.proven, self.tol = state, goal, proven, tol
+        loss = state.loss
+        self.bare = not loss.penalty[:-1].any()
+        # No component of the mean gradient may be above tol, in units of its column's deviation.
+        size = np.sqrt(state.theta.size)
+        self.steepest = goal / size * np.where(loss.length > 0, loss.length, np.inf)
+        self.brief = 0 if len(loss.penalty) <= FEW and state.known.exact else 3
+        self.nu, self.ratio = state.nu, 1.0  # after the last step, and relative to that before
+        self.finer = 0  # steps after nu <= goal, for relative accuracy
+        self.since, self.renewals = 0, 0  # steps since the last new Hessian, and how many were made
+        self.stuck, self.still = 0, 0  # steps in a row that gained little, and that found nothing
+
+    def arrived(self, more: bool) -> Outcome | None:
+        """Near the minimum, with weights as accurate as they are wanted, and proven."""
+        state = self.state
+        level = not self.proven or bool((np.abs(state.here.g) <= self.steepest).all())
+        if not (self.nu <= self.goal and level and not state.lost):
+            return None
+        if more and (self.finer == 0 or self.ratio < 0.1) and not _is_fine(state, self.tol):
+            self.finer += 1
+            return None
+        return "converged" if not self.proven or state.proven() else None
+
+    def is_endless(self) -> bool:
+        """Whether rows have lost their curvature, or steps go on although nu is small."""
+        return self.state.lost or (self.nu <= self.goal and self.state.steps > 20)
+
+    def after_step(self, moved: bool, whole: bool) -> Outcome | None:
+        """Compare nu with that before; make a new Hessian where that pays."""
+        state, loss = self.state, self.state.loss
+        self.still = 0 if moved else self.still + 1
+        if self.still > 3:
             return "rounding"
-        before, nu, since = nu, state.nu, since + 1
-        ratio = nu / before if before > 0 else 1.0
-        stuck = stuck + 1 if not whole_step or ratio > 0.9 else 0
-        if nu <= goal and ratio > 0.5 and stuck > 3:
-            if proven and not state.lost and state.proven():  # only `level` does not hold
+        before, self.nu, self.since = self.nu, state.nu, self.since + 1
+        self.ratio = self.nu / before if before > 0 else 1.0
+        self.stuck = self.stuck + 1 if not whole or self.ratio > 0.9 else 0
+        if self.nu <= self.goal and self.ratio > 0.5 and self.stuck > 3:
+            if self.proven and not state.lost and state.proven():  # only `level` does not hold
                 return "converged"
-            return "rounding" if not bare else "quasi"
+            return "rounding" if not self.bare else "quasi"
         if (
-            stuck > 12
-            and since > 1
+            self.stuck > 12
+            and self.since > 1
             and state.known.exact
-            and is_noise(nu, state.here.size, loss.weight)
+            and is_noise(self.nu, state.here.size, loss.weight)
         ):
             return "rounding"
-        left = log(max(nu / goal, 1.0))
-        more = left / -log(max(ratio, UNIT)) if ratio < 1.0 else inf
-        patience = brief if renewals == 0 or (state.known.exact and not state.known.shrunk) else 15
-        if since > patience and nu > 0.1 * goal and (not whole_step or more > _anew(loss, left)):
-            state.renew(left, 0 if whole_step else 1)
-            nu, since, renewals = state.nu, 0, renewals + 1
+        left = log(max(self.nu / self.goal, 1.0))
+        if self._wants_renewal(whole, left):
+            state.renew(left, 0 if whole else 1)
+            self.nu, self.since, self.renewals = state.nu, 0, self.renewals + 1
+        return None
+
+    def _wants_renewal(self, whole: bool, left: float) -> bool:
+        """Whether a new Hessian costs less than the steps without it, for nu to fall by exp(left).
+
+        A Hessian that was sampled or shrunk gets more steps before it is judged.
+        """
+        known = self.state.known
+        soon = self.renewals == 0 or (known.exact and not known.shrunk)
+        if self.since <= (self.brief if soon else _PATIENCE) or self.nu <= 0.1 * self.goal:
+            return False
+        more = left / -log(max(self.ratio, UNIT)) if self.ratio < 1.0 else inf
+        return not whole or more > _anew(self.state.loss, left)
 
 
 def _is_fine(state: NewtonState, tol: float) -> bool:
@@ -199,11 +221,3 @@ def _anew(loss: Objective, left: float) -> float:
         return _stride.price(loss, 1, K * (K + 1) // 2) + _stride.expected_passes(loss, 1, left)
     stride = _stride.best_stride(loss, left, sums=K)
     return _stride.price(loss, stride, K) + _stride.expected_passes(loss, stride, left)
-
-
-def _finished(state: NewtonState, outcome: Outcome) -> NewtonFit:
-    loss, theta, here = state.loss, state.theta, state.here
-    rank = state.known.roots[0].rank if state.known.exact else theta.size
-    error = loss.rounding(theta, here)
-    certificate = proof(loss, state.curvature_bound(), theta, here.f, here.g, error, loss.top, rank)
-    return concluded(loss, theta, here.f, certificate, rank, outcome, state.steps)

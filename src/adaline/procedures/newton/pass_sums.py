@@ -17,10 +17,7 @@ class Sums:
 
     Attributes
     ----------
-    f, g, H : float, ndarray of shape (K, q), and (q, q) or (K q, K q)
-    M : ndarray of shape (q, q)
-        Bound from below on the curvature of each of K classes (see `certificates.optimality`);
-        empty for one output, where H is one.
+    f, g, H : float, ndarray of shape (K, q), and (K q, K q)
     least, slopes : float
         As in `objective.Evaluation`.
     saturated : float
@@ -34,7 +31,6 @@ class Sums:
     f: float
     g: Array
     H: Array
-    M: Array
     least: float
     slopes: float
     saturated: float
@@ -53,17 +49,15 @@ class Sums:
         here = rows.at(theta, root)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial may go too far
             H = rows.gram(root) if rows.K == 1 else full_hessian(rows, root)
-            M = H[:0] if rows.K == 1 else rows.gram(_least_curved(rows, root))
-        values = here.f, here.g, H, M, here.least, here.slopes, rows.loss.saturated(rows)
+        values = here.f, here.g, H, here.least, here.slopes, rows.loss.saturated(rows)
         deepest = max(rows.depth(), depth(rows))
         return cls(*values, top, rows.total, rows.farthest, deepest, 1, rows.n, rows.weight)
 
     @classmethod
     def nothing(cls, K: int, q: int) -> Sums:
         """Sums over no rows."""
-        H, M = np.zeros((K * q, K * q)), np.zeros((0 if K == 1 else q, q))
         none = np.inf, 0.0, 0.0, np.zeros(q), 0.0, 0.0, 0.0
-        return cls(0.0, np.zeros((K, q)), H, M, *none, 1, 0, 0.0)
+        return cls(0.0, np.zeros((K, q)), np.zeros((K * q, K * q)), *none, 1, 0, 0.0)
 
     def __add__(self, other: Sums) -> Sums:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -71,7 +65,6 @@ class Sums:
                 self.f + other.f,
                 self.g + other.g,
                 self.H + other.H,
-                self.M + other.M,
                 min(self.least, other.least),
                 self.slopes + other.slopes,
                 self.saturated + other.saturated,
@@ -104,9 +97,3 @@ class Sums:
     def is_finite(self) -> bool:
         """Whether all sums stayed in the range of float64."""
         return bool(np.isfinite(self.f) and np.isfinite(self.g).all() and np.isfinite(self.H).all())
-
-
-def _least_curved(rows: Objective, probabilities: Array) -> Array:
-    """Root of omega times the least probability of each row."""
-    least = probabilities.min(axis=1)
-    return np.asarray(np.sqrt(rows.omega * least if len(rows.omega) else least))
