@@ -8,20 +8,23 @@ would lose every digit when features have large means; centred sums do not.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
-from adaline._threads import one_blas_thread, over_pieces, pieces, summed
-from adaline.kernels.sums import sums
-from adaline.linalg import UNIT, symmetric
+from adaline.linalg import UNIT
 from adaline.mapreduce import Reduction
+from adaline.moment_sums import (
+    centre,
+    gram,
+    gram_apart,
+    gram_of_nonzeros,
+    scatter_apart,
+    scatter_of,
+)
 from adaline.parameters import blocks_of, count, named
 from adaline.results import Array
 from adaline.tiles import (
@@ -30,25 +33,17 @@ from adaline.tiles import (
     as_rows,
     check_finite,
     exponents,
-    first_mean,
     in_range,
     is_dask,
-    is_sparse,
-    product_of,
     tile_rows,
-    tiles,
 )
 
 _MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 _BLOCK = "(X, y) or (X, y, weights)"
 SIZE = count(0, _MOST)
-_FEW = 64  # columns up to which our own loop beats BLAS
 TOGETHER = 64  # targets whose products with each other cost nothing to keep
-_THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
-_SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 _LOST = 2.0**-1072  # a square may lose this much below float64's range
 _FAR = -400  # powers of two between units, from which on nothing is left of the smaller
-_HEAVY = 0.25  # share of all weight from which the mean is nearer to a row than to other rows' mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,15 +318,15 @@ def _of(
         return Moments.empty(p, k)
     q = p + k
     scale, root = np.ldexp(1.0, -exponent), np.sqrt(omega)
-    shift = _centre(X, Y, scale, tile_rows(q), omega)
+    shift = centre(X, Y, scale, tile_rows(q), omega)
     if apart:
-        squares, G, additions = _gram_apart(X, Y, root, scale, shift)
+        squares, G, additions = gram_apart(X, Y, root, scale, shift)
         total = G[p]
     else:
-        thin = _gram_of_nonzeros(X, Y, omega, scale, shift)
+        thin = gram_of_nonzeros(X, Y, omega, scale, shift)
         if thin is not None:
             shift[:p] = 0.0
-        G, additions = _gram(X, Y, root, scale, shift) if thin is None else thin
+        G, additions = gram(X, Y, root, scale, shift) if thin is None else thin
         squares, total = G.diagonal(), G[:, q]
     weight, total, squares = float(total[q]), total[:q], squares[:q]
     if weight == 0:
@@ -345,7 +340,7 @@ def _of(
     unsure = VAGUE if weight < FAINT else 0.0
     length = math.sqrt(weight)
     root = total / length  # squares of sums over tiny weights may overflow
-    scatter = _scatter_apart(G, squares, root) if apart else _scatter(G, root)
+    scatter = scatter_apart(G, squares, root) if apart else scatter_of(G, root)
     return Moments(
         rows=n if not len(omega) else int(np.count_nonzero(omega)),
         weight=float(n) if not len(omega) else weight,
@@ -356,114 +351,6 @@ def _of(
         mean_rounding=(2 * gamma * reach + lost / length) / length + 2 * UNIT * moved + unsure,
         targets=k,
     )
-
-
-def _scatter(G: Array, root: Array) -> Array:
-    """Products about the mean from those about the shift; root is the sum over sqrt(weight)."""
-    q = len(root)
-    scatter = symmetric(G[:q, :q]) - root[:, None] * root
-    scatter = (scatter + scatter.T) / 2
-    if scatter.diagonal().min(initial=0.0) < 0.0:
-        np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
-    return scatter
-
-
-def _scatter_apart(G: Array, squares: Array, root: Array) -> Array:
-    """The same from G (p + 1, q + 1), with NaN for products of one target with another."""
-    p, q = len(G) - 1, len(root)
-    scatter = np.full((q, q), np.nan)
-    top = G[:p, :q] - np.outer(root[:p], root)
-    top[:, :p] = (top[:, :p] + top[:, :p].T) / 2
-    scatter[:p], scatter[p:, :p] = top, top[:, p:].T
-    np.fill_diagonal(scatter, np.maximum(squares - root**2, 0.0))
-    return scatter
-
-
-def _centre(X: Any, Y: Array, scale: Array, rows: int, omega: Array) -> Array:
-    """About where the weighted mean is: that of the first rows, or a row that outweighs others.
-
-    A row of weight 1e60 leaves no digit of the others' squares unless it is zero itself.
-    """
-    if len(omega):
-        heaviest = int(np.argmax(omega))
-        if omega[heaviest] > _HEAVY * omega.sum():
-            some = slice(heaviest, heaviest + 1)
-            return first_mean(X[some], Y[some], scale, 1)
-    return first_mean(X, Y, scale, rows, omega)
-
-
-def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Array, int]:
-    """Sums of z z' over rows z = sqrt(omega) (scale [X Y] - shift, 1), and how long they are."""
-    n, q = X.shape[0], len(scale) + 1
-    rows = sums.GRAM_ROWS if q <= _FEW else tile_rows(q)
-
-    def of_piece(i: int, j: int) -> Array:
-        rest = (Y[i:j], root[i:j], scale, shift)
-        if q > _FEW:
-            G = product_of(tiles(X, Y, root, scale, shift, rows, i, j), q)
-        elif is_sparse(X):
-            G = sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest)
-        else:
-            G = sums.gram_dense(X[i:j], *rest)
-        return G
-
-    cuts = pieces(n, q, q * q)
-    longest = cuts[0][1]
-    # Threads of BLAS would change the last digit.
-    with one_blas_thread(q) if len(cuts) == 1 and q > _FEW else nullcontext():
-        G = summed(of_piece, operator.iadd, cuts)
-    return G, min(rows, n) + longest // rows + len(cuts)
-
-
-def _gram_of_nonzeros(
-    X: Any, Y: Array, omega: Array, scale: Array, shift: Array
-) -> tuple[Array, int] | None:
-    """`_gram` from products of nonzeros, about zero for the columns of X.
-
-    None where these are not few, or where a column has so large a mean that squares about zero
-    would leave few digits of those about the mean.
-    """
-    n, p, q = X.shape[0], X.shape[1], len(scale)
-    if not is_sparse(X) or q <= _FEW:
-        return None
-    if float(np.sum(np.diff(X.indptr).astype(np.float64) ** 2)) * _THIN > n * q * q:
-        return None
-    X = sparse.csr_array(X.multiply(scale[:p]), dtype=np.float64)
-    Z = np.column_stack([Y * scale[p:] - shift[p:], np.ones(n)])
-    weighted = sparse.diags_array(omega) @ X if len(omega) else X
-    G = np.empty((q + 1, q + 1))
-    G[:p, :p] = (X.T @ weighted).toarray()
-    G[:p, p:] = weighted.T @ Z
-    G[p:, :p] = G[:p, p:].T
-    G[p:, p:] = Z.T @ (omega[:, None] * Z if len(omega) else Z)
-    squares, sums, weight = np.diag(G)[:p], G[:p, q], G[q, q]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if not np.all((squares == 0) | (squares - sums**2 / weight > _SPREAD * squares)):
-            return None
-    return G, n + 2
-
-
-def _gram_apart(
-    X: Any, Y: Array, root: Array, scale: Array, shift: Array
-) -> tuple[Array, Array, int]:
-    """Sums of squares of z, of (x, 1) z' with z as in `_gram`, (p + 1, q + 1), and their length."""
-    n, p, q = X.shape[0], X.shape[1], len(scale) + 1
-    rows = tile_rows(q)
-
-    def of_piece(i: int, j: int) -> tuple[Array, Array]:
-        squares, G = np.zeros(q), np.zeros((p + 1, q))
-        for tile in tiles(X, Y, root, scale, shift, rows, i, j):
-            own = np.column_stack([tile[:, :p], tile[:, -1]])
-            G += own.T @ tile
-            squares += np.einsum("ij,ij->j", tile, tile)
-        return squares, G
-
-    parts = over_pieces(of_piece, n, q)
-    squares, G = parts[0]
-    for more, H in parts[1:]:
-        squares, G = squares + more, G + H
-    longest = pieces(n, q)[0][1]
-    return squares, G, min(rows, n) + longest // rows + len(parts)
 
 
 def _in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:

@@ -11,8 +11,6 @@ the penalty is that of the weights in the units of X. What the loss of a row is,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -20,20 +18,23 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import one_blas_thread, over_cuts, over_pieces, pieces
+from adaline._threads import pieces
 from adaline.kernels.losses import losses
 from adaline.kernels.losses.links import ROWS
-from adaline.kernels.sums import sums
-from adaline.linalg import UNDERFLOW, UNIT, symmetric
+from adaline.linalg import UNDERFLOW, UNIT
 from adaline.results import Array
-from adaline.tiles import exponents, is_sparse, product_of, tile_rows, tiles
+from adaline.row_sums import (
+    MANY,
+    UNPACKED,
+    added,
+    copied_rows,
+    gram,
+    over_rows,
+    units_of_columns,
+)
+from adaline.tiles import is_sparse, tile_rows
 
-FEW = 64  # columns up to which our own loop makes a Gram matrix faster than BLAS
-UNPACKED = 256  # columns up to which sparse rows are unpacked, and may be centred
-MANY = 2000  # columns beyond which no p x p matrix is made
 NEAR = 4.0  # means of this many deviations cost no digit to speak of
-_LITTLE, _SHARED = 2**23, 512  # products worth a piece, and columns of such small pieces, at most
-_BLOCK = 4096  # rows that are copied at a time
 _STEEPEST = 2.0**1000  # curvature of a penalty, at most
 _NONE = np.empty(0)
 
@@ -195,7 +196,7 @@ class Objective:
     ) -> Objective:
         """In units that fit the columns, with the penalty alpha / 2 |w|^2."""
         with np.errstate(invalid="ignore", over="ignore"):  # NaN in X gives NaN in length
-            scale, shift, top, length = _units(X, omega, intercept)
+            scale, shift, top, length = units_of_columns(X, omega, intercept)
         none = np.zeros(len(top))
         rest = omega, offset, K, intercept, scale, shift, none, top, length
         return cls(loss, X, target, *rest).with_penalty(alpha)
@@ -261,7 +262,7 @@ class Objective:
     def at(self, theta: Array, slopes: Array = _NONE) -> Evaluation:
         """Value and gradient; fills slopes, made by `room`, where given."""
         parts = self.loss.parts(self, theta, slopes)
-        f, g = sum(float(part[0]) for part in parts), _added([part[1] for part in parts])
+        f, g = sum(float(part[0]) for part in parts), added([part[1] for part in parts])
         g = g.reshape(theta.shape)
         total = float(g[:, -1].sum())
         if not self.intercept:
@@ -284,33 +285,12 @@ class Objective:
                 return losses.neuron_sparse(code, *some, *rest)  # type: ignore[no-any-return]
             return losses.neuron_dense(code, X[i:j], *rest)  # type: ignore[no-any-return]
 
-        return _over(of_piece, X)
+        return over_rows(of_piece, X)
 
     def gram(self, root: Array, stride: int = 1) -> Array:
         """Sum of root^2 z z' over every stride-th row, without the penalty; (p + 1, p + 1)."""
-        X, root, p = self.X[::stride], np.ascontiguousarray(root[::stride]), len(self.scale)
-        none = np.empty((X.shape[0], 0))
-
-        def of_piece(i: int, j: int) -> Array:
-            rest = none[i:j], root[i:j], self.scale, self.shift
-            if p >= FEW:
-                part = X[i:j] if is_sparse(X) else np.ascontiguousarray(X[i:j])
-                rows = _even(j - i, max(tile_rows(p), 2 * p))
-                return product_of(tiles(part, *rest, rows), p + 1)
-            if is_sparse(X):
-                return np.asarray(sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest))
-            if stride == 1:
-                return np.asarray(sums.gram_dense(X[i:j], *rest))
-            blocks = [(k, min(k + _BLOCK, j)) for k in range(i, j, _BLOCK)]  # copied, they are even
-            return _summed(
-                sums.gram_dense(
-                    np.ascontiguousarray(X[k:m]), none[k:m], root[k:m], self.scale, self.shift
-                )
-                for k, m in blocks
-            )
-
-        G = _summed(_products(of_piece, X.shape[0], p + 1, apart=stride > 1))
-        G = G if p >= FEW else symmetric(G)
+        some = self.X[::stride], np.ascontiguousarray(root[::stride])
+        G = gram(*some, self.scale, self.shift, apart=stride > 1)
         if not self.intercept:
             G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
         return G
@@ -328,7 +308,7 @@ class Objective:
         omega = self.omega[::stride] if len(self.omega) else np.ones(-(-self.X.shape[0] // stride))
         X = self.X[::stride]
         omega = omega * (self.weight / max(float(omega.sum()), np.finfo(np.float64).tiny))
-        X = X if is_sparse(X) else _copied(X)
+        X = X if is_sparse(X) else copied_rows(X)
         target, offset = self.target[::stride].copy(), self.offset[::stride].copy()
         return replace(self, X=X, target=target, omega=omega, offset=offset)
 
@@ -378,117 +358,3 @@ def _penalty_rounding(penalty: Array, theta: Array) -> Array:
     own = 4.0 * UNIT * np.abs(penalty * theta).max(axis=0)
     own += UNDERFLOW * np.abs(theta).max(axis=0)  # a penalty too small for float64
     return np.where(penalty < _STEEPEST, own, np.inf)
-
-
-def _units(X: Any, omega: Array, intercept: bool) -> tuple[Array, Array, Array, Array]:
-    """Powers of two and shifts that bring columns to mean about 0 and deviation about 1."""
-    n, p = X.shape
-    mean, spread, first, top = _spreads(X)
-    centre = intercept and (not is_sparse(X) or p <= UNPACKED)
-    about = spread if centre else np.hypot(spread, first + mean)
-    about = np.where(about > 0, about, top)  # squares so small that they were lost
-    scale = np.where(about > 0, np.ldexp(1.0, -np.frexp(about)[1]), 1.0)
-    shift = (first + mean) * scale if centre else np.zeros(p)
-    # The shift is rounded; so is the bound: a little more than the largest |z|.
-    top = (top + np.abs(mean if centre else first)) * scale * 1.01
-    weight = float(omega.sum()) if len(omega) else float(n)
-    largest = float(omega.max()) if len(omega) else 1.0
-    length = np.minimum(
-        np.sqrt(n * largest) * np.hypot(spread, 0.0 if centre else first + mean) * scale,
-        np.sqrt(weight) * top,
-    )
-    return scale, shift, np.append(top, 1.0), np.append(1.01 * length, np.sqrt(weight))
-
-
-def _spreads(X: Any) -> tuple[Array, Array, Array, Array]:
-    """Mean minus the first row, deviation, first row, and largest |x - first| of each column."""
-    n, p = X.shape
-    if is_sparse(X) and p > UNPACKED:
-        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-        top = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
-        safe = np.where(top > 0, top, 1.0)
-        scaled = X.astype(np.float64).copy()
-        scaled.data = (scaled.data / safe[scaled.indices]) ** 2
-        square = np.asarray(scaled.mean(axis=0)).ravel()
-        spread = safe * np.sqrt(np.maximum(square - (mean / safe) ** 2, 0.0))
-        return mean, np.where(spread > 1e-8 * top, spread, 0.0), np.zeros(p), top
-    head = X[:1].toarray()[0] if is_sparse(X) else X[0]
-    first, unit = np.asarray(head, dtype=np.float64), np.ones(p)
-    parts = over_pieces(lambda i, j: _spread(X, first, unit, i, j), n, p)
-    if not np.isfinite(sum(float(part[1].sum()) for part in parts)):
-        unit = np.ldexp(1.0, -exponents(X, np.empty((n, 0))) - 4)
-        parts = over_pieces(lambda i, j: _spread(X, first, unit, i, j), n, p)
-    mean, square = (_added([part[i] for part in parts]) / n for i in range(2))
-    top = np.max([part[2] for part in parts], axis=0)
-    return mean / unit, np.sqrt(np.maximum(square - mean**2, 0.0)) / unit, first, top / unit
-
-
-def _spread(X: Any, first: Array, unit: Array, i: int, j: int) -> tuple[Array, Array, Array]:
-    """Sums and squares of (x - first) unit, and its largest size, over rows i..j."""
-    if not is_sparse(X):
-        return losses.spread_dense(X[i:j], first, unit)  # type: ignore[no-any-return]
-    parts = [
-        losses.spread_dense(X[k : min(k + 4096, j)].toarray(), first, unit)
-        for k in range(i, j, 4096)
-    ]
-    total, squares, top = (np.array(part) for part in zip(*parts, strict=True))
-    return total.sum(axis=0), squares.sum(axis=0), top.max(axis=0)
-
-
-def _even(n: int, rows: int) -> int:
-    """About so many rows of n, such that none are left over for a small last tile."""
-    even = -(-n // max(round(n / rows), 1))
-    return even if even <= _BLOCK else rows  # sums may not be longer than `depth` says
-
-
-def _copied(X: Array) -> Array:
-    """A contiguous copy of rows that lie apart, by threads: each row is a wait for the memory."""
-    found = np.empty(X.shape, dtype=X.dtype)
-
-    def of_piece(i: int, j: int) -> None:
-        found[i:j] = X[i:j]
-
-    over_pieces(of_piece, len(X), 4 * X.shape[1])
-    return found
-
-
-def _over(work: Any, X: Any) -> list[Any]:
-    n, p = X.shape
-    if is_sparse(X) and p > MANY:  # sums too large to hold several of
-        return [work(0, n)]
-    return over_pieces(work, n, p)
-
-
-def _products(
-    work: Callable[[int, int], Array], n: int, q: int, *, apart: bool = False
-) -> list[Array]:
-    """work(start, stop) of pieces of n rows; a row costs q^2 products, so pieces may be short.
-
-    So they may be where rows lie apart: each is a wait for the memory.
-    """
-    cuts = pieces(n, q, q * q)
-    if apart:
-        cuts = max(cuts, pieces(n, 4 * q, q * q), key=len)
-    if len(cuts) == 1 and FEW < q <= _SHARED and n * q * q >= 2 * _LITTLE:
-        middle = n // 2  # little work, but Newton's steps have nothing else to wait for
-        cuts = [(0, middle), (middle, n)]
-    # Threads of BLAS would change the last digit.
-    with one_blas_thread(q) if len(cuts) == 1 and q > FEW else nullcontext():
-        return over_cuts(work, cuts)
-
-
-def _added(parts: list[Array]) -> Array:
-    """The sum of vectors, of which there is one where rows are few."""
-    return parts[0] if len(parts) == 1 else np.asarray(np.sum(parts, axis=0))
-
-
-def _summed(parts: Iterable[Array]) -> Array:
-    """The sum of matrices, in order, in the place of the first."""
-    total: Array | None = None
-    for part in parts:
-        if total is None:
-            total = part
-        else:
-            total += part
-    assert total is not None
-    return total

@@ -23,10 +23,10 @@ from adaline.data.fitting._loss_sums import (
 )
 from adaline.data.fitting._passes import Passes, RowReader, class_array, union
 from adaline.errors import DataError, SeparableError
-from adaline.objective import MANY
 from adaline.procedures.newton.few_passes import newton_in_passes
 from adaline.procedures.newton.pass_sums import Sums
 from adaline.results import Array, NewtonFit
+from adaline.row_sums import MANY
 
 _NONE = np.empty(0)
 

@@ -19,11 +19,12 @@ from adaline._threads import one_blas_thread
 from adaline.errors import RankDeficientWarning
 from adaline.estimators._progress import FRAMES, Audience
 from adaline.losses.logistic import logistic_loss
-from adaline.objective import MANY, Objective
+from adaline.objective import Objective
 from adaline.procedures.inference.wald import affordable, information
 from adaline.procedures.newton.newton import newton, newton_auto, penalties_by_loss
 from adaline.procedures.steps import finished
 from adaline.results import Array, Fit, NewtonFit
+from adaline.row_sums import MANY
 from adaline.tiles import check_finite, is_sparse
 
 _SMALL = 2**16  # numbers in X, too few for threads

@@ -9,11 +9,12 @@ import numpy as np
 from adaline.estimators._delivered import WRITTEN
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators.newton._procedure import objective_of
-from adaline.objective import MANY, Objective
+from adaline.objective import Objective
 from adaline.parameters import LEVEL, words
 from adaline.procedures.inference.profile import profile_intervals
 from adaline.procedures.inference.wald import information, wald_summary
 from adaline.results import Array, NewtonFit
+from adaline.row_sums import MANY
 from adaline.summaries import Summary
 from adaline.tiles import as_rows
 

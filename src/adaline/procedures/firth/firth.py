@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline.objective import MANY, Objective
+from adaline.objective import Objective
 from adaline.procedures.firth.jeffreys import Point, jeffreys
 from adaline.procedures.newton.curvature import Pairs, corrected, remember, solver
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate, NewtonFit, Outcome
+from adaline.row_sums import MANY
 
 MOST = 100  # parameters of more than two classes; each step costs n times their square
 

@@ -24,10 +24,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from adaline.linalg import UNIT
-from adaline.objective import MANY, Objective
+from adaline.objective import Objective
 from adaline.procedures.firth.jeffreys import jeffreys
 from adaline.procedures.newton.curvature import Pairs, corrected, depth, remember, root_of, solver
 from adaline.results import Array
+from adaline.row_sums import MANY
 
 _FAR = 1e7  # standard errors beyond which a bound is called infinite
 _TRUST = 10.0  # standard errors that one of Newton's steps may go

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from adaline.objective import MANY, Objective
+from adaline.objective import Objective
 from adaline.procedures.newton.curvature import EXACT, depth, full_hessian, is_one_matrix, root_of
 from adaline.results import Array
+from adaline.row_sums import MANY
 
 if TYPE_CHECKING:
     from adaline.summaries import Summary

@@ -23,7 +23,6 @@ import numpy as np
 from adaline._threads import one_blas_thread
 from adaline.linalg import eigen, inverse_cholesky
 from adaline.objective import Objective
-from adaline.procedures.newton.rows import projected
 from adaline.results import Array
 
 _ROWS, _EACH = 2048, 40  # rows of the sample, at least, and for each of the a r dimensions
@@ -137,6 +136,8 @@ def _basis(S: Array, theta: Array) -> Array | None:
 def _within(few: Objective, now: Array, then: Array | None, B: Array, Q: Array) -> Array | None:
     """T from the slopes now, relative to the slopes `then` (m,) of the same sample, so that its
     sampling error cancels; or relative to S where `then` is None."""
+    from adaline.procedures.newton.rows import projected  # few rows have no sample
+
     Z, D = projected(few, Q), Q.T @ (few.penalty[:, None] * Q)
     if then is not None:
         W = inverse_cholesky(Z.T @ (Z * then[:, None]) + D)

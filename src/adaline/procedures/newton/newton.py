@@ -14,13 +14,14 @@ from math import inf, log, sqrt
 import numpy as np
 
 from adaline.linalg import UNIT
-from adaline.objective import FEW, Objective
+from adaline.objective import Objective
 from adaline.procedures.newton import _stride
 from adaline.procedures.newton._newton_state import NewtonState, begin
 from adaline.procedures.newton.curvature import is_one_matrix
 from adaline.procedures.newton.descent import concluded, descend, is_noise
 from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit, Outcome
+from adaline.row_sums import FEW
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
 _FEW_ROWS = 512  # rows whose n x n side costs less than about 30 passes over them
