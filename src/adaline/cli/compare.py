@@ -9,15 +9,15 @@ import numpy as np
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli import _choose, _learn
-from adaline.cli._columns import Columns, looked_at, tell
-from adaline.cli._costly import beside, row_weights, without
-from adaline.cli._errors import Usage
-from adaline.cli._folded import default_folds
-from adaline.cli._learn import Plan
-from adaline.cli._output import Common, Data, Out, Whole
-from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import known_column, opened, title
+from adaline.cli.files.column_options import Columns, looked_at, tell
+from adaline.cli.files.file_options import Reading, tell_notes
+from adaline.cli.files.sources import known_column, opened, title
+from adaline.cli.learning import learner_choice, learning
+from adaline.cli.learning.folds import default_folds
+from adaline.cli.learning.learning import Plan
+from adaline.cli.learning.weights_and_costs import beside, row_weights, without
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Data, Out, Whole
 from adaline.verdicts.words import name, plural
 
 
@@ -62,12 +62,7 @@ def compare(
         Seconds for each learner; one that is seen to need more is left out, with a word.
     """
     out = Out(common)
-    if cv is not None and cv < 2:
-        raise Usage(f"--cv {cv}: expected how many folds, 2 or more.")
-    if group is not None and by_time is not None:
-        raise Usage("--group and --by-time: folds follow one of them; choose one.")
-    if not time_limit > 0:
-        raise Usage(f"--time-limit {time_limit}: expected seconds, more than 0.")
+    _check(cv, group, by_time, time_limit)
     wanted = {"--group": group, "--by-time": by_time, "--weights": weights}
     named = {option: column for option, column in wanted.items() if column is not None}
     said = columns or Columns()
@@ -79,14 +74,13 @@ def compare(
     left = {c for c in (group, weights, by_time if unused else None) if c is not None}
     seen = looked_at(source, target, said, beside=sorted(left))
     encoding, source = seen.encoding, seen.encoding.prepare(source)
-    choice = _choose.chosen(None, source, target)
+    choice = learner_choice.chosen(None, source, target)
     plan = Plan(target, choice, out.common.seed, 0.0, said.missing)
-    _learn.fits_in_memory(source, encoding)
-    X, y, gone = _learn.gathered(source, encoding, target, choice.classes)
+    learning.fits_in_memory(source, encoding)
+    X, y, gone = learning.gathered(source, encoding, target, choice.classes)
     if balanced and not choice.classes:
         raise Usage("--balanced is for classes, and the target holds numbers.")
     values = beside(source, encoding, target, named) if named else {}
-    omega = row_weights(y, values.get("--weights"), weights, balanced)
     found = adaline.compare(
         X,
         y,
@@ -94,7 +88,7 @@ def compare(
         cv=cv or max(2, default_folds(len(y), X.shape[0] * X.shape[1])),
         groups=values.get("--group"),
         times=values.get("--by-time"),
-        sample_weight=omega,
+        sample_weight=row_weights(y, values.get("--weights"), weights, balanced),
         seed=out.common.seed % 2**63,
         time_limit=time_limit,
     )
@@ -104,6 +98,22 @@ def compare(
     )
     tell_notes(source, out)
     tell(seen, out)
+    _tell(out, found, gone, data, target, len(y))
+    return 0
+
+
+def _check(cv: int | None, group: str | None, by_time: str | None, time_limit: float) -> None:
+    """Refuse options that mean nothing, before the file is opened."""
+    if cv is not None and cv < 2:
+        raise Usage(f"--cv {cv}: expected how many folds, 2 or more.")
+    if group is not None and by_time is not None:
+        raise Usage("--group and --by-time: folds follow one of them; choose one.")
+    if not time_limit > 0:
+        raise Usage(f"--time-limit {time_limit}: expected seconds, more than 0.")
+
+
+def _tell(out: Out, found: Any, gone: int, data: str, target: str, rows: int) -> None:
+    """The learners side by side, for people or machines."""
     out.say()
     out.verdict(found.sentence)
     out.say()
@@ -118,7 +128,7 @@ def compare(
             "command": "compare",
             "adaline": adaline.__version__,
             "target": target,
-            "rows": len(y),
+            "rows": rows,
             "way": found.way,
             "measure": found.measure,
             "sentence": found.sentence,
@@ -126,7 +136,6 @@ def compare(
             "left_out": gone,
         }
     )
-    return 0
 
 
 def _learners(y: Any, plan: Plan, numbers: int) -> dict[str, Any]:
@@ -135,8 +144,8 @@ def _learners(y: Any, plan: Plan, numbers: int) -> dict[str, Any]:
     if not plan.choice.classes and np.all(y >= 0) and np.all(y == np.floor(y)):
         wanted.add("counts")
     found = {}
-    for kind in sorted(_choose.learners(), key=lambda kind: str(kind._command)):
+    for kind in sorted(learner_choice.learners(), key=lambda kind: str(kind._command)):
         if kind._learns in wanted:
-            model = _choose.made(kind, (), plan.seed)
-            found[kind._command] = _learn.penalised(model, plan, (), numbers)
+            model = learner_choice.made(kind, (), plan.seed)
+            found[kind._command] = learning.penalised(model, plan, (), numbers)
     return found

@@ -1,0 +1,199 @@
+"""Parquet and Arrow files: blocks are row groups, or record batches, as they are in the file."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from adaline.data.reading.bytes.locations import is_url, open_binary, size_of
+from adaline.data.reading.source import (
+    Block,
+    Piece,
+    Source,
+    block_rows,
+    by_row,
+    checked_names,
+    chosen,
+    existing,
+    fingerprint_of_file,
+    head_rows,
+    ranges,
+    reading,
+)
+from adaline.data.reading.tables.engines import arrow_kind, columns_of, engine, has, polars_kind
+from adaline.errors import DataError, MissingExtra
+
+_FEW_ROWS, _ROWS_A_BYTE = 2**27, 2**16  # a constant column packs well, but not better
+_MANY = 2**25  # numbers, 256 MB, beyond which a row group is read in parts
+
+
+class ArrowSource(Source):
+    """A Parquet or Arrow IPC (Feather) file; its footer tells rows, names and types."""
+
+    def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None, kind: str):
+        self.name, self.kind, self.engine = existing(path), kind, engine(f"{kind} files")
+        if is_url(path):
+            if not has("pyarrow"):
+                raise MissingExtra.of("io", f"{path}: reading {kind} files from URLs", "pyarrow")
+            self.engine = "pyarrow"
+        advice = "it may be cut short or of another format"
+        with reading(f"{path}: this is no whole {kind} file", advice):
+            names, kinds, self.rows, ends = self._footer()
+        self._check_rows()
+        self.ends = ends if kind == "Parquet" and len(ends) > 1 else []
+        checked_names(names, path)
+        self.places = chosen(columns, names, path)
+        self.names = tuple(names[j] for j in self.places)
+        self.kinds = tuple(kinds[j] for j in self.places)
+        if not self.rows:
+            raise DataError(f"{path}: there are column names and no rows; a fit needs rows.")
+        self.size = block_rows(len(self.names), rows)
+        self.pieces = self._cut(ends) if rows is None and ends else ranges(self.rows, self.size)
+
+    def _check_rows(self) -> None:
+        """Refuse more rows than a file of this size can tell apart by far."""
+        size = size_of(self.name)
+        if not 0 <= (self.rows or 0) <= max(_FEW_ROWS, _ROWS_A_BYTE * size):
+            raise DataError(
+                f"{self.name}: its footer claims {self.rows} rows, and the file has {size} bytes; "
+                "it is damaged."
+            )
+
+    def _footer(self) -> tuple[list[str], list[Any], int, list[int]]:
+        """Names, kinds, rows, and where row groups or record batches end (if it is known)."""
+        if has("pyarrow"):
+            import pyarrow as pa
+            from pyarrow import parquet
+
+            if self.kind == "Parquet":
+                with open_binary(self.name) as file:
+                    footer = parquet.read_metadata(file)
+                counts = [footer.row_group(g).num_rows for g in range(footer.num_row_groups)]
+                schema = footer.schema.to_arrow_schema()
+            else:
+                with self._mapped(pa) as file:
+                    batches = pa.ipc.open_file(file)
+                    counts = [_rows(batches, g) for g in range(batches.num_record_batches)]
+                    schema = batches.schema
+            kinds = [arrow_kind(field.type) for field in schema]
+            return list(schema.names), kinds, sum(counts), np.cumsum(counts).tolist()
+        import polars as pl
+
+        lazy = self._scan()
+        found = lazy.collect_schema()
+        rows = int(lazy.select(pl.len()).collect().item())
+        return list(found.names()), [polars_kind(t) for t in found.dtypes()], rows, []
+
+    def _mapped(self, pa: Any) -> Any:
+        """The bytes of an Arrow file."""
+        if is_url(self.name):
+            return pa.PythonFile(open_binary(self.name), "r")
+        return pa.memory_map(self.name)
+
+    def for_reading(self) -> Source:
+        """The file without its list of pieces."""
+        other = copy.copy(self)
+        other.pieces = []
+        return other
+
+    def _cut(self, ends: list[int]) -> list[Piece]:
+        """Row groups, small ones together and huge ones in parts."""
+        edges, most = [0], max(_MANY // max(len(self.names), 1), 1)
+        for k, end in enumerate(ends):
+            while end - edges[-1] > most:
+                edges.append(edges[-1] + most)
+            following = ends[k + 1] if k + 1 < len(ends) else end
+            enough = following - edges[-1] > 2 * self.size or k + 1 == len(ends)
+            if enough and end > edges[-1]:
+                edges.append(end)
+        return [Piece(k, i, j) for k, (i, j) in enumerate(pairwise(edges))]
+
+    def descriptors(self) -> Iterable[Piece]:
+        """Ranges of rows that follow the row groups."""
+        return self.pieces
+
+    def head(self) -> Block:
+        """The first rows."""
+        return self.read(Piece(0, 0, min(self.rows or 0, head_rows(len(self.names)))))
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the file, and of how it is cut."""
+        cuts = [piece.stop for piece in self.pieces]
+        return fingerprint_of_file(self.name, self.names, self.kinds, cuts)
+
+    def read(self, piece: Piece) -> Block:
+        """The rows of a range."""
+        where = f"{self.name}: rows {piece.start} to {piece.stop}"
+        with reading(f"{where} cannot be read", "the file is damaged"):
+            columns = columns_of(self._table(piece), self.kinds)
+        found = {len(column.values) for column in columns}
+        if found - {piece.stop - piece.start}:
+            raise DataError(f"{where} are {sorted(found)} in its columns; the file is damaged.")
+        return Block(self.names, columns, None, self._place(piece.start))
+
+    def _place(self, start: int) -> Callable[[int], str]:
+        """Rows counted from 0, and their row groups where there are several."""
+        if not self.ends:
+            return by_row(start)
+        ends = np.array(self.ends)
+
+        def place(i: int) -> str:
+            group = int(np.searchsorted(ends, start + i, side="right"))
+            return f"row {start + i} (row group {group})"
+
+        return place
+
+    def _table(self, piece: Piece) -> Any:
+        if self.engine == "polars":
+            try:
+                return self._polars(piece)
+            except Exception as error:
+                if "allocate memory" not in str(error) or not has("pyarrow"):
+                    raise
+                self.engine = "pyarrow"  # the file is too large to be mapped here; read it
+        return self._arrow(piece)
+
+    def _scan(self) -> Any:
+        import polars as pl
+
+        scan = pl.scan_parquet if self.kind == "Parquet" else pl.scan_ipc
+        return scan(self.name, glob=False) if self.kind == "Parquet" else scan(self.name)
+
+    def _polars(self, piece: Piece) -> Any:
+        lazy = self._scan().select(self.names)
+        return lazy.slice(piece.start, piece.stop - piece.start).collect().rechunk()
+
+    def _arrow(self, piece: Piece) -> Any:
+        """Through the batches that overlap, one after the other."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        if self.kind != "Parquet":
+            with self._mapped(pa) as file:
+                whole = pa.ipc.open_file(file).read_all().select(list(self.names))
+                whole.validate(full=True)  # offsets of text lead to memory
+                return whole.slice(piece.start, piece.stop - piece.start)
+        place = open_binary(self.name) if is_url(self.name) else self.name
+        file = parquet.ParquetFile(place, pre_buffer=False)
+        first, groups = None, []
+        at = 0
+        for g in range(file.metadata.num_row_groups):
+            end = at + file.metadata.row_group(g).num_rows
+            if at < piece.stop and end > piece.start:
+                first = at if first is None else first
+                groups.append(g)
+            at = end
+        table = file.read_row_groups(groups, columns=list(self.names), use_threads=False)
+        return table.slice(piece.start - (first or 0), piece.stop - piece.start)
+
+
+def _rows(batches: Any, g: int) -> int:
+    """Rows of a record batch, whose buffers are as long as they must be."""
+    batch = batches.get_batch(g)
+    batch.validate()
+    return int(batch.num_rows)

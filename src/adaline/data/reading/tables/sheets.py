@@ -1,0 +1,143 @@
+"""Sheets of Excel files, read as a whole by calamine; a small file may not claim many cells."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+from adaline.data.reading.arrays.numpy_files import check_growth
+from adaline.data.reading.source import Source, existing, place_of
+from adaline.data.reading.tables.engines import has
+from adaline.data.reading.tables.values import FileTable, as_text
+from adaline.data.reading.text.dialect import Dialect
+from adaline.data.reading.text.header import header_of
+from adaline.data.reading.text.options import FileOptions
+from adaline.data.reading.text.plain_python import MISSING
+from adaline.errors import DataError, MissingExtra, refuse_beyond_memory
+
+# calamine holds all cells between the first and the last, those that are empty too.
+_MANY_CELLS, _CELLS_A_CELL = 2**22, 16
+_GROWTH = 8  # bytes in memory for a byte of XML, about
+_REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,7})?([0-9]{1,12})["']""")
+_ENTITY = re.compile(rb"""\br\s*=\s*(?:"[^"]{0,80}&|'[^']{0,80}&)""")
+_STEP, _OVERLAP = 2**22, 128
+_SAMPLE = 100  # rows that tell whether the first one has names
+
+
+def sheet(
+    path: str, columns: Sequence[str] | None, rows: int | None, options: FileOptions
+) -> Source:
+    """The rows of a sheet: the first one, or that of a name."""
+    _check(existing(path))
+    if not has("python_calamine"):
+        raise MissingExtra.of("io", f"{path}: reading Excel files", "python-calamine")
+    from python_calamine import CalamineWorkbook
+
+    book = CalamineWorkbook.from_path(path)
+    if not book.sheet_names:
+        raise DataError(f"{path}: it has no sheets.")
+    names = list(book.sheet_names)
+    wanted = names[0 if options.sheet is None else place_of(options.sheet, names, path, "sheet")]
+    found = book.get_sheet_by_name(wanted)
+    cells, first = found.to_python(skip_empty_area=True), (found.start or (0, 0))[0] + 1
+    source = _named(path, wanted, cells, first, options, columns, rows)
+    if options.sheet is None and len(names) > 1:
+        others = ", ".join(map(repr, names[1:4])) + (", ..." if len(names) > 4 else "")
+        source.notes = (f"the sheet {wanted!r}; others are {others}", *source.notes)
+    return source
+
+
+def _named(
+    path: str,
+    title: str,
+    cells: list[list[Any]],
+    first: int,
+    options: FileOptions,
+    columns: Sequence[str] | None,
+    rows: int | None,
+) -> Source:
+    """Names above the cells below them; `first` is the number of the first row."""
+    full = [(first + k, row) for k, row in enumerate(cells) if any(v != "" for v in row)]
+    titles = 0
+    while titles < len(full) - 1 and _is_title(full[titles][1]) and options.header is None:
+        titles += 1
+    if titles == len(full) - 1:  # a single column
+        titles = 0
+    full = full[titles:]
+    if not full:
+        raise DataError(f"{path}: the sheet {title!r} is empty; it needs column names and rows.")
+    used = [j for j in range(len(full[0][1])) if any(row[j] != "" for _, row in full)]
+    head = [as_text(full[0][1][j]).strip() for j in used]
+    sample = [[as_text(row[j]) for j in used] for _, row in full[1 : 1 + _SAMPLE]]
+    header = header_of(head, sample, Dialect(), options.header)
+    body = full if header.is_data else full[1:]
+    if not body:
+        raise DataError(f"{path}: there are column names and no rows; a fit needs rows.")
+    values = [[_value(row[j]) for _, row in body] for j in used[: len(header.names)]]
+    numbers = [number for number, _ in body]
+    source = FileTable(path, header.names, values, numbers, columns, rows)
+    above = (f"{titles} rows above the table are left out",) if titles else ()
+    source.notes = (*above, *header.notes)
+    return source
+
+
+def _is_title(row: list[Any]) -> bool:
+    """One cell of text in a row that has room for more."""
+    there = [value for value in row if value != ""]
+    return len(there) == 1 and len(row) > 1 and isinstance(there[0], str)
+
+
+def _value(cell: Any) -> Any:
+    """A cell; None for an empty one, for a mark of a missing value, and for #N/A."""
+    return None if isinstance(cell, str) and (cell in MISSING or cell.startswith("#")) else cell
+
+
+def _check(path: str) -> None:
+    """Refuse what would unpack to much more than it is, before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            members = packed.infolist()
+            check_growth(members, path, "Save it as CSV if it is not.")
+            whole = sum(member.file_size for member in members)
+            refuse_beyond_memory(_GROWTH * whole, f"{path}: its sheets", "Save them as CSV.")
+            for member in members:
+                if member.filename.lower().endswith(".xml"):
+                    _check_cells(packed, member, path)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise DataError(
+            f"{path}: this is no whole Excel file ({str(error)[:120]}); it is cut short, damaged, "
+            "protected by a password, or of another format."
+        ) from None
+
+
+def _check_cells(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> None:
+    """Refuse cells so far apart that the room between them is much larger than the file."""
+    right = below = cells = 0
+    tail = b""
+    with packed.open(member) as file:
+        while part := file.read(_STEP):
+            text = tail + part
+            if _ENTITY.search(text):
+                raise DataError(f"{path}: cells in {member.filename!r} have strange names.")
+            for letters, digits in _REFERENCE.findall(text):
+                below, cells = max(below, int(digits)), cells + 1
+                if letters:
+                    right = max(right, _column(letters))
+            tail = text[-_OVERLAP:]
+    if below * right > max(_MANY_CELLS, _CELLS_A_CELL * cells):
+        raise DataError(
+            f"{path}: {member.filename!r} has cells as far as row {below} and column {right}, and "
+            f"about {cells} in all; delete the empty rows and columns, or save it as CSV."
+        )
+
+
+def _column(letters: bytes) -> int:
+    """The number of a column: A is 1, Z 26, AA 27."""
+    place = 0
+    for letter in letters.upper():
+        place = 26 * place + letter - 64
+    return place
