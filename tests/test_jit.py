@@ -330,6 +330,14 @@ def test_the_stamp_of_every_kernel_follows_what_python_imports():
         assert files <= cache._imported(file), file.name
 
 
+def test_the_stamp_of_a_kernel_rests_on_kernels_alone():
+    """An edit of a page's text recompiles nothing, and no process reads all sources to start."""
+    package = Path(neurons.__file__).parents[2]
+    for file in sorted(package.glob("kernels/*/*.py")):
+        rooms = {one.relative_to(package).parts[0] for one in cache.sources(file)}
+        assert rooms <= {"_jit", "kernels"}, file.name
+
+
 def test_processes_that_compile_at_once_and_one_that_is_killed_leave_a_sound_cache(tiny):
     killed = "import os; os.replace = lambda *_: os.kill(os.getpid(), 9)\n" + INSIDE
     first = process(tiny.folder, killed)  # alone, or another may have compiled before it

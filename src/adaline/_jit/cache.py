@@ -86,16 +86,22 @@ def _place() -> Path:
 
 @cache
 def stamp(file: Path) -> str:
-    """A name for the sources that go into the machine code of a file's kernels.
+    """A name for the sources that go into the machine code of a file's kernels."""
+    digests = sorted(sha256(one.read_bytes()).hexdigest() for one in sources(file))
+    return sha256("".join(digests).encode()).hexdigest()[:16]
 
-    They are the file, all that it imports from this package or from beside itself, all that those
+
+def sources(file: Path) -> set[Path]:
+    """What decides the machine code of a file's kernels.
+
+    It is the file, all that it imports from this package or from beside itself, all that those
     import, and the compiler's decorators.
     """
-    found = [file, *_OWN]
-    for one in found:
-        found += [other for other in _imported(one) if other not in found]
-    digests = sorted(sha256(one.read_bytes()).hexdigest() for one in found)
-    return sha256("".join(digests).encode()).hexdigest()[:16]
+    found, new = set[Path](), {file, *_OWN}
+    while new:
+        found |= new
+        new = set().union(*(_imported(one) for one in new)) - found
+    return found
 
 
 @cache

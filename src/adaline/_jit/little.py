@@ -19,7 +19,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from adaline import _jit
+from adaline._jit import _fma_exactly, fma
 
 _LITTLE = 2**13  # steps, each some ten microseconds
 _ENOUGH = 1.0  # seconds in which Python does the work of a process, altogether
@@ -66,8 +66,8 @@ def uncompiled(kernel: Any) -> Callable[..., Any]:
     names = dict(function.__globals__)
     for name in function.__code__.co_names:
         one = names.get(name)
-        if one is _jit.fma:
-            names[name] = _jit._fma_exactly
+        if one is fma:
+            names[name] = _fma_exactly
         elif hasattr(one, "py_func"):
             names[name] = uncompiled(one)
     return FunctionType(function.__code__, names, function.__name__)
