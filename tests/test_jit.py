@@ -94,6 +94,23 @@ def test_a_second_process_compiles_nothing(tiny, caplog):
     assert len(caplog.records) == 1
 
 
+def test_loading_machine_code_does_not_wake_the_compiler(tmp_path):
+    """Nor does that of kernels which call functions of numba's own, such as np.empty."""
+    (tmp_path / "room.py").write_text(
+        "import numpy as np\n"
+        "from adaline._jit import kernel\n"
+        "@kernel\n"
+        "def filled(n):\n"
+        "    x = np.empty(n)\n"
+        "    for i in range(n):\n"
+        "        x[i] = np.sqrt(i)\n"
+        "    return x\n"
+    )
+    work = "import room, sys; print(room.filled(5)[4], 'numba.np.arrayobj' in sys.modules)"
+    told = [process(tmp_path, work).communicate(timeout=60)[0].split() for _ in range(2)]
+    assert told == [["2.0", "True"], ["2.0", "False"]]
+
+
 def test_what_was_cut_short_or_changed_is_never_unpickled(tiny, rng):
     works(tiny())
     (file,) = kept(tiny.folder)
@@ -328,6 +345,14 @@ def test_the_stamp_of_every_kernel_follows_what_python_imports():
         used = {name for name in used if name.startswith("adaline.kernels.")}
         files = {Path(sys.modules[name].__file__) for name in used} - {file}
         assert files <= cache._imported(file), file.name
+
+
+def test_the_stamp_of_a_kernel_rests_on_kernels_alone():
+    """An edit of a page's text recompiles nothing, and no process reads all sources to start."""
+    package = Path(neurons.__file__).parents[2]
+    for file in sorted(package.glob("kernels/*/*.py")):
+        rooms = {one.relative_to(package).parts[0] for one in cache.sources(file)}
+        assert rooms <= {"_jit", "kernels"}, file.name
 
 
 def test_processes_that_compile_at_once_and_one_that_is_killed_leave_a_sound_cache(tiny):

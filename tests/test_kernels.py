@@ -41,6 +41,20 @@ def test_the_product_error_is_what_a_fused_multiply_add_gives_without_a_compiler
     assert low == _fma_exactly(a, b, -high)
 
 
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False), st.floats(), st.integers(-3, 3))
+def test_a_fused_multiply_add_without_a_compiler_rounds_once(a, b, c, ulps):
+    """Also where c takes nearly all of the product away."""
+    for third in (c, -(a * b) * (1.0 + ulps * 2.0**-52)):
+        if not all(np.isfinite([a, b, third])):
+            continue
+        exact = Fraction(a) * Fraction(b) + Fraction(third)
+        found = _fma_exactly(a, b, third)
+        try:
+            assert found == float(exact)
+        except OverflowError:
+            assert found == (np.inf if exact > 0 else -np.inf)
+
+
 def exact_gradient(X, y, omega, w, b):
     r = [
         t - Fraction(b) - sum(v * u for v, u in zip(row, rationals(w), strict=True))

@@ -13,7 +13,7 @@ from scipy import sparse
 from adaline import LeastSquares
 from adaline._jit import little
 from adaline.kernels.double_double import corrections, double_double
-from adaline.kernels.separability import modular, pricing
+from adaline.kernels.separability import corral, modular, pricing
 from adaline.kernels.sums import row_keys, sums
 
 SIZES = [1.0, 1e-160, 1e150]
@@ -94,6 +94,56 @@ def test_exact_kernels_of_separability_answer_the_same(rng):
         run(limbs, C, left, digits, p)
         answers.append([*left.ravel(), *digits.ravel()])
     assert answers[0] == answers[1]
+
+
+def _corral(rng, d, m, near):
+    """m columns, factorised, and all that `settle` wants; near makes it correct much."""
+    V, scale = rng.standard_normal((d + 2, d)), 1.0
+    V[1:m] = V[0] + near * V[1:m]
+    V[:m] += 2.0 * rng.standard_normal(d)
+    Q, R = np.zeros((d + 1, d + 2), order="F"), np.zeros((d + 2, d + 2))
+    for k in range(m):
+        column = np.concatenate([[scale], V[k]])
+        little.in_order(corral.insert)(Q, R, k, column)
+    weights = np.append(np.full(m, 1.0 / m), np.zeros(d + 2 - m))
+    return Q, R, V, weights, np.arange(d + 2), m
+
+
+@pytest.mark.parametrize("near", [1.0, 1e-6])
+def test_the_corral_settles_with_the_same_bits(rng, near):
+    for d, m in [(3, 3), (5, 6), (8, 4)]:
+        Q, R, V, *more = _corral(rng, d, m, near)
+        column = rng.standard_normal(d + 1)
+        _same(little.in_order(corral.insert), (Q, R, m, column), 4)
+        room = np.zeros(d), np.zeros((5, d + 2)), np.zeros((2, d))
+        for level in (0.0, 1e-10):
+            arguments = Q, R, V, *more, room[0], level, *room[1:]
+            _same(little.in_order(corral.settle), arguments, len(arguments))
+
+
+def test_sums_of_little_work_have_the_same_bits(rng):
+    X, scale, centre = rng.standard_normal((40, 9)), rng.uniform(1, 2, 9), rng.standard_normal(9)
+    t, u = rng.choice([-1.0, 1.0], 40), rng.standard_normal(9)
+    rest = X, scale, centre, t, 1, np.zeros((40, 10))
+    _same(little.in_order(pricing.unit_rows), rest, 1)
+    run = little.in_order(pricing.dots)
+    for a, b in zip(
+        little.uncompiled(run)(X, scale, centre, u, 0.5, 1),
+        run(X, scale, centre, u, 0.5, 1),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_size_of_the_work_alone_decides_in_which_order_sums_are_added():
+    assert little.for_sums(pricing.dots, 10**6) is pricing.dots
+    for spent in (0.0, 60.0):
+        little._spent, kept = [spent], little._spent
+        try:
+            run = little.for_sums(pricing.dots, 100)
+        finally:
+            little._spent = kept
+        assert run is not pricing.dots
 
 
 class _Kernel:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from sklearn.base import clone
 
 from adaline import Ridge
-from adaline._names import deprecated
+from adaline._names import deprecated, lazily
 
 
 @deprecated(instead="Ridge", until="9.9")
@@ -35,3 +37,18 @@ def test_an_estimator_warns_and_can_still_be_cloned_and_searched_over():
         again = clone(model)
     assert again.get_params() == model.get_params()
     assert again.fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).alpha_ == 2.0
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_loading_a_name_leaves_the_collector_of_garbage_as_it_was(on):
+    package = {"__name__": "a package of a test", "__all__": ["sleep", "missing"]}
+    load, _ = lazily(package, {"sleep": "time", "missing": "no_such_module"})
+    was_on = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        assert load("sleep") is package["sleep"]
+        with pytest.raises(ModuleNotFoundError):
+            load("missing")
+        assert gc.isenabled() == on
+    finally:
+        (gc.enable if was_on else gc.disable)()

@@ -17,7 +17,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
-from math import inf, isfinite
+from math import fsum, inf, isfinite
 from typing import Any, TypeVar, cast
 
 import numba
@@ -198,10 +198,26 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         return self._part.get_overload(sig)
 
 
+_SPLIT = 2.0**27 + 1.0  # times a number: its upper half of bits
+_TINY, _HUGE = 2.0**-900, 2.0**900
+
+
 def _fma_exactly(a: float, b: float, c: float) -> float:
-    """a*b + c rounded once, in rational arithmetic: the same bits without a compiler."""
+    """a*b + c rounded once: the same bits without a compiler.
+
+    The product is a float and its rounding error, another float (Dekker), and `fsum` rounds their
+    sum with c once. Where the error might be too small for a float, or a part of it too large,
+    fractions do the same, ten times slower.
+    """
+    a, b, c = float(a), float(b), float(c)  # numpy's are slow
+    product = a * b
+    if _TINY < abs(product) < _HUGE and abs(a) < _HUGE and abs(b) < _HUGE and abs(c) < _HUGE:
+        s, t = _SPLIT * a, _SPLIT * b
+        s, t = s - (s - a), t - (t - b)
+        u, v = a - s, b - t
+        return fsum((product, ((s * t - product) + s * v + u * t) + u * v, c))
     if a == 0.0 or b == 0.0 or not (isfinite(a) and isfinite(b) and isfinite(c)):
-        return a * b + c  # not rounded: exact, infinite or NaN, and zeros keep their signs
+        return product + c  # not rounded: exact, infinite or NaN, and zeros keep their signs
     total = Fraction(a) * Fraction(b) + Fraction(c)
     try:
         return float(total)

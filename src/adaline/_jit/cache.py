@@ -32,6 +32,7 @@ import numba
 from numba.cloudpickle import loads
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.environment import Environment
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
@@ -86,16 +87,22 @@ def _place() -> Path:
 
 @cache
 def stamp(file: Path) -> str:
-    """A name for the sources that go into the machine code of a file's kernels.
+    """A name for the sources that go into the machine code of a file's kernels."""
+    digests = sorted(sha256(one.read_bytes()).hexdigest() for one in sources(file))
+    return sha256("".join(digests).encode()).hexdigest()[:16]
 
-    They are the file, all that it imports from this package or from beside itself, all that those
+
+def sources(file: Path) -> set[Path]:
+    """What decides the machine code of a file's kernels.
+
+    It is the file, all that it imports from this package or from beside itself, all that those
     import, and the compiler's decorators.
     """
-    found = [file, *_OWN]
-    for one in found:
-        found += [other for other in _imported(one) if other not in found]
-    digests = sorted(sha256(one.read_bytes()).hexdigest() for one in found)
-    return sha256("".join(digests).encode()).hexdigest()[:16]
+    found, new = set[Path](), {file, *_OWN}
+    while new:
+        found |= new
+        new = set().union(*(_imported(one) for one in new)) - found
+    return found
 
 
 @cache
@@ -162,7 +169,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         if any(not one.can_cache for one in result.lifted) or result.library.has_dynamic_globals:
             return
         key = self._key(signature, result.codegen)
-        payload = dumps(result._reduce())
+        payload = dumps(_without_the_compiler(result._reduce()))
         try:
             root = cache_directory()
             (root / self._stamp).mkdir(mode=0o700, exist_ok=True)
@@ -197,6 +204,23 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     def flush(self) -> None:
         """Nothing to do: what is compiled anew replaces what was kept."""
+
+
+def _without_the_compiler(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Parts of a compiled kernel, as numba unpickles them, which load no modules of the compiler.
+
+    The last are environments: of each function in the machine code, its module and constants. Only
+    code that goes back to Python reads the module, and kernels do not. Those of numba's own
+    functions would be loaded, and with them all that the compiler knows: a tenth of a second.
+    """
+    *others, environments = parts
+    light = []
+    for one in environments:
+        if one.globals["__name__"].startswith("numba."):
+            full, one = one, Environment({"__name__": "numba"})
+            one.env_name, one.consts[:] = full.env_name, full.consts
+        light.append(one)
+    return *others, tuple(light)
 
 
 def _sealed(key: bytes, payload: bytes) -> bytes:

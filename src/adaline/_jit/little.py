@@ -19,11 +19,39 @@ from typing import Any
 import numba
 import numpy as np
 
-from adaline import _jit
+from adaline._jit import _fma_exactly, fma
+from adaline._jit import kernel as compiled
 
 _LITTLE = 2**13  # steps, each some ten microseconds
 _ENOUGH = 1.0  # seconds in which Python does the work of a process, altogether
 _spent = [0.0]
+
+
+def for_sums(kernel: Any, steps: int) -> Callable[..., Any]:
+    """A kernel whose sums may be added up in any order, and in which order: the size decides.
+
+    Short sums fill no vector registers. They are added up in the order in which they are written,
+    which Python can do as well, with the same bits; so bits depend on the size of the work alone.
+    """
+    return for_work(in_order(kernel), steps) if steps <= _LITTLE else kernel
+
+
+@cache
+def in_order(kernel: Any) -> Any:
+    """A kernel that adds up as it is written, and so do those that it calls."""
+    if numba.config.DISABLE_JIT:
+        return kernel
+    function = kernel.py_func
+    called = {
+        name: in_order(one)
+        for name, one in function.__globals__.items()
+        if name in function.__code__.co_names and hasattr(one, "py_func")
+    }
+    names = {**function.__globals__, **called}
+    copy = FunctionType(function.__code__, names, function.__name__)
+    copy.__qualname__ = f"{function.__name__}_in_order"  # machine code is kept under this name
+    copy.__module__ = function.__module__
+    return compiled(copy)
 
 
 def for_work(kernel: Any, steps: int) -> Callable[..., Any]:
@@ -66,8 +94,8 @@ def uncompiled(kernel: Any) -> Callable[..., Any]:
     names = dict(function.__globals__)
     for name in function.__code__.co_names:
         one = names.get(name)
-        if one is _jit.fma:
-            names[name] = _jit._fma_exactly
+        if one is fma:
+            names[name] = _fma_exactly
         elif hasattr(one, "py_func"):
             names[name] = uncompiled(one)
     return FunctionType(function.__code__, names, function.__name__)

@@ -9,6 +9,7 @@ be used, 4 a defect of adaline, 130 stopped with Ctrl-C, 141 nobody reads the ou
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -84,7 +85,10 @@ def main(tokens: Sequence[str] | None = None) -> None:
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    raise SystemExit(_ran(command, given))
+    code = _ran(command, given)
+    if tokens is None:  # the process ends, and Python need not look for garbage among all it has
+        gc.freeze()
+    raise SystemExit(code)
 
 
 def _ran(command: App, given: list[str]) -> int:

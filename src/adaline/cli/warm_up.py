@@ -60,6 +60,8 @@ _WORK = [
     *(("sparse", *call) for call in _FITS),
     *(("complex", *call) for call in _FILTERS[:4]),
     *(("single", *call) for call in _FITS[:6]),
+    ("small", adaline.separability, None, "X far"),  # sums of little and of much work differ
+    ("wide", adaline.max_margin, None, "X far"),
 ]
 
 
@@ -126,6 +128,10 @@ def _data(kind: str) -> dict[str, Any]:
     X = rng.standard_normal((2000, 5))  # on fewer rows numpy does some of the work
     y = X @ [1.0, -2.0, 0.5, 0.0, 3.0] + rng.standard_normal(2000)
     x = rng.standard_normal(3000)
+    if kind == "small":
+        X, y = X[:200], y[:200]
+    elif kind == "wide":
+        X = rng.standard_normal((2000, 32))
     classes = {"t": y > 0, "k": np.digitize(y, [-2.0, 2.0]), "far": X[:, 0] > 0}
     rows: Any = X
     if kind == "sparse":

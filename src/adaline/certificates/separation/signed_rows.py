@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline._jit.little import for_work
+from adaline._jit.little import for_sums, for_work
 from adaline.certificates.separation.exact_rows import ExactRows, Ints, rounded
 from adaline.integers import dyadic
 from adaline.kernels.separability import pricing
@@ -123,7 +123,7 @@ class SignedRows(ExactRows):
         if self.K == 2 and not self.is_sparse and self.scale is not None:
             s = int(self.intercept)
             rest = self.scale, self.centre, U[0, s:].copy(), float(U[0, 0]) if s else 0.0, s
-            v, length = pricing.dots(self.X, *rest)
+            v, length = for_sums(pricing.dots, self.X.size)(self.X, *rest)
             yield 0, self.n, self.gaps(v[:, None], 0, self.n), length
             return
         for i, j, Z, length in self.blocks():

@@ -19,6 +19,7 @@ from adaline.kernels.sequential import neurons
 from adaline.parameters import shown
 from adaline.procedures.sequential.state import Learning
 from adaline.results import Array, Fit
+from adaline.tiles import is_sparse
 
 Ints = NDArray[np.int64]
 
@@ -209,41 +210,77 @@ class _Descents:
 
 
 class _Samples:
-    """Notes every sample that is shown to a learner who corrects errors."""
+    """Notes every sample that is shown to a learner who corrects errors.
+
+    A step notes numbers only: a table may have 10^5 of them. What follows from the numbers is
+    computed at the end, for all steps at once.
+    """
 
     def __init__(self) -> None:
-        self.rows: list[tuple[Any, ...]] = []
-        self.before: Array | None = None
-        self.made = 0
+        self.steps: list[tuple[int, int, bool]] = []  # pass, sample, and whether it was corrected
+        self.batches: list[tuple[Array, ...]] = []  # the columns of a pass in batch mode
+        self.kept: list[tuple[Array, Array]] = []
+        self.begun, self.made = False, 0
 
     def __call__(self, done: int, here: Learning) -> None:
-        before, after, made = self.before, here.state.last.copy(), here.state.corrections
-        if before is None:
-            self.T = _targets(here)
-        elif here.change is not None:  # of a pass in batch mode, once for every sample
-            V = _fields(here.X, before)
-            S, _ = criteria.slopes(here.state.recipe.criterion, self.T, V)
-            for i in range(len(V)):
-                self._note(done, i, V[i], S[i].any(), (before, here.change, after), here)
+        state = here.state
+        before, made = self.made, state.corrections
+        if not self.begun:
+            self._begin(here)
+        elif here.change is not None:
+            self._note_batch(done, here)
         elif len(here.rows):
-            i = int(here.rows[0])
-            v = _fields(here.X[i : i + 1], before)[0]
-            self._note(done + 1, i, v, made > self.made, (before, after - before, after), here)
-        self.before, self.made = after, made
+            self.steps.append((done + 1, int(here.rows[0]), made > before))
+            self._note_weights(state.last)
+            if self.averages:
+                self.kept.append(state.kept())
+        self.made = made
 
-    def _note(self, k: int, i: int, v: Array, updated: Any, weights: Any, here: Learning) -> None:
-        row = k, i, self.T[i], v, bool(updated), *weights, *here.state.kept()
-        self.rows.append(row)
+    def _begin(self, here: Learning) -> None:
+        self.begun, self.X, self.T = True, here.X, _targets(here)
+        self.averages = here.state.recipe.keep != neurons.LAST
+        start = here.state.last
+        self.weights, self.count = np.empty((64, *start.shape)), 0
+        self._note_weights(start)
+
+    def _note_weights(self, last: Array) -> None:
+        if self.count == len(self.weights):
+            self.weights = np.concatenate([self.weights, np.empty_like(self.weights)])
+        self.weights[self.count] = last
+        self.count += 1
+
+    def _note_batch(self, k: int, here: Learning) -> None:
+        """A pass, whose weights and change stand beside every sample."""
+        before, after = self.weights[self.count - 1], here.state.last
+        V = _fields(here.X, before)
+        S, _ = criteria.slopes(here.state.recipe.criterion, self.T, V)
+        n = len(V)
+        whole = (before, here.change, after, *here.state.kept())
+        repeated = (np.repeat(np.asarray(one)[None], n, axis=0) for one in whole)
+        self.batches.append((np.full(n, k), np.arange(n), S.any(axis=1), V, *repeated))
+        self._note_weights(after)
+
+    def _columns(self) -> tuple[Any, ...]:
+        """Pass, sample, whether corrected, v, weights before, their change and after, and kept."""
+        if self.batches:
+            return tuple(np.concatenate(column) for column in zip(*self.batches, strict=True))
+        k, i, updated = (np.array(column) for column in zip(*self.steps, strict=True))
+        before, after = self.weights[: self.count - 1], self.weights[1 : self.count]
+        rows = self.X[i]
+        rows = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
+        v = np.einsum("mp,mkp->mk", rows, before[..., :-1]) + before[..., -1]
+        kept = (after[..., :-1], after[..., -1])
+        if self.averages:
+            kept = tuple(np.array(column) for column in zip(*self.kept, strict=True))
+        return k, i, updated, v, before, after - before, after, *kept
 
     def result(self, model: Any) -> Trace:
         """All that was noted, as arrays."""
-        k, i, t, v, updated, before, change, after, W, b = (
-            np.asarray(column) for column in zip(*self.rows, strict=True)
-        )
+        k, i, updated, v, before, change, after, W, b = self._columns()
         return Trace(
             passes=k,
             samples=i,
-            t=t,
+            t=self.T[i],
             v=v,
             updated=updated,
             W_before=before[..., :-1],

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline._jit.little import for_sums
 from adaline.kernels.separability import corral
 from adaline.results import Array
 
@@ -20,6 +21,7 @@ Oracle = Callable[[Array], tuple[Any, Array, float]]
 
 _DEPENDENT = 1e-13  # of a vertex's length: what the corral does not span is rounding
 _ROUNDING = 2.0**-50  # of |z| |v|: a gap below it is the rounding of z'v
+_STEPS = 20  # times the numbers in R: what a move to the nearest point takes, roughly
 _STALLED = 12  # steps in a row without progress
 _LEVEL = 1e-10  # of z'z: how far v'z of the corral may differ on the way, before it is corrected
 
@@ -66,6 +68,7 @@ class _Corral:
         self.weights, self.places = np.zeros(size), np.zeros(size, dtype=np.int64)
         self.work, self.trial = np.empty((5, size)), np.empty((2, d))  # room for the kernels
         self.names: list[Any] = []  # of all vertices that ever came in
+        self._work = _STEPS * (d + 1) ** 2
 
     @property
     def ids(self) -> list[Any]:
@@ -79,7 +82,8 @@ class _Corral:
         column = np.empty(len(vertex) + 1)
         column[0], column[1:] = self.scale, vertex
         before = np.sqrt(column @ column)
-        if corral.insert(self.Q, self.R, self.m, column) <= _DEPENDENT * before:
+        insert = for_sums(corral.insert, self._work)
+        if insert(self.Q, self.R, self.m, column) <= _DEPENDENT * before:
             return False
         self.V[self.m], self.weights[self.m] = vertex, 0.0
         self.places[self.m] = len(self.names)
@@ -103,7 +107,8 @@ class _Corral:
         """
         z = np.empty(self.V.shape[1])
         arrays = self.Q, self.R, self.V, self.weights, self.places
-        self.m = corral.settle(*arrays, self.m, z, level, self.work, self.trial)
+        settle = for_sums(corral.settle, self._work)
+        self.m = settle(*arrays, self.m, z, level, self.work, self.trial)
         return z
 
 

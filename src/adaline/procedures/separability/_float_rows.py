@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline._jit.little import for_sums
 from adaline.certificates.separation.exact_rows import Ints
 from adaline.certificates.separation.signed_rows import SignedRows
 from adaline.integers import dyadic
@@ -103,7 +104,8 @@ def float_rows(rows: SignedRows) -> FloatRows:
     t = np.where(rows.codes == 1, 1.0, -1.0)
     if rows.K == 2 and not rows.is_sparse and rows.scale is not None:
         Z = np.empty((rows.n, rows.D))
-        least = pricing.unit_rows(rows.X, rows.scale, rows.centre, t, int(rows.intercept), Z)
+        run = for_sums(pricing.unit_rows, rows.X.size)
+        least = run(rows.X, rows.scale, rows.centre, t, int(rows.intercept), Z)
         if least > 1e-150:
             return FloatRows(Z, np.arange(rows.n))
     if rows.is_sparse:
