@@ -27,6 +27,7 @@ from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import gradients, minus_product
 from adaline.procedures.least_squares.normal_equations import Normal
+from adaline.procedures.least_squares.product_sums import ADDITIONS, ProductSums, product_sums
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
@@ -34,14 +35,18 @@ _MAX_CORRECTIONS = 40
 _ENOUGH = 2.0**-58  # relative error before the last rounding
 
 
-def refine(normal: Normal, rows: Rows) -> ClosedFit:
-    """w <- w + W W'g with g = A'(y - A w) in double-double, for all targets together."""
+def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
+    """w <- w + W W'g with g = A'(y - A w) in double-double, for all targets together.
+
+    by_sums: many targets may be corrected first by sums of products, which are quicker and leave
+    other digits beyond float64 than residuals do.
+    """
     if len(rows.X_low):
         lengths = raw_lengths(normal)[:-1]
         alpha = contraction_with_low_parts(normal.alpha, normal.W, lengths)
         normal = replace(normal, alpha=alpha)
     m, p = normal.m, normal.m.p
-    found = _corrected(normal, rows)
+    found = _corrected(normal, rows, by_sums)
     exponent = np.empty((p + 1, m.targets), dtype=np.int64)
     exponent[:p], exponent[p] = normal.weights_exponent, m.exponent[p:]  # the bias has y's units
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
@@ -83,19 +88,25 @@ class _Found:
     passes: int = 0
 
 
-def _corrected(normal: Normal, rows: Rows) -> _Found:
+def _corrected(normal: Normal, rows: Rows, by_sums: bool) -> _Found:
     """Corrections of (w, b) until the bounds are small enough or no longer shrink."""
     m, k = normal.m, normal.m.targets
     theta, lengths = first_guess(normal), target_lengths(normal)
     floor, unknown = floors(normal, lengths), np.full(theta.shape, np.inf)
     found = _Found(theta, np.zeros(theta.shape), unknown, floor, np.zeros(k))
     on = np.arange(k)
+    every = np.append(raw_lengths(normal), lengths)
+    sums = product_sums(normal, rows, every) if by_sums else None
     least, stalls = np.full(k, np.inf), np.zeros(k, dtype=np.int64)
     while len(on) and found.passes < _MAX_CORRECTIONS:
         found.passes += 1
         at = on if len(on) < k else slice(None)  # a slice is quicker
         theta, low = found.theta[:, at], found.low[:, at]
-        g, noise, rows_noise, squares = _gradients(normal, rows, on, theta, low, lengths[on])
+        if sums is None:
+            found_g = _gradients(normal, rows, on, theta, low, lengths[on])
+        else:
+            found_g = _gradients_of_sums(normal, sums, theta, low, lengths)
+        g, noise, rows_noise, squares = found_g
         with between_passes(m.rows, m.p):
             step, bound, pull = correction(normal, g, noise, rows_noise)
         away = ~(pull <= 4.0 * least)  # steps that lead away are not made
@@ -110,7 +121,9 @@ def _corrected(normal: Normal, rows: Rows) -> _Found:
         size = np.maximum(np.abs(theta), floor[:, at])
         moved = (np.abs(step) / size).max(axis=0, initial=0.0)
         close = bound + 4 * UNIT**2 * size <= _ENOUGH * size
-        done = close.all(axis=0) | (moved <= UNIT / 64)
+        done = close.all(axis=0)
+        done = done | (moved <= UNIT / 64) if sums is None else done & sums.trusted(squares)
+        sums = None  # what they did not finish, the rows have to
         stalls = np.where(pull > least / 2, stalls + 1, 0)
         # Three times without contracting: this is what float64 factors can give.
         more = ~done & (stalls < 3) & ~away
@@ -150,6 +163,17 @@ def _gradients(
     additions = rows.X.shape[0] // double_double.LANES + double_double.LANES + 16
     at = theta, low, lengths_y, additions
     return *about_the_centre(normal, g, g_low, squares, *at), squares
+
+
+def _gradients_of_sums(
+    normal: Normal, sums: ProductSums, theta: Array, low: Array, lengths_y: Array
+) -> tuple[Array, Array, Array, Array]:
+    """The same of all targets from sums of products; their errors are shares of y, not of r."""
+    g, g_low, squares = sums.gradients(theta, low)
+    reach = lengths_y + raw_lengths(normal) @ np.abs(theta)
+    additions = ADDITIONS * (normal.m.rows + normal.m.p + 64)
+    at = theta, low, lengths_y, additions
+    return *about_the_centre(normal, g, g_low, reach**2, *at), squares
 
 
 def about_the_centre(
