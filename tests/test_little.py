@@ -12,7 +12,7 @@ from scipy import sparse
 
 from adaline import LeastSquares
 from adaline._jit import little
-from adaline.kernels.double_double import corrections, double_double
+from adaline.kernels.double_double import corrections, double_double, products
 from adaline.kernels.separability import corral, modular, pricing
 from adaline.kernels.sums import row_keys, sums
 
@@ -59,6 +59,9 @@ def test_corrections_and_tiles_have_the_bits_of_the_kernels(rng, size):
     W, g = np.triu(rng.standard_normal((p, p))), rng.standard_normal((p + 1, k)) * size
     room = np.zeros((p, k)), np.zeros((p + 1, k)), np.zeros(k)
     _same(corrections._corrections, (W, rng.standard_normal(p), 7.0, g, *room), 3)
+    A, Y = rng.standard_normal((70, p)) * size, rng.standard_normal((70, k))
+    lanes = np.zeros((1, p + 1, products.LANES)), np.zeros((1, p + 1, products.LANES))
+    _same(products._add_products, (A, Y, *lanes, np.zeros(products.LANES)), 3)
     five = [rng.standard_normal(p) * size for _ in range(5)]
     _same(double_double._minus_product, (*five, np.empty(p), np.empty(p)), 2)
     X, Y = (rng.standard_normal((n, p)) * size).astype(np.float32), rng.standard_normal((n, k))

@@ -95,12 +95,23 @@ def gram_apart(
     n, p, q = X.shape[0], X.shape[1], len(scale) + 1
     rows = tile_rows(q)
 
+    x, y, none = slice(p), slice(p, q - 1), np.empty((n, 0))
+    scaled = bool(np.any(scale[y] != 1.0))
+
     def of_piece(i: int, j: int) -> tuple[Array, Array]:
-        squares, G = np.zeros(q), np.zeros((p + 1, q))
-        for tile in tiles(X, Y, root, scale, shift, rows, i, j):
-            own = np.column_stack([tile[:, :p], tile[:, -1]])
-            G += own.T @ tile
-            squares += np.einsum("ij,ij->j", tile, tile)
+        squares, G, room = np.zeros(q), np.zeros((p + 1, q)), np.empty((rows, Y.shape[1]))
+        for own in tiles(X, none, root, scale[x], shift[x], rows, i, j):
+            i, some = i + len(own), slice(i, i + len(own))
+            T = room[: len(own)]
+            np.subtract(Y[some] * scale[y] if scaled else Y[some], shift[y], out=T)
+            if len(root):
+                T *= root[some, None]
+            side = own.T @ own
+            G[:, x] += side[:, :p]
+            G[:, y] += own.T @ T
+            G[:, -1] += side[:, -1]
+            squares[y] += np.einsum("ij,ij->j", T, T)
+        squares[x], squares[-1] = G[:p, x].diagonal(), G[-1, -1]
         return squares, G
 
     parts = over_pieces(of_piece, n, q)

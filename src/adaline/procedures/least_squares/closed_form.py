@@ -88,7 +88,9 @@ def least_squares(
         better = triangle_equations(m, rows, intercept, ridge) if enough else None
         fit = refine(better, rows) if better else minimum_norm(m, rows, intercept)
         return _or_from_moments(fit, normal)
-    return _or_from_moments(refine(normal, rows), normal) if refined else _from_moments(normal)
+    if not refined:
+        return _from_moments(normal)
+    return _or_from_moments(refine(normal, rows, by_sums=True), normal)
 
 
 def _or_from_moments(fit: ClosedFit, normal: Normal | None) -> ClosedFit:

@@ -28,6 +28,7 @@ from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import gradients, minus_product
 from adaline.procedures.least_squares.normal_equations import Normal
+from adaline.procedures.least_squares.product_sums import ADDITIONS, ProductSums, product_sums
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
@@ -47,8 +48,12 @@ class Sums(Protocol):
     ) -> tuple[Array, Array, Array, int]: ...
 
 
-def refine(normal: Normal, rows: Rows) -> ClosedFit:
-    """The corrected solution of rows in memory, and their covariance to its last digits."""
+def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
+    """The corrected solution of rows in memory, and their covariance to its last digits.
+
+    by_sums: many targets may be corrected first by sums of products, which are quicker and leave
+    other digits beyond float64 than residuals do.
+    """
     if len(rows.X_low):
         lengths = _raw_lengths(normal)[:-1]
         alpha = contraction_with_low_parts(normal.alpha, normal.W, lengths)
@@ -60,16 +65,27 @@ def refine(normal: Normal, rows: Rows) -> ClosedFit:
         return *gradients(rows, on, scale[:p], scale[p:][on], theta, low), additions
 
     said = "solved in closed form, then corrected {} times in double-double."
-    return refine_by(normal, sums, _MAX_CORRECTIONS, said, covariance_root(normal, rows))
+    lengths = np.append(_raw_lengths(normal), _target_lengths(normal))
+    first = product_sums(normal, rows, lengths) if by_sums else None
+    root = covariance_root(normal, rows)
+    return refine_by(normal, sums, _MAX_CORRECTIONS, said, root, first)
 
 
-def refine_by(normal: Normal, sums: Sums, most: int, said: str, root: Array) -> ClosedFit:
+def refine_by(
+    normal: Normal,
+    sums: Sums,
+    most: int,
+    said: str,
+    root: Array,
+    first: ProductSums | None = None,
+) -> ClosedFit:
     """w <- w + W W'g with g = A'(y - A w) in double-double, for all targets together.
 
-    At most so many corrections are made; said has a place for their number.
+    At most so many corrections are made, the first one by sums of products where these are given;
+    said has a place for their number.
     """
     m, p = normal.m, normal.m.p
-    found = _corrected(normal, sums, most)
+    found = _corrected(normal, sums, most, first)
     exponent = np.empty((p + 1, m.targets), dtype=np.int64)
     exponent[:p], exponent[p] = normal.weights_exponent, m.exponent[p:]  # the bias has y's units
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
@@ -111,7 +127,7 @@ class _Found:
     passes: int = 0
 
 
-def _corrected(normal: Normal, sums: Sums, most: int) -> _Found:
+def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None) -> _Found:
     """Corrections of (w, b) until the bounds are small enough or no longer shrink."""
     m, k = normal.m, normal.m.targets
     theta, lengths = _first_guess(normal), _target_lengths(normal)
@@ -123,10 +139,10 @@ def _corrected(normal: Normal, sums: Sums, most: int) -> _Found:
         found.passes += 1
         at = on if len(on) < k else slice(None)  # a slice is quicker
         theta, low = found.theta[:, at], found.low[:, at]
-        g, g_low, squares, additions = sums(on, theta, low)
-        g, noise, rows_noise = _about_the_centre(
-            normal, g, g_low, squares, theta, low, lengths[on], additions
-        )
+        if first is None:
+            g, noise, rows_noise, squares = _gradients(normal, sums, on, theta, low, lengths[on])
+        else:
+            g, noise, rows_noise, squares = _of_products(normal, first, theta, low, lengths)
         with between_passes(m.rows, m.p):
             step, bound, pull = _correction(normal, g, noise, rows_noise)
         away = ~(pull <= 4.0 * least)  # steps that lead away are not made
@@ -141,7 +157,9 @@ def _corrected(normal: Normal, sums: Sums, most: int) -> _Found:
         size = np.maximum(np.abs(theta), floor[:, at])
         moved = (np.abs(step) / size).max(axis=0, initial=0.0)
         close = bound + 4 * UNIT**2 * size <= _ENOUGH * size
-        done = close.all(axis=0) | (moved <= UNIT / 64)
+        done = close.all(axis=0)
+        done = done | (moved <= UNIT / 64) if first is None else done & first.trusted(squares)
+        first = None  # what they did not finish, the rows have to
         stalls = np.where(pull > least / 2, stalls + 1, 0)
         # Three times without contracting: this is what float64 factors can give.
         more = ~done & (stalls < 3) & ~away
@@ -164,6 +182,31 @@ def _first_guess(normal: Normal) -> Array:
         _, theta = corrections(normal.W, m.mean[:p], m.weight, theta)
     theta[p] = theta[p] + m.mean[p:] if normal.intercept else 0.0
     return theta
+
+
+def _gradients(
+    normal: Normal,
+    sums: Sums,
+    on: NDArray[np.int64],
+    theta: Array,
+    low: Array,
+    lengths_y: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """g about the means for some targets, bounds on its errors, and sums of squares."""
+    g, g_low, squares, additions = sums(on, theta, low)
+    at = theta, low, lengths_y, additions
+    return *_about_the_centre(normal, g, g_low, squares, *at), squares
+
+
+def _of_products(
+    normal: Normal, sums: ProductSums, theta: Array, low: Array, lengths_y: Array
+) -> tuple[Array, Array, Array, Array]:
+    """The same of all targets from sums of products; their errors are shares of y, not of r."""
+    g, g_low, squares = sums.gradients(theta, low)
+    reach = lengths_y + _raw_lengths(normal) @ np.abs(theta)
+    additions = ADDITIONS * (normal.m.rows + normal.m.p + 64)
+    at = theta, low, lengths_y, additions
+    return *_about_the_centre(normal, g, g_low, reach**2, *at), squares
 
 
 def _about_the_centre(
