@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from adaline.kernels.losses.links import ROWS, exponentials
 from adaline.losses.logistic import logistic_loss
-from adaline.objective import UNPACKED
+from adaline.objective import MANY, UNPACKED
 from reference_logistic import loss_and_gradient
 
 
@@ -136,3 +136,24 @@ def test_one_thread_and_two_sum_the_same_bits_in_any_layout(rng, K, form):
             found.append((here.f, here.g, loss.gram(np.ones(30_000), 7)))
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("form", [np.float64, np.float32])
+def test_long_rows_are_summed_like_those_of_the_slow_twin(rng, weighted, form):
+    X = rng.standard_normal((MANY // 13, MANY + 3)).astype(form)  # blocks do not fit evenly
+    codes, omega = rng.integers(0, 2, len(X)), rng.uniform(0.5, 2, len(X))
+    omega = omega if weighted else np.empty(0)
+    loss = logistic_loss(X, codes, 2, omega, 0.0, True)
+    assert loss.is_wide
+    W, b = rng.normal(size=(1, X.shape[1])) / 30, rng.normal(size=1)
+    root = loss.room()
+    here = loss.at(theta_for(loss, W, b), root)
+    f, gW, gb = loss_and_gradient(X.astype(np.float64), codes, 2, W, b, omega if weighted else None)
+    assert here.f == pytest.approx(f, rel=1e-12)
+    back = here.g[:, :-1] / loss.scale + here.g[:, -1:] * (loss.shift / loss.scale)
+    np.testing.assert_allclose(back, gW, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(here.g[:, -1], gb, rtol=1e-10, atol=1e-10)
+    v = X.astype(np.float64) @ W[0] + b
+    slope = np.exp(-np.abs(v)) / (1.0 + np.exp(-np.abs(v))) ** 2
+    np.testing.assert_allclose(root**2, slope * (omega if weighted else 1.0), rtol=1e-10)

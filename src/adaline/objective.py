@@ -235,7 +235,7 @@ class Objective:
     def uncentred(self) -> Array:
         """Of K classes, and where they are long, plain rows are summed as they are."""
         away = np.zeros(len(self.top))
-        if (self.K > 1 or self.is_wide) and self.plain:
+        if self.long_rows or (self.K > 1 and self.plain):
             away[:-1] = np.abs(self.shift)
         return away
 
@@ -252,12 +252,17 @@ class Objective:
     @property
     def plain(self) -> bool:
         """Whether X can be multiplied as it is: the columns' means are near zero already."""
-        return (
-            isinstance(self.X, np.ndarray)
-            and self.X.dtype == np.float64
-            and self.X.flags.c_contiguous
-            and bool(np.all(np.abs(self.shift) <= NEAR))
-        )
+        return bool(self.X.dtype == np.float64 and self._near_zero)
+
+    @property
+    def long_rows(self) -> bool:
+        """Whether one output is summed over rows as they are, each so long that it is read once."""
+        return self.K == 1 and self.is_wide and self._near_zero
+
+    @property
+    def _near_zero(self) -> bool:
+        dense = isinstance(self.X, np.ndarray) and self.X.flags.c_contiguous
+        return dense and bool(np.all(np.abs(self.shift) <= NEAR))
 
     def at(self, theta: Array, slopes: Array = _NONE) -> Evaluation:
         """Value and gradient; fills slopes, made by `room`, where given."""

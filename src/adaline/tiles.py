@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline import parameters
+from adaline._threads import over_pieces
 from adaline.kernels.sums import sums
 from adaline.parameters import ParameterError
 from adaline.results import Array
@@ -237,6 +238,13 @@ def in_range(X: Any, Y: Array, squares: Array, mean: Array) -> bool:
     return not lost and not np.any(Y[:, y])
 
 
+def _total(values: NDArray[Any]) -> float:
+    """The sum of numbers, (n,) or (n, p), by threads."""
+    width = values.shape[1] if values.ndim == 2 else 1
+    parts = over_pieces(lambda i, j: values[i:j].sum(dtype=np.float64), len(values), width)
+    return float(sum(parts))
+
+
 def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str = "X") -> None:
     """Raise ValueError that names the first NaN or infinity by row and column.
 
@@ -244,7 +252,7 @@ def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str
     """
     values = X.data if is_sparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        if values.dtype.kind not in "fc" or isfinite(values.sum(dtype=np.float64)):
+        if values.dtype.kind not in "fc" or isfinite(_total(values)):
             return  # one NaN or infinity would have reached the sum
     bad = ~np.isfinite(values)
     if not bad.any():

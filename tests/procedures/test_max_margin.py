@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from adaline.kernels.separability import hull_steps
 from adaline.procedures.max_margin import max_margin as procedure
 from adaline.procedures.max_margin.max_margin import max_margin
 from reference_margins import squared_margin
@@ -96,3 +97,60 @@ def test_a_rounded_bias_is_counted_in_the_margin():
         Fraction(float(x)) * Fraction(found.w[0]) * int(s) + Fraction(found.b) * int(s)
         for x, s in zip(X[:, 0], t, strict=True)
     )
+
+
+def many_decide(rng, n=320, p=200):
+    """Rows of which most decide: the kind that `first_corral` is for."""
+    X = rng.standard_normal((n, p))
+    w = rng.standard_normal(p)
+    t = np.where(X @ w > 0, 1.0, -1.0)
+    return X + 0.1 * t[:, None] * w / np.linalg.norm(w), t
+
+
+@pytest.mark.parametrize(
+    ("kind", "bias"),
+    [(kind, bias) for kind in ("plain", "wide", "equal rows", "overlapping") for bias in (0, 1)]
+    + [("one against all", True)],
+)
+def test_where_many_rows_decide_a_first_corral_changes_nothing_that_is_found(
+    rng, monkeypatch, kind, bias
+):
+    X, t = many_decide(rng, p=400 if kind == "wide" else 200)
+    if kind == "equal rows":
+        X[160:], t[160:] = X[:160], t[:160]
+    if kind == "overlapping":
+        t = np.where(rng.random(len(t)) < 0.5, 1.0, -1.0)
+        X = X[:, :90]
+    if kind == "one against all":
+        t = np.where(np.arange(len(t)) == 3, 1.0, -1.0)
+        X[3] += 1.0
+    quick = max_margin(X, t, bias=bias, **OPTIONS)
+    monkeypatch.setattr(procedure, "first_corral", lambda *_: None)
+    slow = max_margin(X, t, bias=bias, **OPTIONS)
+    if kind == "overlapping":
+        assert max(quick.lower, slow.lower) <= 0.0 <= min(quick.upper, slow.upper)
+        return
+    if kind != "equal rows":  # which depend on each other: it begins as without
+        assert quick.iterations < slow.iterations / 4
+        assert set(quick.support) == set(slow.support)
+    assert max(quick.lower, slow.lower) <= min(quick.upper, slow.upper)
+    assert quick.upper - quick.lower <= 1e-10 * quick.upper
+    np.testing.assert_allclose(quick.w, slow.w, atol=1e-9)
+
+
+def test_steps_between_two_rows_shorten_z_and_keep_weights_convex(rng):
+    X, t = many_decide(rng, 60, 30)
+    G, weights = X @ X.T, np.where(t > 0, 1.0 / np.sum(t > 0), 1.0 / np.sum(t < 0))
+    h, before = t * (G @ (t * weights)), np.inf
+    for _ in range(50):
+        assert hull_steps.approach(G, t, weights, h, 1e-12, 1) == 1
+        assert (weights >= 0).all()
+        for side in (t > 0, t < 0):
+            assert weights[side].sum() == pytest.approx(1.0, abs=1e-12)
+        np.testing.assert_allclose(h, t * (G @ (t * weights)), rtol=1e-9, atol=1e-9)
+        square = float(np.sum(((t * weights) @ X) ** 2))
+        assert square < before
+        before = square
+    assert hull_steps.approach(G, t, weights, h, 1e-6, 10**6) < 10**6
+    below = sum(h[side].min() for side in (t > 0, t < 0))
+    assert weights @ h - below <= 1.001e-6 * (weights @ h)

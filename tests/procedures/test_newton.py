@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from adaline.losses.logistic import logistic_loss
 from adaline.procedures.firth.firth import firth
-from adaline.procedures.newton import curvature
+from adaline.procedures.newton import _class_products, curvature
 from adaline.procedures.newton import newton as module
 from adaline.procedures.newton.newton import newton
 from reference_logistic import firth_score, minimum
@@ -218,8 +218,12 @@ def test_large_fits_are_proven_and_the_same_for_one_thread_and_two(rng, monkeypa
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_the_hessian_of_all_classes_is_the_sum_over_rows(rng, intercept, weighted):
-    X, codes = sample(rng, n=60, K=3)
+@pytest.mark.parametrize("many", [0, 2**27])
+def test_the_hessian_of_all_classes_is_the_sum_over_rows(
+    rng, monkeypatch, intercept, weighted, many
+):
+    monkeypatch.setattr(_class_products, "_MANY", many)
+    X, codes = sample(rng, n=300, K=3)
     omega = rng.uniform(0.5, 2, len(X)) if weighted else np.empty(0)
     loss = logistic_loss(X, codes, 3, omega, 0.5, intercept)
     P = loss.room()

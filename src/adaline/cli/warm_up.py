@@ -54,6 +54,15 @@ _FILTERS: _Calls = [
     (adaline.BlockLMS, (64,), "x d"),
     (adaline.FilteredXLMS, (8, [0.5, 0.2]), "x d"),
 ]
+# Tables with many columns or classes have loops of their own.
+_LARGE: _Calls = [(adaline.LogisticRegression, (), "X t"), (adaline.max_margin, None, "X far")]
+# Rows and columns of X; else there are 2000 x 5.
+_SHAPES = {
+    "small": (200, 5),
+    "32 columns": (2000, 32),
+    "wide": (300, 2100),
+    "many classes": (4000, 40),
+}
 # What newcomers meet first is compiled first.
 _WORK = [
     *(("dense", *call) for call in (*_FITS, *_DENSE_ONLY, *_FILTERS)),
@@ -61,7 +70,9 @@ _WORK = [
     *(("complex", *call) for call in _FILTERS[:4]),
     *(("single", *call) for call in _FITS[:6]),
     ("small", adaline.separability, None, "X far"),  # sums of little and of much work differ
-    ("wide", adaline.max_margin, None, "X far"),
+    ("32 columns", adaline.max_margin, None, "X far"),
+    *(("wide", *call) for call in _LARGE),
+    ("many classes", adaline.LogisticRegression, (), "X k"),
 ]
 
 
@@ -125,14 +136,12 @@ def _data(kind: str) -> dict[str, Any]:
     import numpy as np
 
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((2000, 5))  # on fewer rows numpy does some of the work
-    y = X @ [1.0, -2.0, 0.5, 0.0, 3.0] + rng.standard_normal(2000)
+    shape = _SHAPES.get(kind, (2000, 5))  # on fewer rows numpy does some of the work
+    X = rng.standard_normal(shape)
+    y = X[:, :5] @ [1.0, -2.0, 0.5, 0.0, 3.0] + rng.standard_normal(len(X))
     x = rng.standard_normal(3000)
-    if kind == "small":
-        X, y = X[:200], y[:200]
-    elif kind == "wide":
-        X = rng.standard_normal((2000, 32))
-    classes = {"t": y > 0, "k": np.digitize(y, [-2.0, 2.0]), "far": X[:, 0] > 0}
+    cuts = np.arange(-5.0, 6.0, 2.0) if kind == "many classes" else [-2.0, 2.0]
+    classes = {"t": y > 0, "k": np.digitize(y, cuts), "far": X[:, 0] > 0}
     rows: Any = X
     if kind == "sparse":
         from scipy import sparse

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import one_blas_thread, over_pieces
+from adaline._threads import over_pieces
 from adaline.kernels.losses import losses
-from adaline.kernels.losses.links import LOGISTIC, ROWS
+from adaline.kernels.losses.links import LOGISTIC
 from adaline.linalg import UNIT
 from adaline.objective import Extent, Objective, Part, reach
 from adaline.results import Array
@@ -32,8 +32,9 @@ class Logistic:
     def parts(self, rows: Objective, theta: Array, slopes: Array) -> list[Part]:
         """Sums over pieces of the rows."""
         if rows.K == 1:
-            long = rows.is_wide and rows.plain
-            return _long_rows(rows, theta, slopes) if long else rows.neuron(LOGISTIC, theta, slopes)
+            if rows.long_rows:
+                return _long_rows(rows, theta, slopes)
+            return rows.neuron(LOGISTIC, theta, slopes)
         probability = slopes.reshape(-1, rows.K)
         if rows.centred:
             return _classes(rows, theta, probability)
@@ -86,30 +87,15 @@ def logistic_loss(
 
 
 def _long_rows(rows: Objective, theta: Array, slopes: Array) -> list[Part]:
-    """One output, of rows so long that products by BLAS, of X as it is, are quickest."""
+    """One output, of rows so long that each is read from memory once, and as it is."""
     X, (W, b) = rows.X, rows.original(theta)
 
-    def of_block(i: int, j: int) -> tuple[float, Array, float, float]:
-        """Loss, sums of r x and of r, and the least lead."""
-        t, omega = rows.target[i:j], rows.omega[i:j] if len(rows.omega) else 1.0
-        v = X[i:j] @ W[0] + b[0]
-        m = t * (v + rows.offset[i:j] if len(rows.offset) else v)
-        e = np.exp(-np.abs(m))
-        loss = omega * (np.log1p(e) + np.maximum(-m, 0.0))
-        r = -t * omega * np.where(m <= 0.0, 1.0, e) / (1.0 + e)
-        if len(slopes):
-            slopes[i:j] = np.sqrt(omega * e) / (1.0 + e)
-        least = np.where(omega > 0.0, m, np.inf).min(initial=np.inf)
-        return float(loss.sum()), r @ X[i:j], float(r.sum()), float(least)
-
     def of_piece(i: int, j: int) -> Part:
-        f, g, total, least = 0.0, np.zeros(X.shape[1]), 0.0, np.inf
-        with one_blas_thread(1):  # threads of BLAS would change the last digit
-            for k in range(i, j, ROWS):  # both products of a block read it once from memory
-                part, part_g, part_total, low = of_block(k, min(k + ROWS, j))
-                f, total, least = f + part, total + part_total, min(least, low)
-                g += part_g
-        return f, np.append(g * rows.scale - total * rows.shift, total), least
+        some = rows.target[i:j], rows.omega[i:j], rows.offset[i:j]
+        f, g, least = losses.long_rows(X[i:j], *some, W[0], float(b[0]), slopes[i:j])
+        total = g[-1]
+        g[:-1] = g[:-1] * rows.scale - total * rows.shift
+        return f, g, least
 
     return over_pieces(of_piece, *X.shape)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -332,10 +332,12 @@ class GaussianClassifier(Classifier):
     ) -> tuple[NDArray[Any], Any]:
         """What `of` makes of the scores or squared distances of X, by blocks; and X's dtype."""
         check_is_fitted(self, "model_")
-        X = self._rows(X, reset=False)
+        X = self._rows(X, reset=False, finite=False)
+        check = partial(check_finite, X, self._names)
         if not distances and self._is_written():
+            check()
             return of(self._written_scores(X)), X.dtype
-        return over_blocks(self.model_, X, of, distances=distances), X.dtype
+        return over_blocks(self.model_, X, of, check, distances=distances), X.dtype
 
     def _decision(self, scores: Array) -> Array:
         if self.costs is None:

@@ -13,6 +13,7 @@ from adaline.kernels.losses.links import ROWS, exponentials, known, link
 
 FEW_NUMBERS = 2**13  # of a table so small that numpy looks through it
 CLASS_ROWS = 256  # rows of a block of K classes, whose products BLAS makes
+_LONG = 8  # rows of thousands of numbers, whose second product still finds them in the cache
 
 
 @sums_kernel
@@ -94,6 +95,77 @@ def _neuron_dense(
             least = low
         part_g[:] = 0.0  # block by block, so that rounding does not build up over all rows
         _add_dense(X, scale, shift, start, stop, r, part_g)
+        _add_to(part_g, g)
+    return loss, least
+
+
+@sums_kernel
+def _values_plain(X, w, b, start, stop, v):
+    """v = Xw + b of the rows; four at a time, so that w is read less."""
+    p = X.shape[1]
+    i = start
+    while i + 4 <= stop:
+        s0, s1, s2, s3 = b, b, b, b
+        for j in range(p):
+            s0 += X[i, j] * w[j]
+            s1 += X[i + 1, j] * w[j]
+            s2 += X[i + 2, j] * w[j]
+            s3 += X[i + 3, j] * w[j]
+        k = i - start
+        v[k], v[k + 1], v[k + 2], v[k + 3] = s0, s1, s2, s3
+        i += 4
+    while i < stop:
+        s = b
+        for j in range(p):
+            s += X[i, j] * w[j]
+        v[i - start] = s
+        i += 1
+
+
+@sums_kernel
+def _add_plain(X, start, stop, r, g):
+    """g += sum of r x over the rows."""
+    p = X.shape[1]
+    i = start
+    while i + 4 <= stop:
+        k = i - start
+        r0, r1, r2, r3 = r[k], r[k + 1], r[k + 2], r[k + 3]
+        for j in range(p):
+            g[j] += r0 * X[i, j] + r1 * X[i + 1, j] + r2 * X[i + 2, j] + r3 * X[i + 3, j]
+        i += 4
+    while i < stop:
+        for j in range(p):
+            g[j] += r[i - start] * X[i, j]
+        i += 1
+
+
+def long_rows(X, t, omega, offset, w, b, root):
+    """The logistic loss of rows of thousands of numbers, as they are: v = Xw + b.
+
+    Returns the loss, the sums of r x and, last, of r, (p + 1,), and the least lead.
+    """
+    room = _room(X.shape[1])
+    loss, least = _long_rows(X, t, omega, offset, w, b, root, *room)
+    return loss, room[0], least
+
+
+@kernel
+def _long_rows(X, t, omega, offset, w, b, root, g, part_g, v, r, work):
+    n, p, loss, least = X.shape[0], X.shape[1], 0.0, np.inf
+    for first in range(0, n, ROWS):
+        end = first + ROWS if first + ROWS < n else n
+        part_g[:] = 0.0
+        for start in range(first, end, _LONG):  # so few that they are read from memory once
+            stop = start + _LONG if start + _LONG < end else end
+            _values_plain(X, w, b, start, stop, v)
+            _shift_by(offset, start, stop, v)
+            part, low = link(None, v, t, omega, start, stop, r, root, work)
+            loss += part
+            if low < least:
+                least = low
+            _add_plain(X, start, stop, r, part_g)
+            for i in range(stop - start):
+                part_g[p] += r[i]
         _add_to(part_g, g)
     return loss, least
 

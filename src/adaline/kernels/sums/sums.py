@@ -173,6 +173,39 @@ def gram_dense(X, Y, root, scale, shift):
     return G[:q, :q]
 
 
+def class_products(X, Y, R, scale, shift):
+    """Sums of r_k r_m z z' over the rows for each pair m < k of the columns of R (n, K).
+
+    Their upper triangles, (pairs, q, q); a tile of rows is transposed once for all of them.
+    """
+    q, K = len(scale) + 1, R.shape[1]
+    tile, G = _gram_room(q)
+    G = np.zeros((K * (K - 1) // 2, *G.shape))
+    _class_products(X, Y, R, scale, shift, tile, tile.copy(), np.zeros(tile.shape[1]), G)
+    return G[:, :q, :q]
+
+
+@kernel
+def _class_products(X, Y, R, scale, shift, tile, weighted, weights, G):
+    n = X.shape[0]
+    for start in range(0, n, GRAM_ROWS):
+        stop = start + GRAM_ROWS
+        if stop > n:
+            stop = n
+            tile[:] = 0.0
+        _transpose_dense(X, Y, weights[:0], scale, shift, start, stop, tile)
+        pair = 0
+        for k in range(R.shape[1]):
+            for m in range(k):
+                for i in range(start, stop):
+                    weights[i - start] = R[i, k] * R[i, m]
+                for j in range(tile.shape[0]):
+                    for i in range(tile.shape[1]):
+                        weighted[j, i] = tile[j, i] * weights[i]
+                _add_products(weighted, G[pair])
+                pair += 1
+
+
 @kernel
 def _gram_sparse(data, indices, indptr, Y, root, scale, shift, tile, G):
     n = indptr.shape[0] - 1

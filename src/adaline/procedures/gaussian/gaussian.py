@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import one_blas_thread, over_cuts, pieces
+from adaline._threads import Cuts, one_blas_thread, over_cuts, pieces
 from adaline.class_moments import ClassMoments
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
+from adaline.linalg import UNIT
 from adaline.procedures.gaussian import precision
 from adaline.procedures.gaussian.precision import Metric
 from adaline.procedures.gaussian.shrinkage import drowned, groups, rao_blackwell
@@ -28,6 +29,8 @@ from adaline.tiles import is_sparse, tile_rows, tiles
 
 _WIDE = 4096  # more features than this, and sparse rows are not unpacked to measure distances
 _BUFFER = 2**21  # numbers in the largest block of rows: 16 MB
+_LOST = 1e-12  # of the log odds: what an offset may cost that is not taken from the rows first
+_PLAIN = 8192  # rows whose scores stay in the cache
 _SMALL = 2**13  # numbers in rows, and in a matrix: too few for threads of BLAS, which change bits
 
 
@@ -89,13 +92,22 @@ class Gaussians:
 
 
 def over_blocks(
-    g: Gaussians, X: Any, of: Callable[[Array], NDArray[Any]], *, distances: bool = False
+    g: Gaussians,
+    X: Any,
+    of: Callable[[Array], NDArray[Any]],
+    check: Callable[[], None],
+    *,
+    distances: bool = False,
 ) -> NDArray[Any]:
     """What `of` makes of the scores, or squared distances, (rows, K) of X, dense or CSR, by blocks.
 
-    Threads share the blocks; `of` must look at each row by itself.
+    Threads share the blocks; `of` must look at each row by itself. `check` raises where X has NaN
+    or infinity; it is not called where finite scores tell that there are none.
     """
     scale, (n, p) = np.ldexp(1.0, -g.exponent), X.shape
+    if not distances and (plain := _plain(g, X, scale)) is not None:
+        return _over_plain(*plain, X, of, check)
+    check()
     if is_sparse(X) and g.metrics[0].A.ndim == 1 and p > _WIDE:
         return np.concatenate([of(s) for s in _sparse_blocks(g, X, scale, distances)])
     none, rows = np.empty((n, 0)), max(1, min(tile_rows(p), _BUFFER // (p + 1)))
@@ -106,7 +118,60 @@ def over_blocks(
         return [of(measured(tile[:, :p])) for tile in filled]
 
     # Distances by a matrix cost p products a number, so that pieces may be shorter.
-    cuts = pieces(n, p, p * p if g.metrics[0].A.ndim == 2 and not len(g.W) else p)
+    by_matrix = g.metrics[0].A.ndim == 2 and not len(g.W)
+    return _joined(of_piece, X, pieces(n, p, p * p if by_matrix else p))
+
+
+def _plain(g: Gaussians, X: Any, scale: Array) -> tuple[Array, Array] | None:
+    """V and c: scores are V x + c of rows as they are, where these are not far from zero.
+
+    Of two classes the scores are 0 and V x + c. None where rows have to be centred first.
+    """
+    if not len(g.W) or is_sparse(X) or X.dtype != np.float64:
+        return None
+    W, b = g.W, g.b
+    if len(W) == 2 and np.isfinite(b).all():
+        W, b = W[1:] - W[:1], b[1:] - b[:1]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        V, shift = W * scale, W @ g.centre
+        lost = (len(scale) + 8) * UNIT * float(np.max(np.abs(W) @ np.abs(g.centre)))
+        if not lost <= _LOST or not np.array_equal(V / scale, W):
+            return None
+    return V, b - shift
+
+
+def _over_plain(
+    V: Array,
+    c: Array,
+    X: Array,
+    of: Callable[[Array], NDArray[Any]],
+    check: Callable[[], None],
+) -> NDArray[Any]:
+    """`over_blocks` of rows as they are."""
+    if not (V != 0.0).any(axis=0).all():  # NaN in a column without weight may leave no trace
+        check()
+
+    def of_piece(i: int, j: int) -> list[NDArray[Any]]:
+        return [of_block(X[k : min(k + _PLAIN, j)]) for k in range(i, j, _PLAIN)]
+
+    def of_block(x: Array) -> NDArray[Any]:
+        with np.errstate(over="ignore", invalid="ignore"):  # rows that `check` refuses
+            if len(V) > 1:
+                scores = x @ V.T + c
+            else:
+                scores = np.zeros((len(x), 2))
+                np.add(x @ V[0], c[0], out=scores[:, 1])
+            if not np.isfinite(scores.sum()):
+                check()
+        return of(scores)
+
+    return _joined(of_piece, X, pieces(*X.shape))
+
+
+def _joined(of_piece: Callable[[int, int], list[Any]], X: Any, cuts: Cuts) -> NDArray[Any]:
+    """The blocks of all pieces, one below the other."""
+    n, p = X.shape
+    # Threads of BLAS would change the last digit.
     with one_blas_thread(p) if len(cuts) == 1 and n * p > _SMALL else nullcontext():
         return np.concatenate([block for piece in over_cuts(of_piece, cuts) for block in piece])
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from adaline.certificates.margins import margin_bounds
 from adaline.linalg import UNIT, condition, inverse_triangle, length, singular, triangle_of
+from adaline.procedures.max_margin._first_corral import first_corral
 from adaline.procedures.max_margin.nearest_point import NearestPoint, nearest_point
 from adaline.results import Array
 from adaline.tiles import is_sparse
@@ -56,7 +57,9 @@ def max_margin(X: Any, t: Array, *, bias: bool, tol: float, max_iter: int) -> Hu
     """
     e = _exponent(X)
     Z, centre = _prepared(X, e, bias)
-    found = nearest_point(*_polytope(_coordinates(Z), t, bias), tol=tol, max_iter=max_iter)
+    rows = _coordinates(Z)
+    near = None if is_sparse(rows) else first_corral(rows, t, bias)
+    found = nearest_point(*_polytope(rows, t, bias), near=near, tol=tol, max_iter=max_iter)
     support, weights = _rows_of(found, t, bias)
     S, side = _dense(Z[support]), t[support]
     directions = [_unit((weights * side) @ S), _unit(_level(S, side, bias))]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adaline._jit.little import for_sums
+from adaline._threads import one_blas_thread
 from adaline.kernels.separability import corral
 from adaline.results import Array
 
@@ -91,14 +92,30 @@ class _Corral:
         self.m += 1
         return True
 
+    def fill(self, names: list[Any], vertices: Array, weights: Array) -> bool:
+        """Take in many vertices at once; False, and none is taken, where some depend on others."""
+        m, d = vertices.shape
+        columns = np.vstack([np.full(m, self.scale), vertices.T])
+        with one_blas_thread(1):  # threads of BLAS would change the last digit
+            Q, R = np.linalg.qr(columns)
+        lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+        if m > d or not (np.abs(R.diagonal()) > _DEPENDENT * lengths).all():
+            return False
+        self.m = m
+        self._grow()
+        self.V[:m], self.Q[:, :m], self.R[:m, :m] = vertices, Q, R
+        self.weights[:m], self.places[:m] = weights, np.arange(m)
+        self.names = list(names)
+        return True
+
     def _grow(self) -> None:
-        m, d = self.m, self.V.shape[1]
-        size = min(2 * m, d + 2)
+        k, d = self.V.shape
+        size = min(2 * max(self.m, k), d + 2)
         V, Q, R = np.empty((size, d)), np.zeros((d + 1, size), order="F"), np.zeros((size, size))
-        V[:m], Q[:, :m], R[:m, :m] = self.V, self.Q, self.R
+        V[:k], Q[:, :k], R[:k, :k] = self.V, self.Q, self.R
         self.V, self.Q, self.R, self.work = V, Q, R, np.empty((5, size))
-        self.weights = np.concatenate([self.weights, np.zeros(size - m)])
-        self.places = np.concatenate([self.places, np.zeros(size - m, dtype=np.int64)])
+        self.weights = np.concatenate([self.weights, np.zeros(size - k)])
+        self.places = np.concatenate([self.places, np.zeros(size - k, dtype=np.int64)])
 
     def settle(self, level: float) -> Array:
         """Move to the nearest point of the affine hull, without vertices that block the way.
@@ -116,6 +133,7 @@ def nearest_point(
     oracle: Oracle,
     first: tuple[Any, Array],
     *,
+    near: tuple[list[Any], Array, Array] | None = None,
     tol: float = 1e-12,
     max_iter: int = 10_000,
     deadline: float | None = None,
@@ -129,6 +147,8 @@ def nearest_point(
         z (d,) to (id, vertex (d,), z'vertex): a vertex that minimises z'v. Ids are hashable.
     first : (id, vertex)
         Any vertex, to begin with.
+    near : (ids, vertices (m, d), weights (m,)), optional
+        More vertices, and the convex combination of them to begin with.
     tol : float
         Stop when z'z - min z'v <= tol z'z, or where rounding hides the difference.
     max_iter : int
@@ -155,10 +175,13 @@ def nearest_point(
     name, vertex = first
     size = float(np.sqrt(vertex @ vertex))
     hull = _Corral(len(vertex), size if size > 0.0 else 1.0)
-    hull.insert(name, np.asarray(vertex, dtype=np.float64))
-    hull.weights[0] = 1.0
-    z, stopped, gap, best, idle, calls = hull.V[0].copy(), "iterations", np.inf, np.inf, 0, 0
-    level = _LEVEL
+    level, z = _LEVEL, np.array(vertex, dtype=np.float64)
+    if near is not None and hull.fill(*near):
+        z = hull.settle(level)
+    else:
+        hull.insert(name, z)
+        hull.weights[0] = 1.0
+    stopped, gap, best, idle, calls = "iterations", np.inf, np.inf, 0, 0
     while calls < max_iter:
         calls += 1
         name, vertex, value = oracle(z)

@@ -198,17 +198,14 @@ def depth(loss: Objective) -> float:
 
 def full_hessian(loss: Objective, P: Array) -> Array:
     """The Hessian of K classes, (Kq, Kq), plus 11' (x) c I, which makes it regular."""
+    from adaline.procedures.newton._class_products import class_products
+
     K, q = P.shape[1], len(loss.penalty)
-    omega = _omega(loss)
     H = np.zeros((K, q, K, q))
-    for k in range(K):
-        for m in range(k):
-            G = loss.gram(np.sqrt(omega * P[:, k] * P[:, m]))
-            if not loss.intercept:
-                G[-1, -1] = 0.0
-            H[k, :, m, :] = H[m, :, k, :] = -G
-            H[k, :, k, :] += G  # p (1 - p) is the sum of its products with the others
-            H[m, :, m, :] += G
+    for k, m, G in class_products(loss, P):
+        H[k, :, m, :] = H[m, :, k, :] = -G
+        H[k, :, k, :] += G  # p (1 - p) is the sum of its products with the others
+        H[m, :, m, :] += G
     for k in range(K):
         H[k, :, k, :] += np.diag(loss.penalty)
         if not loss.intercept:
