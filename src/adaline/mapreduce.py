@@ -11,6 +11,7 @@ nothing about the bits.
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -205,6 +206,67 @@ def _apply(descriptor: Any) -> Any:
     return _function(descriptor)
 
 
+def _apply_to(function: Callable[[Any], Any], descriptor: Any) -> Any:
+    return function(descriptor)
+
+
+def _share_threads(jobs: int) -> None:
+    _begin(_apply, jobs)
+
+
+class Pool:
+    """A pool of processes that many passes share, each with its own function.
+
+    Starting processes costs seconds, so that many short passes keep them. The function travels with
+    every block instead of once with every process.
+
+    >>> with Pool(2) as pool:  # doctest: +SKIP
+    ...     mapreduce(abs, [-1, 2, -3], int.__add__, pool)
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self._pool = ProcessPoolExecutor(
+            jobs,
+            multiprocessing.get_context("spawn"),
+            initializer=_share_threads,
+            initargs=(jobs,),
+        )
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def parts(
+        self,
+        function: Callable[[Any], Any],
+        descriptors: Iterator[Any],
+        merge: Callable[[Any, Any], Any],
+        start: int,
+    ) -> Iterator[tuple[Any, int]]:
+        """The parts in order."""
+        return _in_order(self._pool, functools.partial(_apply_to, function), descriptors, self.jobs)
+
+
+def _in_order(
+    pool: ProcessPoolExecutor, function: Callable[[Any], Any], descriptors: Iterator[Any], jobs: int
+) -> Iterator[tuple[Any, int]]:
+    """The parts in order, a few blocks ahead of who takes them."""
+    flying: deque[Future[Any]] = deque()
+    try:
+        for descriptor in descriptors:
+            flying.append(pool.submit(function, descriptor))
+            if len(flying) >= _AHEAD * jobs:
+                yield flying.popleft().result(), 1
+        while flying:
+            yield flying.popleft().result(), 1
+    finally:
+        for future in flying:
+            future.cancel()
+
+
 @dataclass(frozen=True)
 class Processes:
     """A pool of processes of this machine."""
@@ -223,14 +285,4 @@ class Processes:
         with ProcessPoolExecutor(
             jobs, spawn, initializer=_begin, initargs=(function, jobs)
         ) as pool:
-            flying: deque[Future[Any]] = deque()
-            try:
-                for descriptor in descriptors:
-                    flying.append(pool.submit(_apply, descriptor))
-                    if len(flying) >= _AHEAD * jobs:
-                        yield flying.popleft().result(), 1
-                while flying:
-                    yield flying.popleft().result(), 1
-            finally:
-                for future in flying:
-                    future.cancel()
+            yield from _in_order(pool, _apply, descriptors, jobs)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.data.fitting._gradient_stream import known_labels, wide_logistic
 from adaline.data.fitting._loss_sums import (
     Classes,
     Counts,
@@ -29,10 +30,15 @@ from adaline.results import Array, NewtonFit
 from adaline.row_sums import MANY
 
 _NONE = np.empty(0)
+_WIDEST = 2 * MANY  # weights of all classes, beyond which a matrix of them is 128 MB a block
 
 
 class _NewLabels(Exception):
     """A pass met labels that nobody knew of."""
+
+
+class _TooWide(Exception):
+    """The columns of all classes together are too many for a matrix of curvature."""
 
 
 def logistic(model: Any, passes: Passes, rows: RowReader, classes: Any) -> Any:
@@ -41,8 +47,13 @@ def logistic(model: Any, passes: Passes, rows: RowReader, classes: Any) -> Any:
         raise ValueError(
             f"alpha={model.alpha!r} needs all rows in memory; on a stream give a number."
         )
-    known = () if classes is None else tuple(np.unique(np.asarray(classes)).tolist())
-    fit, labels = _minimum(model, passes, rows, Classes(), known)
+    known = known_labels(classes)
+    if len(rows.names) > MANY:
+        return wide_logistic(model, passes, rows, known)
+    try:
+        fit, labels = _minimum(model, passes, rows, Classes(), known)
+    except _TooWide:
+        return wide_logistic(model, passes, rows, known)
     if fit.outcome == "separated":
         raise SeparableError(
             "a hyperplane separates the classes, so that maximum likelihood has no finite "
@@ -82,6 +93,8 @@ def _minimum(
         if name not in passes.done:
             passes.keep(name, begin(passes, rows, targets, model, known))
         start = passes.done[name]
+        if start.theta.size > _WIDEST and model.alpha > 0 and isinstance(targets, Classes):
+            raise _TooWide
         run = _Run(passes, rows, targets, start, bool(model.fit_intercept))
         units = units_of(targets, start, run.intercept).with_penalty(float(model.alpha))
         starts = start.theta, start.plain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -132,7 +132,7 @@ class RowReader(Protocol):
     """Blocks to X, targets and weights: of tables, or of arrays that came with their targets."""
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Sequence[str]:
         """Of the columns of X."""
         ...
 
@@ -238,7 +238,7 @@ class Rows:
         if column.kind == "text":
             places, codes = np.unique(values, return_inverse=True)
             return tuple(column.levels[k] for k in places), codes.astype(np.int64), keep
-        return (*_coded(np.asarray(values), self.target), keep)
+        return (*label_codes(np.asarray(values), self.target), keep)
 
     def _chosen(self, block: Block) -> tuple[Any, Any]:
         keep, column = self.encoding.kept(block, self.target), column_of(block, self.target)
@@ -272,7 +272,7 @@ def _numbers(column: Any, keep: Any) -> Array:
     return np.asarray(column.values if keep is None else column.values[keep], dtype=np.float64)
 
 
-def _coded(values: NDArray[Any], target: str) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+def label_codes(values: NDArray[Any], target: str) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """Sorted labels and codes of numbers, whole ones as int."""
     if not len(values):
         return (), np.empty(0, dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
 from adaline.data.fitting._newton_stream import logistic, poisson
 from adaline.data.fitting._passes import Passes, few
+from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Source, by_row
 from adaline.distributed.collections import executor, is_collection, plain, row_blocks, width_of
 from adaline.distributed.predictions import one_row
@@ -38,7 +39,7 @@ class CollectionSource(Source):
 
     name = "the rows"
 
-    def __init__(self, blocks: list[Any], names: tuple[str, ...]) -> None:
+    def __init__(self, blocks: list[Any], names: Sequence[str]) -> None:
         self.blocks, self.names = blocks, names
 
     def descriptors(self) -> Iterable[Any]:
@@ -52,14 +53,14 @@ class CollectionSource(Source):
 
     def for_reading(self) -> Source:
         """No blocks: each task has its own."""
-        return CollectionSource([], tuple(self.names))
+        return CollectionSource([], self.names)
 
 
 @dataclass(frozen=True)
 class CollectedRows:
     """Blocks to X, the target and weights; rows of weight zero are checked and left out."""
 
-    names: tuple[str, ...]
+    names: Sequence[str]
     weighted: bool
     target: str = "y"
 
@@ -147,7 +148,7 @@ def fit_collection(
     model._check_parameters()
     model._rows(one_row(X), reset=True)
     named = hasattr(model, "feature_names_in_")
-    names = tuple(map(str, X.columns)) if named else tuple(f"x{j}" for j in range(width_of(X)))
+    names = tuple(map(str, X.columns)) if named else FeatureNames(width_of(X))
     before = getattr(model, "feature_names_in_", None)
     source = CollectionSource(row_blocks(X, y, sample_weight), names)
     rows, run = CollectedRows(names, sample_weight is not None), Passes(source, executor())

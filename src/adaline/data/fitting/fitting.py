@@ -11,6 +11,8 @@ import numpy as np
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.options import MISSING, Missing
 from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
+from adaline.data.fitting._feature_rows import feature_rows, plain_encoding
+from adaline.data.fitting._gradient_stream import known_labels, wide_logistic
 from adaline.data.fitting._newton_stream import logistic, poisson
 from adaline.data.fitting._passes import Passes, Progress, Rows
 from adaline.data.fitting._sequential_stream import in_passes
@@ -28,6 +30,7 @@ from adaline.data.reading.checks import (
     check_whole,
     wrong_type,
 )
+from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.distributed.workers import TIMEOUT, Workers
@@ -42,7 +45,7 @@ _CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gauss
 def fit(
     estimator: Any,
     source: Any,
-    target: str,
+    target: str | None = None,
     *,
     encoding: Encoding | None = None,
     columns: Any = None,
@@ -62,13 +65,16 @@ def fit(
     classes: Any = None,
     seed: int = 0,
     exposure: str | None = None,
+    n_features: int | None = None,
 ) -> Any:
     """Learn from a file, table or stream, block by block; the rows never have to fit in memory.
 
     `LeastSquares`, `Ridge`, `LeastSquaresClassifier` and `GaussianClassifier` take one pass of
     mergeable sums, `LogisticRegression` and `PoissonRegression` a few passes of Newton's steps
-    (until the loss is proven to be within 1e-3 tol of the least), and `Perceptron`, `Adaline`,
-    `SigmoidPerceptron` and `WidrowHoff` learn the rows in their order.
+    (until the loss is proven to be within 1e-3 tol of the least). With more than 2000 columns
+    `LogisticRegression` takes passes of gradients, until the loss is proven to be within tol of the
+    least. `Perceptron`, `Adaline`, `SigmoidPerceptron` and `WidrowHoff` learn the rows in their
+    order.
 
     Parameters
     ----------
@@ -77,7 +83,7 @@ def fit(
     source : path, table, array, iterable, or what `blocks` gave
         A path may be a folder, a pattern such as `data/*.parquet`, a URL, or a list of paths.
     target : str
-        The name of the column to learn.
+        The name of the column to learn; of LIBSVM files it is "y", and may be left out.
     encoding : Encoding, optional
         How columns become numbers; learned from the source by default, which takes a pass where
         there is text.
@@ -121,6 +127,9 @@ def fit(
     exposure : str, optional
         Of `PoissonRegression`: the column of times, areas or people that the counts are
         proportional to. It is no input.
+    n_features : int, optional
+        Of LIBSVM files: how many features there are, counted from 1; saves the pass that finds the
+        largest index.
 
     Returns
     -------
@@ -145,20 +154,26 @@ def fit(
     check_labels("classes", classes)
     check_whole("seed", seed, 0)
     who = _executor(client, timeout, jobs, name, way)
-    source = blocks(source, jobs=who)
+    source = blocks(source, jobs=who, n_features=n_features)
+    if target is None:
+        target = _label_of(source)
     if not isinstance(who, int):
         _must_travel(source)
     place_of(target, source.names, source.name, "target column")
     if exposure is not None:
         _check_exposure(exposure, source, target, encoding, columns, estimator)
-    if encoding is None:
+    plain = way == "newton" and estimator._learns == "classes" and encoding is columns is None
+    wide = feature_rows(source, target) if plain and not any(reading) else None
+    if wide is not None:
+        encoding = plain_encoding(wide)
+    elif encoding is None:
         beside = None if exposure is None else [exposure]
         options = {"missing": missing, "read": read, "na": na, "use": use, "ignore": beside}
         options |= {"formula": formula}
         encoding = _learned(source, target, columns, options, who)
     elif target in {entry.name for entry in encoding.inputs}:
         raise ValueError(f"the encoding has the target {target!r} among its inputs.")
-    source = encoding.prepare(source)
+    source = encoding.prepare(source) if wide is None else source
     rows = Rows(encoding, target, exposure, source.name)
     store = None
     if checkpoint is not None:
@@ -166,7 +181,7 @@ def fit(
         facts = {
             "the data": source.fingerprint,
             "the learner": [_FORMAT, name, *learning],
-            "the columns": [encoding.to_dict(), target, exposure],
+            "the columns": [encoding.to_dict() if wide is None else wide, target, exposure],
         }
         store = Checkpoint(checkpoint, facts, every)
     run = Passes(source, who, progress, store)
@@ -175,6 +190,8 @@ def fit(
         estimator.feature_names_in_ = names = np.array(encoding.names, dtype=object)
         if way == "order":
             in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
+        elif wide is not None:
+            wide_logistic(estimator, run, wide, known_labels(classes))
         elif way == "newton" and estimator._learns == "classes":
             logistic(estimator, run, rows, classes)
         elif way == "newton":
@@ -184,6 +201,13 @@ def fit(
     # Named again: blocks are arrays, and a learner forgets the names of the table before it.
     estimator.feature_names_in_, estimator.encoding_ = names, encoding
     return estimator
+
+
+def _label_of(source: Source) -> str:
+    """The name of the target, where the format of the file says which column that is."""
+    if isinstance(source.names, FeatureNames):
+        return source.names[0]
+    raise wrong_type("target", None, "the name of the column to learn")
 
 
 def _way(estimator: Any, online: Any) -> str:
@@ -290,7 +314,8 @@ def _check(
     passes: Any,
 ) -> None:
     """Refuse wrong options by their names, before anything is read or written."""
-    check_text("target", target, "the name of the column to learn")
+    if target is not None:
+        check_text("target", target, "the name of the column to learn")
     if encoding is not None and not isinstance(encoding, Encoding):
         raise wrong_type("encoding", encoding, "an Encoding, such as Encoding.learn(source) gives")
     check_names("columns", columns)

@@ -22,6 +22,7 @@ from adaline.data.reading.checks import (
     check_path,
     check_whole,
 )
+from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.files import FilesSource
 from adaline.data.reading.source import Source, existing, reading
 from adaline.data.reading.tables.arrow_files import ArrowSource
@@ -35,6 +36,7 @@ from adaline.data.reading.tables.sheets import sheet
 from adaline.data.reading.text.csv_source import CsvSource
 from adaline.data.reading.text.json_files import json_table
 from adaline.data.reading.text.libsvm import LibsvmSource
+from adaline.data.reading.text.libsvm_files import LibsvmFiles
 from adaline.data.reading.text.ndjson import NdjsonSource
 from adaline.data.reading.text.options import FileOptions, checked
 from adaline.errors import DataError
@@ -69,6 +71,7 @@ _LINES: dict[str, Open] = {
     ".svmlight": LibsvmSource,
     ".svm": LibsvmSource,
 }
+_LIBSVM = (".libsvm", ".svmlight", ".svm")
 _BINARY: dict[str, Open] = {
     ".parquet": _PARQUET,
     ".pq": _PARQUET,
@@ -99,6 +102,7 @@ def blocks(
     header: bool | None = None,
     sheet: str | None = None,
     jobs: int | Executor = 1,
+    n_features: int | None = None,
 ) -> Source:
     """Row blocks of a file, many files, a table, array or stream.
 
@@ -129,6 +133,9 @@ def blocks(
         Of an Excel file: the name of the sheet to read; the first by default.
     jobs : int
         Of many files: processes that open them.
+    n_features : int, optional
+        Of LIBSVM files: how many features there are, counted from 1. Without it a pass over all
+        files finds the largest index, and whether they count from 0.
 
     Returns
     -------
@@ -145,19 +152,28 @@ def blocks(
     (('x0', 'x1'), 6, [4, 2])
     """
     options = FileOptions(separator, decimal, encoding, header, sheet)
-    _check(source, columns, rows, format)
+    _check(source, columns, rows, format, n_features)
     check_jobs(jobs)
     options = checked(options)
     if isinstance(source, Source):
         return source
     paths = _paths(source)
+    if n_features is not None and (paths is None or _ending(paths[0], format) not in _LIBSVM):
+        raise ValueError(f"n_features={n_features} is of LIBSVM files; leave it out.")
     if paths is not None:
         name = str(source) if not isinstance(source, list | tuple) else f"{paths[0]} and others"
         opening = Opening(format, None if columns is None else tuple(columns), rows, options)
         with reading(f"{name}: it cannot be read"):
+            known = None if n_features is None else FeatureNames(n_features, 1, ("y",))
+            if len(paths) == 1 and known is not None:
+                return LibsvmSource(paths[0], columns, rows, known)
             if len(paths) == 1:
                 return opening(paths[0])
             _one_format(paths, format)
+            if _ending(paths[0], format) in _LIBSVM:
+                _refuse(options, _ending(paths[0], format))
+                _refuse_columns(columns, name)
+                return LibsvmFiles(name, paths, rows, known, jobs)
             return FilesSource(name, paths, opening, jobs)
     _refuse(options, "" if hasattr(source, "read") else f"a {type(source).__name__}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
@@ -221,19 +237,27 @@ def _one_format(paths: Sequence[str], format: str | None) -> None:
             )
 
 
-def _check(source: Any, columns: Any, rows: Any, format: Any) -> None:
+def _refuse_columns(columns: Any, name: str) -> None:
+    if columns is not None:
+        raise DataError(f"{name}: columns cannot be chosen in LIBSVM files; take all.")
+
+
+def _check(source: Any, columns: Any, rows: Any, format: Any, n_features: Any) -> None:
     """Refuse options that mean nothing, before anything is opened."""
     check_names("columns", columns)
+    if n_features is not None:
+        check_whole("n_features", n_features, 1)
     if rows is not None:
         check_whole("rows", rows, 1)
     if format is not None:
         check_choice("format", format if not isinstance(format, str) else format.lower(), FORMATS)
     if isinstance(source, (str, os.PathLike)):
         check_path("source", source)
-    if isinstance(source, Source) and (columns, rows, format) != (None, None, None):
+    given = columns, rows, format, n_features
+    if isinstance(source, Source) and any(one is not None for one in given):
         raise ValueError(
-            "source is one that `blocks` gave: columns, rows and format were chosen then. Give "
-            "them where it is opened."
+            "source is one that `blocks` gave: columns, rows, format and n_features were chosen "
+            "then. Give them where it is opened."
         )
 
 

@@ -4,56 +4,127 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from adaline.data.reading.bytes.chunks import CHUNK, Text
+from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Kind, Piece, Source, existing, fingerprint_of_file
 from adaline.errors import DataError
+from adaline.kernels.text import libsvm as kernels
+from adaline.results import Array
 
 # Every column costs some hundred bytes for its name, so a short file may not claim many.
 _MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16
 _COMMENT = re.compile(rb"#[^\n]*")
+_NUMBER: Kind = "number"
+
+Parsed = tuple[Any, Any, Any, Any]  # labels, indices, values, and where each row's entries end
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Which indices some text has, and how many entries and rows; of several texts they merge."""
+
+    least: int = 1
+    most: int = 0
+    entries: int = 0
+    rows: int = 0
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(
+            min(self.least, other.least),
+            max(self.most, other.most),
+            self.entries + other.entries,
+            self.rows + other.rows,
+        )
+
+    def names(self, path: str) -> FeatureNames:
+        """The label, and the features from 1 on, or from 0 where that index is there."""
+        if not self.rows:
+            raise DataError(f"{path}: there are no rows; a fit needs rows.")
+        if self.least < 0:
+            raise DataError(f"{path}: it has the index {self.least}; indices are 0 or more.")
+        if self.most > max(_MANY_COLUMNS, _COLUMNS_AN_ENTRY * self.entries) or self.most >= 2**31:
+            raise DataError(
+                f"{path}: it has the index {self.most}, and {self.entries} entries in all; indices "
+                f"may go up to {_MANY_COLUMNS}, or to {_COLUMNS_AN_ENTRY} times the number of "
+                "entries. Number the features again, without gaps."
+            )
+        base = 0 if self.least == 0 else 1
+        return FeatureNames(self.most + 1 - base, base, ("y",))
+
+
+class LibsvmBlock(Block):
+    """Rows of features and their labels apart; `matrix` has the labels as its first column."""
+
+    def __init__(self, names: Sequence[str], features: Any, labels: Array, place: Any):
+        given = {"names": names, "columns": (), "place": place}
+        for name, value in {**given, "features": features, "labels": labels}.items():
+            object.__setattr__(self, name, value)  # a block is frozen
+
+    features: Any
+    labels: Array
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    @property
+    def matrix(self) -> Any:
+        """CSR, the labels first; a label of 0 is an entry, too."""
+        X, n = self.features, len(self.labels)
+        first = X.indptr[:-1] + np.arange(n)
+        own = np.zeros(len(X.data) + n, dtype=bool)
+        own[first] = True
+        data, places = np.empty(len(own)), np.empty(len(own), dtype=X.indices.dtype)
+        data[own], data[~own] = self.labels, X.data
+        places[own], places[~own] = 0, X.indices + 1
+        entries = data, places, X.indptr + np.arange(n + 1, dtype=X.indptr.dtype)
+        return sparse.csr_matrix(entries, shape=(n, len(self.names)))
 
 
 class LibsvmSource(Source):
     """Sparse rows; the label is the column "y", and feature j the column "xj".
 
-    One pass when it is opened finds the largest index. Features count from 1, unless the file
-    has an index 0.
+    One pass when it is opened finds the largest index, unless `names` says what there is. Features
+    count from 1, unless the file has an index 0.
     """
 
     is_matrix = True
+    names: FeatureNames
 
-    def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
+    def __init__(
+        self,
+        path: str,
+        columns: Sequence[str] | None,
+        rows: int | None,
+        names: FeatureNames | None = None,
+    ):
         if columns is not None:
             raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
         self.name, self.text = existing(path), Text(path, quotes=False)
         taste = self.text.take(0, 2**20)
         width = max(len(taste) // max(taste.count(b"\n"), 1), 1)
         self.chunk = CHUNK // 4 if rows is None else max(rows * width, 64)
-        least, most, entries, self.rows = 1, 0, 0, 0
+        self.rows = None
+        if names is None:
+            extent = self.extent()
+            names, self.rows = extent.names(path), extent.rows
+        self.names, self.kinds = names, (_NUMBER,) * len(names)
+
+    def extent(self) -> Extent:
+        """By a pass over all rows."""
+        found = Extent()
         for piece in self.descriptors():
             _, indices, _, indptr = self._parsed(piece)
-            self.rows, entries = self.rows + len(indptr) - 1, entries + len(indices)
-            if len(indices):
-                least, most = min(least, int(indices.min())), max(most, int(indices.max()))
-        if not self.rows:
-            raise DataError(f"{path}: there are no rows; a fit needs rows.")
-        if least < 0:
-            raise DataError(f"{path}: it has the index {least}; indices are 0 or more.")
-        if most > max(_MANY_COLUMNS, _COLUMNS_AN_ENTRY * entries) or most >= 2**31:
-            raise DataError(
-                f"{path}: it has the index {most}, and {entries} entries in all; indices may go up "
-                f"to {_MANY_COLUMNS}, or to {_COLUMNS_AN_ENTRY} times the number of entries. "
-                "Number the features again, without gaps."
-            )
-        self.base = 0 if least == 0 else 1
-        self.names = ("y", *(f"x{j}" for j in range(self.base, most + 1)))
-        number: Kind = "number"
-        self.kinds = (number,) * len(self.names)
+            least, most = (int(indices.min()), int(indices.max())) if len(indices) else (1, 0)
+            found += Extent(least, most, len(indices), len(indptr) - 1)
+        return found
 
     def descriptors(self) -> Iterable[Piece]:
         """Ranges of about as many bytes each, cut after a line."""
@@ -64,22 +135,28 @@ class LibsvmSource(Source):
         """Of the file, and of how it is cut."""
         return fingerprint_of_file(self.name, self.chunk, len(self.names))
 
-    def read(self, piece: Piece) -> Block:
-        """Rows as CSR, the label in the first column."""
+    def read(self, piece: Piece) -> LibsvmBlock:
+        """Rows as CSR, and their labels."""
         labels, indices, values, indptr = self._parsed(piece)
-        n = len(indptr) - 1
-        data, places = np.empty(len(values) + n), np.empty(len(values) + n, dtype=np.int32)
-        first = indptr[:-1] + np.arange(n)
-        own = np.zeros(len(data), dtype=bool)
-        own[first] = True
-        data[own], data[~own] = labels, values
-        places[own], places[~own] = 0, indices - self.base + 1
-        matrix: Any = sparse.csr_matrix(
-            (data, places, indptr + np.arange(n + 1)), shape=(n, len(self.names))
+        base, p = self.names.first, self.names.size
+        if len(indices) and not (base <= indices.min() and indices.max() < base + p):
+            raise self._outside(piece, indices, indptr)
+        places = (indices - base).astype(np.int32, copy=False)
+        ends = indptr.astype(np.int32, copy=False)
+        X: Any = sparse.csr_matrix((values, places, ends), shape=(len(labels), p))
+        if not X.has_canonical_format:
+            X.sum_duplicates()
+        return LibsvmBlock(self.names, X, labels, lambda i: self._line(piece, i))
+
+    def _outside(self, piece: Piece, indices: Any, indptr: Any) -> DataError:
+        """Where an index is that the columns do not have."""
+        base, p = self.names.first, self.names.size
+        k = int(np.argmax((indices < base) | (indices >= base + p)))
+        row = int(np.searchsorted(indptr, k, side="right")) - 1
+        return DataError(
+            f"{self.name}: {self._line(piece, row)} has the index {indices[k]}, and there are {p} "
+            f"features, {base} to {base + p - 1}; give a larger n_features, or leave it out."
         )
-        if not matrix.has_canonical_format:
-            matrix.sum_duplicates()
-        return Block(self.names, (), matrix, lambda i: self._line(piece, i))
 
     def _line(self, piece: Piece, row: int) -> str:
         first = self.text.line(piece.start)
@@ -87,10 +164,13 @@ class LibsvmSource(Source):
         full = [i for i, line in enumerate(lines) if line.strip()]
         return f"line {first + full[row]}"
 
-    def _parsed(self, piece: Piece) -> tuple[Any, Any, Any, Any]:
-        """Labels, indices, values and where each row's entries end."""
+    def _parsed(self, piece: Piece) -> Parsed:
         data = self.text.take(piece.start, piece.stop)
         self.text.check(data, piece.start)
+        return _plain(data) or self._in_words(data, piece)
+
+    def _in_words(self, data: bytes, piece: Piece) -> Parsed:
+        """Any LIBSVM text, word by word."""
         if b"#" in data:
             data = _COMMENT.sub(b"", data)
         lines = [line for line in data.split(b"\n") if line and not line.isspace()]
@@ -128,3 +208,17 @@ class LibsvmSource(Source):
                         "label and then index:value pairs of numbers (no qid)."
                     )
         return DataError(f"{self.name}: from line {first} on this is not LIBSVM text.")
+
+
+def _plain(data: bytes) -> Parsed | None:
+    """Text without comments and odd numbers, byte by byte; None for any other."""
+    text, entries = np.frombuffer(data, dtype=np.uint8), data.count(b":")
+    rows = data.count(b"\n") + 1
+    labels, counts = np.empty(rows), np.empty(rows, dtype=np.int64)
+    indices, values = np.empty(entries, dtype=np.int64), np.empty(entries)
+    n = kernels.parse(text, kernels.POWERS, labels, indices, values, counts)
+    if n < 0:
+        return None
+    indptr = np.concatenate([[0], np.cumsum(counts[:n])])
+    found = int(indptr[-1])
+    return labels[:n].copy(), indices[:found], values[:found], indptr

@@ -1,0 +1,62 @@
+"""Rows of LIBSVM text as they are: millions of columns need no encoding and no names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.inputs import Input
+from adaline.data.fitting._passes import label_codes
+from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.source import Source
+from adaline.errors import DataError
+from adaline.objective import MANY
+from adaline.results import Array
+
+
+@dataclass(frozen=True)
+class FeatureRows:
+    """Blocks of LIBSVM text to X and labels."""
+
+    names: FeatureNames
+    target: str
+    source: str  # for messages
+
+    def weights(self, block: Any) -> Array:
+        """All rows count the same."""
+        return np.empty(0)
+
+    def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
+        """X, the labels in the block (sorted), and which of them each row has."""
+        X, y = block.features, block.labels
+        if not np.isfinite(y).all():
+            at = block.place(int(np.argmin(np.isfinite(y))))
+            raise DataError(
+                f"{self.source}: the label at {at} is {y[~np.isfinite(y)][0]}; labels are numbers. "
+                "Leave that row out."
+            )
+        if not np.isfinite(X.data).all():
+            k = int(np.argmin(np.isfinite(X.data)))
+            row = int(np.searchsorted(X.indptr, k, side="right")) - 1
+            raise DataError(
+                f"{self.source}: {block.place(row)} has {X.data[k]} in the column "
+                f"{self.names[int(X.indices[k])]!r}; correct it or leave that row out."
+            )
+        return (X, *label_codes(y, self.target))
+
+
+def feature_rows(source: Source, target: str) -> FeatureRows | None:
+    """Rows of a source of numbered columns, where they are too many for an encoding."""
+    names = source.names
+    if not isinstance(names, FeatureNames) or names.size <= MANY or target != names[0]:
+        return None
+    return FeatureRows(names.features(), target, source.name)
+
+
+def plain_encoding(rows: FeatureRows) -> Encoding:
+    """Each column as the number that it is: what predictions from files need."""
+    return Encoding(tuple(map(Input, rows.names)))
