@@ -233,17 +233,78 @@ def test_the_closest_row_is_found_with_floats_as_wrong_as_they_may_be(seed, of, 
         assert rows.distance(closest, W) == apart.min()
 
 
+def won_by(X, W):
+    """The class that wins each sample, exactly: signed rows that are all positive."""
+    codes = []
+    for x in X:
+        x = [Fraction(1), *(Fraction(float(a)) for a in x)]
+        outputs = [Fraction(0), *(sum(a * b for a, b in zip(w, x, strict=True)) for w in W)]
+        codes.append(outputs.index(max(outputs)))
+    return np.array(codes)
+
+
 @pytest.mark.parametrize("unit", [2.0**-40, 1.0, 2.0**40])
-@pytest.mark.parametrize("close", [10**3, 10**8, 10**12, 10**16])
-def test_two_classes_with_almost_the_same_weights_have_an_exact_distance(unit, close):
-    """Floats see nothing, or little, of the difference of their weights."""
-    rng = np.random.default_rng(close % 97)
-    big = [0, 7 * close, -3 * close]
-    W = [big, [1, big[1] + 1, big[2] - 2]]
+@pytest.mark.parametrize("close", [1, 10**3, 10**8, 10**12, 10**16])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_linear_machine_has_an_exact_margin(seed, close, unit):
+    """Of classes with almost the same weights floats see little or nothing of the difference."""
+    rng = np.random.default_rng([seed, close])
+    big = [round(unit), 7 * close + seed, -3 * close]
+    W = [big, [2 * big[0], big[1] + 3, big[2] - 6]]
     X = rng.standard_normal((30, 2)) * unit
-    rows = SignedRows(X, rng.permutation(np.arange(30) % 3), 3, True)
-    _, closest = rows.sides(W)
+    rows = SignedRows(X, won_by(X, W), 3, True)
+    signs, closest = rows.sides(W)
+    assert signs.min() > 0
     assert rows.distance(closest, W) == rows.distance(np.arange(rows.count), W)
+
+
+@pytest.mark.parametrize("unit", [2.0**-40, 1.0, 2.0**40])
+def test_a_difference_of_weights_that_floats_have_lost_has_no_length(rng, unit):
+    big = [0, 7 * 10**16, -3 * 10**16]
+    W = [big, [0, big[1] + 8, big[2] - 4], [0, big[2], big[1]]]
+    rows = SignedRows(rng.standard_normal((9, 2)) * unit, np.arange(9) % 4, 4, True)
+    lengths = rows._pair_lengths(rows.floats(W)[0])
+    assert np.isinf(lengths[1, 2])
+    assert lengths[0, 3] == pytest.approx(lengths[0, 1], rel=1e-12)
+    assert lengths[1, 3] == pytest.approx(lengths[0, 1] * np.sqrt(200 / 58), rel=1e-12)
+
+
+W_OF_THREE = [[0, 3, 4], [1, -5, 12]]  # |w| = 5 and 13
+
+
+def test_the_margin_of_a_linear_machine_is_found_with_floats_as_wrong_as_they_may_be():
+    """Rows of equal distance but for rounding: the closest looks farther, and the others closer."""
+    rng = np.random.default_rng(3)
+    along = rng.standard_normal(20)[:, None] * [4.0, -3.0]
+    X = along + 1e-12 * np.array([3.0, 4.0])  # just on the side of class 1
+    codes = won_by(X, W_OF_THREE)
+    X, codes = X[codes == 1], codes[codes == 1]
+    rows = Worst(X, codes, 3, True)
+    rows.W = W_OF_THREE
+    every = np.arange(rows.count)
+    apart = np.array([rows.distance(every[[k]], rows.W) for k in every])
+    assert 1e-12 < apart.min() < 1e-11
+    rows.push = np.where(apart == apart.min(), 1.0, -1.0)
+    _, closest = rows.sides(rows.W)
+    assert rows.distance(closest, rows.W) == apart.min()
+
+
+@pytest.mark.parametrize("nearer", [0, 1])
+def test_the_margin_of_a_linear_machine_is_found_with_inexact_lengths(nearer):
+    """A sample on either side of one boundary, at distances that differ by a hundred millionth."""
+    normal = np.array([3.0, 4.0]) / 5
+    off = np.array([2.0, 2.0])
+    off[nearer] *= 1 - 1e-8
+    X = np.outer([-off[0], off[1]], normal) + np.array([-40.0, 30.0])
+    moved = [[0, 3, 4], [-10_000, -5, 12]]  # the third class is far away
+    codes = won_by(X, moved)
+    assert codes.tolist() == [0, 1]
+    rows = Worst(X, codes, 3, True)
+    rows.W, rows.push = moved, np.zeros(4)
+    for stretch in (4e-7, -4e-7):
+        rows.stretch = stretch
+        _, closest = rows.sides(moved)
+        assert rows.distance(closest, moved) == rows.distance(np.arange(4), moved)
 
 
 @pytest.mark.parametrize("K", [2, 3])

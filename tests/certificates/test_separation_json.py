@@ -61,7 +61,7 @@ def test_limits_are_as_large_as_they_say():
 def test_parts_have_no_parts():
     found = json.loads(separability([[0], [1], [2]], ["a", "b", "c"]).to_json())
     part = found["pairwise"][0]
-    part[2]["pairwise"] = [part[:2] + [{**part[2], "pairwise": []}]]
+    part[2]["pairwise"] = [[*part[:2], {**part[2], "pairwise": []}]]
     refused(found, "parts have parts")
 
 
@@ -89,8 +89,16 @@ def test_a_verdict_without_its_evidence_is_refused(y, changes, words):
 @pytest.mark.parametrize("verdict", ["separable", "quasi-separable", "overlapping", "undecided"])
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"labels": [1]}, {"labels": [1, 2, 3]}, {"labels": []}, {"n_features": 0}]
-    + [{"fit_intercept": False}, {"weights": [["0x0"] * 3]}, {"margin": "nan"}],
+    [
+        {},
+        {"labels": [1]},
+        {"labels": [1, 2, 3]},
+        {"labels": []},
+        {"n_features": 0},
+        {"fit_intercept": False},
+        {"weights": [["0x0"] * 3]},
+        {"margin": "nan"},
+    ],
     ids=str,
 )
 def test_what_is_read_can_be_told(y, verdict, changes):
