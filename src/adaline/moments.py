@@ -192,23 +192,25 @@ class Moments:
     @property
     def scatter_xx(self) -> Array:
         """Sum of (x - mean)(x - mean)', (p, p)."""
-        return self._unscaled_scatter()[: self.p, : self.p]
+        return self._unscaled_scatter(slice(self.p), slice(self.p))
 
     @property
     def scatter_xy(self) -> Array:
         """Sum of (x - mean)(y - mean)', (p, k)."""
-        return self._unscaled_scatter()[: self.p, self.p :]
+        return self._unscaled_scatter(slice(self.p), slice(self.p, None))
 
     @property
     def scatter_yy(self) -> Array:
         """Sum of (y - mean)(y - mean)', (k, k)."""
-        return self._unscaled_scatter()[self.p :, self.p :]
+        return self._unscaled_scatter(slice(self.p, None), slice(self.p, None))
 
     def _unscaled_mean(self) -> Array:
         return np.asarray(np.ldexp(self.mean, self.exponent))
 
-    def _unscaled_scatter(self) -> Array:
-        return np.asarray(np.ldexp(self.scatter, self.exponent[:, None] + self.exponent))
+    def _unscaled_scatter(self, rows: slice, columns: slice) -> Array:
+        # A block alone: another one may be beyond float64 in the user's units.
+        exponent = self.exponent[rows, None] + self.exponent[columns]
+        return np.asarray(np.ldexp(self.scatter[rows, columns], exponent))
 
     def in_units(self, exponent: NDArray[np.int64]) -> Moments:
         """The same moments with components divided by 2**exponent instead."""
@@ -395,11 +397,12 @@ def _centre(X: Any, Y: Array, scale: Array, rows: int, omega: Array) -> Array:
 def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Array, int]:
     """Sums of z z' over rows z = sqrt(omega) (scale [X Y] - shift, 1), and how long they are."""
     n, q = X.shape[0], len(scale) + 1
-    rows = sums.GRAM_ROWS if q <= _FEW else tile_rows(q)
+    ours = q <= _FEW
+    rows = sums.GRAM_ROWS if ours else tile_rows(q)
 
     def of_piece(i: int, j: int) -> Array:
         rest = (Y[i:j], root[i:j], scale, shift)
-        if q > _FEW:
+        if not ours:
             G = product_of(tiles(X, Y, root, scale, shift, rows, i, j), q)
         elif is_sparse(X):
             G = sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest)
@@ -410,7 +413,7 @@ def _gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Ar
     cuts = pieces(n, q, q * q)
     longest = cuts[0][1]
     # Threads of BLAS would change the last digit.
-    with one_blas_thread(q) if len(cuts) == 1 and q > _FEW else nullcontext():
+    with one_blas_thread(q) if len(cuts) == 1 and not ours else nullcontext():
         G = summed(of_piece, operator.iadd, cuts)
     return G, min(rows, n) + longest // rows + len(cuts)
 
