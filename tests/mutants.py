@@ -114,7 +114,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, object]]:
 
 
 def mutants(text: str) -> Iterator[tuple[int, str, ast.Module]]:
-    """(line, what was changed, the changed tree) of everything but annotations and decorators.
+    """(line, what was changed, the changed tree) of all but annotations, decorators and `strict`.
 
     The tree is one and the same, changed until the next one is asked for.
     """
@@ -129,6 +129,10 @@ def mutants(text: str) -> Iterator[tuple[int, str, ast.Module]]:
         )
         if part is not None
         for inner in ast.walk(part)
+    } | {
+        id(node.value)  # a check of ours: the lists have the same length
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "strict"
     }
     seen: Counter[str] = Counter()
     for node, above in list(_places(tree)):

@@ -24,6 +24,11 @@ def test_each_change_is_told_in_one_line_that_names_it():
     assert not any("\n" in what for what in said)
 
 
+def test_annotations_decorators_and_strict_are_left_as_they_are():
+    text = "@dataclass(frozen=True)\nclass A:\n    x: Literal[1]\n\nz = zip(a, b, strict=True)\n"
+    assert not list(mutants(text))
+
+
 @pytest.mark.parametrize("name", HARMLESS)
 def test_harmless_changes_are_changes_of_the_source_and_have_a_reason(name):
     known = {what for _, what, _ in mutants((SOURCE / name).read_text(encoding="utf-8"))}

@@ -40,11 +40,12 @@ def centre(X: Any, Y: Array, scale: Array, rows: int, omega: Array) -> Array:
 def gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Array, int]:
     """Sums of z z' over rows z = sqrt(omega) (scale [X Y] - shift, 1), and how long they are."""
     n, q = X.shape[0], len(scale) + 1
-    rows = sums.GRAM_ROWS if q <= _FEW else tile_rows(q)
+    ours = q <= _FEW
+    rows = sums.GRAM_ROWS if ours else tile_rows(q)
 
     def of_piece(i: int, j: int) -> Array:
         rest = (Y[i:j], root[i:j], scale, shift)
-        if q > _FEW:
+        if not ours:
             G = product_of(tiles(X, Y, root, scale, shift, rows, i, j), q)
         elif is_sparse(X):
             G = sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest)
@@ -55,7 +56,7 @@ def gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Arr
     cuts = pieces(n, q, q * q)
     longest = cuts[0][1]
     # Threads of BLAS would change the last digit.
-    with one_blas_thread(q) if len(cuts) == 1 and q > _FEW else nullcontext():
+    with one_blas_thread(q) if len(cuts) == 1 and not ours else nullcontext():
         G = summed(of_piece, operator.iadd, cuts)
     return G, min(rows, n) + longest // rows + len(cuts)
 

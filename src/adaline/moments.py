@@ -187,23 +187,25 @@ class Moments:
     @property
     def scatter_xx(self) -> Array:
         """Sum of (x - mean)(x - mean)', (p, p)."""
-        return self._unscaled_scatter()[: self.p, : self.p]
+        return self._unscaled_scatter(slice(self.p), slice(self.p))
 
     @property
     def scatter_xy(self) -> Array:
         """Sum of (x - mean)(y - mean)', (p, k)."""
-        return self._unscaled_scatter()[: self.p, self.p :]
+        return self._unscaled_scatter(slice(self.p), slice(self.p, None))
 
     @property
     def scatter_yy(self) -> Array:
         """Sum of (y - mean)(y - mean)', (k, k)."""
-        return self._unscaled_scatter()[self.p :, self.p :]
+        return self._unscaled_scatter(slice(self.p, None), slice(self.p, None))
 
     def _unscaled_mean(self) -> Array:
         return np.asarray(np.ldexp(self.mean, self.exponent))
 
-    def _unscaled_scatter(self) -> Array:
-        return np.asarray(np.ldexp(self.scatter, self.exponent[:, None] + self.exponent))
+    def _unscaled_scatter(self, rows: slice, columns: slice) -> Array:
+        # A block alone: another one may be beyond float64 in the user's units.
+        exponent = self.exponent[rows, None] + self.exponent[columns]
+        return np.asarray(np.ldexp(self.scatter[rows, columns], exponent))
 
     def in_units(self, exponent: NDArray[np.int64]) -> Moments:
         """The same moments with components divided by 2**exponent instead."""

@@ -90,6 +90,16 @@ def test_forged_weights_do_not_hold():
     assert not replace(found, margin_is_maximum=True).check(X, y)
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_forged_margins_do_not_hold_in_any_unit(unit):
+    X, y = np.array(CASES["separable"][0]) * unit, CASES["separable"][1]
+    found = separability(X, y)
+    assert found.check(X, y)
+    for forged in (1.0 + 1e-9, 1.0 - 1e-9, -1.0, 0.0, 2.0):
+        assert not replace(found, margin=found.margin * forged).check(X, y)
+    assert replace(found, margin=found.margin * (1.0 + 1e-12)).check(X, y)
+
+
 def test_forged_multipliers_do_not_hold():
     X, y = CASES["overlapping"]
     found = separability(X, y)

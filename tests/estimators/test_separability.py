@@ -141,6 +141,32 @@ def test_float32_and_small_integers_are_taken_as_they_are(rng):
     assert separability(whole > 4, y).check((whole > 4).astype(float), y)
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [(5, 7), (-3, 4), (-3, -1), (10, 1010), (10, 1011), (-5, 2000), (2**62, 2**62 + 1)],
+)
+@pytest.mark.parametrize("kind", [np.int64, object])
+def test_labels_are_told_as_they_came(labels, kind):
+    low, high = labels
+    y = np.array([low, low, low, high], dtype=kind)
+    found = separability(AND[0], y)
+    assert found.labels == labels
+    assert found.check(AND[0], y)
+
+
+@pytest.mark.parametrize("kind", [np.longdouble, object, np.int64, np.uint64])
+def test_numbers_that_float64_holds_are_taken_and_others_are_refused(kind):
+    if kind is np.longdouble and np.finfo(kind).nmant <= 52:
+        pytest.skip("longdouble is float64 here")
+    X = np.array([[2**53], [2**53 + 2], [0], [1]], dtype=kind)
+    assert separability(X, [1, 1, 0, 0]).verdict == "separable"
+    if kind is not np.uint64:
+        assert separability(-X, [1, 1, 0, 0]).verdict == "separable"
+    X[0, 0] += 1
+    with pytest.raises(ValueError, match="float64 would round"):
+        separability(X, [1, 1, 0, 0])
+
+
 def test_input_is_never_changed(rng):
     X = sparse.csr_matrix(rng.integers(0, 2, (20, 3)).astype(float))
     before = X.copy()

@@ -67,8 +67,21 @@ def _validated(found: Any, make: Any, whole: bool) -> dict[str, Any]:
         _demand(isinstance(entry, list) and len(entry) == 3, "a pair of classes is not whole")
         parts[_label(entry[0]), _label(entry[1])] = make(**_validated(entry[2], make, whole=False))
     result["pairwise"] = parts
-    _demand(len(result["rows"]) == len(result["multipliers"]), "rows and multipliers do not match")
+    _demand_evidence(result)
     return result
+
+
+def _demand_evidence(found: dict[str, Any]) -> None:
+    """What every sentence about a verdict speaks of has to be there; whether it holds is open."""
+    weights, multipliers = found["weights"], found["multipliers"]
+    _demand(len(found["rows"]) == len(multipliers), "rows and multipliers do not match")
+    _demand(all(m > 0 for m in multipliers), "a multiplier is not positive")
+    shape = [found["n_features"] + found["fit_intercept"]] * (len(found["labels"]) - 1)
+    _demand(not weights or [len(w) for w in weights] == shape, "weights are not one a column")
+    if found["verdict"] == "separable":
+        _demand(bool(weights) and found["margin"] is not None, "weights or the margin are missing")
+    elif found["verdict"] != "undecided":
+        _demand(bool(multipliers), "multipliers are missing")
 
 
 def _demand(condition: bool, complaint: str) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 if TYPE_CHECKING:
     from adaline.certificates.separation.separation import Separability
@@ -100,29 +97,10 @@ def _sum(rows: Sequence[tuple[int, object]], multipliers: Sequence[int]) -> str:
         return f"{len(rows)} rows ({some}, ...), {signed}, sum to zero"
     total = sum(multipliers)
     short = all(m < 10**6 for m in multipliers)
-    weights = [str(m) if short else f"{over(m, total):.4g}" for m in multipliers]
+    weights = [str(m) if short else f"{m / total:.4g}" for m in multipliers]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     about = "" if short else "about "
     return (
         f"rows {listed}, each times its label's sign and the positive weights "
         f"{about}{', '.join(weights)}, sum to zero"
     )
-
-
-def over(a: int, b: int) -> float:
-    """a / b for whole numbers of any size."""
-    try:
-        return a / b
-    except OverflowError:
-        return math.inf if a > 0 else -math.inf
-
-
-def over_root(a: int, square: int) -> float:
-    """a / sqrt(square) for whole numbers of any size."""
-    if square == 0 or a == 0:
-        return float(a > 0) - float(a < 0)
-    shift = max(0, square.bit_length() // 2 - abs(a).bit_length() + 80)
-    root = math.isqrt((a * a << 2 * shift) // square)
-    excess = root.bit_length() - 64
-    size = float(np.ldexp(float(root >> excess if excess > 0 else root), max(excess, 0) - shift))
-    return size if a > 0 else -size

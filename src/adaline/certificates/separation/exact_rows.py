@@ -123,7 +123,8 @@ class ExactRows:
             if key not in squares:
                 pairs = zip(full[key[0]], full[key[1]], strict=True)
                 squares[key] = sum((a - b) ** 2 for a, b in list(pairs)[int(self.intercept) :])
-            least = min(least, _quotient(value, squares[key], e))
+            if squares[key]:
+                least = min(least, over_root(value, squares[key], e))
         return float(least)
 
 
@@ -147,15 +148,13 @@ def rounded(a: int, bits: int) -> float:
     return float(np.ldexp(float(a), -bits))
 
 
-def _quotient(a: int, square: int, e: int) -> float:
-    """a 2^e / sqrt(square)."""
-    if square == 0:
-        return np.inf
-    shift = max(0, square.bit_length() // 2 - abs(a).bit_length() + 80)
+def over_root(a: int, square: int, e: int = 0) -> float:
+    """a 2^e / sqrt(square) for whole numbers of any size, square > 0."""
+    shift = max(0, square.bit_length() // 2 - abs(a).bit_length() + 80)  # root has 79 bits or more
     root = math.isqrt((a * a << 2 * shift) // square)  # |a| 2^shift / sqrt(square), rounded down
     bits = root.bit_length()
     size = float(np.ldexp(rounded(root, bits), bits - shift + e))
-    return size if a > 0 else -size
+    return -size if a < 0 else size
 
 
 def _products(A: Array, q: Ints, W: Matrix) -> Matrix:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from adaline.certificates.separation import _json_text, _words, integer_claims
+from adaline.certificates.separation.exact_rows import over_root
 from adaline.certificates.separation.given import Given, Label, fingerprint, given
 from adaline.certificates.separation.signed_rows import SignedRows
 from adaline.results import Array
@@ -93,8 +94,8 @@ class Separability:
 
     def _floats(self) -> tuple[Array, Any]:
         s = int(self.fit_intercept)
-        square = max(sum(a * a for a in w[s:]) for w in self.weights)
-        W = np.array([[_words.over_root(a, square) for a in w] for w in self.weights])
+        square = max(sum(a * a for a in w[s:]) for w in self.weights) or 1  # forged: all zero
+        W = np.array([[over_root(a, square) for a in w] for w in self.weights])
         if len(self.labels) == 2:
             return W[0, s:], float(W[0, 0]) if s else 0.0
         W = np.concatenate([np.zeros((1, W.shape[1])), W])
