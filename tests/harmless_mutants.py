@@ -34,7 +34,7 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_largest_eigenvalue: top - before <= 1e-10 * top  ->  top + before <= 1e-10 * top": "only rounds that change nothing more: slower, and as right",
         "_largest_eigenvalue: beta <= 1e-14 * top  ->  beta < 1e-14 * top": "where both are zero, the first condition has ended the rounds",
     },
-    "moment_sums.py": {
+    "row_sums/moment_sums.py": {
         "module: _FEW = 64  ->  _FEW = 65": _SPEED,
         "module: _THIN = 80  ->  _THIN = 81": _SPEED,
         "module: _SPREAD = 0.001  ->  _SPREAD = 1.002": _SPEED,
