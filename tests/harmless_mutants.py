@@ -39,7 +39,7 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_largest_eigenvalue: top - before <= 1e-10 * top  ->  top + before <= 1e-10 * top": "only rounds that change nothing more: slower, and as right",
         "_largest_eigenvalue: beta <= 1e-14 * top  ->  beta < 1e-14 * top": "where both are zero, the first condition has ended the rounds",
     },
-    "moment_sums.py": {
+    "row_sums/moment_sums.py": {
         "scatter_of: scatter.diagonal().min(initial=0.0) < 0.0  ->  scatter.diagonal().min(initial=0.0) <= 0.0": "squares that are not negative stay as they are",
         "scatter_of: scatter.diagonal().min(initial=0.0) < 0.0  ->  scatter.diagonal().min(initial=0.0) < 1.0": "squares that are not negative stay as they are",
         "centre: slice(heaviest, heaviest + 1)  ->  slice(heaviest, heaviest + 2)": "`first_mean` is told to take one row",

@@ -40,7 +40,7 @@ SUBJECTS = {
         ["tests/test_schedules.py", "tests/procedures/test_sequential.py"],
     ),
     "moments": (
-        ["moments.py", "moment_sums.py"],
+        ["moments.py", "row_sums/moment_sums.py"],
         [
             "tests/test_moments.py",
             "tests/test_merged_moments.py",

@@ -38,7 +38,7 @@ LAYERS = [
     ["certificates"],
     ["losses"],
     ["objective", "moments", "class_moments", "triangle"],
-    ["class_tiles", "row_sums", "moment_sums"],
+    ["row_sums"],
     [
         "criteria",
         "schedules",

@@ -30,7 +30,7 @@ from adaline import (
     _threads,
 )
 from adaline._threads import one_blas_thread, over_cuts, over_pieces, pieces, summed, threads
-from adaline.class_tiles import class_pieces
+from adaline.row_sums.class_tiles import class_pieces
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adaline._threads import one_blas_thread
-from adaline.class_tiles import (
+from adaline.errors import refuse_beyond_memory
+from adaline.kernels.sums.classes import FLUSH
+from adaline.linalg import UNIT
+from adaline.parameters import ParameterError, blocks_of, count, named, words
+from adaline.results import Array
+from adaline.row_sums.class_tiles import (
     Codes,
     checked_codes,
     class_pieces,
@@ -27,11 +32,6 @@ from adaline.class_tiles import (
     in_float_range,
     units,
 )
-from adaline.errors import refuse_beyond_memory
-from adaline.kernels.sums.classes import FLUSH
-from adaline.linalg import UNIT
-from adaline.parameters import ParameterError, blocks_of, count, named, words
-from adaline.results import Array
 from adaline.tiles import FAINT, VAGUE, as_rows, check_finite, is_dask
 
 Covariance = Literal["shared", "full", "diagonal"]

@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from adaline.linalg import UNIT
 from adaline.mapreduce import Reduction
-from adaline.moment_sums import (
+from adaline.parameters import blocks_of, count, named
+from adaline.results import Array
+from adaline.row_sums.moment_sums import (
     centre,
     gram,
     gram_apart,
@@ -25,8 +27,6 @@ from adaline.moment_sums import (
     scatter_apart,
     scatter_of,
 )
-from adaline.parameters import blocks_of, count, named
-from adaline.results import Array
 from adaline.tiles import (
     FAINT,
     VAGUE,

@@ -23,7 +23,7 @@ from adaline.kernels.losses import losses
 from adaline.kernels.losses.links import ROWS
 from adaline.linalg import UNDERFLOW, UNIT
 from adaline.results import Array
-from adaline.row_sums import (
+from adaline.row_sums.objective_sums import (
     MANY,
     UNPACKED,
     added,

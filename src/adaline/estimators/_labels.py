@@ -14,7 +14,7 @@ from adaline.parameters import ParameterError, is_number, named, shown
 from adaline.results import Array
 
 if TYPE_CHECKING:
-    from adaline.class_tiles import Codes
+    from adaline.row_sums.class_tiles import Codes
 
 
 _PLAIN_KINDS = "iubfU"  # dtypes of which scikit-learn takes any vector, after 0.1 ms of looking

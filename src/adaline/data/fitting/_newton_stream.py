@@ -27,7 +27,7 @@ from adaline.errors import DataError, SeparableError
 from adaline.procedures.newton.few_passes import newton_in_passes
 from adaline.procedures.newton.pass_sums import Sums
 from adaline.results import Array, NewtonFit
-from adaline.row_sums import MANY
+from adaline.row_sums.objective_sums import MANY
 
 _NONE = np.empty(0)
 _WIDEST = 2 * MANY  # weights of all classes, beyond which a matrix of them is 128 MB a block

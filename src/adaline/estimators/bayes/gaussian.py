@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline import decisions
 from adaline.class_moments import COVARIANCE, ClassMoments, Covariance
-from adaline.class_tiles import Codes
 from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
@@ -24,6 +23,7 @@ from adaline.parameters import NONE, number, words
 from adaline.procedures.gaussian.gaussian import gaussians, over_blocks, troubles
 from adaline.procedures.gaussian.shrinkage import ledoit_wolf
 from adaline.results import Array, Certificate
+from adaline.row_sums.class_tiles import Codes
 
 
 class GaussianClassifier(Classifier):

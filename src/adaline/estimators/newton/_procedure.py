@@ -24,7 +24,7 @@ from adaline.procedures.inference.wald import affordable, information
 from adaline.procedures.newton.newton import newton, newton_auto, penalties_by_loss
 from adaline.procedures.steps import finished
 from adaline.results import Array, Fit, NewtonFit
-from adaline.row_sums import MANY
+from adaline.row_sums.objective_sums import MANY
 from adaline.tiles import check_finite, is_sparse
 
 _SMALL = 2**16  # numbers in X, too few for threads

@@ -14,7 +14,7 @@ from adaline.parameters import LEVEL, words
 from adaline.procedures.inference.profile import profile_intervals
 from adaline.procedures.inference.wald import information, wald_summary
 from adaline.results import Array, NewtonFit
-from adaline.row_sums import MANY
+from adaline.row_sums.objective_sums import MANY
 from adaline.summaries import Summary
 from adaline.tiles import as_rows
 

@@ -16,7 +16,7 @@ from adaline.procedures.firth.jeffreys import Point, jeffreys
 from adaline.procedures.newton.curvature import Pairs, corrected, remember, solver
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate, NewtonFit, Outcome
-from adaline.row_sums import MANY
+from adaline.row_sums.objective_sums import MANY
 
 MOST = 100  # parameters of more than two classes; each step costs n times their square
 

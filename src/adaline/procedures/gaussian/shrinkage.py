@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.class_moments import ClassMoments
-from adaline.class_tiles import Codes, class_tiles
 from adaline.results import Array
+from adaline.row_sums.class_tiles import Codes, class_tiles
 
 NOTHING = 2.0**-500  # a variance below this is none: columns are in units of about one
 

@@ -28,7 +28,7 @@ from adaline.objective import Objective
 from adaline.procedures.firth.jeffreys import jeffreys
 from adaline.procedures.newton.curvature import Pairs, corrected, depth, remember, root_of, solver
 from adaline.results import Array
-from adaline.row_sums import MANY
+from adaline.row_sums.objective_sums import MANY
 
 _FAR = 1e7  # standard errors beyond which a bound is called infinite
 _TRUST = 10.0  # standard errors that one of Newton's steps may go

@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri
 from adaline.objective import Objective
 from adaline.procedures.newton.curvature import EXACT, depth, full_hessian, is_one_matrix, root_of
 from adaline.results import Array
-from adaline.row_sums import MANY
+from adaline.row_sums.objective_sums import MANY
 
 if TYPE_CHECKING:
     from adaline.summaries import Summary

@@ -21,7 +21,7 @@ from adaline.procedures.newton.curvature import is_one_matrix
 from adaline.procedures.newton.descent import concluded, descend, is_noise
 from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit, Outcome
-from adaline.row_sums import FEW
+from adaline.row_sums.objective_sums import FEW
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
 _FEW_ROWS = 512  # rows whose n x n side costs less than about 30 passes over them

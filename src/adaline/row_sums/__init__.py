@@ -1,0 +1,1 @@
+"""Sums over rows, piece by piece: what objectives and moments are made of."""
