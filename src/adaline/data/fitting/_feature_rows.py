@@ -14,8 +14,8 @@ from adaline.data.fitting._passes import label_codes
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Source
 from adaline.errors import DataError
-from adaline.objective import MANY
 from adaline.results import Array
+from adaline.row_sums.objective_sums import MANY
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import numpy as np
 from adaline._threads import pieces, summed
 from adaline.kernels.sums import sums
 from adaline.linalg import symmetric
-from adaline.objective import FEW, Objective
+from adaline.objective import Objective
 from adaline.results import Array
+from adaline.row_sums.objective_sums import FEW
 from adaline.tiles import is_sparse
 
 _MANY = 2**27  # products of all pairs, beyond which a kernel of their own is worth compiling

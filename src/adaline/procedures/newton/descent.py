@@ -124,13 +124,26 @@ def is_noise(nu: float, size: float, weight: float) -> bool:
 
 def concluded(state: State, outcome: Outcome, passes: int = 0) -> NewtonFit:
     """The fit and its proof; passes are told where rows were read from a file."""
-    loss, theta, here = state.loss, state.theta, state.here
+    rest = _proof(state), state.rank, outcome, state.steps, passes
+    return fit_of(state.loss, state.theta, state.here.f, *rest)
+
+
+def fit_of(
+    loss: Objective,
+    theta: Array,
+    f: float,
+    certificate: Certificate,
+    rank: int,
+    outcome: Outcome,
+    steps: int,
+    passes: int,
+) -> NewtonFit:
+    """The fit, its weights in the units of X, and why steps ended."""
     W, b = loss.original(theta)
     why = loss.loss.endless if outcome == "quasi" else _SAID[outcome]
     read = f", {passes} passes over the rows" if passes else ""
-    stopped = f"{why} ({state.steps} steps{read})."
-    rest = _proof(state), theta, outcome, state.steps, here.f, state.rank
-    return NewtonFit(W, b, stopped, *rest)
+    stopped = f"{why} ({steps} steps{read})."
+    return NewtonFit(W, b, stopped, certificate, theta, outcome, steps, f, rank)
 
 
 def _proof(state: State) -> Certificate:

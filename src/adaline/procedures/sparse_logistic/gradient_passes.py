@@ -17,7 +17,7 @@ import numpy as np
 
 from adaline.certificates.strong_convexity import RowSizes, certificate_of, gap_of, relative
 from adaline.objective import Objective
-from adaline.procedures.newton.stopping import concluded, lowers
+from adaline.procedures.newton.descent import fit_of, lowers
 from adaline.procedures.sparse_logistic.gradient_sums import ClassSums, GradientSums
 from adaline.results import Array, NewtonFit, Outcome
 
@@ -117,7 +117,7 @@ def minimum_in_passes(
         if outcome is not None:
             certificate = certificate_of(found, here.f, tol, here.passes)
             rest = certificate, here.theta.size, outcome, here.made, here.passes
-            return concluded(units, here.theta, here.f, *rest)
+            return fit_of(units, here.theta, here.f, *rest)
         here = _after(here, sums(here.theta + here.size * here.step), units)
         keep(here)
 
