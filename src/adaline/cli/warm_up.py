@@ -69,7 +69,8 @@ _WORK = [
     *(("sparse", *call) for call in _FITS),
     *(("complex", *call) for call in _FILTERS[:4]),
     *(("single", *call) for call in _FITS[:6]),
-    ("small", adaline.separability, None, "X far"),  # sums of little and of much work differ
+    ("small", adaline.separability, None, "X far"),  # little work has kernels of its own
+    ("small", adaline.LogisticRegression, (), "X k"),
     ("32 columns", adaline.max_margin, None, "X far"),
     *(("wide", *call) for call in _LARGE),
     ("many classes", adaline.LogisticRegression, (), "X k"),

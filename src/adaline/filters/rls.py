@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adaline._jit.little import for_work
 from adaline.filters._base import Filter
 from adaline.filters._missing import Frozen
 from adaline.filters._settings import Setting, positive, positive_or_auto, shown
@@ -105,17 +106,16 @@ class RLS(Filter):
         assert self._dtype is not None
         assert self._channels is not None
         double = np.result_type(self._dtype, np.float64)
-        self._m = m = layout.padded(self._channels * self.taps)
+        self._m = m = for_work(layout.padded, 1)(self._channels * self.taps)
         self._written = np.zeros(
             m * m + 5 * m + self._channels * (self.taps + places.EXTRA), double
         )
-        panels = layout.panels(m)
+        panels = for_work(layout.panels, 1)(m)
         self._P = aligned(2 * panels * m * layout.APART, double)
         self._V = aligned(2 * panels * layout.PANEL, double)
-        # The kernel also takes real P and V; for complex signals these are empty and not used.
-        self._A, self._B = self._P, self._V
-        if double.kind == "c":
-            self._A = self._B = np.empty(0)
+        # The kernel also takes real P and V; for complex signals they are None.
+        real = double.kind == "f"
+        self._real: tuple[Any, Any] = (self._P, self._V) if real else (None, None)
         self._ahead = self._behind = False
         self._head = np.zeros(2 * places.HEAD, double)
         self._head[places.FORGETTING] = self.forgetting
@@ -174,7 +174,7 @@ class RLS(Filter):
     def _by_inverse(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
         """A block by the recursion of P, four samples a pass."""
         self._catch_up()
-        room = self._written, self._head, self._P, self._V, self._A, self._B
+        room = self._written, self._head, self._P, self._V, *self._real
         found: int = rls_block(x, d, frozen, *room, out, self.taps, self._channels, rows)
         self._ahead = True
         return found

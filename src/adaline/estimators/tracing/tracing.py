@@ -218,7 +218,7 @@ class _Samples:
 
     def __init__(self) -> None:
         self.steps: list[tuple[int, int, bool]] = []  # pass, sample, and whether it was corrected
-        self.batches: list[tuple[Array, ...]] = []  # the columns of a pass in batch mode
+        self.batches: list[tuple[NDArray[Any], ...]] = []  # the columns of a pass in batch mode
         self.kept: list[tuple[Array, Array]] = []
         self.begun, self.made = False, 0
 
@@ -257,7 +257,7 @@ class _Samples:
         n = len(V)
         whole = (before, here.change, after, *here.state.kept())
         repeated = (np.repeat(np.asarray(one)[None], n, axis=0) for one in whole)
-        self.batches.append((np.full(n, k), np.arange(n), S.any(axis=1), V, *repeated))
+        self.batches.append((np.full(n, k), np.arange(n), np.any(S, axis=1), V, *repeated))
         self._note_weights(after)
 
     def _columns(self) -> tuple[Any, ...]:
@@ -269,10 +269,10 @@ class _Samples:
         rows = self.X[i]
         rows = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
         v = np.einsum("mp,mkp->mk", rows, before[..., :-1]) + before[..., -1]
-        kept = (after[..., :-1], after[..., -1])
+        W, b = after[..., :-1], after[..., -1]
         if self.averages:
-            kept = tuple(np.array(column) for column in zip(*self.kept, strict=True))
-        return k, i, updated, v, before, after - before, after, *kept
+            W, b = (np.array(column) for column in zip(*self.kept, strict=True))
+        return k, i, updated, v, before, after - before, after, W, b
 
     def result(self, model: Any) -> Trace:
         """All that was noted, as arrays."""

@@ -266,7 +266,7 @@ def _copied(P, head, m, changes, back):
 def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
     """A block through the filter kept in P, V and head: x[n C + c], or rows x[n m + k].
 
-    A and B are P and V where they are real, or else empty. The last samples are at the end of
+    A and B are P and V where they are real, or else None. The last samples are at the end of
     store. A sample that is too loud for P is answered like a bad one: the memory is as before.
     """
     n, real, m, i, until = d.shape[0], channels * taps, padded(channels * taps), 0, 4

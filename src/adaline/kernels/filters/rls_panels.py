@@ -167,9 +167,12 @@ def zeroed(V, m, first, until):
 
 @inlined
 def over_half(P, V, A, B, m):
-    """The pass; A and B are P and V where they are real, or else empty."""
+    """The pass; A and B are P and V where they are real, or else None.
+
+    The compiler leaves out what None does not need: a tenth of the time to compile.
+    """
     zeroed(V, m, PI, PANEL)
-    if V.itemsize > 8:
+    if A is None:
         _complex(P, V, m)
         return
     for p in range(panels(m)):

@@ -1,6 +1,6 @@
 """Losses of one output, block by block: value, slope and curvature of each row, by a code.
 
-A new loss is a function like `_logistic` and a code in `link`.
+A new loss is a function like `_logistic`, a code, and a branch in `link`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
 def known(code):
-    """What a kernel is given for a code, so that the commonest loss is soon compiled."""
+    """What a kernel is given for a code, so that it is compiled for one loss alone."""
     return None if code == LOGISTIC else code
 
 
@@ -105,10 +105,8 @@ def link(code, v, target, omega, start, stop, r, root, work):
     """Slopes r = omega dloss/dv of a block, and sqrt(omega d2loss/dv2) into root if it has room.
 
     Returns the loss, and the smallest lead of a row's own class: -inf where there are no classes.
-    A code of None is the logistic loss too: the compiler knows it, and leaves out all others.
+    A code of None is the logistic loss: the compiler knows it, and leaves out the other.
     """
     if code is None:
         return _logistic(v, target, omega, start, stop, r, root, work)
-    if code == POISSON:
-        return _poisson(v, target, omega, start, stop, r, root, work)
-    return _logistic(v, target, omega, start, stop, r, root, work)
+    return _poisson(v, target, omega, start, stop, r, root, work)

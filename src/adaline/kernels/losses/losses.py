@@ -12,6 +12,7 @@ from adaline._jit import kernel, sums_kernel
 from adaline.kernels.losses.links import ROWS, exponentials, known, link
 
 FEW_NUMBERS = 2**13  # of a table so small that numpy looks through it
+SMALL_PRODUCT = 2**16  # multiplications: BLAS makes it with one thread, for the same bits
 CLASS_ROWS = 256  # rows of a block of K classes, whose products BLAS makes
 _LONG = 8  # rows of thousands of numbers, whose second product still finds them in the cache
 
@@ -272,12 +273,24 @@ def softmax(V, codes, omega, R, probability):
     return loss, least
 
 
-@kernel
 def classes_dense(X, codes, omega, W, b, probability):
     """Loss of rows with values X W + b, W (p, K); see `softmax` for probability.
 
     Returns the loss, the sums of R' X (K, p) and of R (K,), and the least lead.
     """
+    if X.shape[0] > CLASS_ROWS or X.size * len(b) > SMALL_PRODUCT:
+        return _classes_dense(X, codes, omega, W, b, probability)
+    # One block: numpy makes its products, which would take a second to compile.
+    V = X @ W
+    V += b
+    R = np.empty(V.shape)
+    loss, least = softmax(V, codes, omega, R, probability)
+    return loss, R.T @ X, R.sum(axis=0), least
+
+
+@kernel
+def _classes_dense(X, codes, omega, W, b, probability):
+    """`classes_dense` for many rows, in blocks."""
     n, (p, K) = X.shape[0], W.shape
     G, part_G, total = np.zeros((K, p)), np.empty((K, p)), np.zeros(K)
     V, R, loss, least = np.empty((CLASS_ROWS, K)), np.empty((CLASS_ROWS, K)), 0.0, np.inf
