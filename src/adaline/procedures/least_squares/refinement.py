@@ -27,7 +27,12 @@ from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import gradients, minus_product
 from adaline.procedures.least_squares.normal_equations import Normal
-from adaline.procedures.least_squares.product_sums import ADDITIONS, ProductSums, product_sums
+from adaline.procedures.least_squares.product_sums import (
+    ADDITIONS,
+    MANY,
+    ProductSums,
+    product_sums,
+)
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
@@ -95,8 +100,9 @@ def _corrected(normal: Normal, rows: Rows, by_sums: bool) -> _Found:
     floor, unknown = floors(normal, lengths), np.full(theta.shape, np.inf)
     found = _Found(theta, np.zeros(theta.shape), unknown, floor, np.zeros(k))
     on = np.arange(k)
-    every = np.append(raw_lengths(normal), lengths)
-    sums = product_sums(normal, rows, every) if by_sums else None
+    sums = None
+    if by_sums and k > MANY:
+        sums = product_sums(normal, rows, np.append(raw_lengths(normal), lengths))
     least, stalls = np.full(k, np.inf), np.zeros(k, dtype=np.int64)
     while len(on) and found.passes < _MAX_CORRECTIONS:
         found.passes += 1
