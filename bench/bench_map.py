@@ -5,7 +5,9 @@
 A cell is a learner and a shape. Of the peer's settings those count whose gradient (beside
 LIBLINEAR, whose gap) is as small as `WORST` asks; the fastest of them is taken, and ours and it run
 in turns: one thread, CPU time, medians of warm calls. A cell that takes longer than the limit is
-stopped. Losses come first.
+stopped. Losses come first. Where we lose, or its gradient is far coarser than ours, the line below
+says what the peer's answer is worth: how many digits of its largest coefficients agree with ours,
+which are proven, and the ratio to its fastest setting whose gradient is as small as rounding lets.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from sklearn import linear_model as peers
 import adaline
 
 WORST = {"squared": 1e-8, "logistic": 1e-5, "gap": 1e-8, "nothing": 0.0}  # quality, at most
+EXACT = 1e-13  # a gradient that only rounding is left of
 AUTO = np.logspace(-3, 4, 20)
 WIDE, CSR = ("200x2000", "1000x5000"), ("csr 2000x5000", "csr 5000x20000", "csr 50000x100000")
 DENSE = ("100x5", "1000x20", "10000x50", "20000x300", "float32 20000x50", *WIDE)
@@ -239,7 +242,30 @@ def cell(name: str, shape: str, repeats: int, answers: Any) -> None:
         first = cpu(lambda: ours.fit(X, y))
         answers.put(("first", first, learner.gradient(X, y, ours)))
         few = repeats if first < 2 else 1
-        answers.put(("done", *in_turns(lambda: ours.fit(X, y), lambda: peer.fit(X, y), few)))
+        ours_s, peer_s = in_turns(lambda: ours.fit(X, y), lambda: peer.fit(X, y), few)
+        if learner.gradient is squared:
+            answers.put(("digits", digits(ours, peer, X), proven(ours)))
+        exact = {s: f for s, f in good.items() if f[1] <= EXACT}
+        if ours_s > peer_s and found[best][1] > EXACT and exact:
+            surer = min(exact, key=lambda s: exact[s][0])
+            twin = learner.peers[surer]()
+            pair = in_turns(lambda: ours.fit(X, y), lambda: twin.fit(X, y), few)
+            answers.put(("surer", surer, exact[surer][1], pair[1] / pair[0]))
+        answers.put(("done", ours_s, peer_s))
+
+
+def digits(ours: Any, peer: Any, X: Any) -> float:
+    """Digits of the peer's coefficients that agree with ours, relative to each target's largest."""
+    if not np.array_equal(getattr(ours, "alpha_", 1.0), getattr(peer, "alpha_", 1.0)):
+        return float("nan")  # another penalty was chosen
+    V, W = (np.atleast_2d(m.coef_).astype(np.float64) for m in (ours, peer))
+    apart = np.abs(V - W).max(axis=1) / np.abs(V).max(axis=1)
+    return float(-np.log10(max(apart.max(), np.finfo(X.dtype).eps / 2)))
+
+
+def proven(ours: Any) -> float:
+    """Digits that the fit proves of its own coefficients; NaN where it proves none."""
+    return float(ours.fit_.certificate.evidence.get("digits", float("nan")))
 
 
 def predictions(repeats: int, answers: Any) -> None:
@@ -288,6 +314,10 @@ def measured(name: str, shape: str, options: argparse.Namespace) -> list[Any]:
     what = "gap" if LEARNERS[name].gradient is gap else "gradient"
     remark = f"{what}: peer {gradient:.0e}, "
     remark += f"ours {told['first'][1]:.0e}" if "first" in told else "ours not within the limit"
+    if np.isfinite(told.get("digits", (np.nan, np.nan))).all():
+        remark += "; digits: peer {:.1f}, ours {:.1f}, proven".format(*told["digits"])
+    if "surer" in told:
+        remark += "; {} has gradient {:.0e}: {:.2f}x".format(*told["surer"])
     times = told.get("done", (told["first"][0] if "first" in told else options.limit, seconds))
     return [(f"{name} {shape}", best, *times, remark)]
 

@@ -372,6 +372,8 @@ class Ridge(ClosedFormRegressor):
 
 def _penalties(alpha: Any, name: str) -> Array:
     """Numbers >= 0, or an error in a sentence."""
+    if type(alpha) is float and 0.0 <= alpha < np.inf:  # as nearly always
+        return np.array(alpha)
     alphas = numbers(
         name, alpha, "numbers (a finite number >= 0, one for each target) or the name of a rule"
     )

@@ -28,7 +28,12 @@ from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import gradients, minus_product
 from adaline.procedures.least_squares.normal_equations import Normal
-from adaline.procedures.least_squares.product_sums import ADDITIONS, ProductSums, product_sums
+from adaline.procedures.least_squares.product_sums import (
+    ADDITIONS,
+    MANY,
+    ProductSums,
+    product_sums,
+)
 from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
@@ -65,8 +70,10 @@ def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
         return *gradients(rows, on, scale[:p], scale[p:][on], theta, low), additions
 
     said = "solved in closed form, then corrected {} times in double-double."
-    lengths = np.append(_raw_lengths(normal), _target_lengths(normal))
-    first = product_sums(normal, rows, lengths) if by_sums else None
+    first = None
+    if by_sums and normal.m.targets > MANY:
+        lengths = np.append(_raw_lengths(normal), _target_lengths(normal))
+        first = product_sums(normal, rows, lengths)
     root = covariance_root(normal, rows)
     return refine_by(normal, sums, _MAX_CORRECTIONS, said, root, first)
 

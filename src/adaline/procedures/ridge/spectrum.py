@@ -50,10 +50,16 @@ class Centred:
             return np.asarray(self.X.T @ C)
         return np.asarray(self.X.T @ C - np.multiply.outer(self.mean, self.root @ C))
 
-    def gram(self) -> Array:
-        """A A'."""
+    def squares(self) -> float:
+        """The sum of squares of all numbers of dense rows."""
+        flat = self.X.ravel()
+        return float(flat @ flat)
+
+    def gram(self, dtype: Any = np.float64) -> Array:
+        """A A', of dense rows rounded to dtype."""
         if not is_sparse(self.X):
-            return np.asarray(self.X @ self.X.T)
+            X = self.X.astype(dtype, copy=False)
+            return np.asarray(X @ X.T)
         K, side = (self.X @ self.X.T).toarray(), np.outer(self.X @ self.mean, self.root)
         return np.asarray(
             K - side - side.T + self.mean @ self.mean * np.outer(self.root, self.root)

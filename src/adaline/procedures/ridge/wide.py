@@ -17,6 +17,7 @@ from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
 _ROOM = 2**22  # numbers of the weights that are corrected together
+_ENOUGH = 2.0**-60  # of the largest weight: less than float64 could show
 _SMALL = 1e-150  # lengths below this may be lost, as their squares are
 
 
@@ -87,7 +88,9 @@ def _wide_targets(
         high, carry = double_double.two_sum(high, step)
         high, tail = double_double.two_sum(high, tail + carry)
         theta[:, on], low[:, on] = high, tail
-        on = on[np.abs(step).max(axis=0) > 2.0**-60 * np.abs(high).max(axis=0)]
+        moved = np.abs(step).max(axis=0) > _ENOUGH * np.abs(high).max(axis=0)
+        unsure = ~(bound[on] <= _ENOUGH * np.abs(high[:p]).max(axis=0))
+        on = on[moved & unsure]
         if not len(on):
             break
     return theta, low, bound, np.maximum(squares, 0.0)
