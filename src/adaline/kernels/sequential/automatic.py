@@ -29,7 +29,6 @@ from adaline.kernels.sequential.neurons import (
     slope_and_loss,
     target,
 )
-from adaline.kernels.sequential.sequential import look_ahead
 
 # In samples a feature: when the rate has halved, and from when on weights are averaged. Before,
 # the weights still have a way to go, and an average would lag behind.
@@ -88,8 +87,6 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
         weight = omega[i] if omega.shape[0] > 0 else 1.0
         if weight == 0.0:
             continue
-        if indices is not None:
-            look_ahead(data, indices, indptr, order, m)
         n = head[SEEN]
         unsure = np.inf if _is_measured(n) else 0.0
         z = v = 0.0
