@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from _bench import head, note, row, threads
+from bench_sequential import text as words
 from bench_text import text
 from sklearn import discriminant_analysis as bayes
 from sklearn import linear_model as peers
@@ -269,20 +270,58 @@ def proven(ours: Any) -> float:
 
 
 def predictions(repeats: int, answers: Any) -> None:
-    """One row, and 20,000, of 50 columns."""
+    """One row, and 20,000, of 50 columns; these in float32, too."""
     warnings.simplefilter("ignore")
     X, t = data("20000x50", classes=True)
+    lda = partial(bayes.LinearDiscriminantAnalysis, solver="lsqr")
     with threads(1):
         for ours, peer, method in (
             (adaline.LeastSquares(), peers.LinearRegression(), "predict"),
             (adaline.LogisticRegression(1.0), peers.LogisticRegression(), "predict_proba"),
+            (adaline.GaussianClassifier(), lda(), "predict_proba"),
         ):
             ours.fit(X, t), peer.fit(X, t)
-            for n in (1, len(X)):
-                Z = X[:n]
+            for kind, Z in (("1 row", X[:1]), ("20000 rows", X), ("float32", X.astype("f4"))):
                 pair = (partial(getattr(m, method), Z) for m in (ours, peer))
-                name = f"{type(ours).__name__}.{method}, {n} rows"
-                answers.put(("row", name, type(peer).__name__, *in_turns(*pair, repeats)))
+                name = f"{type(ours).__name__}.{method}, {kind}"
+                answers.put(("row", name, type(peer).__name__, *in_turns(*pair, repeats), ""))
+    answers.put(("done",))
+
+
+def on_line(repeats: int, answers: Any) -> None:
+    """Learners that see one row at a time, on text of 100,000 words, and their test accuracy."""
+    warnings.simplefilter("ignore")
+    X, y = words(200_000)
+    half = X.shape[0] // 2
+    train, test = (X[:half], y[:half]), (X[half:], y[half:])
+    both = {"max_iter": 2, "shuffle": True}
+    once = {"loss": "log_loss", "max_iter": 1, "tol": None}
+    labels = partial(adaline.LogisticRegression.partial_fit, classes=[0, 1])
+    cases = (
+        (
+            "Perceptron csr 100000x100000, 2 passes, shuffled",
+            lambda seed, *rows: adaline.Perceptron(**both, random_state=seed).fit(*rows),
+            lambda seed, *rows: peers.Perceptron(**both, tol=None, random_state=seed).fit(*rows),
+        ),
+        (
+            "LogisticRegression.partial_fit csr 100000x100000, in order",
+            lambda seed, *rows: labels(adaline.LogisticRegression(), *rows),
+            lambda seed, *rows: peers.SGDClassifier(**once, shuffle=False).fit(*rows),
+        ),
+        (
+            "LogisticRegression.partial_fit csr 100000x100000",
+            lambda seed, *rows: labels(adaline.LogisticRegression(), *rows),
+            lambda seed, *rows: peers.SGDClassifier(loss="log_loss", random_state=seed).partial_fit(
+                *rows, classes=[0, 1]
+            ),
+        ),
+    )
+    with threads(1):
+        for name, ours, peer in cases:
+            right = [np.mean([f(k, *train).score(*test) for k in range(3)]) for f in (peer, ours)]
+            remark = f"test accuracy: peer {right[0]:.3f}, ours {right[1]:.3f}"
+            times = in_turns(partial(ours, 0, *train), partial(peer, 0, *train), repeats)
+            answers.put(("row", name, type(peer(0, *train)).__name__, *times, remark))
     answers.put(("done",))
 
 
@@ -326,7 +365,12 @@ def main() -> int:
     """The map, losses first."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="without the largest shapes")
-    parser.add_argument("--only", nargs="*", default=[], help="cells whose name holds all of these")
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        default=[],
+        help="cells whose name holds all of these; predict, on-line",
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--limit", type=float, default=40.0, help="seconds a cell may take")
     options = parser.parse_args()
@@ -336,9 +380,10 @@ def main() -> int:
             wanted = all(part.lower() in f"{name} {shape}".lower() for part in options.only)
             if wanted and not (options.quick and shape in LARGEST):
                 found += measured(name, shape, options)
-    if not options.only or "predict" in options.only:
-        told = limited(predictions, options.limit, options.repeats)
-        found += [(*t[1:], "") for t in told if t[0] == "row"]
+    for name, work in (("predict", predictions), ("on-line", on_line)):
+        if not options.only or name in options.only:
+            told = limited(work, 3 * options.limit, options.repeats)
+            found += [t[1:] for t in told if t[0] == "row"]
     head()
     met = []
     for work, peer, ours_s, peer_s, remark in sorted(found, key=lambda f: f[3] / f[2]):

@@ -95,3 +95,38 @@ def test_an_extra_is_what_it_brings(tmp_path):
     assert needed(page) <= installed(page)
     page.write_text("```console\n$ adaline fit a.csv --report b.html\n```\npip install '.[cli]'\n")
     assert needed(page) - installed(page) == {"jinja2"}
+
+
+def messages() -> list[tuple[str, str, str]]:
+    """(file, extra, what is needed) of every message that names an extra by `MissingExtra.of`."""
+    found = []
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func).endswith("MissingExtra.of")
+                and isinstance(node.args[0], ast.Constant)
+                and isinstance(node.args[2], ast.Constant)
+            ):
+                found.append((path.name, node.args[0].value, node.args[2].value))
+    return found
+
+
+def test_an_extra_that_a_message_names_brings_what_is_missing():
+    assert len(messages()) > 8
+    for file, extra, needs in messages():
+        wanted = {IMPORTED_AS.get(name, name) for name in needs.split(" or ")}
+        # Dask brings fsspec, and its distributed.
+        assert wanted & (brought_by(extra) | {"fsspec"}), (
+            f"{file}: [{extra}] does not bring {needs}"
+        )
+
+
+def test_files_need_one_of_polars_and_pyarrow():
+    assert brought_by("io") >= {"polars"}
+    assert "pyarrow" not in brought_by("io")
+    assert brought_by("arrow") == {"pyarrow"}
+    others = set(PROJECT["optional-dependencies"]) - {"all", "dev", "export"}
+    assert not any("onnx" in brought_by(extra) for extra in others)
+    every = set().union(*(brought_by(e) for e in others - {"bench", "docs"})) | brought_by("export")
+    assert brought_by("all") == every

@@ -244,7 +244,7 @@ def test_zst_without_a_reader_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra) as told:
         blocks(path)
-    assert MissingExtra.how_to_install("io") in str(told.value)
+    assert MissingExtra.how_to_install("arrow") in str(told.value)
 
 
 def test_long_files_in_other_encodings_are_read_in_blocks(tmp_path):

@@ -250,6 +250,27 @@ def _scaled_compiled(typing_context, x, power):  # type: ignore[no-untyped-def]
     return types.float64(types.float64, types.float64), code
 
 
+def _prefetch_nothing(array: Any, i: int) -> None:
+    """Without a compiler there is nothing to be gained."""
+
+
+@intrinsic
+def _prefetch_compiled(typing_context, array, i):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        # To be read; often, so that it is brought next to the processor; data, not code.
+        builder.call(fetch, [place, *(ir.Constant(number, k) for k in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, i), code
+
+
 # x times two to the number in the lowest bits of a float64: its exponent, by adding integers.
 scaled = _scaled_exactly if numba.config.DISABLE_JIT else _scaled_compiled
 fma = _fma_exactly if numba.config.DISABLE_JIT else _fma_compiled
+# Begin to fetch array[i] from memory, which takes a hundred times as long as to add it.
+prefetch = _prefetch_nothing if numba.config.DISABLE_JIT else _prefetch_compiled

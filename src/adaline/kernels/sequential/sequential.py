@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import kernel, sums_kernel
+from adaline._jit import inlined, kernel, prefetch, sums_kernel
 from adaline.kernels.sequential.neurons import (
     ABSOLUTE,
     AVERAGE,
@@ -104,6 +104,18 @@ def _add(dense, data, indices, lo, hi, d, theta, k):
         _add_dense(data, lo, d, theta, k)
     else:
         _add_sparse(data, indices, lo, hi, d, theta, k)
+
+
+@inlined
+def look_ahead(data, indices, indptr, order, m):
+    """Begin to fetch the CSR row after the mth, where the order is random: no processor guesses it.
+
+    Without an order, or at its end, nothing is done.
+    """
+    if m + 1 < order.shape[0]:
+        first = U(indptr[order[m + 1]])
+        prefetch(data, first)
+        prefetch(indices, first)
 
 
 @kernel
@@ -209,6 +221,7 @@ def _perceptron_sparse(data, indices, indptr, order, Y, omega, head, theta):
     average, bias, W, SUM = head[KEEP] == AVERAGE, head[INTERCEPT], U(0), U(1)
     for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
+        look_ahead(data, indices, indptr, order, m)
         lo, hi = U(indptr[i]), U(indptr[i + 1])
         v, t = theta[0, p], 1.0 if Y[i, 0] == 1.0 else -1.0
         for q in range(lo, hi):

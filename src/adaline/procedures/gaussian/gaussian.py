@@ -30,7 +30,7 @@ from adaline.tiles import is_sparse, tile_rows, tiles
 _WIDE = 4096  # more features than this, and sparse rows are not unpacked to measure distances
 _BUFFER = 2**21  # numbers in the largest block of rows: 16 MB
 _LOST = 1e-12  # of the log odds: what an offset may cost that is not taken from the rows first
-_PLAIN = 8192  # rows whose scores stay in the cache
+_PLAIN = 4096  # rows whose scores stay in the cache
 _SMALL = 2**13  # numbers in rows, and in a matrix: too few for threads of BLAS, which change bits
 
 
@@ -127,7 +127,7 @@ def _plain(g: Gaussians, X: Any, scale: Array) -> tuple[Array, Array] | None:
 
     Of two classes the scores are 0 and V x + c. None where rows have to be centred first.
     """
-    if not len(g.W) or is_sparse(X) or X.dtype != np.float64:
+    if not len(g.W) or is_sparse(X):
         return None
     W, b = g.W, g.b
     if len(W) == 2 and np.isfinite(b).all():
@@ -155,6 +155,7 @@ def _over_plain(
         return [of_block(X[k : min(k + _PLAIN, j)]) for k in range(i, j, _PLAIN)]
 
     def of_block(x: Array) -> NDArray[Any]:
+        x = x.astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # rows that `check` refuses
             if len(V) > 1:
                 scores = x @ V.T + c

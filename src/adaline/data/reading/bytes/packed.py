@@ -118,7 +118,7 @@ def _zstd(path: str) -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingExtra.of("io", f"{path}: reading .zst files", "pyarrow") from None
+        raise MissingExtra.of("arrow", f"{path}: reading .zst files", "pyarrow") from None
     return pa.CompressedInputStream(open_binary(path) if is_url(path) else pa.OSFile(path), "zstd")
 
 

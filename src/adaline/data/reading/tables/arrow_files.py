@@ -38,7 +38,7 @@ class ArrowSource(Source):
         self.name, self.kind, self.engine = existing(path), kind, engine(f"{kind} files")
         if is_url(path):
             if not has("pyarrow"):
-                raise MissingExtra.of("io", f"{path}: reading {kind} files from URLs", "pyarrow")
+                raise MissingExtra.of("arrow", f"{path}: reading {kind} files from URLs", "pyarrow")
             self.engine = "pyarrow"
         advice = "it may be cut short or of another format"
         with reading(f"{path}: this is no whole {kind} file", advice):
