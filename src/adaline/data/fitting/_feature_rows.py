@@ -49,12 +49,17 @@ class FeatureRows:
         return (X, *label_codes(y, self.target))
 
 
-def feature_rows(source: Source, target: str) -> FeatureRows | None:
-    """Rows of a source of numbered columns, where they are too many for an encoding."""
+def feature_rows(source: Source, target: str, encoding: Encoding | None) -> FeatureRows | None:
+    """Rows of a source of numbered columns, where they are too many for an encoding.
+
+    An encoding that takes every column as the number that it is, has nothing to say.
+    """
     names = source.names
     if not isinstance(names, FeatureNames) or names.size <= MANY or target != names[0]:
         return None
-    return FeatureRows(names.features(), target, source.name)
+    rows = FeatureRows(names.features(), target, source.name)
+    says_more = encoding is not None and encoding.inputs != plain_encoding(rows).inputs
+    return None if says_more or (encoding is not None and (encoding.terms or encoding.na)) else rows
 
 
 def plain_encoding(rows: FeatureRows) -> Encoding:

@@ -162,10 +162,10 @@ def fit(
     place_of(target, source.names, source.name, "target column")
     if exposure is not None:
         _check_exposure(exposure, source, target, encoding, columns, estimator)
-    plain = way == "newton" and estimator._learns == "classes" and encoding is columns is None
-    wide = feature_rows(source, target) if plain and not any(reading) else None
+    plain = way == "newton" and estimator._learns == "classes" and columns is None
+    wide = feature_rows(source, target, encoding) if plain and not any(reading) else None
     if wide is not None:
-        encoding = plain_encoding(wide)
+        encoding = encoding or plain_encoding(wide)
     elif encoding is None:
         beside = None if exposure is None else [exposure]
         options = {"missing": missing, "read": read, "na": na, "use": use, "ignore": beside}

@@ -212,10 +212,12 @@ class LibsvmSource(Source):
 
 def _plain(data: bytes) -> Parsed | None:
     """Text without comments and odd numbers, byte by byte; None for any other."""
-    text, entries = np.frombuffer(data, dtype=np.uint8), data.count(b":")
-    rows = data.count(b"\n") + 1
+    data = data if data.endswith(b"\n") else data + b"\n"
+    text = np.frombuffer(data, dtype=np.uint8)
+    # bytes.count takes ten times as long where there are many.
+    rows, entries = int(np.count_nonzero(text == 10)), int(np.count_nonzero(text == 58))
     labels, counts = np.empty(rows), np.empty(rows, dtype=np.int64)
-    indices, values = np.empty(entries, dtype=np.int64), np.empty(entries)
+    indices, values = np.empty(entries, dtype=np.int32), np.empty(entries)
     n = kernels.parse(text, kernels.POWERS, labels, indices, values, counts)
     if n < 0:
         return None
