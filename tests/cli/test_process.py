@@ -65,6 +65,7 @@ def test_an_ascii_terminal_gets_question_marks_and_no_traceback(rents):
     assert found.returncode == 0, found.stderr
 
 
+@pytest.mark.slow  # starts several processes
 def test_a_pipe_that_nobody_reads_is_left_quietly(pumps, tmp_path):
     assert run("fit", pumps, "-t", "failed", "-o", tmp_path / "m.adaline").returncode == 0
     many = tmp_path / "many.csv"
@@ -84,6 +85,7 @@ def test_a_pipe_that_nobody_reads_is_left_quietly(pumps, tmp_path):
     assert process.wait() == 141
 
 
+@pytest.mark.slow  # starts several processes
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_says_where_the_checkpoint_is_and_the_same_command_goes_on(rents, tmp_path):
     # Slow enough to be interrupted: the first saving is waited for.

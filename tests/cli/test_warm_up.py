@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 
+import pytest
+
 import adaline
 from adaline.cli import warm_up
 from adaline.cli.printing.printer import Out
@@ -12,6 +14,7 @@ from adaline.cli.printing.printer import Out
 SMALL = "dense", adaline.GaussianClassifier, (), "X t"
 
 
+@pytest.mark.slow  # starts several processes
 def test_what_is_compiled_is_kept(command, monkeypatch, tmp_path):
     monkeypatch.setenv("ADALINE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(warm_up, "_WORK", [SMALL])
@@ -21,6 +24,7 @@ def test_what_is_compiled_is_kept(command, monkeypatch, tmp_path):
     assert list((tmp_path / "cache").glob("*/*"))
 
 
+@pytest.mark.slow  # starts several processes
 def test_a_place_where_nothing_can_be_kept_is_told(command, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("ADALINE_CACHE_DIR", str(tmp_path / "file" / "cache"))

@@ -145,9 +145,7 @@ def test_the_callers_arrays_are_left_as_they_were(estimator, X):
     assert np.array_equal(y, before[1])
 
 
-@each
+@pytest.mark.parametrize("estimator", [e for e in EVERY if hasattr(e, "forget")], ids=repr)
 def test_forgetting_before_learning_is_refused(estimator, X):
-    if not hasattr(estimator, "forget"):
-        pytest.skip("learns densities of any kind, which cannot be taken apart again")
     with pytest.raises(ValueError, match="not fitted"):
         clone(estimator).forget(X, targets(estimator, X))

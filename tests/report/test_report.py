@@ -227,6 +227,7 @@ print(adaline.Report.of(model, X, y).html())
 """
 
 
+@pytest.mark.slow  # starts several processes
 def test_the_same_model_gives_the_same_bytes_in_every_process():
     pages = {
         subprocess.run(

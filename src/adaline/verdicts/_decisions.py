@@ -180,8 +180,9 @@ class Decisions:
         strange = [c for c in f["labels"] if c not in self.classes]
         if strange:
             count = sum(c for (truth, _), c in self.pairs.items() if truth in strange)
+            have = "has a label" if count == 1 else "have labels"
             said.append(
-                f"{plural(count, 'row')} have labels that the model never saw, such as "
+                f"{plural(count, 'row')} {have} that the model never saw, such as "
                 f"{name(strange[0])!r}; they count as wrong. Learn from rows of every class."
             )
         return said
