@@ -69,7 +69,8 @@ fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks u
 	PYTHONPATH=tests $(BIN)/python tests/data/test_kills.py $(or $(KILLS),50)
 	PYTHONPATH=tests $(BIN)/python tests/cli/test_damaged_files.py $(or $(DAMAGED),1000)
 
-cluster: .venv/.installed  ## kill workers of a Dask cluster (KILLS=200) and compare the bits
+cluster: .venv/.installed  ## cut cables and kill workers of a Dask cluster (KILLS=200), and compare the bits
+	PYTHONPATH=tests $(BIN)/python -W ignore tests/cut_cables.py
 	PYTHONPATH=tests $(BIN)/python -W ignore tests/kill_campaign.py $(or $(KILLS),200)
 
 tables: .venv/.installed  ## every command on the CSV files below FOLDER, beside scikit-learn's pipeline

@@ -70,6 +70,24 @@ def checkpointed_fit(address: str, folder, checkpoint, out, pause: float) -> Non
     np.save(out, np.append(model.coef_, model.intercept_))
 
 
+def slow_command(words: list[str], pause: float, said) -> None:
+    """The command `adaline`, which pauses after every part; what it says goes to a file."""
+    from adaline.cli import main
+    from adaline.data.fitting._passes import Passes
+
+    tell = Passes.tell
+
+    def slowly(self, rows: int) -> None:
+        time.sleep(pause)
+        tell(self, rows)
+
+    Passes.tell = slowly
+    with open(said, "w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    main(words)
+
+
 class Crew:
     """So many worker processes of a scheduler; who dies is replaced.
 

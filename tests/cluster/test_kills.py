@@ -61,6 +61,57 @@ def test_a_paused_worker_is_not_waited_for(both):
     assert found == straight(40)
 
 
+def test_a_paused_worker_may_come_back_meanwhile(both):
+    """Others have done its tasks by then; what it returns late changes nothing."""
+    client, crew = both
+    stopped = crew.pids()[0]
+    timers = [
+        threading.Timer(after, os.kill, (stopped, what))
+        for after, what in ((0.2, signal.SIGSTOP), (1.4, signal.SIGCONT))
+    ]
+    for timer in timers:
+        timer.start()
+    try:
+        found = summed(client, 80, patience=0.3)
+    finally:
+        for timer in timers:
+            timer.join()
+    assert found == straight(80)
+
+
+def test_workers_that_give_no_sign_of_life_are_waited_for_as_long_as_was_said(both):
+    """The scheduler counts them as there for minutes: they are stopped, or a cable is cut."""
+    client, crew = both
+    stopped = crew.pids()
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(TimeoutError, match="nothing has been heard for 3 seconds of the 2"):
+            summed(client, 40, patience=1.0, timeout=3.0)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    assert summed(client, 8) == straight(8)
+
+
+def test_another_comes_where_the_only_worker_was_killed(both):
+    client, crew = both
+    crew.kill_all(leaving=1)
+
+    def replace_the_last() -> None:
+        crew.kill_all()
+        crew.size = 1
+
+    timer = threading.Timer(0.3, replace_the_last)
+    timer.start()
+    try:
+        found = summed(client, 40)
+    finally:
+        timer.join()
+        crew.size = 2
+    assert found == straight(40)
+
+
 def test_cancelled_tasks_are_done_again(both):
     """A client that has lost the scheduler for a moment finds its tasks cancelled."""
     client, _ = both

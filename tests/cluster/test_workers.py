@@ -76,6 +76,23 @@ def test_a_cluster_gives_the_bits_of_one_process(folder, client, threads, learne
         assert model.certificate_.statement == proof
 
 
+def test_one_two_and_four_workers_give_the_same_bits(folder, crew_of_two):
+    client, workers_of = crew_of_two
+    source = blocks(folder, rows=50)
+    here = weights(fit(LogisticRegression(), source, "label", columns=INPUTS))
+    try:
+        for size in (1, 2, 4):
+            workers_of.kill_all(leaving=min(size, 2))
+            workers_of.size = size
+            while len(client.nthreads()) != size:
+                time.sleep(0.02)
+            there = fit(LogisticRegression(), source, "label", columns=INPUTS, client=client)
+            assert weights(there) == here
+    finally:
+        workers_of.kill_all(leaving=2)
+        workers_of.size = 2
+
+
 def test_text_files_are_opened_cut_and_studied_by_the_workers(tmp_path, client):
     for k in range(3):
         table(k).write_csv(tmp_path / f"{k}.csv")
@@ -125,21 +142,6 @@ def test_a_block_that_kills_its_workers_is_told_in_a_sentence(threads):
 
 def _fails_at_3(seed: int) -> int:
     return 1 // (seed - 3)
-
-
-def test_a_bad_block_is_one_error_that_names_file_row_group_and_row(tmp_path, client):
-    for k in range(4):
-        values = table(k)["y"].to_numpy().copy()
-        values[250] = np.nan if k == 2 else values[250]
-        rows = table(k).with_columns(y=pl.Series(values))
-        rows.write_parquet(tmp_path / f"{k}.parquet", row_group_size=100)
-    with pytest.raises(DataError, match=r"row 250 \(row group 2\) of .*2\.parquet"):
-        fit(LeastSquares(), tmp_path, "y", columns=INPUTS, client=client)
-    with open(tmp_path / "1.parquet", "r+b") as file:
-        file.seek(1000)
-        file.write(b"\0" * 4000)
-    with pytest.raises(DataError, match=r"1\.parquet"):
-        fit(LeastSquares(), tmp_path, "y", columns=INPUTS, client=client)
 
 
 def test_nobody_is_waited_for_longer_than_was_said(folder):
@@ -194,27 +196,14 @@ def listening() -> list:
 
 
 @pytest.mark.filterwarnings("error:Port 8787")
-def test_a_local_cluster_listens_on_loopback_only(folder):
+def test_a_local_cluster_listens_on_loopback_only_and_leaves_the_environment_alone(folder):
     before = set(listening())  # of other clusters of this process
+    environment = dict(os.environ)
     with cluster("local:1") as client:
         assert client.scheduler.address.startswith("tcp://127.0.0.1:")
         assert {address.ip for address in set(listening()) - before} == {"127.0.0.1"}
+        assert dict(os.environ) == environment  # OMP_NUM_THREADS=1 is for the workers only
+        assert client.run(os.environ.get, "OMP_NUM_THREADS").popitem()[1] == "1"
         found = fit(LeastSquares(), folder, "y", columns=INPUTS, client=client)
+    assert dict(os.environ) == environment
     assert weights(found) == weights(fit(LeastSquares(), folder, "y", columns=INPUTS))
-
-
-def test_the_command_fits_on_a_cluster(folder, client, tmp_path, capsys):
-    from adaline.cli import main
-
-    out = tmp_path / "model.adaline"
-    common = ["fit", f"{folder}/*.parquet", "-t", "y", "--only", "a,b,c", "-m", "ridge"]
-    for extra in (["--cluster", client.scheduler.address], ["--jobs", "1", "--checkpoint", "c"]):
-        os.chdir(tmp_path)
-        with pytest.raises(SystemExit) as ended:
-            main([*common, *extra, "--out", str(out)])
-        assert ended.value.code == 0, capsys.readouterr().err
-        found = out.read_bytes()
-        out.unlink()
-        if extra[0] == "--cluster":
-            first = found
-    assert first == found

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from adaline.errors import DataError, MissingExtra
 
 _MOST = 4096  # processes of a local cluster
+_LONGEST = 2**20  # characters of a scheduler file, which has some hundred
 
-# Dask has workers hand memory back to the system at once, which then clears every temporary array
-# anew: 171,000 page faults for moments of 2,000,000 rows of 50 columns; 61,000 where trimming
-# begins at 2**27 (2**26 holds less, and its faults were not counted).
-_KEEP_MEMORY = {
+# What Dask's defaults cost two workers, measured on 2,000,000 rows of 50 columns:
+# - Memory is handed back to the system at once, which then clears every temporary array anew:
+#   171,000 page faults; 61,000 where trimming begins at 2**27 (2**26 holds less, and its faults
+#   were not counted).
+# - polars reads with a thread for each core, beside the one that the worker has: half as many page
+#   faults and 54 MB less in each worker with one thread (row groups of 50 MB).
+# - A profiler and several clocks for the dashboard, which nobody opens here: 10 % of a core.
+_WORKERS = {
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**26,
+    "distributed.nanny.pre-spawn-environ.POLARS_MAX_THREADS": 1,
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "2s",
 }
 
 
@@ -55,7 +65,7 @@ def cluster(address: str, timeout: float = 30.0) -> Iterator[Any]:
     if "://" in address:
         given: dict[str, Any] = {"address": address}
     elif os.path.isfile(address):
-        given = {"scheduler_file": address}
+        given = {"address": _written_in(address)}
     else:
         raise DataError(
             f"{address!r} names no cluster: expected tcp://HOST:PORT, tls://HOST:PORT, local:N, or "
@@ -72,6 +82,21 @@ def cluster(address: str, timeout: float = 30.0) -> Iterator[Any]:
         yield client
 
 
+def _written_in(path: str) -> str:
+    """The address in a scheduler file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.loads(file.read(_LONGEST))["address"]
+    except (ValueError, KeyError, TypeError):
+        found = None
+    if not isinstance(found, str) or "://" not in found:
+        raise DataError(
+            f"{path} is no scheduler file: expected JSON with an address, as `dask scheduler "
+            "--scheduler-file` writes it."
+        )
+    return found
+
+
 def _local(address: str, processes: str) -> Iterator[Any]:
     import dask
     from distributed import Client, LocalCluster
@@ -80,7 +105,8 @@ def _local(address: str, processes: str) -> Iterator[Any]:
     if not 1 <= count <= _MOST:
         raise DataError(f"{address!r}: expected local:N, N processes from 1 to {_MOST}.")
     with (
-        dask.config.set(_KEEP_MEMORY),
+        dask.config.set(_WORKERS),
+        _environment_kept() as take_back,
         LocalCluster(
             n_workers=count,
             threads_per_worker=1,
@@ -91,4 +117,30 @@ def _local(address: str, processes: str) -> Iterator[Any]:
         ) as here,
         Client(here) as client,
     ):
+        take_back()
         yield client
+
+
+@contextmanager
+def _environment_kept() -> Iterator[Callable[[], None]]:
+    """A function, also called at the end, that takes back what Dask writes into the environment.
+
+    Dask hands variables to workers by setting them in this process, where OMP_NUM_THREADS=1 and the
+    like would hold for all that is loaded later.
+    """
+    import dask
+
+    names = list(dask.config.get("distributed.nanny.pre-spawn-environ"))
+    before = {name: os.environ.get(name) for name in names}
+
+    def take_back() -> None:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+    try:
+        yield take_back
+    finally:
+        take_back()

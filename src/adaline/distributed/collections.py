@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from adaline.distributed._branches import branches
 from adaline.distributed._tasks import lazy_branch
-from adaline.distributed.workers import Workers, branch_size
+from adaline.distributed.workers import Workers
 from adaline.mapreduce import Executor, mapreduce
 
 
@@ -128,29 +129,11 @@ class Local:
         """Merged branches in order, a few at a time."""
         import dask
 
-        threads, count = os.cpu_count() or 1, start
-        while True:
-            trees: list[tuple[Any, int]] = []
-            while len(trees) < threads:
-                size = branch_size(count, threads)
-                some = list(islice(descriptors, size))
-                for part in _in_branches(some, size):
-                    trees.append((lazy_branch(function, merge, part), len(part)))
-                count += len(some)
-                if len(some) < size:
-                    break
-            if not trees:
-                return
-            found = dask.compute(*(tree for tree, _ in trees))
-            yield from zip(found, (size for _, size in trees), strict=True)
-
-
-def _in_branches(descriptors: list[Any], size: int) -> Iterator[list[Any]]:
-    """All of them where they are as many as wanted; the last ones one by one."""
-    if len(descriptors) == size:
-        yield descriptors
-    else:
-        yield from ([descriptor] for descriptor in descriptors)
+        threads = os.cpu_count() or 1
+        cut = branches(descriptors, start, lambda: threads)
+        while some := list(islice(cut, threads)):
+            found = dask.compute(*(lazy_branch(function, merge, branch) for branch in some))
+            yield from zip(found, map(len, some), strict=True)
 
 
 def reduced(of: Callable[..., Any], X: Any, y: Any = None, weights: Any = None) -> Any:

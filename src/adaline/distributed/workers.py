@@ -15,6 +15,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from adaline.distributed._branches import branches
+from adaline.distributed._presence import Presence
 from adaline.distributed._tasks import Task
 from adaline.errors import DataError, MissingExtra
 
@@ -22,9 +24,7 @@ TIMEOUT = 300.0  # seconds without any worker after which a run ends
 PATIENCE = 60.0  # seconds after which a silent task is handed out once more, at least
 _AHEAD = 2  # tasks under way for each thread of a worker
 _FEWEST = 4  # tasks under way where no worker is there yet
-_LARGEST = 32  # descriptors of a task, at most: what a dying worker loses
-_SHARE = 4  # a task is at most one in so many of the descriptors done for each thread
-_LOOK = 2.0  # seconds between two looks at who is there
+_WAIT = 0.5  # seconds between two looks at a task
 _SLOW = 8.0  # times the usual duration that a task may take before it is handed out once more
 
 
@@ -35,7 +35,8 @@ class Workers:
     ----------
     client : distributed.Client
     timeout : float
-        Seconds without any worker, or without the scheduler, after which TimeoutError is raised.
+        Seconds without any worker, without a sign of life of any, or without the scheduler, after
+        which TimeoutError is raised.
     patience : float
         Seconds, at least, after which a task that nothing is heard of is given to another worker,
         too.
@@ -43,9 +44,7 @@ class Workers:
 
     def __init__(self, client: Any, *, timeout: float = TIMEOUT, patience: float = PATIENCE):
         self.client, self.timeout, self.patience = checked_client(client), timeout, patience
-        self._there: dict[str, int] = {}  # threads by worker
-        self._silent: dict[str, float] = {}  # workers of which nothing was heard, and until when
-        self._looked, self._alone = -1e9, None  # type: float, float | None
+        self._presence = Presence(self.client, timeout)
         self._spent, self._done = 0.0, 0  # seconds of workers, and descriptors
 
     def parts(
@@ -57,20 +56,15 @@ class Workers:
     ) -> Iterator[tuple[Any, int]]:
         """Merged branches in order."""
         under_way: deque[Task] = deque()
-        count = start
+        cut = branches(descriptors, start, lambda: self._presence.threads)
         try:
             while True:
-                self._look()
-                while len(under_way) < max(_AHEAD * self.threads, _FEWEST):
-                    size = branch_size(count, self.threads)
-                    some = list(islice(descriptors, size))
-                    for part in _branches(some, count):
-                        task = Task(function, merge, part)
-                        task.submit(self.client, self._others())
-                        under_way.append(task)
-                    count += len(some)
-                    if len(some) < size:
-                        break
+                self._presence.look()
+                few = max(_AHEAD * self._presence.threads, _FEWEST) - len(under_way)
+                for branch in islice(cut, max(few, 0)):
+                    task = Task(function, merge, branch)
+                    task.submit(self.client, self._presence.others())
+                    under_way.append(task)
                 if not under_way:
                     return
                 part = self._taken(under_way)
@@ -85,18 +79,19 @@ class Workers:
         task = under_way[0]
         while True:
             self._wait(task)
-            self._look()
+            self._presence.look()
             for future in list(task.futures):
                 if future.status == "finished":
                     found = self._result(future)
                     if found is not None:
+                        self._presence.heard()
                         task.release()
                         return found[0] if task.is_lazy else self._timed(task, *found[0])
                 elif future.status == "error":
                     self._begin_anew(task, future, future.exception())
                 elif future.status in ("cancelled", "lost"):
                     self._begin_anew(task, future, None)
-            if self.threads and time.monotonic() - task.began > self._enough(task):
+            if self._presence.threads and time.monotonic() - task.began > self._enough(task):
                 self._hand_out_again(under_way)
 
     def _wait(self, task: Task) -> None:
@@ -108,14 +103,14 @@ class Workers:
         # `wait` asks the current client, which need not be ours. Cancelled tasks are begun anew by
         # the caller: a client that has lost the scheduler for a moment finds them so.
         with suppress(TimeoutError, CancelledError), self.client.as_current():
-            wait(task.futures, timeout=_LOOK / 4, return_when="FIRST_COMPLETED")
+            wait(task.futures, timeout=_WAIT, return_when="FIRST_COMPLETED")
 
     def _result(self, future: Any) -> tuple[Any] | None:
         """What a worker found; None where it is silent, or has died since."""
         from distributed import CancelledError
 
         with suppress(TimeoutError, OSError, CancelledError):
-            return (future.result(timeout=self.patience),)
+            return (future.result(timeout=min(self.patience, self.timeout)),)
         return None
 
     def _begin_anew(self, task: Task, future: Any, error: BaseException | None) -> None:
@@ -147,51 +142,15 @@ class Workers:
         """Give the tasks of a silent worker to others, too: that of the first task, and what else
         it has.
         """
-        held: dict[str, Any] = {}
-        with suppress(OSError, TimeoutError):
-            held = dict(self.client.processing())
+        held = self._presence.asked(self.client.scheduler.processing)
         mine = {str(future.key) for future in under_way[0].futures}
         silent = {address for address, keys in held.items() if mine & set(map(str, keys))}
-        until = time.monotonic() + _SLOW * self.patience
-        self._silent |= dict.fromkeys(silent, until)
+        self._presence.be_silent(silent, _SLOW * self.patience)
         stuck = {str(key) for address in silent for key in held[address]} | mine
         for task in under_way:
             if task.may_be_copied and stuck & {str(future.key) for future in task.futures}:
-                task.submit(self.client, self._others())
+                task.submit(self.client, self._presence.others())
         under_way[0].began = time.monotonic()
-
-    def _others(self) -> list[str]:
-        """Workers to ask first, where some are silent; empty where all are alike."""
-        now = time.monotonic()
-        self._silent = {who: until for who, until in self._silent.items() if until > now}
-        return [who for who in self._there if who not in self._silent] if self._silent else []
-
-    @property
-    def threads(self) -> int:
-        """Of all workers that were there at the last look."""
-        return sum(self._there.values())
-
-    def _look(self) -> None:
-        """How many threads the workers have; TimeoutError where nobody is left for too long."""
-        now = time.monotonic()
-        if now - self._looked < _LOOK:
-            return
-        self._looked, self._there = now, {}
-        with suppress(OSError, TimeoutError):
-            self._there = dict(self.client.nthreads()) if self._is_connected() else {}
-        if self._there:
-            self._alone = None
-            return
-        self._alone = now if self._alone is None else self._alone
-        if now - self._alone >= self.timeout:
-            raise TimeoutError(
-                f"no worker has been there for {self.timeout:g} seconds"
-                f"{'' if self._is_connected() else ', and the scheduler does not answer'}. Start "
-                "workers and run this again; with a checkpoint it goes on where it was."
-            )
-
-    def _is_connected(self) -> bool:
-        return bool(self.client.status == "running")
 
 
 def workers(client: Any, timeout: float = TIMEOUT) -> Workers:
@@ -213,29 +172,6 @@ def workers(client: Any, timeout: float = TIMEOUT) -> Workers:
     ...     print(look("data/*.csv", "y", jobs=workers(client)))
     """
     return Workers(client, timeout=timeout)
-
-
-def branch_size(count: int, threads: int) -> int:
-    """Descriptors of the next task: few at first, more as many are done.
-
-    A power of two that divides the number of descriptors before it, so that it is a branch of the
-    tree. How large it is changes no bit of the answer.
-
-    >>> [branch_size(count, 2) for count in (0, 8, 16, 64, 65, 1024)]
-    [1, 1, 2, 8, 1, 32]
-    """
-    aligned = count & -count if count else 1
-    share = max(count // (_SHARE * max(threads, 1)), 1)
-    return min(aligned, 1 << (share.bit_length() - 1), _LARGEST)
-
-
-def _branches(descriptors: list[Any], count: int) -> Iterator[list[Any]]:
-    """The descriptors that are left at the end, cut into branches."""
-    while descriptors:
-        size = 1 << (len(descriptors).bit_length() - 1)
-        size = min(size, count & -count) if count else size
-        yield descriptors[:size]
-        descriptors, count = descriptors[size:], count + size
 
 
 def checked_client(client: Any) -> Any:

@@ -21,6 +21,7 @@ from adaline.data.reading.source import (
     existing,
     fingerprint_of_file,
     head_rows,
+    is_failure,
     ranges,
     reading,
 )
@@ -128,13 +129,34 @@ class ArrowSource(Source):
 
     def read(self, piece: Piece) -> Block:
         """The rows of a range."""
-        where = f"{self.name}: rows {piece.start} to {piece.stop}"
+        where = f"{self.name}: {self._range(piece)}"
         with reading(f"{where} cannot be read", "the file is damaged"):
-            columns = columns_of(self._table(piece), self.kinds)
+            try:
+                columns = columns_of(self._table(piece), self.kinds)
+            except BaseException as error:
+                if is_failure(error):
+                    self._find_damage(piece)
+                raise
         found = {len(column.values) for column in columns}
         if found - {piece.stop - piece.start}:
             raise DataError(f"{where} are {sorted(found)} in its columns; the file is damaged.")
         return Block(self.names, columns, None, self._place(piece.start))
+
+    def _range(self, piece: Piece) -> str:
+        """The rows of a piece in words, and its row groups where there are several."""
+        rows = f"rows {piece.start} to {piece.stop}"
+        if not self.ends:
+            return rows
+        first, last = np.searchsorted(self.ends, [piece.start, piece.stop - 1], side="right")
+        groups = f"row group {first}" if first == last else f"row groups {first} to {last}"
+        return f"{rows} ({groups})"
+
+    def _find_damage(self, piece: Piece) -> None:
+        """Read the row groups of a piece one by one, so that the error names the damaged one."""
+        edges = [piece.start, *(e for e in self.ends if piece.start < e < piece.stop), piece.stop]
+        if len(edges) > 2:
+            for start, stop in pairwise(edges):
+                self.read(Piece(piece.index, start, stop))
 
     def _place(self, start: int) -> Callable[[int], str]:
         """Rows counted from 0, and their row groups where there are several."""
