@@ -131,8 +131,10 @@ def learned(
     """The fitted model; warnings are collected, and Ctrl-C says where the checkpoint is."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        way = _at_once if plan.in_memory else _by_blocks
-        found = way(estimator, source, encoding, plan, out, about)
+        if plan.in_memory:
+            found = _at_once(estimator, source, encoding, plan)
+        else:
+            found = _by_blocks(estimator, source, encoding, plan, out, about)
     kinds = {w.category.__name__ for w in caught}
     ours = [w for w in caught if _is_news(w)]
     # Rows in memory are an array, whose columns are x0, x1, ...; blocks have names already.
@@ -150,9 +152,7 @@ def _is_news(warning: Any) -> bool:
     return not issubclass(warning.category, DeprecationWarning | FutureWarning | ResourceWarning)
 
 
-def _at_once(
-    estimator: Any, source: Source, encoding: Encoding, plan: Plan, out: Out, about: int | None
-) -> Learned:
+def _at_once(estimator: Any, source: Source, encoding: Encoding, plan: Plan) -> Learned:
     rows, classes = learned_rows(source, plan), plan.choice.classes
     X, y, left_out = gathered(rows, encoding, plan.target, classes, plan.choice.counts)
     if classes and len(np.unique(y)) < 2:

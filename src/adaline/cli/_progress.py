@@ -58,12 +58,12 @@ class Progress:
         self.passes, self.doing = passes, doing
         self.about, self.pass_, self.rows = about, 1, 0
         self.began = self._pass_began = self._shown = time.monotonic()
-        self._begun_at, self._wide = 0, 0
+        self._wide = 0
 
     def __call__(self, rows: int, whole: int | None = None) -> None:
         now = time.monotonic()
         if rows < self.rows:
-            self.pass_, self._pass_began, self._begun_at = self.pass_ + 1, self._shown, 0
+            self.pass_, self._pass_began = self.pass_ + 1, self._shown
         self.rows = rows
         if self.on and now - self._shown >= 0.2:
             self._shown = now

@@ -170,11 +170,6 @@ def known_column(source: Source, wanted: str, option: str = "--target") -> str:
     return wanted
 
 
-def estimated(rows: int | None) -> str:
-    """So many rows, about."""
-    return "rows" if rows is None else f"about {rows:,} rows"
-
-
 def mark_of(path: str) -> str | None:
     """The mark of a file that a model keeps, so that nobody judges it on the rows it learned.
 

@@ -7,11 +7,12 @@ from adaline.play.points import Points
 from adaline.play.runs import Run
 
 MOST_WRITTEN = 300  # points that are written in the code; of more, a file is read
+_WIDE = 96  # letters of a line
 
 
 def code_of(run: Run, at: int, points: Points) -> str:
     """Lines that run, and end with the names `W` and `b`: the weights at this step."""
-    return "\n".join([*_head(run, points), *data_lines(points), "", *_learning(run, at)]) + "\n"
+    return "\n".join([*_head(run), *data_lines(points), "", *_learning(run, at)]) + "\n"
 
 
 def data_lines(points: Points) -> list[str]:
@@ -31,7 +32,7 @@ def as_csv(points: Points) -> str:
     return "x1,x2,label\n" + "".join(f"{x!r},{y!r},{label}\n" for (x, y), label in rows)
 
 
-def _head(run: Run, points: Points) -> list[str]:
+def _head(run: Run) -> list[str]:
     names = sorted({run.call.name, *(["trace"] if _is_traced(run) else [])}, key=str.lower)
     return ["import numpy as np", f"from adaline import {', '.join(names)}", ""]
 
@@ -80,13 +81,13 @@ def _kernel(run: Run, at: int) -> list[str]:
     ]
 
 
-def _wrapped(line: str, wide: int = 96) -> list[str]:
+def _wrapped(line: str) -> list[str]:
     """A long line broken after commas between rows."""
-    if len(line) <= wide:
+    if len(line) <= _WIDE:
         return [line]
     lines, rest = [], line
-    while len(rest) > wide:
-        cut = rest.rfind("], [", 0, wide)
+    while len(rest) > _WIDE:
+        cut = rest.rfind("], [", 0, _WIDE)
         if cut < 0:
             break
         lines.append(rest[: cut + 2])

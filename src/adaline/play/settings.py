@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,13 +80,6 @@ def choice(name: str, title: str, *choices: tuple[str, str], **more: Any) -> Set
 def slider(name: str, title: str, default: float, low: float, high: float, **more: Any) -> Setting:
     """A setting of numbers."""
     return Setting(name, title, default, low=low, high=high, **more)
-
-
-def matters(setting: Setting, values: Mapping[str, Value], classes: int) -> bool:
-    """Whether the learner asks for this setting as the others are."""
-    return all(values[name] == value for name, value in setting.when) and (
-        setting.classes in (None, classes)
-    )
 
 
 BIAS = Setting("fit_intercept", "Bias b", True)

@@ -65,7 +65,7 @@ def tiles(facts: Mapping[str, Any]) -> tuple[Tile, ...]:
 
 
 def limits(
-    model: Any, target: str | None, facts: Mapping[str, Any], rows: Any, learned: bool
+    target: str | None, facts: Mapping[str, Any], rows: Any, learned: bool
 ) -> tuple[str, ...]:
     """What the model is for, and where what is known of it ends."""
     what = "the target" if target is None else name(target)
@@ -78,7 +78,7 @@ def limits(
             "For columns within the ranges of the table of columns. Beyond them a linear model "
             "goes straight on, and nobody has checked."
         )
-    said += _how_far(model, facts, rows)
+    said += _how_far(facts, rows)
     said.append(
         "For answers, not for decisions about causes: that a column goes with the target does not "
         "say that changing the column changes the target."
@@ -87,7 +87,7 @@ def limits(
     return tuple(said)
 
 
-def _how_far(model: Any, facts: Mapping[str, Any], rows: Any) -> list[str]:
+def _how_far(facts: Mapping[str, Any], rows: Any) -> list[str]:
     """What to expect of single answers."""
     if not facts:
         return ["Nobody knows how good it is: there were no rows to measure that."]

@@ -234,7 +234,7 @@ class Report:
             asked=question(model, target, len(named), found.quality, _rows_learned(data, whole)),
             tiles=tiles(found.quality),
             checks=found.checks,
-            limits=limits(model, target, found.quality, rows, seen is not None),
+            limits=limits(target, found.quality, rows, seen is not None),
             code=plain(_cards.code_for(model) if code is None else code, _CODE, lines=True),
         )
 

@@ -69,7 +69,7 @@ class CsvSource(Source):
     def _begin(self, text: Text, separator: str, said: Said, blanks: bool) -> None:
         """Find out how the text is written, and the names and kinds of all its columns."""
         self.text = text
-        taste = self._tasted(said)
+        taste = self._tasted()
         whole = len(taste) < _TASTE
         self.dialect, sample = recognised(taste, whole, separator, blanks, said)
         text.quote, self.separator = self.dialect.quote.encode(), self.dialect.separator
@@ -92,7 +92,7 @@ class CsvSource(Source):
         self.chunk = CHUNK if rows is None else max(rows * self._width(self.taste), 64)
         del self.taste
 
-    def _tasted(self, said: Said) -> bytes:
+    def _tasted(self) -> bytes:
         """The first bytes, with newlines between lines."""
         taste = self.text.take(0, _TASTE)
         if not taste:

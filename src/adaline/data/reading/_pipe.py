@@ -25,10 +25,10 @@ class PipedCsv(CsvSource):
         self._begin(_Piped(file, name, streamed(said.encoding)), separator, said, blanks=False)
         self._choose(None, None)
 
-    def _tasted(self, said: Said) -> bytes:
+    def _tasted(self) -> bytes:
         if not self.text.take(0, 1):
             raise DataError(f"{self.name}: nothing came; expected column names and rows.")
-        return super()._tasted(said)
+        return super()._tasted()
 
     def parts(self) -> Iterator[Block]:
         """The blocks, as they come."""

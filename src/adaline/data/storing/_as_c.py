@@ -112,10 +112,10 @@ def _row(program: Program, members: list[str], name: str) -> str:
         lines.append(f"    {'const char *' if text else 'double '}{member};")
     if program.exposure is not None:
         lines.append(f"    double {members[-1]};  /* exposure */")
-    return "\n".join([*lines, f"}} {name}_row;", "", _names(program, members, name)])
+    return "\n".join([*lines, f"}} {name}_row;", "", _names(program, name)])
 
 
-def _names(program: Program, members: list[str], name: str) -> str:
+def _names(program: Program, name: str) -> str:
     """What the members are called in the table, for whoever fills them."""
     names = [column.name for column in program.columns]
     names += [program.exposure] if program.exposure is not None else []
@@ -188,7 +188,7 @@ def _body(program: Program, members: list[str], name: str) -> list[str]:
         f"    static const double b[{K}] = {{{_lines(list(map(number, program.b.tolist())))}}};",
         f"    double z[{max(p, 1)}], s[{K}];",
         *_read(program, members, name, none),
-        *_encoded(program, name, none),
+        *_encoded(program, name),
         f"    for (int k = 0; k < {K}; k++) {{",
         "        s[k] = 0;",
         f"        for (int j = 0; j < {p}; j++) s[k] += w[k][j] * z[j];",
@@ -235,7 +235,7 @@ def _asks_for_gap(program: Program, j: int) -> bool:
     return all(part[0] == "gap" for part in own)
 
 
-def _encoded(program: Program, name: str, none: str) -> list[str]:
+def _encoded(program: Program, name: str) -> list[str]:
     return [f"    z[{i}] = {_value(program, term, name)};" for i, term in enumerate(program.terms)]
 
 
