@@ -210,7 +210,7 @@ def test_a_pipe_in_the_place_of_a_proof_is_refused_at_once(command, pumps, tmp_p
 
 
 def test_a_panic_is_data_that_cannot_be_used_and_no_verdict(command, tmp_path, monkeypatch):
-    from adaline.data.reading import _arrow
+    from adaline.data.reading.tables import arrow_files
 
     class PanicException(BaseException):
         """As pyo3 has it: no Exception."""
@@ -219,7 +219,7 @@ def test_a_panic_is_data_that_cannot_be_used_and_no_verdict(command, tmp_path, m
         raise PanicException("index out of bounds")
 
     pl.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}).write_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr(_arrow.ArrowSource, "_polars", panic)
+    monkeypatch.setattr(arrow_files.ArrowSource, "_polars", panic)
     found = command("separable", "t.parquet", "-t", "y")
     assert found.code == 3
     assert "index out of bounds" in found.err

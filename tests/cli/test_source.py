@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from adaline.cli import _source
 from adaline.cli._source import Share, about_rows, column, held_out, opened, title
 from adaline.data import Encoding, blocks
-from adaline.data.reading import _engine
+from adaline.data.reading.tables import engines
 
 
 @given(st.integers(0, 1000), st.integers(0, 2**70), st.floats(0.01, 0.99))
@@ -102,7 +102,7 @@ def test_pythons_own_csv_reader_gives_the_same_numbers(tmp_path, missing, monkey
     rows = [f'{i / 7},{i if i % 5 else "NA"},"{"x, y" if i % 3 else "z"}",{i}' for i in range(60)]
     path.write_text("a,b,c,y\n" + "\n".join(rows) + "\n\n")
     theirs = blocks(path)
-    monkeypatch.setattr(_engine, "has", lambda name: False)
+    monkeypatch.setattr(engines, "has", lambda name: False)
     ours = blocks(path)
     assert ours.engine == "python"
     assert (ours.names, ours.kinds) == (tuple(theirs.names), tuple(theirs.kinds))
@@ -118,7 +118,7 @@ def test_without_polars_and_pyarrow_a_fit_of_csv_is_the_same(command, pumps, tmp
     tokens = ["fit", pumps, "-t", "failed", "--ignore", "site", "--json"]
     usual = command(*tokens).json
 
-    monkeypatch.setattr(_engine, "has", lambda name: False)
+    monkeypatch.setattr(engines, "has", lambda name: False)
     bare = command(*tokens).json
     assert bare == usual
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
@@ -133,6 +133,6 @@ def test_without_polars_and_pyarrow_a_fit_of_csv_is_the_same(command, pumps, tmp
 def test_pythons_own_reader_refuses_what_is_wrong(tmp_path, text, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text(text)
-    monkeypatch.setattr(_engine, "has", lambda name: False)
+    monkeypatch.setattr(engines, "has", lambda name: False)
     with pytest.raises(ValueError, match=r"a\.csv"):
         list(blocks(path))

@@ -202,7 +202,7 @@ def test_look_tells_every_column(command, iris):
 
 
 def test_the_same_columns_come_out_without_polars(command, tmp_path, monkeypatch):
-    from adaline.data.reading import _engine
+    from adaline.data.reading.tables import engines
 
     gone = np.arange(N) % 5 == 0
     path = written(
@@ -217,7 +217,7 @@ def test_the_same_columns_come_out_without_polars(command, tmp_path, monkeypatch
         },
     )
     plain = command("fit", path, "-t", "y", "--json").json
-    monkeypatch.setattr(_engine, "has", lambda name: False)
+    monkeypatch.setattr(engines, "has", lambda name: False)
     other = command("fit", path, "-t", "y", "--json").json
     assert plain["data"] == other["data"]
     assert plain["coefficients"] == other["coefficients"]

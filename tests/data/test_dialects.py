@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from adaline import LeastSquares
 from adaline.data import blocks, fit
-from adaline.data.reading import _engine
+from adaline.data.reading.tables import engines
 from adaline.errors import DataError, MissingExtra
 
 
@@ -195,7 +195,7 @@ READ = {
 def test_tables_as_people_have_them(
     tmp_path, monkeypatch, engine, file, content, names, first, notes
 ):
-    monkeypatch.setattr(_engine, "has", lambda name: name == engine)
+    monkeypatch.setattr(engines, "has", lambda name: name == engine)
     source = blocks(written(tmp_path / file, content))
     assert source.names == names
     assert rows(source)[0] == first
@@ -322,7 +322,7 @@ ERRORS = {
 @pytest.mark.parametrize("engine", ["polars", "pyarrow", "python"])
 @pytest.mark.parametrize(("content", "words"), ERRORS.values(), ids=ERRORS)
 def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch, engine, content, words):
-    monkeypatch.setattr(_engine, "has", lambda name: name == engine)
+    monkeypatch.setattr(engines, "has", lambda name: name == engine)
     with pytest.raises(DataError, match=words):
         rows(blocks(written(tmp_path / "t.csv", content)))
 

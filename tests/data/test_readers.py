@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.io import wavfile
 
 from adaline.data import blocks
-from adaline.data.reading import _engine
+from adaline.data.reading.tables import engines
 from adaline.errors import DataError, MissingExtra
 
 ROWS = 1000
@@ -64,7 +64,7 @@ FORMATS = ["csv", "tsv", "csv.gz", "parquet", "feather", "ndjson"]
 @pytest.mark.parametrize("engine", ["polars", "pyarrow"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_format_gives_the_table_back(table, tmp_path, monkeypatch, kind, engine):
-    monkeypatch.setattr(_engine, "has", lambda name: name in (engine, "pyarrow"))
+    monkeypatch.setattr(engines, "has", lambda name: name in (engine, "pyarrow"))
     source = blocks(write(table, tmp_path / f"t.{kind}"), rows=150)
     assert source.kinds == ("number", "number", "text")
     for _ in range(2):  # twice: sources can be read again
@@ -228,7 +228,7 @@ def test_a_fingerprint_changes_with_the_content_and_not_with_time(table, tmp_pat
 
 def test_without_the_extra_the_sentence_says_what_to_install(table, tmp_path, monkeypatch):
     path = write(table, tmp_path / "t.parquet")
-    monkeypatch.setattr(_engine, "has", lambda name: False)
+    monkeypatch.setattr(engines, "has", lambda name: False)
     with pytest.raises(MissingExtra, match="polars or pyarrow") as told:
         blocks(path)
     assert MissingExtra.how_to_install("io") in str(told.value)

@@ -12,7 +12,9 @@ import pytest
 
 from adaline import LeastSquares
 from adaline.data import blocks, fit
-from adaline.data.reading import _engine, _json, _numpy_files, _sheet
+from adaline.data.reading.arrays import numpy_files
+from adaline.data.reading.tables import engines, sheets
+from adaline.data.reading.text import json_files
 from adaline.errors import DataError, MissingExtra
 
 
@@ -53,7 +55,7 @@ ENGINES = ["polars", "pyarrow"]
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_sheet_is_a_table(excel, monkeypatch, engine):
-    monkeypatch.setattr(_engine, "has", lambda name: name == engine)
+    monkeypatch.setattr(engines, "has", lambda name: name == engine)
     day = datetime.datetime(2024, 5, 17)
     path = excel(
         first=[
@@ -154,7 +156,7 @@ def test_far_cells_do_not_ask_for_memory(tmp_path):
     path = tmp_path / "t.xlsx"
     near = '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>'
     xml_sheet(path, near + '<row r="2"><c r="A2"><v>3</v></c><c r="B2"><v>4</v></c></row>')
-    if _engine.has("python_calamine"):
+    if engines.has("python_calamine"):
         assert sum(block.rows for block in blocks(path)) == 2
     for name in ("XFD1048576", "xfd1048576", "ZZZZZZ1", "A999999999999"):
         xml_sheet(path, f'{near}<row r="1048576"><c r = "{name}"><v>1</v></c></row>')
@@ -166,7 +168,7 @@ def test_far_cells_do_not_ask_for_memory(tmp_path):
 
 
 def test_a_bomb_of_a_sheet_is_refused_before_it_unpacks(tmp_path, monkeypatch):
-    monkeypatch.setattr(_numpy_files, "_LARGE", 2**22)
+    monkeypatch.setattr(numpy_files, "_LARGE", 2**22)
     xml_sheet(tmp_path / "t.xlsx", "", padding=2**24)
     assert (tmp_path / "t.xlsx").stat().st_size < 2**15
     with pytest.raises(DataError, match="bomb"):
@@ -182,7 +184,7 @@ def test_what_is_no_excel_file_is_refused(tmp_path, content):
 
 def test_excel_without_its_reader_says_what_to_install(tmp_path, monkeypatch):
     xml_sheet(tmp_path / "t.xlsx", "")
-    monkeypatch.setattr(_sheet, "has", lambda name: False)
+    monkeypatch.setattr(sheets, "has", lambda name: False)
     with pytest.raises(MissingExtra, match="python-calamine") as told:
         blocks(tmp_path / "t.xlsx")
     assert MissingExtra.how_to_install("io") in str(told.value)
@@ -203,7 +205,7 @@ FORMS = {
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("form", FORMS)
 def test_json_is_a_table(tmp_path, monkeypatch, form, engine):
-    monkeypatch.setattr(_engine, "has", lambda name: name == engine)
+    monkeypatch.setattr(engines, "has", lambda name: name == engine)
     for text in (FORMS[form].encode(), FORMS[form].encode("utf-8-sig")):
         if text.startswith(b"\xef") and form == "an object a line":
             continue
@@ -250,7 +252,7 @@ def test_wrong_json_is_refused(tmp_path, content, words):
 
 def test_json_that_is_too_long_is_refused(tmp_path, monkeypatch):
     (tmp_path / "t.json").write_text(json.dumps(ROWS * 100))
-    monkeypatch.setattr(_json, "_MOST", 1000)
+    monkeypatch.setattr(json_files, "_MOST", 1000)
     with pytest.raises(DataError, match="Save it as NDJSON"):
         blocks(tmp_path / "t.json")
 

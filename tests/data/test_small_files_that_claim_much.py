@@ -15,8 +15,9 @@ import pytest
 
 import adaline as A
 from adaline.data import blocks
-from adaline.data.reading import _csv, _text
-from adaline.data.reading._arrow import ArrowSource
+from adaline.data.reading.bytes import chunks
+from adaline.data.reading.tables.arrow_files import ArrowSource
+from adaline.data.reading.text import csv_source
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import packed, unpacked
 from adaline.errors import DataError, ModelFileError
@@ -147,8 +148,8 @@ def test_a_parquet_footer_that_claims_too_many_rows_is_refused(tmp_path, monkeyp
 
 
 def test_a_line_that_never_ends_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(_text, "_LONGEST", 2**16)
-    monkeypatch.setattr(_csv, "CHUNK", 2**12)
+    monkeypatch.setattr(chunks, "_LONGEST", 2**16)
+    monkeypatch.setattr(csv_source, "CHUNK", 2**12)
     (tmp_path / "t.csv").write_bytes(b"a,y\n1,2\n" + b"1," * 2**17)
     with pytest.raises(DataError, match="line 3 is longer than 65536 bytes"):
         list(blocks(tmp_path / "t.csv"))

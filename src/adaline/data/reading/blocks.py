@@ -6,23 +6,15 @@ import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from adaline.data.reading._arrow import ArrowSource
-from adaline.data.reading._csv import CsvSource
-from adaline.data.reading._dialect import Said
-from adaline.data.reading._json import json_table
-from adaline.data.reading._libsvm import LibsvmSource
-from adaline.data.reading._locations import bare, expanded
-from adaline.data.reading._ndjson import NdjsonSource
-from adaline.data.reading._numpy_files import MatrixSource, NpySource, npz
-from adaline.data.reading._packed import ENDINGS
-from adaline.data.reading._said import checked
-from adaline.data.reading._sheet import sheet
-from adaline.data.reading._tables import TableSource, from_file_object, from_iterable, from_reader
-from adaline.data.reading._wav import WavSource
+from adaline.data.reading.arrays.numpy_files import MatrixSource, NpySource, npz
+from adaline.data.reading.arrays.wav_files import WavSource
+from adaline.data.reading.bytes.locations import bare, expanded
+from adaline.data.reading.bytes.packed import ENDINGS
 from adaline.data.reading.checks import (
     check_choice,
     check_jobs,
@@ -32,21 +24,32 @@ from adaline.data.reading.checks import (
 )
 from adaline.data.reading.files import FilesSource
 from adaline.data.reading.source import Source, existing, reading
+from adaline.data.reading.tables.arrow_files import ArrowSource
+from adaline.data.reading.tables.in_memory import (
+    TableSource,
+    from_file_object,
+    from_iterable,
+    from_reader,
+)
+from adaline.data.reading.tables.sheets import sheet
+from adaline.data.reading.text.csv_source import CsvSource
+from adaline.data.reading.text.json_files import json_table
+from adaline.data.reading.text.libsvm import LibsvmSource
+from adaline.data.reading.text.ndjson import NdjsonSource
+from adaline.data.reading.text.options import FileOptions, checked
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
 from adaline.tiles import as_csr
 
 Columns = Sequence[str] | None
 Open = Callable[[str, Columns, int | None], Source]
-OpenText = Callable[[str, Columns, int | None, Said], Source]
+OpenText = Callable[[str, Columns, int | None, FileOptions], Source]
 
-_PARQUET: Open = lambda path, columns, rows: ArrowSource(path, "Parquet", columns, rows)  # noqa: E731
-_ARROW: Open = lambda path, columns, rows: ArrowSource(path, "Arrow", columns, rows)  # noqa: E731
-_BY_COMMA: OpenText = lambda path, columns, rows, said: CsvSource(path, ",", columns, rows, said)  # noqa: E731
-_BY_TAB: OpenText = lambda path, columns, rows, said: CsvSource(path, "\t", columns, rows, said)  # noqa: E731
-_BY_ANY: OpenText = lambda path, columns, rows, said: CsvSource(  # noqa: E731
-    path, ",", columns, rows, said, blanks=True
-)
+_PARQUET: Open = partial(ArrowSource, kind="Parquet")
+_ARROW: Open = partial(ArrowSource, kind="Arrow")
+_BY_COMMA: OpenText = partial(CsvSource, separator=",")
+_BY_TAB: OpenText = partial(CsvSource, separator="\t")
+_BY_ANY: OpenText = partial(CsvSource, separator=",", blanks=True)
 
 # What a file is, by how its name ends; text may have one of ENDINGS more, .gz for example.
 _FIELDS: dict[str, OpenText] = {
@@ -141,22 +144,22 @@ def blocks(
     >>> source.names, source.rows, [block.rows for block in source]
     (('x0', 'x1'), 6, [4, 2])
     """
-    said = Said(separator, decimal, encoding, header, sheet)
+    options = FileOptions(separator, decimal, encoding, header, sheet)
     _check(source, columns, rows, format)
     check_jobs(jobs)
-    said = checked(said)
+    options = checked(options)
     if isinstance(source, Source):
         return source
     paths = _paths(source)
     if paths is not None:
         name = str(source) if not isinstance(source, list | tuple) else f"{paths[0]} and others"
-        opening = Opening(format, None if columns is None else tuple(columns), rows, said)
+        opening = Opening(format, None if columns is None else tuple(columns), rows, options)
         with reading(f"{name}: it cannot be read"):
             if len(paths) == 1:
                 return opening(paths[0])
             _one_format(paths, format)
             return FilesSource(name, paths, opening, jobs)
-    _refuse(said, "" if hasattr(source, "read") else f"a {type(source).__name__}")
+    _refuse(options, "" if hasattr(source, "read") else f"a {type(source).__name__}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
         matrix = as_csr(source) if hasattr(source, "tocsr") else source
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
@@ -171,7 +174,7 @@ def blocks(
         return TableSource(source, columns, rows)
     if hasattr(source, "read"):
         binary = getattr(source, "buffer", source)
-        return from_file_object(binary, "\t" if format == ".tsv" else ",", said)
+        return from_file_object(binary, "\t" if format == ".tsv" else ",", options)
     if hasattr(source, "__iter__") and not isinstance(source, Mapping | Set | bytes):
         return from_iterable(source, columns)
     raise TypeError(
@@ -187,10 +190,10 @@ class Opening:
     format: str | None
     columns: tuple[str, ...] | None
     rows: int | None
-    said: Said
+    options: FileOptions
 
     def __call__(self, path: str, columns: Columns = None) -> Source:
-        return _opened(path, self.format, columns or self.columns, self.rows, self.said)
+        return _opened(path, self.format, columns or self.columns, self.rows, self.options)
 
 
 def _paths(source: Any) -> list[str] | None:
@@ -235,17 +238,17 @@ def _check(source: Any, columns: Any, rows: Any, format: Any) -> None:
 
 
 def _opened(
-    path: str, format: str | None, columns: Columns, rows: int | None, said: Said
+    path: str, format: str | None, columns: Columns, rows: int | None, options: FileOptions
 ) -> Source:
     """Open a file by how its name ends."""
     ending = _ending(path, format)
     if ending in _FIELDS:
-        _refuse(replace(said, separator=None, decimal=None, encoding=None, header=None), ending)
-        return _FIELDS[ending](path, columns, rows, said)
+        _refuse(replace(options, separator=None, decimal=None, encoding=None, header=None), ending)
+        return _FIELDS[ending](path, columns, rows, options)
     if ending in _SHEETS:
-        _refuse(replace(said, header=None, sheet=None), ending)
-        return _SHEETS[ending](path, columns, rows, said)
-    _refuse(said, ending)
+        _refuse(replace(options, header=None, sheet=None), ending)
+        return _SHEETS[ending](path, columns, rows, options)
+    _refuse(options, ending)
     return (_LINES.get(ending) or _BINARY[ending])(path, columns, rows)
 
 
@@ -270,9 +273,9 @@ def _ending(path: str, format: str | None) -> str:
     )
 
 
-def _refuse(said: Said, what: str) -> None:
+def _refuse(options: FileOptions, what: str) -> None:
     """Refuse what is said of text where there is none."""
-    for option, value in vars(said).items():
+    for option, value in vars(options).items():
         if value is not None and what:
             of = "Excel files" if option == "sheet" else "text tables such as CSV"
             raise ValueError(f"{option}={value!r} is of {of}; leave it out for {what}.")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._locations import is_file, is_url, open_binary, size_of
+from adaline.data.reading.bytes.locations import is_file, is_url, open_binary, size_of
 from adaline.errors import DataError, MissingExtra
 
 Kind = Literal["number", "text", "date", "other"]

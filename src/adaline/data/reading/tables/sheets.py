@@ -7,13 +7,14 @@ import zipfile
 from collections.abc import Sequence
 from typing import Any
 
-from adaline.data.reading._dialect import Dialect, Said
-from adaline.data.reading._engine import has
-from adaline.data.reading._header import header_of
-from adaline.data.reading._numpy_files import check_growth
-from adaline.data.reading._plain import MISSING
-from adaline.data.reading._values import FileTable, as_text
+from adaline.data.reading.arrays.numpy_files import check_growth
 from adaline.data.reading.source import Source, existing, place_of
+from adaline.data.reading.tables.engines import has
+from adaline.data.reading.tables.values import FileTable, as_text
+from adaline.data.reading.text.dialect import Dialect
+from adaline.data.reading.text.header import header_of
+from adaline.data.reading.text.options import FileOptions
+from adaline.data.reading.text.plain_python import MISSING
 from adaline.errors import DataError, MissingExtra, refuse_beyond_memory
 
 # calamine holds all cells between the first and the last, those that are empty too.
@@ -25,7 +26,9 @@ _STEP, _OVERLAP = 2**22, 128
 _SAMPLE = 100  # rows that tell whether the first one has names
 
 
-def sheet(path: str, columns: Sequence[str] | None, rows: int | None, said: Said) -> Source:
+def sheet(
+    path: str, columns: Sequence[str] | None, rows: int | None, options: FileOptions
+) -> Source:
     """The rows of a sheet: the first one, or that of a name."""
     _check(existing(path))
     if not has("python_calamine"):
@@ -36,11 +39,11 @@ def sheet(path: str, columns: Sequence[str] | None, rows: int | None, said: Said
     if not book.sheet_names:
         raise DataError(f"{path}: it has no sheets.")
     names = list(book.sheet_names)
-    wanted = names[0 if said.sheet is None else place_of(said.sheet, names, path, "sheet")]
+    wanted = names[0 if options.sheet is None else place_of(options.sheet, names, path, "sheet")]
     found = book.get_sheet_by_name(wanted)
     cells, first = found.to_python(skip_empty_area=True), (found.start or (0, 0))[0] + 1
-    source = _named(path, wanted, cells, first, said, columns, rows)
-    if said.sheet is None and len(names) > 1:
+    source = _named(path, wanted, cells, first, options, columns, rows)
+    if options.sheet is None and len(names) > 1:
         others = ", ".join(map(repr, names[1:4])) + (", ..." if len(names) > 4 else "")
         source.notes = (f"the sheet {wanted!r}; others are {others}", *source.notes)
     return source
@@ -51,14 +54,14 @@ def _named(
     title: str,
     cells: list[list[Any]],
     first: int,
-    said: Said,
+    options: FileOptions,
     columns: Sequence[str] | None,
     rows: int | None,
 ) -> Source:
     """Names above the cells below them; `first` is the number of the first row."""
     full = [(first + k, row) for k, row in enumerate(cells) if any(v != "" for v in row)]
     titles = 0
-    while titles < len(full) - 1 and _is_title(full[titles][1]) and said.header is None:
+    while titles < len(full) - 1 and _is_title(full[titles][1]) and options.header is None:
         titles += 1
     if titles == len(full) - 1:  # a single column
         titles = 0
@@ -68,7 +71,7 @@ def _named(
     used = [j for j in range(len(full[0][1])) if any(row[j] != "" for _, row in full)]
     head = [as_text(full[0][1][j]).strip() for j in used]
     sample = [[as_text(row[j]) for j in used] for _, row in full[1 : 1 + _SAMPLE]]
-    header = header_of(head, sample, Dialect(), said.header)
+    header = header_of(head, sample, Dialect(), options.header)
     body = full if header.is_data else full[1:]
     if not body:
         raise DataError(f"{path}: there are column names and no rows; a fit needs rows.")

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import IO, Any
 
-from adaline.data.reading._locations import is_url, open_binary
+from adaline.data.reading.bytes.locations import is_url, open_binary
 from adaline.errors import DataError, MissingExtra
 
 # How a packed file begins. Each pattern is longer than a column name that it could be mistaken for.

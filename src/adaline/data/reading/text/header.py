@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from adaline.data.reading._dialect import Dialect, rows_of
+from adaline.data.reading.text.dialect import Dialect, rows_of
 
 _NEARLY = 0.9  # of the rows
 _YEARS = range(1800, 2101)

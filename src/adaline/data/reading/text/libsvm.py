@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adaline.data.reading._text import CHUNK, Text
+from adaline.data.reading.bytes.chunks import CHUNK, Text
 from adaline.data.reading.source import Block, Kind, Piece, Source, existing, fingerprint_of_file
 from adaline.errors import DataError
 

@@ -14,6 +14,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from adaline.data.reading.text.options import FileOptions
+
 _SAMPLE, _ROWS = 2**17, 100  # bytes and rows that are looked at
 _SEPARATORS = (",", ";", "\t", "|")
 NAMED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|", " ": "blanks"}
@@ -80,39 +82,30 @@ class Dialect:
         return data
 
 
-@dataclass(frozen=True)
-class Said:
-    """What the caller says of a file; None for what is to be found out."""
-
-    separator: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    sheet: str | None = None
-
-
 def recognised(
-    taste: bytes, whole: bool, usual: str, free: bool, said: Said
+    taste: bytes, whole: bool, usual: str, free: bool, options: FileOptions
 ) -> tuple[Dialect, list[list[str]]]:
     """The dialect of a file that begins so, and its first rows.
 
     taste : the first bytes; whole : whether they are all; usual : the separator that the name of
     the file promises; free : whether blanks may separate text, as they do in .txt and .dat.
     """
-    windows = is_windows(taste, whole) if said.encoding is None else said.encoding == "windows-1252"
+    windows = (
+        is_windows(taste, whole) if options.encoding is None else options.encoding == "windows-1252"
+    )
     found = Dialect(usual, windows=windows)
     lines = found.plain(_sample(taste, whole)).decode(errors="replace").split("\n")
     found, at = _without_preamble(found, lines)
     text = "\n".join(lines[found.skipped :])
-    if said.separator is not None:
-        found = _as_said(found, said.separator)
+    if options.separator is not None:
+        found = _with_separator(found, options.separator)
     else:
         found = _separated(found, text, free)
     rows = rows_of(text, found)
     if found.comment and _names_columns(found, rows):
         found = replace(found, skipped=at, comment="")
-    decimal = said.decimal or _decimal(found, rows[1:])
-    notes = _notes(found, decimal, usual, said)
+    decimal = options.decimal or _decimal(found, rows[1:])
+    notes = _notes(found, decimal, usual, options)
     return replace(found, decimal=decimal, notes=notes), rows_of(
         "\n".join(lines[found.skipped :]), found
     )
@@ -185,7 +178,7 @@ def _names_columns(found: Dialect, rows: list[list[str]]) -> bool:
     )
 
 
-def _as_said(found: Dialect, separator: str) -> Dialect:
+def _with_separator(found: Dialect, separator: str) -> Dialect:
     if separator == " ":
         return replace(found, separator="\t", aligned=True)
     return replace(found, separator=separator)
@@ -261,20 +254,20 @@ def _decimal(dialect: Dialect, rows: list[list[str]]) -> str:
     return ","
 
 
-def _notes(found: Dialect, decimal: str, usual: str, said: Said) -> tuple[str, ...]:
+def _notes(found: Dialect, decimal: str, usual: str, options: FileOptions) -> tuple[str, ...]:
     """What was found out and is not as usual, in a few words each."""
     told = []
     if found.skipped:
         lines = "1 line" if found.skipped == 1 else f"{found.skipped} lines"
         told.append(f"the table begins after {lines}")
     separator = " " if found.aligned else found.separator
-    if said.separator is None and separator != usual:
+    if options.separator is None and separator != usual:
         told.append(f"separated by {NAMED.get(separator, repr(separator))}")
-    if said.decimal is None and decimal == ",":
+    if options.decimal is None and decimal == ",":
         told.append("a comma in decimal numbers")
     if found.quote == "'":
         told.append("text in single quotes")
-    if said.encoding is None and found.windows:
+    if options.encoding is None and found.windows:
         told.append("letters of Windows-1252")
     return tuple(told)
 

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Iterator
 from typing import IO, Any
 
-from adaline.data.reading._csv import CsvSource, streamed
-from adaline.data.reading._dialect import Said
-from adaline.data.reading._engine import csv_engine
-from adaline.data.reading._packed import Forward, damaged, marked, transcoding
-from adaline.data.reading._text import Text
+from adaline.data.reading.bytes.chunks import Text
+from adaline.data.reading.bytes.packed import Forward, damaged, marked, transcoding
 from adaline.data.reading.source import Block
+from adaline.data.reading.tables.engines import csv_engine
+from adaline.data.reading.text.csv_source import CsvSource, streamed
+from adaline.data.reading.text.options import FileOptions
 from adaline.errors import DataError
 
 
@@ -20,9 +20,11 @@ class PipedCsv(CsvSource):
 
     again = False
 
-    def __init__(self, file: IO[bytes], separator: str, name: str, said: Said):
+    def __init__(self, file: IO[bytes], separator: str, name: str, options: FileOptions):
         self.name, self.engine = name, csv_engine()
-        self._begin(_Piped(file, name, streamed(said.encoding)), separator, said, blanks=False)
+        self._begin(
+            _Piped(file, name, streamed(options.encoding)), separator, options, blanks=False
+        )
         self._choose(None, None)
 
     def _tasted(self) -> bytes:

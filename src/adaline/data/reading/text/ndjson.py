@@ -8,8 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from adaline.data.reading._engine import arrow_kind, columns_of, engine, polars_kind
-from adaline.data.reading._text import CHUNK, Text
+from adaline.data.reading.bytes.chunks import CHUNK, Text
 from adaline.data.reading.source import (
     Block,
     Piece,
@@ -20,6 +19,7 @@ from adaline.data.reading.source import (
     fingerprint_of_file,
     is_failure,
 )
+from adaline.data.reading.tables.engines import arrow_kind, columns_of, engine, polars_kind
 from adaline.errors import DataError
 
 _TASTE = 2**20  # bytes from which names and types are told

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from adaline.data.reading._ndjson import STRICT, NdjsonSource
-from adaline.data.reading._text import Text
-from adaline.data.reading._values import FileTable
+from adaline.data.reading.bytes.chunks import Text
 from adaline.data.reading.source import Source, existing
+from adaline.data.reading.tables.values import FileTable
+from adaline.data.reading.text.ndjson import STRICT, NdjsonSource
 from adaline.errors import DataError, refuse_beyond_memory
 
 _MOST = 2**30  # bytes of text

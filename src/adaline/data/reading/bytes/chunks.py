@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterator
 from typing import IO, Any
 
-from adaline.data.reading._locations import open_binary, size_of
-from adaline.data.reading._packed import HEAD, damaged, marked, packing, transcoding, unpacking
+from adaline.data.reading.bytes.locations import open_binary, size_of
+from adaline.data.reading.bytes.packed import HEAD, damaged, marked, packing, transcoding, unpacking
 from adaline.data.reading.source import Piece
 from adaline.errors import DataError
 

@@ -9,21 +9,14 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading._dialect import Dialect, Said, recognised
-from adaline.data.reading._engine import columns_of, csv_engine, has, is_polars
-from adaline.data.reading._header import header_of
-from adaline.data.reading._plain import MISSING, PlainTable
-from adaline.data.reading._text import CHUNK, Text
-from adaline.data.reading._text_kinds import kind_of, not_a_number, numbers_of_text
+from adaline.data.reading.bytes.chunks import CHUNK, Text
 from adaline.data.reading.notations import is_gap
 from adaline.data.reading.source import (
     Block,
-    Column,
     Kind,
     Piece,
     Source,
@@ -32,6 +25,13 @@ from adaline.data.reading.source import (
     fingerprint_of_file,
     is_failure,
 )
+from adaline.data.reading.tables.engines import csv_engine
+from adaline.data.reading.text._column_kinds import kind_of, not_a_number
+from adaline.data.reading.text._csv_columns import Layout, columns_of_lines
+from adaline.data.reading.text.dialect import Dialect, recognised
+from adaline.data.reading.text.header import header_of
+from adaline.data.reading.text.options import FileOptions
+from adaline.data.reading.text.plain_python import MISSING
 from adaline.errors import DataError
 
 _TASTE = 2**20  # bytes from which the columns' types are told,
@@ -55,34 +55,34 @@ class CsvSource(Source):
     def __init__(
         self,
         path: str,
-        separator: str,
         columns: Sequence[str] | None,
         rows: int | None,
-        said: Said = Said(),  # noqa: B008
+        options: FileOptions,
+        separator: str,
         blanks: bool = False,
     ):
         self.name = existing(path)
         self.engine = csv_engine()
-        self._begin(Text(path, True, streamed(said.encoding)), separator, said, blanks)
+        self._begin(Text(path, True, streamed(options.encoding)), separator, options, blanks)
         self._choose(columns, rows)
 
-    def _begin(self, text: Text, separator: str, said: Said, blanks: bool) -> None:
+    def _begin(self, text: Text, separator: str, options: FileOptions, blanks: bool) -> None:
         """Find out how the text is written, and the names and kinds of all its columns."""
         self.text = text
         taste = self._tasted()
         whole = len(taste) < _TASTE
-        self.dialect, sample = recognised(taste, whole, separator, blanks, said)
+        self.dialect, sample = recognised(taste, whole, separator, blanks, options)
         text.quote, self.separator = self.dialect.quote.encode(), self.dialect.separator
         full = taste if whole else taste[: taste.rfind(b"\n") + 1]
         text.check(full, 0, utf8=not self.dialect.windows)
         start = self._skipped(taste)
         end, first = self._header(taste[start:])
-        self.header = header_of(first, sample[1:], self.dialect, said.header)
+        self.header = header_of(first, sample[1:], self.dialect, options.header)
         self.begin = start if self.header.is_data else start + end
         self.fields = self.header.names + ("",) * self.header.trailing
         self.all_kinds: list[Kind] = self._kinds(self._as_points(taste[self.begin :]))
         self.taste = taste
-        self.notes = (*self.dialect.notes, *_facts(text, said), *self.header.notes)
+        self.notes = (*self.dialect.notes, *_facts(text, options), *self.header.notes)
 
     def _choose(self, columns: Sequence[str] | None, rows: int | None) -> None:
         """Take some of the columns."""
@@ -213,12 +213,12 @@ class CsvSource(Source):
             data = data.rstrip(_DOS_END)
         if not data.endswith(b"\n"):
             data += b"\n"
-        raw = data
+        raw, layout = data, self._layout()
         try:
-            columns = self._columns(data)
+            columns = columns_of_lines(data, layout, self.na)
             if not self._is_even(data, len(columns[0].values)) and _EMPTY.search(data):
                 data = _EMPTY.sub(b"", data)  # empty lines are no rows
-                columns = self._columns(data)
+                columns = columns_of_lines(data, layout, self.na)
         except MemoryError:
             raise
         except BaseException as error:
@@ -230,6 +230,12 @@ class CsvSource(Source):
         if self.header.trailing and not self._ends_empty(data, len(columns[0].values)):
             raise self._complaint(data, start, "something comes after its last separator")
         return Block(self.names, columns, None, lambda i: self._line(raw, start, i, raw is data))
+
+    def _layout(self) -> Layout:
+        decimal = self.dialect.decimal
+        return Layout(
+            self.engine, self.separator, decimal, self.fields, self.all_kinds, self.places
+        )
 
     def _ends_empty(self, data: bytes, rows: int) -> bool:
         """Whether every row ends with a separator."""
@@ -248,42 +254,6 @@ class CsvSource(Source):
             return _count(plain, "\n") == rows
         return _count(plain, self.separator) == rows * (len(self.fields) - 1)
 
-    def _columns(self, data: bytes) -> tuple[Column, ...]:
-        """The columns; those of numbers through text where marks such as "?" stand for gaps."""
-        try:
-            return _columns_of(self._table(data), self.kinds)
-        except MemoryError:
-            raise
-        except BaseException as error:
-            if "number" not in self.kinds or not is_failure(error):
-                raise
-            table = self.reread(self.names)._table(data)
-            columns = list(_columns_of(table, ["text" for _ in self.names]))
-            reading = "number _," if self.dialect.decimal == "," else "number"
-            for j, kind in enumerate(self.kinds):
-                if kind == "number":
-                    series = table.to_series(j) if is_polars(table) else None
-                    found = numbers_of_text(series, columns[j], self.na, reading)
-                    if found is None:
-                        raise
-                    columns[j] = found
-            return tuple(columns)
-
-    def _table(self, data: bytes) -> Any:
-        # Where commas are decimal, 1.234 may be a thousand: polars would take it for a number.
-        strict = self.dialect.decimal == "," and data.find(b".") >= 0
-        if self.engine == "python" or (strict and not has("pyarrow")):
-            points = self.dialect.decimal == "."
-            width = len(self.fields)
-            return PlainTable(data, self.separator, width, self.places, self.kinds, points)
-        if self.engine == "polars" and not strict:
-            try:
-                return self._polars(data)
-            except Exception:
-                if not has("pyarrow"):
-                    raise  # which takes numbers with spaces after them
-        return self._arrow(data)
-
     def _line(self, data: bytes, start: int, row: int, full: bool) -> str:
         """What to call a row: its line, counted from 1 as editors do."""
         first = self.text.line(start)
@@ -298,50 +268,6 @@ class CsvSource(Source):
                 break
             before = reader.line_num
         return f"line {first + before}"
-
-    def _polars(self, data: bytes) -> Any:
-        import polars as pl
-
-        types = [pl.Float64 if kind == "number" else pl.String for kind in self.all_kinds]
-        return (
-            pl.read_csv(
-                data,
-                has_header=False,
-                schema=dict(zip(self.fields, types, strict=True)),
-                columns=self.places if len(self.places) < len(self.fields) else None,
-                separator=self.separator,
-                decimal_comma=self.dialect.decimal == ",",
-                # Looking for words costs a fifth of reading, and without an N there is none.
-                null_values=MISSING if data.find(b"N") >= 0 or data.find(b"n") >= 0 else None,
-            )
-            .select(self.names)
-            .rechunk()
-        )
-
-    def _arrow(self, data: bytes) -> Any:
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
-
-        types = {
-            name: pa.float64() if kind == "number" else pa.string()
-            for name, kind in zip(self.fields, self.all_kinds, strict=True)
-        }
-        return arrow_csv.read_csv(
-            pa.BufferReader(data),
-            read_options=arrow_csv.ReadOptions(
-                column_names=list(self.fields), block_size=max(len(data), 1), use_threads=False
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self.separator, newlines_in_values=True, ignore_empty_lines=True
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=types,
-                null_values=MISSING,
-                strings_can_be_null=True,
-                include_columns=list(self.names),
-                decimal_point=self.dialect.decimal,
-            ),
-        )
 
     def _is_number(self, value: str) -> bool:
         if self.dialect.decimal == ",":
@@ -384,18 +310,14 @@ def streamed(encoding: str | None) -> str | None:
     return None if encoding in (None, "utf-8", "windows-1252") else encoding
 
 
-def _facts(text: Text, said: Said) -> list[str]:
+def _facts(text: Text, options: FileOptions) -> list[str]:
     """What is not as usual in the bytes."""
     told = []
-    if text.encoding is not None and said.encoding is None:
+    if text.encoding is not None and options.encoding is None:
         told.append(text.encoding.upper())
     if text.returns:
         told.append("lines end with carriage returns")
     return told
-
-
-def _columns_of(table: Any, kinds: Sequence[Kind]) -> tuple[Column, ...]:
-    return table.columns if isinstance(table, PlainTable) else columns_of(table, kinds)
 
 
 def _is_number(value: str) -> bool:

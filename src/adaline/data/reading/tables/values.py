@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.reading._engine import columns_of, engine
-from adaline.data.reading._tables import TableSource
 from adaline.data.reading.source import Block, Piece
+from adaline.data.reading.tables.engines import columns_of, engine
+from adaline.data.reading.tables.in_memory import TableSource
 
 
 class FileTable(TableSource):

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.reading._engine import arrow_kind, columns_of, engine, has, polars_kind
-from adaline.data.reading._locations import is_url, open_binary, size_of
+from adaline.data.reading.bytes.locations import is_url, open_binary, size_of
 from adaline.data.reading.source import (
     Block,
     Piece,
@@ -25,6 +24,7 @@ from adaline.data.reading.source import (
     ranges,
     reading,
 )
+from adaline.data.reading.tables.engines import arrow_kind, columns_of, engine, has, polars_kind
 from adaline.errors import DataError, MissingExtra
 
 _FEW_ROWS, _ROWS_A_BYTE = 2**27, 2**16  # a constant column packs well, but not better
@@ -34,7 +34,7 @@ _MANY = 2**25  # numbers, 256 MB, beyond which a row group is read in parts
 class ArrowSource(Source):
     """A Parquet or Arrow IPC (Feather) file; its footer tells rows, names and types."""
 
-    def __init__(self, path: str, kind: str, columns: Sequence[str] | None, rows: int | None):
+    def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None, kind: str):
         self.name, self.kind, self.engine = existing(path), kind, engine(f"{kind} files")
         if is_url(path):
             if not has("pyarrow"):

@@ -8,10 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from adaline.data.reading._dialect import Said
-from adaline.data.reading._engine import columns_of, engine, kinds_of
-from adaline.data.reading._numpy_files import MatrixSource
-from adaline.data.reading._pipe import PipedCsv
+from adaline.data.reading.arrays.numpy_files import MatrixSource
 from adaline.data.reading.checks import shown
 from adaline.data.reading.source import (
     Block,
@@ -24,6 +21,9 @@ from adaline.data.reading.source import (
     head_rows,
     ranges,
 )
+from adaline.data.reading.tables.engines import columns_of, engine, kinds_of
+from adaline.data.reading.text.options import FileOptions
+from adaline.data.reading.text.pipe import PipedCsv
 from adaline.errors import DataError
 from adaline.tiles import as_csr
 
@@ -197,9 +197,9 @@ def from_iterable(parts: Iterable[Any], columns: Sequence[str] | None) -> Source
     return _once(made(), "the stream of blocks", lambda _: tuple(kinds))
 
 
-def from_file_object(file: IO[bytes], separator: str, said: Said) -> Source:
+def from_file_object(file: IO[bytes], separator: str, options: FileOptions) -> Source:
     """CSV text from a pipe, which comes once."""
-    reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")), said)
+    reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")), options)
     found = _once(reader.parts(), reader.name, lambda _: reader.kinds)
     found.notes = reader.notes
     return found

@@ -1,20 +1,30 @@
-"""What a caller says of a text table, checked."""
+"""What a caller states about how a file is written, checked."""
 
 from __future__ import annotations
 
 import codecs
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from adaline.data.reading._dialect import Said
 from adaline.data.reading.checks import check_choice, check_text, check_truth
 
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 _WORDS |= {"blank": " ", "blanks": " ", "space": " "}
 
 
-def checked(said: Said) -> Said:
-    """The same in one spelling; an error says what is expected."""
-    separator, encoding = said.separator, said.encoding
+@dataclass(frozen=True)
+class FileOptions:
+    """How a file is written, as the caller states it; None where the first lines are to tell."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    sheet: str | None = None
+
+
+def checked(options: FileOptions) -> FileOptions:
+    """The options in one spelling; a wrong one raises an error that says what is expected."""
+    separator, encoding = options.separator, options.encoding
     if separator is not None:
         check_text("separator", separator, "one letter, such as ';'")
         separator = _WORDS.get(separator.lower(), separator)
@@ -23,18 +33,18 @@ def checked(said: Said) -> Said:
                 f"separator is {separator!r}; expected one letter, such as ',', ';', '|', "
                 "'tab', or ' ' for any number of blanks."
             )
-    if said.decimal is not None:
-        check_choice("decimal", said.decimal, [".", ","])
-        if said.decimal == "," and separator == ",":
+    if options.decimal is not None:
+        check_choice("decimal", options.decimal, [".", ","])
+        if options.decimal == "," and separator == ",":
             raise ValueError("decimal and separator are both ','; a file can have one of the two.")
-    if said.header is not None:
-        check_truth("header", said.header)
-    if said.sheet is not None:
-        check_text("sheet", said.sheet, "the name of a sheet")
+    if options.header is not None:
+        check_truth("header", options.header)
+    if options.sheet is not None:
+        check_text("sheet", options.sheet, "the name of a sheet")
     if encoding is not None:
         check_text("encoding", encoding, "the name of an encoding, such as 'windows-1252'")
         encoding = _encoding(encoding)
-    return replace(said, separator=separator, encoding=encoding)
+    return replace(options, separator=separator, encoding=encoding)
 
 
 def _encoding(name: str) -> str:

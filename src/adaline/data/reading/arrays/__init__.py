@@ -1,0 +1,1 @@
+"""Matrices of numbers: arrays, numpy files, sounds."""

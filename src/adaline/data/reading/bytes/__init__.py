@@ -1,0 +1,1 @@
+"""Where bytes come from: paths and URLs, unpacked, transcoded and cut into whole lines."""

@@ -1,0 +1,1 @@
+"""Tables whose columns have types: Parquet and Arrow files, sheets, tables in memory."""

@@ -1,0 +1,1 @@
+"""Tables that are written as text: CSV and its dialects, JSON, LIBSVM."""
