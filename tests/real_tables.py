@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from adaline.cli import app
-from adaline.cli._errors import guarded
+from adaline.cli.printing.errors import guarded
 
 ROWS, COLUMNS = 2000, 60  # of a table, at most
 CLASSES = 10  # different values that make a target a class

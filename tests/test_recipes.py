@@ -58,7 +58,7 @@ import numpy as np
 
 import adaline
 from adaline import FixedRidge, Ridge
-from adaline.cli._choose import spelled
+from adaline.cli.learning.learner_choice import spelled
 from adaline.data import export, fit
 
 rng = np.random.default_rng(0)
@@ -241,7 +241,7 @@ from scipy.sparse import csr_array
 
 import adaline
 from adaline import LogCoshRegression
-from adaline.cli._choose import spelled
+from adaline.cli.learning.learner_choice import spelled
 from adaline.data import export
 
 rng = np.random.default_rng(0)

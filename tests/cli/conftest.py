@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adaline.cli import app
-from adaline.cli._errors import guarded
+from adaline.cli.printing.errors import guarded
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 

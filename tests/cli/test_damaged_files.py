@@ -26,7 +26,7 @@ from scipy import sparse
 from scipy.io import wavfile
 
 from adaline.cli import app
-from adaline.cli._errors import guarded
+from adaline.cli.printing.errors import guarded
 
 FINE = {0, 1, 2, 3}  # done, a verdict, usage (a column is gone), data that cannot be used
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from adaline.cli._errors import guarded, sentence
+from adaline.cli.printing.errors import guarded, sentence
 
 PUMPS = "PUMPS"
 
@@ -86,12 +86,12 @@ def test_debug_shows_where(command):
 
 
 def test_a_defect_says_that_it_is_one(command, pumps, monkeypatch):
-    from adaline.cli import _fitting
+    from adaline.cli.learning import fitting
 
     def broken(*_, **__):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(_fitting, "opened", broken)
+    monkeypatch.setattr(fitting, "opened", broken)
     found = command("fit", pumps, "-t", "failed")
     assert found.code == 4
     assert "RuntimeError: out of order. That is a defect" in found.err

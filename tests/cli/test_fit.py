@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import adaline
-from adaline.cli import _learn
-from adaline.cli._choose import learners
-from adaline.cli._source import held_out
+from adaline.cli.files.sources import held_out
+from adaline.cli.learning import learning
+from adaline.cli.learning.learner_choice import learners
 from adaline.data import Encoding, blocks
 from adaline.verdicts.folds import share_out
 
@@ -83,12 +83,12 @@ def test_many_classes_get_gaussian_ones(command, tmp_path):
 
 
 def test_a_sorted_file_is_read_until_a_second_class_comes(command, tmp_path, monkeypatch):
-    from adaline.cli import _source
+    from adaline.cli.files import sources
 
     path = tmp_path / "sorted.csv"
     path.write_text("a,y\n" + "".join(f"{i},{'no' if i < 150 else 'yes'}\n" for i in range(200)))
     small = lambda place, columns=None: blocks(place, columns, rows=20)  # noqa: E731
-    monkeypatch.setattr(_source, "blocks", small)
+    monkeypatch.setattr(sources, "blocks", small)
     found = command("fit", path, "-t", "y", "--json").json
     assert found["model"]["name"] == "logistic"
     assert found["separability"]["verdict"] == "separable"
@@ -135,7 +135,7 @@ def test_block_by_block_is_the_same_as_in_memory(command, pumps, rents, monkeypa
     tokens = ["fit", data, "-t", target, "-m", model, "--set", "alpha=1", "--json"]
     tokens += ["--test", "0.2"]
     whole = command(*tokens).json
-    monkeypatch.setattr(_learn, "MEMORY", 0)
+    monkeypatch.setattr(learning, "MEMORY", 0)
     parts = command(*tokens).json
     assert whole["data"]["in_memory"]
     assert not parts["data"]["in_memory"]
@@ -271,7 +271,7 @@ def test_the_verdict_tells_quality_convergence_separability_and_condition(comman
 
 def test_the_terminal_and_the_page_state_one_accuracy(command, tmp_path, rng, monkeypatch):
     """A page draws a sample of a large file's held-out rows, and counts all of them."""
-    monkeypatch.setattr("adaline.cli._fitting._REPORTED", 200)
+    monkeypatch.setattr("adaline.cli.learning.fitting._REPORTED", 200)
     X = rng.standard_normal((900, 3))
     y = np.where(X[:, 0] + 0.7 * rng.standard_normal(900) > 0.4, "yes", "no")
     rows = "\n".join(",".join([*map(str, x), label]) for x, label in zip(X, y, strict=True))

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from adaline.cli._source import opened
+from adaline.cli.files.sources import opened
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline.cli import _source
-from adaline.cli._source import Share, about_rows, column, held_out, opened, title
+from adaline.cli.files import sources
+from adaline.cli.files.sources import Share, about_rows, column, held_out, opened, title
 from adaline.data import Encoding, blocks
 from adaline.data.reading.tables import engines
 
@@ -71,7 +71,7 @@ def test_a_small_packed_file_is_fitted_as_the_same_file_unpacked(command, pumps,
 def test_a_packed_file_of_many_rows_is_fitted_by_blocks(command, pumps, tmp_path, monkeypatch):
     packed = tmp_path / "pumps.csv.gz"
     packed.write_bytes(gzip.compress(pumps.read_bytes()))
-    monkeypatch.setattr(_source, "_COUNTED", 100)
+    monkeypatch.setattr(sources, "_COUNTED", 100)
     assert about_rows(blocks(packed, rows=50)) is None
 
 

@@ -9,7 +9,8 @@ import json
 import numpy as np
 import pytest
 
-from adaline.cli import _writers, export
+from adaline.cli import export
+from adaline.cli.files import table_writers
 
 EVIL = ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\x1b]0;owned\x07", "\x9b31m", "plain", "-5", "a\tb"]
 
@@ -56,7 +57,7 @@ def test_formulas_are_counted_and_disarmed_where_asked(evil, tmp_path, end):
 def test_predictions_on_a_terminal_are_shown_and_not_obeyed(evil, tmp_path, monkeypatch, capsys):
     came = evil("predict", "m.adaline", "t.csv", "--keep", "=name").out
     assert "\x1b" in came  # a pipe gets the bytes as they are
-    monkeypatch.setattr(_writers.sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(table_writers.sys.stdout, "isatty", lambda: True, raising=False)
     for more in ([], ["--format", "tsv"], ["--format", "ndjson"], ["--json"]):
         shown = evil("predict", "m.adaline", "t.csv", "--keep", "=name", "-q", *more).out
         assert shown.replace("\n", "").replace("\t", "").isprintable()

@@ -7,7 +7,7 @@ import json
 
 import adaline
 from adaline.cli import warm_up
-from adaline.cli._output import Out
+from adaline.cli.printing.printer import Out
 
 SMALL = "dense", adaline.GaussianClassifier, (), "X t"
 

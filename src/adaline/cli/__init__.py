@@ -89,7 +89,7 @@ def main(tokens: Sequence[str] | None = None) -> None:
 
 def _ran(command: App, given: list[str]) -> int:
     try:
-        from adaline.cli._errors import guarded
+        from adaline.cli.printing.errors import guarded
 
         return guarded(command, given)
     except KeyboardInterrupt:  # while the first modules were loading

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from adaline.cli import _proof
-from adaline.cli._errors import NEGATIVE, OK, Usage
-from adaline.cli._learn import fits_in_memory, gathered
-from adaline.cli._output import Common, Data, Out
-from adaline.cli._reading import Reading
-from adaline.cli._source import known_column, opened
+from adaline.cli.files import proof_files
+from adaline.cli.files.file_options import Reading
+from adaline.cli.files.sources import known_column, opened
+from adaline.cli.learning.learning import fits_in_memory, gathered
+from adaline.cli.printing.errors import NEGATIVE, OK, Usage
+from adaline.cli.printing.printer import Common, Data, Out
 from adaline.data import Encoding
 
 
@@ -39,7 +39,7 @@ def check_proof(
         The column with the classes; the one in the proof by default.
     """
     out = Out(common)
-    found, named, encoding = _proof.read(proof)
+    found, named, encoding = proof_files.read(proof)
     wanted = target or named
     if wanted is None:
         raise Usage(f"{proof} does not say which column holds the classes; give --target.")

@@ -9,15 +9,15 @@ import numpy as np
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli import _choose, _learn
-from adaline.cli._columns import Columns, looked_at, tell
-from adaline.cli._costly import beside, row_weights, without
-from adaline.cli._errors import Usage
-from adaline.cli._folded import default_folds
-from adaline.cli._learn import Plan
-from adaline.cli._output import Common, Data, Out, Whole
-from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import known_column, opened, title
+from adaline.cli.files.column_options import Columns, looked_at, tell
+from adaline.cli.files.file_options import Reading, tell_notes
+from adaline.cli.files.sources import known_column, opened, title
+from adaline.cli.learning import learner_choice, learning
+from adaline.cli.learning.folds import default_folds
+from adaline.cli.learning.learning import Plan
+from adaline.cli.learning.weights_and_costs import beside, row_weights, without
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Data, Out, Whole
 from adaline.verdicts.words import name, plural
 
 
@@ -79,10 +79,10 @@ def compare(
     left = {c for c in (group, weights, by_time if unused else None) if c is not None}
     seen = looked_at(source, target, said, beside=sorted(left))
     encoding, source = seen.encoding, seen.encoding.prepare(source)
-    choice = _choose.chosen(None, source, target)
+    choice = learner_choice.chosen(None, source, target)
     plan = Plan(target, choice, out.common.seed, 0.0, said.missing)
-    _learn.fits_in_memory(source, encoding)
-    X, y, gone = _learn.gathered(source, encoding, target, choice.classes)
+    learning.fits_in_memory(source, encoding)
+    X, y, gone = learning.gathered(source, encoding, target, choice.classes)
     if balanced and not choice.classes:
         raise Usage("--balanced is for classes, and the target holds numbers.")
     values = beside(source, encoding, target, named) if named else {}
@@ -135,8 +135,8 @@ def _learners(y: Any, plan: Plan, numbers: int) -> dict[str, Any]:
     if not plan.choice.classes and np.all(y >= 0) and np.all(y == np.floor(y)):
         wanted.add("counts")
     found = {}
-    for kind in sorted(_choose.learners(), key=lambda kind: str(kind._command)):
+    for kind in sorted(learner_choice.learners(), key=lambda kind: str(kind._command)):
         if kind._learns in wanted:
-            model = _choose.made(kind, (), plan.seed)
-            found[kind._command] = _learn.penalised(model, plan, (), numbers)
+            model = learner_choice.made(kind, (), plan.seed)
+            found[kind._command] = learning.penalised(model, plan, (), numbers)
     return found

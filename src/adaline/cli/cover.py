@@ -8,8 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Out, Whole
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Out, Whole
 from adaline.verdicts.words import number, plural
 
 _DIGITS = 4000  # of a count that is written out

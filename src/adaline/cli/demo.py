@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import adaline
-from adaline.cli._fitting import Asked, run
-from adaline.cli._output import Common, Out
+from adaline.cli.learning.fitting import FitRequest, run
+from adaline.cli.printing.printer import Common, Out
 from adaline.demo import demo as tour
 
 SAMPLE = Path(adaline.__file__).parent / "_samples" / "pumps.csv"
@@ -35,7 +35,7 @@ def demo(*, out: str | None = None, common: Common | None = None) -> int:
     command += ["--report", report] if report else []
     printer.say("\n8. The same without programming: which of 400 pumps will fail?\n")
     printer.say(f"$ {shlex.join(command)}\n")
-    code = run(Asked(str(SAMPLE), "failed", out=model, report=report), printer)
+    code = run(FitRequest(str(SAMPLE), "failed", out=model, report=report), printer)
     if report:
         printer.verdict(f"\nOpen the report in a browser: {Path(report).resolve().as_uri()}")
     else:

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli._ask import loaded, measured
-from adaline.cli._columns import strays_line, unknown_line
-from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Data, Out
-from adaline.cli._progress import Progress
-from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import about_rows, known_column, mark_of, opened, path_of
+from adaline.cli.files.column_options import strays_line, unknown_line
+from adaline.cli.files.file_options import Reading, tell_notes
+from adaline.cli.files.sources import about_rows, known_column, mark_of, opened, path_of
+from adaline.cli.predicting.predictions import loaded, measured
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Data, Out
+from adaline.cli.printing.progress import Progress
 from adaline.verdicts.quality import by_class, shown
 from adaline.verdicts.words import name, number, plural
 

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from adaline.cli._ask import loaded
-from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Out
-from adaline.cli._source import not_the_data
-from adaline.cli._words import size
+from adaline.cli.files.sources import not_the_data
+from adaline.cli.predicting.predictions import loaded
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Out
+from adaline.cli.printing.words import size
 from adaline.data import Prepared
 from adaline.data import export as exported
 from adaline.verdicts.words import name

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Parameter
 
-from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Out, Whole
-from adaline.cli._progress import Progress
-from adaline.cli._source import not_the_data
-from adaline.cli._wav import WavWriter
+from adaline.cli.files.sources import not_the_data
+from adaline.cli.files.wav_writer import WavWriter
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Out, Whole
+from adaline.cli.printing.progress import Progress
 from adaline.data import blocks
 from adaline.filters import noise_filter, noise_reduction
 from adaline.verdicts.words import name, number

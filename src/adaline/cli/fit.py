@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from adaline.cli._columns import Columns
-from adaline.cli._output import Common, Data, Out, Whole
-from adaline.cli._reading import Reading
+from adaline.cli.files.column_options import Columns
+from adaline.cli.files.file_options import Reading
+from adaline.cli.printing.printer import Common, Data, Out, Whole
 
 
 def fit(
@@ -103,9 +103,12 @@ def fit(
     coefficients
         full shows odds ratios, and coefficients per standard deviation of the column.
     """
-    from adaline.cli._fitting import Asked, run  # with all that learns: not for a help text
+    from adaline.cli.learning.fitting import (
+        FitRequest,
+        run,
+    )  # with all that learns: not for a help text
 
-    asked = Asked(
+    request = FitRequest(
         data,
         target,
         model,
@@ -130,4 +133,4 @@ def fit(
         costs,
         coefficients == "full",
     )
-    return run(asked, Out(common))
+    return run(request, Out(common))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from adaline.cli._ask import read
-from adaline.cli._output import Common, Out, strict
-from adaline.cli._words import size
+from adaline.cli.predicting.predictions import read
+from adaline.cli.printing.printer import Common, Out, strict
+from adaline.cli.printing.words import size
 from adaline.verdicts.coefficients import coefficients
 from adaline.verdicts.words import name, number, plain
 

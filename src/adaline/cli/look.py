@@ -6,10 +6,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from adaline.cli._columns import Columns, doubts, expanded, facts, looked_at
-from adaline.cli._output import Common, Data, Out
-from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import known_column, opened, title
+from adaline.cli.files.column_options import Columns, doubts, expanded, facts, looked_at
+from adaline.cli.files.file_options import Reading, tell_notes
+from adaline.cli.files.sources import known_column, opened, title
+from adaline.cli.printing.printer import Common, Data, Out
 from adaline.data import Look
 from adaline.verdicts.words import name, number, plural
 

@@ -8,13 +8,13 @@ import numpy as np
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli import _learn
-from adaline.cli._choose import Choice
-from adaline.cli._columns import Columns, doubts, facts, looked_at, tell
-from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Data, Out, Whole
-from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import about_rows, known_column, opened, title
+from adaline.cli.files.column_options import Columns, doubts, facts, looked_at, tell
+from adaline.cli.files.file_options import Reading, tell_notes
+from adaline.cli.files.sources import about_rows, known_column, opened, title
+from adaline.cli.learning import learning
+from adaline.cli.learning.learner_choice import Choice
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Data, Out, Whole
 from adaline.verdicts.words import name, number, plural
 
 _WIDE = 8  # coefficients that the table shows beside the errors
@@ -56,10 +56,10 @@ def path(
     seen = looked_at(source, target, said, jobs=jobs)
     encoding, source = seen.encoding, seen.encoding.prepare(source)
     about = about_rows(source)
-    small = about is not None and about * len(encoding.names) <= _learn.MEMORY and jobs == 1
+    small = about is not None and about * len(encoding.names) <= learning.MEMORY and jobs == 1
     choice = Choice(adaline.Ridge, "the path is ridge's")
-    plan = _learn.Plan(target, choice, 0, 0.0, said.missing, jobs, in_memory=small)
-    found = _learn.learned(adaline.Ridge(), source, encoding, plan, out, about)
+    plan = learning.Plan(target, choice, 0, 0.0, said.missing, jobs, in_memory=small)
+    found = learning.learned(adaline.Ridge(), source, encoding, plan, out, about)
     model = found.model
     grid = _grid(model, points)
     rows = (found.X, found.y) if small else (None, None)

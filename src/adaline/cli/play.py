@@ -7,8 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from adaline.cli._errors import Usage
-from adaline.cli._output import Common, Out, Whole
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Out, Whole
 from adaline.play import serve
 
 

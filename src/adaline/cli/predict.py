@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Parameter
 
-from adaline.cli._ask import Answers, answers, loaded
-from adaline.cli._columns import count_unknown, strays_line, unknown_line
-from adaline.cli._errors import Usage
-from adaline.cli._more_answers import Contributions, Intervals, heads_of
-from adaline.cli._output import Common, Data, Out
-from adaline.cli._progress import Progress
-from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import about_rows, column, known_column, not_the_data, opened
-from adaline.cli._writers import Writer, writer_for
+from adaline.cli.files.column_options import count_unknown, strays_line, unknown_line
+from adaline.cli.files.file_options import Reading, tell_notes
+from adaline.cli.files.sources import about_rows, column, known_column, not_the_data, opened
+from adaline.cli.files.table_writers import Writer, writer_for
+from adaline.cli.predicting.extra_columns import Contributions, Intervals, heads_of
+from adaline.cli.predicting.predictions import Answers, answers, loaded
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Data, Out
+from adaline.cli.printing.progress import Progress
 from adaline.verdicts.words import number
 
 

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli._columns import Columns, doubts, facts, looked_at, tell
-from adaline.cli._errors import NEGATIVE, OK, Usage
-from adaline.cli._learn import fits_in_memory, gathered
-from adaline.cli._output import Common, Data, Out, strict
-from adaline.cli._proof import FORMAT, VERSION
-from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import known_column, not_the_data, opened, title
-from adaline.cli._words import with_names
+from adaline.cli.files.column_options import Columns, doubts, facts, looked_at, tell
+from adaline.cli.files.file_options import Reading, tell_notes
+from adaline.cli.files.proof_files import FORMAT, VERSION
+from adaline.cli.files.sources import known_column, not_the_data, opened, title
+from adaline.cli.learning.learning import fits_in_memory, gathered
+from adaline.cli.printing.errors import NEGATIVE, OK, Usage
+from adaline.cli.printing.printer import Common, Data, Out, strict
+from adaline.cli.printing.words import with_names
 from adaline.data import Encoding
 from adaline.data.outputs import write_atomically
 from adaline.verdicts.evidence import of_chance

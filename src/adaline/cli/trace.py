@@ -10,15 +10,15 @@ import numpy as np
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli import _choose
-from adaline.cli._columns import Columns, facts, looked_at, tell
-from adaline.cli._errors import Usage
-from adaline.cli._learn import gathered
-from adaline.cli._output import Common, Data, Out, Whole
-from adaline.cli._reading import Reading
-from adaline.cli._source import about_rows, known_column, not_the_data, opened
-from adaline.cli._words import did_you_mean
-from adaline.cli._writers import writer_for
+from adaline.cli.files.column_options import Columns, facts, looked_at, tell
+from adaline.cli.files.file_options import Reading
+from adaline.cli.files.sources import about_rows, known_column, not_the_data, opened
+from adaline.cli.files.table_writers import writer_for
+from adaline.cli.learning import learner_choice
+from adaline.cli.learning.learning import gathered
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Common, Data, Out, Whole
+from adaline.cli.printing.words import did_you_mean
 from adaline.verdicts.words import name, number
 
 _SCREEN = 24  # rows of the table that a terminal shows
@@ -62,9 +62,9 @@ def trace(
         A setting of the learner as name=value, such as eta=1 or mode=batch.
     """
     printer = Out(common)
-    kind = _choose.spelled(model)
+    kind = learner_choice.spelled(model)
     if kind._traces is None:
-        others = [other._command for other in _choose.learners() if other._traces]
+        others = [other._command for other in learner_choice.learners() if other._traces]
         words = did_you_mean(kind._command, others)
         raise Usage(f"--model {model!r} does not learn in steps; {words}")
     not_the_data(out, data)
@@ -80,7 +80,7 @@ def trace(
     given = [*(set_ or ())]
     if not any(s.startswith("max_iter=") for s in given):
         given.append(f"max_iter={passes}")
-    found = _traced(_choose.made(kind, given, printer.common.seed), X, y)
+    found = _traced(learner_choice.made(kind, given, printer.common.seed), X, y)
     tell(seen, printer)
     columns = found.columns()
     if out is not None:

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli._errors import NEGATIVE, OK, Usage
-from adaline.cli._output import Common, Out, Whole
+from adaline.cli.printing.errors import NEGATIVE, OK, Usage
+from adaline.cli.printing.printer import Common, Out, Whole
 
 # What is called, with which settings (None: it has none), on what: see `_data`.
 _Calls = list[tuple[Any, tuple[Any, ...] | None, str]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from adaline.cli._columns import Columns
-from adaline.cli._learn import Plan
+from adaline.cli.files.column_options import Columns
+from adaline.cli.learning.learning import Plan
 from adaline.data import Source
 
 _WIDE = 88  # letters of a line

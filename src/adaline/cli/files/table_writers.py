@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from adaline import MissingExtra
-from adaline.cli._errors import Usage
-from adaline.cli._output import strict
-from adaline.cli._words import did_you_mean
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import strict
+from adaline.cli.printing.words import did_you_mean
 from adaline.data.outputs import Output, as_text
 from adaline.verdicts.words import plain
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import adaline
-from adaline.cli import _columns
-from adaline.cli._again import code
-from adaline.cli._ask import Measured
-from adaline.cli._columns import Columns
-from adaline.cli._costly import said
-from adaline.cli._errors import sentence
-from adaline.cli._folded import facts_of, read_as
-from adaline.cli._learn import Learned, Plan
-from adaline.cli._output import Out, strict
-from adaline.cli._reading import Reading, tell_notes
-from adaline.cli._source import title
+from adaline.cli.files import column_options
+from adaline.cli.files.column_options import Columns
+from adaline.cli.files.file_options import Reading, tell_notes
+from adaline.cli.files.sources import title
+from adaline.cli.learning.folds import facts_of, rows_text
+from adaline.cli.learning.learning import Learned, Plan
+from adaline.cli.learning.python_code import code
+from adaline.cli.learning.weights_and_costs import said
+from adaline.cli.predicting.predictions import Measured
+from adaline.cli.printing.errors import sentence
+from adaline.cli.printing.printer import Out, strict
 from adaline.data import Look, Source
 from adaline.verdicts.answers import answers
 from adaline.verdicts.checks import Rows
@@ -29,7 +29,7 @@ from adaline.verdicts.verdict import judged
 from adaline.verdicts.words import name, number, plural
 
 
-class Story:
+class FitOutcome:
     """What there is to tell of a fit, for people or machines."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Story:
 
     def doubts(self) -> list[str]:
         """What reading and learning said, with advice."""
-        said = [] if self.seen is None else _columns.doubts(self.seen)
+        said = [] if self.seen is None else column_options.doubts(self.seen)
         return said + [sentence(text) for text in self.found.said]
 
     def data_facts(self, mark: str | None) -> dict[str, Any]:
@@ -90,14 +90,14 @@ class Story:
             facts["SHA-256"] = mark
         if self.source.notes:
             facts["noticed"] = "; ".join(self.source.notes)
-        for line in [] if self.seen is None else _columns.lines(self.seen):
+        for line in [] if self.seen is None else column_options.lines(self.seen):
             what, _, how = line.partition(": ")
             facts[what.lower()] = how
         return facts
 
     def gaps(self) -> dict[str, Any]:
         """Missing values by column, and what was done about them."""
-        return {} if self.seen is None else _columns.gaps(self.seen)
+        return {} if self.seen is None else column_options.gaps(self.seen)
 
     def warnings(self) -> list[str]:
         """Doubts with advice, each once."""
@@ -116,7 +116,7 @@ class Story:
         out.say(self._read())
         tell_notes(self.source, out)
         if self.seen is not None:
-            _columns.tell(self.seen, out)
+            column_options.tell(self.seen, out)
         out.say(f"Learner: {plan.choice.model}, {plan.choice.why}{said(plan, found.model)}.")
         out.say()
         out.verdict(str(self.verdict))
@@ -151,7 +151,7 @@ class Story:
         held = f", {number(self.tested.quality.n)} held out" if self.is_held_out else ""
         gone = self.found.left_out + self.tested.left_out * self.is_held_out
         if self.folded is not None:
-            held, gone = read_as(self.folded), self.found.left_out
+            held, gone = rows_text(self.folded), self.found.left_out
         why = "that have no target" if self.plan.missing == "auto" else "for missing values"
         left = f", {number(gone)} left out {why}" if gone else ""
         return f"Read {name(title(self.source))}: {columns}{n}{held}{left}."
@@ -180,7 +180,7 @@ class Story:
                 "rows_learned_from": found.rows,
                 "rows_held_out": self.tested.quality.n * (self.is_held_out and self.folded is None),
                 "in_memory": plan.in_memory,
-                **({} if self.seen is None else _columns.facts(self.seen)),
+                **({} if self.seen is None else column_options.facts(self.seen)),
             },
             "target": plan.target,
             "model": {

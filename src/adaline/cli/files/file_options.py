@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from adaline.cli._output import Out
+from adaline.cli.printing.printer import Out
 from adaline.data import Source
 
 _GROUP = Group("Reading the file", sort_key=50)

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from adaline.cli._columns import ignored
-from adaline.cli._errors import Usage
-from adaline.cli._reading import Reading
-from adaline.cli._words import did_you_mean
+from adaline.cli.files.column_options import ignored
+from adaline.cli.files.file_options import Reading
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.words import did_you_mean
 from adaline.data import Source, blocks
 from adaline.data.dealing import held_out as held_out
 from adaline.data.outputs import refuse_unwritable

@@ -12,7 +12,7 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
-from adaline.cli._output import Out
+from adaline.cli.printing.printer import Out
 
 
 def clock(seconds: float) -> str:

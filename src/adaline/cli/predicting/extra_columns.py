@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import adaline
-from adaline.cli._ask import Answers
-from adaline.cli._errors import Usage
+from adaline.cli.predicting.predictions import Answers
+from adaline.cli.printing.errors import Usage
 from adaline.data import Encoding
 
 _MOST = 1000  # columns that are explained

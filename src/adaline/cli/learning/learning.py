@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import adaline
-from adaline.cli._choose import Choice, learners
-from adaline.cli._costly import beside, costs_for, row_weights
-from adaline.cli._errors import Usage
-from adaline.cli._output import Out
-from adaline.cli._progress import Progress
-from adaline.cli._source import about_rows
-from adaline.cli._words import with_names
+from adaline.cli.files.sources import about_rows
+from adaline.cli.learning.learner_choice import Choice, learners
+from adaline.cli.learning.weights_and_costs import beside, costs_for, row_weights
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Out
+from adaline.cli.printing.progress import Progress
+from adaline.cli.printing.words import with_names
 from adaline.data import Encoding, Source
 from adaline.data import fit as fit_blocks
 from adaline.data.sharing import Share, labels

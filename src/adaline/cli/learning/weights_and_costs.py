@@ -8,8 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from adaline.cli._errors import Usage
-from adaline.cli._words import did_you_mean
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.words import did_you_mean
 from adaline.data import Encoding, Source
 from adaline.data.tables import columns_beside
 from adaline.data.weighing import row_weights as row_weights
@@ -37,7 +37,7 @@ def without(ignore: Sequence[str], wanted: str | None) -> tuple[list[str], bool]
     return list(ignore), False
 
 
-def able(kind: Any, weighted: bool, costly: bool) -> None:
+def check_learner(kind: Any, weighted: bool, costly: bool) -> None:
     """Say before learning whether this learner can."""
     if weighted and "sample_weight" not in inspect.signature(kind.fit).parameters:
         raise Usage(

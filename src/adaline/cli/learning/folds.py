@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from adaline.cli._ask import Measured
-from adaline.cli._errors import sentence
-from adaline.cli._learn import Learned, Plan
-from adaline.cli._output import Out
-from adaline.cli._progress import Progress
+from adaline.cli.learning.learning import Learned, Plan
+from adaline.cli.predicting.predictions import Measured
+from adaline.cli.printing.errors import sentence
+from adaline.cli.printing.printer import Out
+from adaline.cli.printing.progress import Progress
 from adaline.verdicts.cross_validation import CrossValidated, measured
 from adaline.verdicts.folds import Folds, folds
 
@@ -33,7 +33,7 @@ def chosen(found: Learned, plan: Plan) -> Folds:
     )
 
 
-def tried(
+def cross_validated(
     found: Learned, plan: Plan, out: Out, must: bool
 ) -> tuple[Measured, CrossValidated] | None:
     """Each row predicted by a fit without it; None where that fails and nobody has asked for it."""
@@ -60,7 +60,7 @@ def tried(
     return Measured(result.quality, found.X, found.y, found.left_out), result
 
 
-def read_as(result: CrossValidated) -> str:
+def rows_text(result: CrossValidated) -> str:
     """What was done, for the line about the rows."""
     count = len(result.per_fold)
     if result.way.startswith("leave-one-out"):

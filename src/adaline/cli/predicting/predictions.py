@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adaline
-from adaline.cli._columns import count_unknown
-from adaline.cli._errors import Usage
-from adaline.cli._source import column, labels
-from adaline.cli._words import did_you_mean
+from adaline.cli.files.column_options import count_unknown
+from adaline.cli.files.sources import column, labels
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.words import did_you_mean
 from adaline.data import Block, Encoding, Source, describe
 from adaline.verdicts import answers as said_by
 from adaline.verdicts.quality import Quality, quality_for

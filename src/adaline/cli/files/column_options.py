@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from adaline.cli._errors import Usage
-from adaline.cli._output import Out
-from adaline.cli._words import did_you_mean
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.printer import Out
+from adaline.cli.printing.words import did_you_mean
 from adaline.verdicts.words import name, number
 
 if TYPE_CHECKING:

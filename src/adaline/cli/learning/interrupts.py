@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from pathlib import Path
 
-from adaline.cli._errors import Stopped
+from adaline.cli.printing.errors import Stopped
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 import adaline
 from adaline._names import public_homes
-from adaline.cli._errors import Usage
-from adaline.cli._source import column, labels
-from adaline.cli._words import did_you_mean
+from adaline.cli.files.sources import column, labels
+from adaline.cli.printing.errors import Usage
+from adaline.cli.printing.words import did_you_mean
 from adaline.data import Source
 from adaline.verdicts.words import name, number, plural
 

@@ -1,0 +1,1 @@
+"""The work of `adaline fit`, and what other commands that learn share with it."""

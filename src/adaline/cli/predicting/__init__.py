@@ -1,0 +1,1 @@
+"""Answers of a model for the rows of a file."""
