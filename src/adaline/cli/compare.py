@@ -62,12 +62,7 @@ def compare(
         Seconds for each learner; one that is seen to need more is left out, with a word.
     """
     out = Out(common)
-    if cv is not None and cv < 2:
-        raise Usage(f"--cv {cv}: expected how many folds, 2 or more.")
-    if group is not None and by_time is not None:
-        raise Usage("--group and --by-time: folds follow one of them; choose one.")
-    if not time_limit > 0:
-        raise Usage(f"--time-limit {time_limit}: expected seconds, more than 0.")
+    _check(cv, group, by_time, time_limit)
     wanted = {"--group": group, "--by-time": by_time, "--weights": weights}
     named = {option: column for option, column in wanted.items() if column is not None}
     said = columns or Columns()
@@ -86,7 +81,6 @@ def compare(
     if balanced and not choice.classes:
         raise Usage("--balanced is for classes, and the target holds numbers.")
     values = beside(source, encoding, target, named) if named else {}
-    omega = row_weights(y, values.get("--weights"), weights, balanced)
     found = adaline.compare(
         X,
         y,
@@ -94,7 +88,7 @@ def compare(
         cv=cv or max(2, default_folds(len(y), X.shape[0] * X.shape[1])),
         groups=values.get("--group"),
         times=values.get("--by-time"),
-        sample_weight=omega,
+        sample_weight=row_weights(y, values.get("--weights"), weights, balanced),
         seed=out.common.seed % 2**63,
         time_limit=time_limit,
     )
@@ -104,6 +98,22 @@ def compare(
     )
     tell_notes(source, out)
     tell(seen, out)
+    _tell(out, found, gone, data, target, len(y))
+    return 0
+
+
+def _check(cv: int | None, group: str | None, by_time: str | None, time_limit: float) -> None:
+    """Refuse options that mean nothing, before the file is opened."""
+    if cv is not None and cv < 2:
+        raise Usage(f"--cv {cv}: expected how many folds, 2 or more.")
+    if group is not None and by_time is not None:
+        raise Usage("--group and --by-time: folds follow one of them; choose one.")
+    if not time_limit > 0:
+        raise Usage(f"--time-limit {time_limit}: expected seconds, more than 0.")
+
+
+def _tell(out: Out, found: Any, gone: int, data: str, target: str, rows: int) -> None:
+    """The learners side by side, for people or machines."""
     out.say()
     out.verdict(found.sentence)
     out.say()
@@ -118,7 +128,7 @@ def compare(
             "command": "compare",
             "adaline": adaline.__version__,
             "target": target,
-            "rows": len(y),
+            "rows": rows,
             "way": found.way,
             "measure": found.measure,
             "sentence": found.sentence,
@@ -126,7 +136,6 @@ def compare(
             "left_out": gone,
         }
     )
-    return 0
 
 
 def _learners(y: Any, plan: Plan, numbers: int) -> dict[str, Any]:

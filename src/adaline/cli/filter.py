@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -73,44 +74,26 @@ def filter(
             f"{recording} has {primary.rate} samples a second and {reference} {noise.rate}; bring "
             "both to one rate first."
         )
-    n, channels = min(len(primary.matrix), len(noise.matrix)), len(primary.names)
-    settings: dict[str, Any] = {"channels": len(noise.names), "level": _power(noise)}
-    x, d = (_samples(source, max(0, n - _HEARD), n) for source in (noise, primary))
-    filters = [
-        noise_filter(taps, algorithm, eta, **settings, heard=(x, d[:, c])) for c in range(channels)
-    ]
+    run = _Run(primary, noise, taps, algorithm, eta)
+    channels = len(primary.names)
     floats = primary.matrix.dtype.kind == "f" or primary.matrix.dtype.itemsize > 2
-    power = np.zeros((2, 2, channels))  # before and after, in the first and the second half
-    heard = _Heard(n)
     with (
         WavWriter(out, primary.rate, channels, floats) as wav,
-        Progress(printer, n * passes) as progress,
+        Progress(printer, run.n * passes) as progress,
     ):
         for k in range(passes):
             if k:
-                filters = [noise_filter(taps, algorithm, eta, **settings, after=f) for f in filters]
-            for start in range(0, n, _BLOCK):
-                stop = min(start + _BLOCK, n)
-                d, x = _samples(primary, start, stop), _samples(noise, start, stop)
-                e = np.column_stack(
-                    [f.process(x, np.ascontiguousarray(d[:, c]))[1] for c, f in enumerate(filters)]
-                )
-                progress(k * n + stop)
-                if k < passes - 1:
-                    continue
-                cut = np.clip(n // 2 - start, 0, stop - start)
-                for half, rows in enumerate((slice(0, cut), slice(cut, None))):
-                    power[half, 0] += np.sum(d[rows] ** 2, axis=0)
-                    power[half, 1] += np.sum(e[rows] ** 2, axis=0)
-                heard.add(start, x, d, e)
-                wav.write(e)
-    gains = [_decibel(power[:, 0].sum(), power[:, 1].sum()), _decibel(*power[1].sum(axis=1))]
-    found = heard.reductions(taps)
+                run.start_again()
+            for stop, e in run.blocks(last=k == passes - 1):
+                progress(k * run.n + stop)
+                if k == passes - 1:
+                    wav.write(e)
+    gains, found = run.gains(), run.heard.reductions(taps)
     printer.verdict(f"Wrote {out}: {_gain(gains)}")
-    chosen = dict.fromkeys(_name(f) for f in filters)
+    chosen = dict.fromkeys(_name(f) for f in run.filters)
     achieved = dict.fromkeys(str(r) for r in found)
     printer.say(f"{' and '.join(chosen)}, {_times(passes)}: {'; '.join(achieved)}.")
-    warnings = _doubts(primary, noise, n, wav.clipped, gains, found)
+    warnings = _doubts(primary, noise, run.n, wav.clipped, gains, found)
     for text in warnings:
         printer.warn(text)
     told = [r.db for r in found if np.isfinite(r.db)]
@@ -118,10 +101,10 @@ def filter(
         {
             "command": "filter",
             "algorithm": algorithm,
-            "filter": repr(filters[0]),
+            "filter": repr(run.filters[0]),
             "taps": taps,
             "passes": passes,
-            "samples": n,
+            "samples": run.n,
             "channels": channels,
             "rate": primary.rate,
             "removed_db": gains[0],
@@ -134,6 +117,54 @@ def filter(
         }
     )
     return 0
+
+
+class _Run:
+    """A filter for each channel of the recording, and what the last pass has measured."""
+
+    def __init__(
+        self, primary: Any, noise: Any, taps: int, algorithm: str, eta: float | None
+    ) -> None:
+        self.primary, self.noise = primary, noise
+        self.n = n = min(len(primary.matrix), len(noise.matrix))
+        self.given = (taps, algorithm, eta)
+        self.settings: dict[str, Any] = {"channels": len(noise.names), "level": _power(noise)}
+        x, d = (_samples(source, max(0, n - _HEARD), n) for source in (noise, primary))
+        self.filters = [
+            noise_filter(*self.given, **self.settings, heard=(x, d[:, c]))
+            for c in range(len(primary.names))
+        ]
+        # Before and after, in the first and the second half.
+        self.power = np.zeros((2, 2, len(primary.names)))
+        self.heard = _Heard(n)
+
+    def start_again(self) -> None:
+        """Go back to the first sample with what the filters have learned."""
+        self.filters = [noise_filter(*self.given, **self.settings, after=f) for f in self.filters]
+
+    def blocks(self, last: bool) -> Iterator[tuple[int, Any]]:
+        """Where each block ends, and what is left of it; the last pass is measured."""
+        for start in range(0, self.n, _BLOCK):
+            stop = min(start + _BLOCK, self.n)
+            d, x = _samples(self.primary, start, stop), _samples(self.noise, start, stop)
+            e = np.column_stack(
+                [f.process(x, np.ascontiguousarray(d[:, c]))[1] for c, f in enumerate(self.filters)]
+            )
+            if last:
+                self._measure(start, x, d, e)
+            yield stop, e
+
+    def _measure(self, start: int, x: Any, d: Any, e: Any) -> None:
+        cut = np.clip(self.n // 2 - start, 0, len(d))
+        for half, rows in enumerate((slice(0, cut), slice(cut, None))):
+            self.power[half, 0] += np.sum(d[rows] ** 2, axis=0)
+            self.power[half, 1] += np.sum(e[rows] ** 2, axis=0)
+        self.heard.add(start, x, d, e)
+
+    def gains(self) -> list[float]:
+        """By how many decibels the power fell: over all samples, and in the second half."""
+        whole, later = self.power.sum(axis=(0, 2)), self.power[1].sum(axis=1)
+        return [_decibel(*whole), _decibel(*later)]
 
 
 class _Heard:

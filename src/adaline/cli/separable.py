@@ -87,12 +87,7 @@ def separable(
     tell(seen, out)
     out.say()
     explained = with_names(found.explain(), encoding.names)
-    out.verdict(f"{found.verdict[0].upper()}{found.verdict[1:]}: {explained}")
-    out.say("Rows are counted from 0; a column of text is an indicator for each level.", "dim")
-    pairs = [(f"{name(a)} – {name(b)}", part.verdict) for (a, b), part in found.pairwise.items()]
-    if pairs:
-        out.say()
-        out.table(["classes", "verdict"], pairs)
+    _tell(out, found, explained)
     for text in doubts(seen):
         out.warn(text)
     _doubt(out, found, left_out)
@@ -120,6 +115,16 @@ def separable(
         }
     )
     return OK if found.verdict == "separable" else NEGATIVE
+
+
+def _tell(out: Out, found: Any, explained: str) -> None:
+    """The verdict, and that on each two classes where there are more."""
+    out.verdict(f"{found.verdict[0].upper()}{found.verdict[1:]}: {explained}")
+    out.say("Rows are counted from 0; a column of text is an indicator for each level.", "dim")
+    pairs = [(f"{name(a)} – {name(b)}", part.verdict) for (a, b), part in found.pairwise.items()]
+    if pairs:
+        out.say()
+        out.table(["classes", "verdict"], pairs)
 
 
 def _doubt(out: Out, found: Any, left_out: int) -> None:

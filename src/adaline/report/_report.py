@@ -162,10 +162,7 @@ class Report:
             Missing values by column: how many, or how many and what was done, (12, "mean filled
             in").
         """
-        if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
-            raise ValueError(
-                f"{type(model).__name__} is not a fitted estimator; fit it first, then report."
-            )
+        _check_fitted(model)
         texts = {"title": title, "target": target, "verdict": verdict, "code": code}
         check_options(texts, held_out, names, data, separability, quality, cross_validated, gaps)
         warnings = checked_warnings(warnings)
@@ -201,23 +198,14 @@ class Report:
         counts = _thresholds(model, rows)
         drawn, missing = pictures(model, rows, named, held_out, found.quality, counts)
         curves = () if seen is None else effects(model, found.coefficients, seen, named, target)
-        told = [plain(_message(w)) for w in warnings] + [_capital(w) for w in found.warnings]
-        if rows is not None and rows.left_out:
-            told.append(
-                f"{rows.left_out} of {rows.left_out + len(rows)} rows have gaps (NaN or infinity) "
-                "and were left out. Fill them in, or find out why they are there."
-            )
         said = [found.sentence] if verdict is None else [plain(verdict), found.sentence]
+        count = _rows_learned(data, whole)
         tables = [
-            _cards.by_class(found.quality),
-            _cards.by_cost(counts),
-            _cards.by_fold(cross_validated),
+            *_tables_of_quality(found.quality, counts, cross_validated),
             _cards.coefficients(found.coefficients),
-            _cards.gaps_of(gaps, _rows_learned(data, whole)),
+            _cards.gaps_of(gaps, count),
+            _table_of_columns(seen, named, whole is not None),
         ]
-        if seen is not None:
-            whose = "rows learned from" if whole is not None else "held-out rows"
-            tables.append(_cards.columns(seen, named, whose))
         return cls(
             title=name(title or _title(model, target)),
             verdict=(*said, *evidence.sentences(model, separability)),
@@ -227,11 +215,11 @@ class Report:
             statistics=tuple(_cards.facts_of(model).items()),
             tables=tuple(table for table in tables if table is not None),
             pictures=(*drawn, *effect_pictures(curves, seen, named)),
-            warnings=tuple(dict.fromkeys(told)),
+            warnings=_told(warnings, found.warnings, rows),
             notes=tuple(missing),
             first=len(said),
             drivers=drivers(model, found.coefficients, seen, spreads, target, named),
-            asked=question(model, target, len(named), found.quality, _rows_learned(data, whole)),
+            asked=question(model, target, len(named), found.quality, count),
             tiles=tiles(found.quality),
             checks=found.checks,
             limits=limits(target, found.quality, rows, seen is not None),
@@ -330,6 +318,35 @@ def _rows_learned(data: Mapping[str, Any] | None, whole: checks.Rows | None) -> 
     if isinstance(said, int):
         return said
     return None if whole is None else int(whole.X.shape[0])
+
+
+def _check_fitted(model: Any) -> None:
+    if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
+        raise ValueError(
+            f"{type(model).__name__} is not a fitted estimator; fit it first, then report."
+        )
+
+
+def _tables_of_quality(
+    quality: Mapping[str, Any], counts: Thresholds | None, found: CrossValidated | None
+) -> list[Table | None]:
+    return [_cards.by_class(quality), _cards.by_cost(counts), _cards.by_fold(found)]
+
+
+def _table_of_columns(X: Any, names: list[str], learned: bool) -> Table | None:
+    whose = "rows learned from" if learned else "held-out rows"
+    return None if X is None else _cards.columns(X, names, whose)
+
+
+def _told(given: Iterable[Any], found: Sequence[str], rows: Any) -> tuple[str, ...]:
+    """Warnings of the caller, of the verdict, and about gaps; each once."""
+    told = [plain(_message(w)) for w in given] + [_capital(w) for w in found]
+    if rows is not None and rows.left_out:
+        told.append(
+            f"{rows.left_out} of {rows.left_out + len(rows)} rows have gaps (NaN or infinity) "
+            "and were left out. Fill them in, or find out why they are there."
+        )
+    return tuple(dict.fromkeys(told))
 
 
 def _thresholds(model: Any, rows: Any) -> Thresholds | None:

@@ -98,29 +98,64 @@ def run(request: FitRequest, printer: Out) -> int:
 
 
 def _run(request: FitRequest, printer: Out, jobs: Any) -> None:
+    source, beside = _opened(request, jobs)
+    seen = looked_at(source, request.target, request.columns, beside=beside, jobs=jobs)
+    source = seen.encoding.prepare(source)
+    about = about_rows(source)
+    plan = _planned(request, source, about, printer.common.seed, jobs, beside)
+    encoding = learning.with_means(seen.encoding, source, plan)
+    numbers = (about or learning.MEMORY) * (len(encoding.names) + 1)
+    small = about is not None and numbers <= learning.MEMORY
+    plan = replace(plan, in_memory=small and not request.by_blocks)
+    if not plan.in_memory and request.test is None and not plan.share:
+        plan = replace(plan, share=_held_out(about))  # few rows, but of very many columns
+        encoding = learning.with_means(seen.encoding, source, plan)
+    if plan.in_memory and _by_folds(request, about):
+        plan = replace(plan, cv=request.cv or default_folds(about or 2, numbers))
+    _check_memory_options(request, plan)
+    estimator = learner_choice.made(plan.choice.kind, request.settings, plan.seed)
+    estimator = learning.penalised(estimator, plan, request.settings, numbers)
+    found = learning.learned(estimator, source, encoding, plan, printer, about)
+    folded = cross_validated(found, plan, printer, _asks_for_folds(request)) if plan.cv else None
+    if folded is not None:
+        tested, is_held_out, result = folded[0], True, folded[1]
+    else:
+        for_pictures = request.report is not None or plan.in_memory
+        every = max(1, round(numbers * (plan.share or 1) / _REPORTED)) if for_pictures else 0
+        (tested, is_held_out), result = _tested(found, source, plan, printer, every), None
+    given = request.reading, seen, request.columns, result
+    outcome = FitOutcome(request.data, source, plan, found, tested, is_held_out, printer, *given)
+    outcome.files = _written(outcome, request.out, request.report)
+    outcome.tell(request.out, request.full)
+
+
+def _opened(request: FitRequest, jobs: Any) -> tuple[Source, list[str]]:
+    """The rows, and the columns of them that are read but not learned from."""
     # A time may be learned from, too; a column that is ignored is still there to sort by.
-    beside = {named for option, named in request.named.items() if option != "--by-time"}
+    beside = {column for option, column in request.named.items() if option != "--by-time"}
     ignore, unused = without(request.columns.ignore or (), request.by_time)
     beside |= {request.by_time} if unused and request.by_time else set()
     needed = [request.target, *request.named.values()]
     source = opened(request.data, ignore, needed, request.reading, jobs=jobs)
     known_column(source, request.target)
-    for option, named in request.named.items():
-        known_column(source, named, option)
-        if named == request.target:
-            raise Usage(f"{option} {named!r} is the target; name another column.")
-    seen = looked_at(source, request.target, request.columns, beside=sorted(beside), jobs=jobs)
-    source = seen.encoding.prepare(source)
-    counts = request.exposure is not None
-    choice = learner_choice.chosen(
-        request.model or ("poisson" if counts else None), source, request.target
-    )
+    for option, column in request.named.items():
+        known_column(source, column, option)
+        if column == request.target:
+            raise Usage(f"{option} {column!r} is the target; name another column.")
+    return source, sorted(beside)
+
+
+def _planned(
+    request: FitRequest, source: Source, about: int | None, seed: int, jobs: Any, beside: list[str]
+) -> Plan:
+    """Which learner, and which rows it learns from."""
+    usual = "poisson" if request.exposure is not None else None
+    choice = learner_choice.chosen(request.model or usual, source, request.target)
     _check_learner_options(request, choice)
-    about = about_rows(source)
-    plan = Plan(
+    return Plan(
         request.target,
         choice,
-        printer.common.seed,
+        seed,
         _share(request, about),
         request.columns.missing,
         jobs,
@@ -133,33 +168,9 @@ def _run(request: FitRequest, printer: Out, jobs: Any) -> None:
         balanced=request.balanced,
         threshold=request.threshold,
         costs=request.costs,
-        beside=tuple(sorted(beside)),
+        beside=tuple(beside),
         stratified=choice.classes and about is not None and about <= _STRATIFIED,
     )
-    encoding = learning.with_means(seen.encoding, source, plan)
-    numbers = (about or learning.MEMORY) * (len(encoding.names) + 1)
-    small = about is not None and numbers <= learning.MEMORY
-    plan = replace(plan, in_memory=small and not request.by_blocks)
-    if not plan.in_memory and request.test is None and not plan.share:
-        plan = replace(plan, share=_held_out(about))  # few rows, but of very many columns
-        encoding = learning.with_means(seen.encoding, source, plan)
-    if plan.in_memory and _by_folds(request, about):
-        plan = replace(plan, cv=request.cv or default_folds(about or 2, numbers))
-    _check_memory_options(request, plan)
-    estimator = learner_choice.made(choice.kind, request.settings, plan.seed)
-    estimator = learning.penalised(estimator, plan, request.settings, numbers)
-    found = learning.learned(estimator, source, encoding, plan, printer, about)
-    wanted = request.report is not None or plan.in_memory
-    every = max(1, round(numbers * (plan.share or 1) / _REPORTED)) if wanted else 0
-    folded = cross_validated(found, plan, printer, _asks_for_folds(request)) if plan.cv else None
-    if folded is not None:
-        tested, is_held_out, result = folded[0], True, folded[1]
-    else:
-        (tested, is_held_out), result = _tested(found, source, plan, printer, every), None
-    said = request.reading, seen, request.columns, result
-    outcome = FitOutcome(request.data, source, plan, found, tested, is_held_out, printer, *said)
-    outcome.files = _written(outcome, request.out, request.report)
-    outcome.tell(request.out, request.full)
 
 
 def _asks_for_folds(request: FitRequest) -> bool:
