@@ -10,10 +10,16 @@ from numpy.typing import NDArray
 
 from adaline.data.columns.column_facts import months_of
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
-from adaline.data.columns.of_blocks import bad_number, column_at, missing_in, missing_values
+from adaline.data.columns.of_blocks import (
+    bad_number,
+    column_at,
+    column_of,
+    missing_in,
+    missing_values,
+)
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.dates import WEEKDAYS
-from adaline.data.reading.notations import words
+from adaline.data.reading.notations import read, words
 from adaline.data.reading.source import Block, Column
 from adaline.errors import DataError
 from adaline.results import Array
@@ -49,6 +55,20 @@ def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = 
             f"the column {entry.name!r} holds text, and held number when the encoding was learned: "
             f"{strange[0][:40]!r} at {place}; give it the same type."
         )
+    return found
+
+
+def texts_among_numbers(
+    block: Block, entries: Iterable[Input], na: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Texts in columns of numbers that are neither numbers nor gaps, by column."""
+    found = {}
+    for entry in entries:
+        column = column_of(block, entry.name)
+        levels = column.levels if column.kind == "text" else ()
+        strange = read(levels, entry.reading or "number", na, len(levels)).strange
+        if strange:
+            found[entry.name] = strange
     return found
 
 

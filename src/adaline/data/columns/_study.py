@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,11 +31,11 @@ from adaline.data.columns.column_facts import (
 )
 from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import column_of
-from adaline.data.columns.options import Asked
+from adaline.data.columns.options import EncodingOptions
 from adaline.data.reading.column_readings import without_marks
 from adaline.data.reading.notations import candidates
 from adaline.data.reading.source import Block, Source, chosen, place_of
-from adaline.errors import DataError
+from adaline.errors import DataError, DataWarning
 from adaline.mapreduce import mapreduce
 
 
@@ -72,55 +73,55 @@ class Study:
         return tuple((v.name, v.why) for v in self.verdicts if v.entry is None)
 
 
-def study(source: Source, asked: Asked) -> Study:
+def study(source: Source, options: EncodingOptions) -> Study:
     """Look at a source: at the first rows, and at all where text, dates or means need it."""
     names = list(source.names)
     for option, wanted_names in (
-        ("read", asked.read),
-        ("use", asked.use),
-        ("ignore", asked.ignore),
+        ("read", options.read),
+        ("use", options.use),
+        ("ignore", options.ignore),
     ):
         for name in wanted_names:
             place_of(name, names, source.name, f"column (for {option}=)")
-    if asked.target is not None:
-        place_of(asked.target, names, source.name, "target column")
-    picked = [names[j] for j in chosen(asked.columns, names, source.name)]
-    picked = [name for name in picked if name not in (asked.target, *asked.ignore)]
+    if options.target is not None:
+        place_of(options.target, names, source.name, "target column")
+    picked = [names[j] for j in chosen(options.columns, names, source.name)]
+    picked = [name for name in picked if name not in (options.target, *options.ignore)]
     if not picked:
         raise DataError(f"{source.name}: there are no columns beside the target.")
-    as_text = [name for name, how in asked.read.items() if how.partition(" ")[0] != "number"]
-    source, asked, odd = _without_strays(source.reread(as_text, asked.na), asked)
+    as_text = [name for name, how in options.read.items() if how.partition(" ")[0] != "number"]
+    source, options, odd = _without_strays(source.reread(as_text, options.na), options)
     kinds = dict(zip(source.names, source.kinds, strict=True))
     for name in picked:
         if kinds[name] == "other":
             raise DataError(
                 f"{source.name}: the column {name!r} holds neither numbers nor text; leave it out."
             )
-    plain = source.is_matrix and not asked.read and not asked.na
+    plain = source.is_matrix and not options.read and not options.na
     head = None if plain else source.head()
-    wanted = _wanted(asked, picked, kinds, head)
-    facts = _facts(source, wanted, asked, head)
+    wanted = _wanted(options, picked, kinds, head)
+    facts = _facts(source, wanted, options, head)
     if plain:
-        found = [_plain(name, facts, asked, source) for name in picked]
-        return Study(source, head, facts, tuple(found), None, (), asked.na)
+        found = [_plain(name, facts, options, source) for name in picked]
+        return Study(source, head, facts, tuple(found), None, (), options.na)
     assert head is not None
-    verdicts = [_verdict(name, kinds[name], head, facts, asked, source) for name in picked]
-    target, note = _target(kinds, facts, asked, source)
-    verdicts = _never_empty(verdicts, facts, asked, source)
+    verdicts = [_verdict(name, kinds[name], head, facts, options, source) for name in picked]
+    target, note = _target(kinds, facts, options, source)
+    verdicts = _never_empty(verdicts, facts, options, source)
     notes = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
     notes = (*odd, *notes)
-    if note and asked.target is not None:
-        notes = (*notes, (asked.target, note))
-    return Study(source, head, facts, tuple(verdicts), target, notes, asked.na)
+    if note and options.target is not None:
+        notes = (*notes, (options.target, note))
+    return Study(source, head, facts, tuple(verdicts), target, notes, options.na)
 
 
 def _without_strays(
-    source: Source, asked: Asked
-) -> tuple[Source, Asked, tuple[tuple[str, str], ...]]:
+    source: Source, options: EncodingOptions
+) -> tuple[Source, EncodingOptions, tuple[tuple[str, str], ...]]:
     """With missing="auto": a few texts among numbers count as gaps, and are told."""
-    strays = source.strays() if asked.missing == "auto" else {}
+    strays = source.strays() if options.missing == "auto" else {}
     if not strays:
-        return source, asked, ()
+        return source, options, ()
     notes = tuple(
         (
             name,
@@ -129,45 +130,49 @@ def _without_strays(
         )
         for name, odd in strays.items()
     )
-    marks = tuple(dict.fromkeys((*asked.na, *(v.strip() for odd in strays.values() for v in odd))))
-    asked = replace(asked, na=marks)
-    return source.reread((), marks), asked, notes
+    marks = tuple(
+        dict.fromkeys((*options.na, *(v.strip() for odd in strays.values() for v in odd)))
+    )
+    options = replace(options, na=marks)
+    return source.reread((), marks), options, notes
 
 
 def _wanted(
-    asked: Asked, picked: list[str], kinds: Mapping[str, str], head: Block | None
+    options: EncodingOptions, picked: list[str], kinds: Mapping[str, str], head: Block | None
 ) -> Wanted:
     """Text and dates need all rows, numbers only where their means are wanted."""
-    forced = [name for name, how in asked.read.items() if how.startswith("number")]
-    as_text = [name for name, how in asked.read.items() if how == "text"]
+    forced = [name for name, how in options.read.items() if how.startswith("number")]
+    as_text = [name for name, how in options.read.items() if how == "text"]
     text = [name for name in picked if kinds[name] == "text" or name in as_text]
     dates = [name for name in picked if kinds[name] == "date" and name not in text]
     numbers = [name for name in picked if kinds[name] == "number" and name not in text]
-    if asked.missing not in ("mean", "auto"):
+    if options.missing not in ("mean", "auto"):
         numbers = []
-    target = asked.target
+    target = options.target
     if target is not None and head is not None and kinds[target] == "text":
         column = column_of(head, target)
-        open_ = not column.levels or candidates(column.levels, asked.na, forced=target in forced)
-        if asked.read.get(target, "") != "text" and (open_ or target in asked.read):
+        open_ = not column.levels or candidates(column.levels, options.na, forced=target in forced)
+        if options.read.get(target, "") != "text" and (open_ or target in options.read):
             text.append(target)
-    return Wanted(tuple(text), tuple(numbers), tuple(dates), asked.na, tuple(forced))
+    return Wanted(tuple(text), tuple(numbers), tuple(dates), options.na, tuple(forced))
 
 
-def _facts(source: Source, wanted: Wanted, asked: Asked, head: Block | None) -> Facts:
+def _facts(source: Source, wanted: Wanted, options: EncodingOptions, head: Block | None) -> Facts:
     if not (wanted.text or wanted.numbers or wanted.dates):
         return Facts({}, {})
-    inputs = [name for name in wanted.text if name != asked.target]
+    inputs = [name for name in wanted.text if name != options.target]
     if not source.again and head is not None and not (inputs or wanted.numbers or wanted.dates):
         return facts_of_block(head, wanted)  # the target alone: its first rows must tell
     look = functools.partial(facts_of, source=source.for_reading(), wanted=wanted)
     add: Callable[[Facts, Facts], Facts] = operator.add
-    return mapreduce(look, source.descriptors(), add, asked.jobs)
+    return mapreduce(look, source.descriptors(), add, options.jobs)
 
 
-def _plain(name: str, facts: Facts, asked: Asked, source: Source) -> Verdict:
+def _plain(name: str, facts: Facts, options: EncodingOptions, source: Source) -> Verdict:
     """A column of a matrix: taken as it is."""
-    return Verdict(name, _named(source, number_input, name, facts.numbers.get(name), asked.missing))
+    return Verdict(
+        name, _named(source, number_input, name, facts.numbers.get(name), options.missing)
+    )
 
 
 def _named(source: Source, make: Any, *given: Any, **more: Any) -> Any:
@@ -179,26 +184,26 @@ def _named(source: Source, make: Any, *given: Any, **more: Any) -> Any:
 
 
 def _verdict(
-    name: str, kind: str, head: Block, facts: Facts, asked: Asked, source: Source
+    name: str, kind: str, head: Block, facts: Facts, options: EncodingOptions, source: Source
 ) -> Verdict:
     if name in facts.texts:
-        return _of_text(name, facts.texts[name], asked, source)
+        return _of_text(name, facts.texts[name], options, source)
     if kind == "date":
-        only = asked.read.get(name) == "number"
+        only = options.read.get(name) == "number"
         found = facts.numbers[name]
-        return _of_numbers(name, found, "date", asked, source, only_days=only)
-    if asked.read.get(name, "").startswith("date"):
+        return _of_numbers(name, found, "date", options, source, only_days=only)
+    if options.read.get(name, "").startswith("date"):
         raise DataError(
             f"{source.name}: the column {name!r} holds numbers, which cannot be read as dates."
         )
     column = column_of(head, name)
-    verdict = _of_numbers(name, facts.numbers.get(name), "", asked, source)
+    verdict = _of_numbers(name, facts.numbers.get(name), "", options, source)
     if verdict.entry is None:
         return verdict
     why = counts_rows(column, name)
-    if why is not None and not asked.keeps(name):
+    if why is not None and not options.keeps(name):
         return Verdict(name, None, why, spare=verdict.entry)
-    code = suspicious_code(without_marks(column, asked.na))
+    code = suspicious_code(without_marks(column, options.na))
     if code is None:
         return verdict
     return Verdict(name, verdict.entry, note=f"{code:g} comes often and may mean a missing value")
@@ -208,46 +213,46 @@ def _of_numbers(
     name: str,
     found: Numbers | None,
     reading: str,
-    asked: Asked,
+    options: EncodingOptions,
     source: Source,
     note: str = "",
     *,
     only_days: bool = False,
 ) -> Verdict:
-    why = tells_nothing(found) if found is not None and asked.missing == "auto" else None
+    why = tells_nothing(found) if found is not None and options.missing == "auto" else None
     empty = found is not None and not found.n
-    if why is not None and (empty or not asked.keeps(name)):
-        spare = None if empty else number_input(name, found, asked.missing, reading)
+    if why is not None and (empty or not options.keeps(name)):
+        spare = None if empty else number_input(name, found, options.missing, reading)
         return Verdict(name, None, why, spare=spare)
     make = functools.partial(_named, source, number_input)
-    entry = make(name, found, asked.missing, reading, only_days=only_days)
+    entry = make(name, found, options.missing, reading, only_days=only_days)
     return Verdict(name, entry, note=note)
 
 
-def _of_text(name: str, found: Texts, asked: Asked, source: Source) -> Verdict:
-    how = asked.read.get(name, "")
-    reading = _read_as(name, found, asked, source)
+def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) -> Verdict:
+    how = options.read.get(name, "")
+    reading = _read_as(name, found, options, source)
     if reading is not None:
-        return _of_numbers(name, reading.found, reading.notation, asked, source, reading.note)
-    if not found.n and asked.missing == "auto":
+        return _of_numbers(name, reading.found, reading.notation, options, source, reading.note)
+    if not found.n and options.missing == "auto":
         return Verdict(name, None, "has no value in any row")
-    why = names_rows(found, name, asked.most_levels)
-    too_many = found.counts is None or len(found.counts) > asked.most_levels
-    if too_many and asked.keeps(name):
-        raise too_many_levels(name, found, asked.most_levels)
+    why = names_rows(found, name, options.most_levels)
+    too_many = found.counts is None or len(found.counts) > options.most_levels
+    if too_many and options.keeps(name):
+        raise too_many_levels(name, found, options.most_levels)
     spare = None
     if not too_many:
-        spare = text_input(name, found, asked.missing, asked.merged_below, how)
+        spare = text_input(name, found, options.missing, options.merged_below, how)
         alone = len(spare.levels or ()) < 2
-        if asked.missing == "auto" and alone and why is None:
+        if options.missing == "auto" and alone and why is None:
             why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
-    if why is not None and not asked.keeps(name):
+    if why is not None and not options.keeps(name):
         return Verdict(name, None, why, spare=spare)
     return Verdict(name, spare)
 
 
-def _read_as(name: str, found: Texts, asked: Asked, source: Source) -> Reading | None:
-    how = asked.read.get(name, "")
+def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) -> Reading | None:
+    how = options.read.get(name, "")
     if how == "text":
         return None
     reading: Reading | None = _named(source, recognised, found, source.typed, how, name)
@@ -255,20 +260,20 @@ def _read_as(name: str, found: Texts, asked: Asked, source: Source) -> Reading |
 
 
 def _target(
-    kinds: Mapping[str, str], facts: Facts, asked: Asked, source: Source
+    kinds: Mapping[str, str], facts: Facts, options: EncodingOptions, source: Source
 ) -> tuple[Input | None, str]:
     """How the target is read; None where it is taken as it is."""
-    name = asked.target
+    name = options.target
     if name is None:
         return None, ""
-    how = asked.read.get(name, "")
+    how = options.read.get(name, "")
     if kinds[name] == "date":
         return Input(name, reading="date"), ""
     if how == "text":
         return Input(name, (), None, "text"), ""
     if name not in facts.texts:
         return None, ""
-    reading = _read_as(name, facts.texts[name], asked, source)
+    reading = _read_as(name, facts.texts[name], options, source)
     return (None, "") if reading is None else (Input(name, reading=reading.notation), reading.note)
 
 
@@ -283,7 +288,7 @@ def too_many_levels(name: str, found: Texts, most: int) -> DataError:
 
 
 def _never_empty(
-    verdicts: list[Verdict], facts: Facts, asked: Asked, source: Source
+    verdicts: list[Verdict], facts: Facts, options: EncodingOptions, source: Source
 ) -> list[Verdict]:
     """Where every column would be left out, the first that can be used is used, with a note."""
     if any(v.entry is not None for v in verdicts):
@@ -295,5 +300,24 @@ def _never_empty(
             return [*verdicts[:k], kept, *verdicts[k + 1 :]]
     first = verdicts[0]
     if first.name in facts.texts and facts.texts[first.name].n:
-        raise too_many_levels(first.name, facts.texts[first.name], asked.most_levels)
+        raise too_many_levels(first.name, facts.texts[first.name], options.most_levels)
     raise DataError(f"{source.name}: every value of the column {first.name!r} is missing; drop it.")
+
+
+def warn_of(found: Study) -> None:
+    """Say what was left out, and what was guessed."""
+    if found.left_out:
+        told = "; ".join(f"{name!r} {why}" for name, why in found.left_out)
+        warnings.warn(
+            f"{found.source.name}: left out: {told}. use=[...] takes a column in, and "
+            "columns=[...] says which to use.",
+            DataWarning,
+            stacklevel=3,
+        )
+    for name, note in found.notes:
+        warnings.warn(
+            f"{found.source.name}: the column {name!r}: {note}. read={{...}} says how to read it, "
+            "na=[...] what stands for a missing value.",
+            DataWarning,
+            stacklevel=3,
+        )

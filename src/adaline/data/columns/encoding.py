@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -16,20 +15,19 @@ from adaline.data.columns._applying import (
     read_block,
     read_column,
     side_by_side,
+    texts_among_numbers,
     unknown_values,
 )
+from adaline.data.columns._fields import as_plain_data, check_fields, from_plain_data
 from adaline.data.columns._read_source import ReadSource
-from adaline.data.columns._study import Study, study
+from adaline.data.columns._study import Study, study, warn_of
 from adaline.data.columns.inputs import Input, encoded_names
-from adaline.data.columns.of_blocks import column_at, column_of, missing_in, places_in
+from adaline.data.columns.of_blocks import column_at, missing_in, places_in
 from adaline.data.columns.options import (
-    MISSING,
     MOST_LEVELS,
-    UNKNOWN,
     Missing,
     Unknown,
-    asked_for,
-    by_formula,
+    checked_options,
 )
 from adaline.data.columns.term_columns import Part, expanded, made_columns
 from adaline.data.columns.terms import parsed, term_of
@@ -39,9 +37,8 @@ from adaline.data.reading.checks import (
     check_text,
     wrong_type,
 )
-from adaline.data.reading.notations import read as read_levels
 from adaline.data.reading.source import Block, Column, Source
-from adaline.errors import DataError, DataWarning
+from adaline.errors import DataError
 from adaline.mapreduce import Executor
 from adaline.results import Array
 
@@ -107,24 +104,7 @@ class Encoding:
     terms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.inputs, tuple) or not all(isinstance(i, Input) for i in self.inputs):
-            raise wrong_type("inputs", self.inputs, "a tuple of Input, as Encoding.learn gives")
-        check_choice("missing", self.missing, MISSING)
-        check_choice("unknown", self.unknown, UNKNOWN)
-        pairs = isinstance(self.left_out, tuple) and all(
-            isinstance(pair, tuple) and list(map(type, pair)) == [str, str]
-            for pair in self.left_out
-        )
-        if not pairs:
-            raise wrong_type("left_out", self.left_out, "a tuple of pairs (column, why)")
-        if not isinstance(self.na, tuple) or not all(isinstance(mark, str) for mark in self.na):
-            raise wrong_type("na", self.na, "a tuple of texts")
-        if self.target is not None and not isinstance(self.target, Input):
-            raise wrong_type("target", self.target, "an Input, or None")
-        if not isinstance(self.terms, tuple) or not all(isinstance(t, str) for t in self.terms):
-            raise wrong_type("terms", self.terms, "a tuple of texts, as Encoding.learn gives")
-        if self.terms:
-            made_columns(self.inputs, self.terms)  # refuses terms of other columns
+        check_fields(self)
 
     @classmethod
     def learn(
@@ -184,13 +164,12 @@ class Encoding:
         jobs : int, default=1
             Processes that read.
         """
-        asked = asked_for(
-            target, columns, missing, unknown, most_levels, rare, read, na, use, ignore, jobs
+        levels = most_levels, rare
+        options = checked_options(
+            target, columns, missing, unknown, *levels, read, na, use, ignore, formula, jobs
         )
-        if formula is not None:
-            asked = by_formula(asked, formula)
-        found = study(blocks(source), asked)
-        _warn(found)
+        found = study(blocks(source), options)
+        warn_of(found)
         encoding = cls.of(found, missing, unknown)
         return encoding if formula is None else encoding.with_formula(formula)
 
@@ -232,36 +211,12 @@ class Encoding:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `from_dict` takes it back."""
-        plain: dict[str, Any] = {
-            "inputs": [entry.to_dict() for entry in self.inputs],
-            "missing": self.missing,
-            "unknown": self.unknown,
-        }
-        extra: dict[str, Any] = {
-            "left_out": [list(pair) for pair in self.left_out],
-            "na": list(self.na),
-            "target": None if self.target is None else self.target.to_dict(),
-            "terms": list(self.terms),
-        }
-        return plain | {key: value for key, value in extra.items() if value}
+        return as_plain_data(self)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Encoding:
         """The encoding that `to_dict` described; anything else is refused."""
-        if not isinstance(plain, Mapping):
-            raise wrong_type("plain", plain, "a mapping, as Encoding.to_dict gives")
-        try:
-            inputs = tuple(map(Input.from_dict, plain["inputs"]))
-            missing, unknown = plain["missing"], plain["unknown"]
-            left_out = tuple((str(name), str(why)) for name, why in plain.get("left_out", ()))
-            na = tuple(map(str, plain.get("na", ())))
-            target = None if "target" not in plain else Input.from_dict(plain["target"])
-            terms = tuple(map(str, plain.get("terms", ())))
-        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-            raise DataError(f"this describes no encoding: {error!r}.") from None
-        if missing not in MISSING or unknown not in UNKNOWN:
-            raise DataError(f"this describes no encoding: missing={missing!r}.")
-        return cls(inputs, missing, unknown, left_out, na, target, terms)
+        return cls(**from_plain_data(plain))
 
     def prepare(self, source: Any) -> Source:
         """The source with its columns read as this encoding reads them, the target too.
@@ -303,13 +258,7 @@ class Encoding:
             there = set(found.names)
             wanted = [e for e in self.inputs if e.levels is None and e.name in there]
             head = self.reread(found).reread([e.name for e in wanted], self.na).head()
-        odd = {}
-        for entry in wanted:
-            column = column_of(head, entry.name)
-            levels = column.levels if column.kind == "text" else ()
-            strange = read_levels(levels, entry.reading or "number", self.na, len(levels)).strange
-            if strange:
-                odd[entry.name] = strange
+        odd = texts_among_numbers(head, wanted, self.na)
         marks = (text.strip() for texts in odd.values() for text in texts)
         return replace(self, na=tuple(dict.fromkeys((*self.na, *marks)))), odd
 
@@ -370,7 +319,7 @@ class Encoding:
         ----------
         block : Block
         keep : ndarray of bool, optional
-            Rows to encode, from `kept`, which is asked where none are given.
+            Rows to encode, from `kept`, which is options where none are given.
         order : {"C", "F"}
             Whether rows or columns are to lie together in memory.
         check : bool
@@ -384,15 +333,10 @@ class Encoding:
             return encoded_matrix(self.inputs, block, places, keep, order)
         n = block.rows if keep is None else int(keep.sum())
         columns: list[Array] = []
+        as_they_are = not check and not self.terms and not self.na
         for entry, j in zip(self.inputs, places, strict=True):
             column = column_at(block, j)
-            plain = (
-                not check
-                and not self.terms
-                and not self.na
-                and entry.mean is None
-                and _is_plain(entry)
-            )
+            plain = as_they_are and entry.mean is None and _is_plain(entry)
             if plain and column.kind == "number" and column.missing is None:
                 columns.append(column.values if keep is None else column.values[keep])
             else:
@@ -407,25 +351,6 @@ class Encoding:
         if column.kind == _kind(entry) and not self.na:
             return column
         return read_column(entry, column, block, self.na)
-
-
-def _warn(found: Study) -> None:
-    """Say what was left out, and what was guessed."""
-    if found.left_out:
-        told = "; ".join(f"{name!r} {why}" for name, why in found.left_out)
-        warnings.warn(
-            f"{found.source.name}: left out: {told}. use=[...] takes a column in, and "
-            "columns=[...] says which to use.",
-            DataWarning,
-            stacklevel=3,
-        )
-    for name, note in found.notes:
-        warnings.warn(
-            f"{found.source.name}: the column {name!r}: {note}. read={{...}} says how to read it, "
-            "na=[...] what stands for a missing value.",
-            DataWarning,
-            stacklevel=3,
-        )
 
 
 def _check_block(block: Any) -> None:

@@ -15,7 +15,7 @@ from adaline.data.columns.column_facts import Numbers, Texts
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import column_of, missing_in
-from adaline.data.columns.options import MOST_LEVELS, Missing, Unknown, asked_for, by_formula
+from adaline.data.columns.options import MOST_LEVELS, Missing, Unknown, checked_options
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
 from adaline.data.reading.source import Block, Column
@@ -160,12 +160,11 @@ def look(
     colour  text    4     2          blue, red      text, 3 levels
     y       number  0     3          1.5, 2, 3      the target
     """
-    asked = asked_for(
-        target, columns, missing, unknown, most_levels, rare, read, na, use, ignore, jobs
+    levels = most_levels, rare
+    options = checked_options(
+        target, columns, missing, unknown, *levels, read, na, use, ignore, formula, jobs
     )
-    if formula is not None:
-        asked = by_formula(asked, formula)
-    found = study(blocks(source), asked)
+    found = study(blocks(source), options)
     encoding = Encoding.of(found, missing, unknown)
     if formula is not None:
         encoding = encoding.with_formula(formula)

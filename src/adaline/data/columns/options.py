@@ -27,7 +27,7 @@ MOST_LEVELS = 1000
 
 
 @dataclass(frozen=True)
-class Asked:
+class EncodingOptions:
     """What is to be looked at, and how; the parameters of `Encoding.learn`."""
 
     target: str | None = None
@@ -51,7 +51,7 @@ class Asked:
         return self.columns is not None or name in self.use
 
 
-def asked_for(
+def checked_options(
     target: Any,
     columns: Any,
     missing: Any,
@@ -62,8 +62,9 @@ def asked_for(
     na: Any,
     use: Any,
     ignore: Any,
+    formula: Any,
     jobs: Any,
-) -> Asked:
+) -> EncodingOptions:
     """The options of `learn`, checked."""
     check_choice("missing", missing, MISSING)
     check_choice("unknown", unknown, UNKNOWN)
@@ -82,21 +83,24 @@ def asked_for(
     check_read(read)
     marks = tuple(text.strip() for text in na or ())
     used, beside = tuple(use or ()), tuple(ignore or ())
-    return Asked(target, columns, missing, most_levels, rare, read, marks, used, beside, jobs)
+    options = EncodingOptions(
+        target, columns, missing, most_levels, rare, read, marks, used, beside, jobs
+    )
+    return options if formula is None else _by_formula(options, formula)
 
 
-def by_formula(asked: Asked, formula: Any) -> Asked:
+def _by_formula(options: EncodingOptions, formula: Any) -> EncodingOptions:
     """The columns that a formula names, and its target."""
     check_text("formula", formula, "such as 'rent ~ log(size) + rooms:garden'")
     found = parsed(formula)
-    if found.target is not None and found.target != asked.target:
+    if found.target is not None and found.target != options.target:
         raise DataError(
-            f"formula: it has {found.target!r} before ~, and the target is {asked.target!r}."
+            f"formula: it has {found.target!r} before ~, and the target is {options.target!r}."
         )
-    if asked.target in found.columns:
-        raise DataError(f"formula: the target {asked.target!r} is among its terms.")
+    if options.target in found.columns:
+        raise DataError(f"formula: the target {options.target!r} is among its terms.")
     if found.takes_all:
-        return replace(asked, use=(*asked.use, *found.columns))
-    if asked.columns is not None:
+        return replace(options, use=(*options.use, *found.columns))
+    if options.columns is not None:
         raise DataError("columns and formula are both given; the formula names its columns.")
-    return replace(asked, columns=found.columns)
+    return replace(options, columns=found.columns)
