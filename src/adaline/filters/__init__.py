@@ -18,21 +18,21 @@ _HOME = {
     "NoiseReduction": "adaline.filters.noise",
     "RLS": "adaline.filters.rls",
     "StepBounds": "adaline.filters.measures",
-    "TaskResult": "adaline.filters._task_results",
+    "TaskResult": "adaline.filters.tasks.results",
     "Theory": "adaline.filters.measures",
     "WienerFilter": "adaline.filters.wiener",
-    "cancel": "adaline.filters.tasks",
-    "cancel_echo": "adaline.filters.tasks",
-    "enhance_line": "adaline.filters.tasks",
-    "equalise": "adaline.filters.tasks",
+    "cancel": "adaline.filters.tasks.noise_cancelling",
+    "cancel_echo": "adaline.filters.tasks.echo_cancelling",
+    "enhance_line": "adaline.filters.tasks.prediction",
+    "equalise": "adaline.filters.tasks.equalisation",
     "erle": "adaline.filters.measures",
-    "identify": "adaline.filters.tasks",
+    "identify": "adaline.filters.tasks.identification",
     "learning_curve": "adaline.filters.measures",
     "max_step": "adaline.filters.measures",
     "misalignment": "adaline.filters.measures",
     "noise_filter": "adaline.filters.noise",
     "noise_reduction": "adaline.filters.noise",
-    "predict": "adaline.filters.tasks",
+    "predict": "adaline.filters.tasks.prediction",
     "theory": "adaline.filters.measures",
 }
 
@@ -67,7 +67,6 @@ __all__ = [
 __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
-    from adaline.filters._task_results import TaskResult
     from adaline.filters.affine_projection import AffineProjection
     from adaline.filters.block_lms import BlockLMS
     from adaline.filters.filtered_x import FilteredXLMS
@@ -84,12 +83,10 @@ if TYPE_CHECKING:
     from adaline.filters.nlms import NLMS
     from adaline.filters.noise import NoiseReduction, noise_filter, noise_reduction
     from adaline.filters.rls import RLS
-    from adaline.filters.tasks import (
-        cancel,
-        cancel_echo,
-        enhance_line,
-        equalise,
-        identify,
-        predict,
-    )
+    from adaline.filters.tasks.echo_cancelling import cancel_echo
+    from adaline.filters.tasks.equalisation import equalise
+    from adaline.filters.tasks.identification import identify
+    from adaline.filters.tasks.noise_cancelling import cancel
+    from adaline.filters.tasks.prediction import enhance_line, predict
+    from adaline.filters.tasks.results import TaskResult
     from adaline.filters.wiener import WienerFilter

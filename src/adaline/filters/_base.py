@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
-from adaline.errors import DivergenceError
-from adaline.filters._missing import NOT_FROZEN, Frozen, cleaned, not_finite
+from adaline.filters._first_block import fitting, start, undecided_if_refused
+from adaline.filters._history import History, pieces
+from adaline.filters._missing import NOT_FROZEN, Frozen, cleaned
+from adaline.filters._refusals import refusal
+from adaline.filters._rows import check_rows_allowed, processed_rows
 from adaline.filters._settings import Setting, every_so_many, fits, flag, one_of, whole
 from adaline.filters._signals import (
     Signal,
@@ -19,14 +20,12 @@ from adaline.filters._signals import (
     as_desired,
     as_kind,
     as_numbers,
-    as_rows,
     as_sample,
     as_weights,
     converted,
     kind_of,
 )
-from adaline.filters._state import check_parts, pack, restore, started, unpack
-from adaline.kernels.filters.guards import BAD_D, BAD_X, RATE_TOO_LARGE
+from adaline.filters._state import check_parts, restore, started, state_of, unpack
 
 
 class Filter:
@@ -83,6 +82,9 @@ class Filter:
     _settings: ClassVar[tuple[str, ...]] = ("taps", "weights", "dtype", "on_nan", "history")
     _repeated: ClassVar[int] = 0  # numbers at the beginning of `head` that repeat the settings
     _remedy: ClassVar[str] = "Take a smaller step"  # what helps against divergence
+    _channels: int | None
+    _initial_now: Signal | None
+    _fast_dtype: np.dtype[Any] | None
 
     taps = Setting()
     on_nan = Setting()
@@ -104,9 +106,6 @@ class Filter:
         self._initial = None if weights is None else as_weights(weights, self.taps)
         self._adapting = True
         self._dtype: np.dtype[Any] | None = None
-        self._channels: int | None = None
-        self._initial_now: Signal | None = None
-        self._fast_dtype: np.dtype[Any] | None = None
         self._restart()
 
     # Hooks: what a subclass writes.
@@ -180,7 +179,7 @@ class Filter:
             self._initial_now = W
             self._channels = len(W)
         else:
-            self._set_weights(self._fitting(W))
+            self._set_weights(fitting(self, W))
 
     @property
     def adapting(self) -> bool:
@@ -197,12 +196,12 @@ class Filter:
     @property
     def history(self) -> Signal:
         """Recorded weights, (records, taps), or (records, channels, taps) for several channels."""
-        return np.array(self._records) if self._records else np.empty((0, *self.weights.shape))
+        return self._history.weights(self.weights.shape)
 
     @property
     def history_at(self) -> NDArray[np.int64]:
         """After how many samples each record of `history` was taken."""
-        return np.array(self._recorded_at, dtype=np.int64)
+        return self._history.places()
 
     def reset(self) -> Self:
         """Forget everything but the settings: initial weights, empty delay line, sample 0."""
@@ -247,7 +246,7 @@ class Filter:
                 out = empty((2, n), kind)
                 found = self._advance(x, d, NOT_FROZEN, out)
                 if found:
-                    raise self._complaint(found, x[:, None], d)
+                    raise refusal(self, found, x[:, None], d)
                 self._count += n
                 return out[0], out[1]
         return self._process(x, d, every_so_many(history) or self._every)
@@ -258,20 +257,10 @@ class Filter:
         Several channels follow one another in a row: U (n, channels * taps). Rows must be finite. A
         filter with `history`, or with `on_nan` other than "raise", takes no rows.
         """
-        if self._every is not None or self.on_nan != "raise":
-            given = f"history={self._every}" if self._every else f"on_nan={self.on_nan!r}"
-            raise ValueError(
-                f"this filter has {given}, which rows do not know: they have no delay line to fill "
-                "gaps in, and nothing is recorded. Make the filter without history and on_nan."
-            )
+        check_rows_allowed(self)
         if type(self)._advance_rows is Filter._advance_rows:
-            self._advance_rows(U, d, NOT_FROZEN, U)
-        U = as_rows(U, self.taps, self._channels)
-        d = as_desired(d, len(U), "U")
-        if len(U) == 0:
-            return np.empty(0, kind_of(U, d)), np.empty(0, kind_of(U, d))
-        with self._undecided_if_refused():
-            return self._rows_through(U, d)
+            self._advance_rows(U, d, NOT_FROZEN, U)  # refused before U is looked at
+        return processed_rows(self, U, d)
 
     def step(self, x: Any, d: Any) -> tuple[Any, Any]:
         """Filter one sample: x a number (or one for each channel), d a number; returns (y, e)."""
@@ -280,15 +269,7 @@ class Filter:
 
     def state(self) -> dict[str, Any]:
         """All that the next outputs depend on: arrays, numbers and strings, safe in any file."""
-        state = {"filter": type(self).__name__, "format": 1, "adapting": self._adapting}
-        state |= pack({name: self._setting(name) for name in self._settings})
-        if self._dtype is not None:
-            state |= {"kind": str(self._dtype), "channels": self._channels, "count": self._count}
-            state |= {f"memory.{name}": a.copy() for name, a in self._memory().items()}
-            state["memory.held"] = self._held.copy()
-        elif self._initial_now is not None:
-            state["memory.weights"] = self._initial_now.copy()
-        return state
+        return state_of(self)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -306,8 +287,7 @@ class Filter:
 
         Not the memory itself: it holds views of its own arrays, which would become copies.
         """
-        kept = {"_state": self.state(), "_records": [w.copy() for w in self._records]}
-        kept["_recorded_at"] = list(self._recorded_at)
+        kept = {"_state": self.state(), "_history": self._history.copy()}
         own = {name for name in vars(self) if name.startswith("_")} | set(self._settings)
         return kept | {name: value for name, value in vars(self).items() if name not in own}
 
@@ -320,8 +300,6 @@ class Filter:
         told = [f"{name}={value!r}" for name, value in shown if value is not None]
         return f"{type(self).__name__}({', '.join(told)})"
 
-    # The settings, the first block, and a state.
-
     def _setting(self, name: str) -> Any:
         own: dict[str, Any] = {"weights": self._initial, "history": self._every}
         own["dtype"] = None if self._wanted is None else str(self._wanted)
@@ -331,47 +309,24 @@ class Filter:
         self._initial_now = self._initial
         self._channels = None if self._initial is None else len(self._initial)
         self._count = 0
-        self._records: list[Signal] = []
-        self._recorded_at: list[int] = []
+        self._history = History()
         self._choose_path()
 
     def _choose_path(self) -> None:
         """Decide whether blocks may take the fast path of `process`."""
         plain = self._adapting and self.on_nan == "raise" and self._every is None
-        self._fast_dtype = self._dtype if plain and self._channels == 1 else None
+        self._fast_dtype: np.dtype[Any] | None = (
+            self._dtype if plain and self._channels == 1 else None
+        )
 
     def _first_weights(self) -> Signal:
         if self._initial_now is not None:
             return self._initial_now.copy()
         return np.zeros((1, self.taps), self._wanted or np.float64)
 
-    def _fitting(self, W: Signal) -> Signal:
-        """W in the kind of numbers of this filter, if it has the right channels."""
-        assert self._dtype is not None
-        if len(W) != self._channels:
-            raise ValueError(
-                f"weights are for {len(W)} channels; this filter has {self._channels}."
-            )
-        return converted(W, self._dtype, "weights")
-
     def _check_room(self, channels: int) -> None:
         for name, numbers in self._numbers_of(channels).items():
             fits(name, getattr(self, name), numbers)
-
-    def _start(self, x: Signal, d: Signal, channels: int) -> None:
-        """The first block decides the kind of numbers and the channels."""
-        if self._dtype is not None:
-            return
-        initial = self._initial_now
-        others = [] if initial is None or initial.dtype.kind != "c" else [initial]
-        kind = self._wanted or kind_of(x, d, *others)
-        for signal, name in ((x, "x"), (d, "d")):
-            converted(signal[:0], kind, name)
-        if initial is not None and len(initial) != channels:
-            raise ValueError(f"weights are for {len(initial)} channels; x has {channels}.")
-        self._begin(kind, channels)
-        if initial is not None:
-            self._set_weights(self._fitting(initial))
 
     def _begin(self, kind: np.dtype[Any], channels: int) -> None:
         self._check_room(channels)
@@ -381,18 +336,6 @@ class Filter:
         self._allocate()
         self._adapt(self._adapting)
         self._choose_path()
-
-    @contextmanager
-    def _undecided_if_refused(self) -> Iterator[None]:
-        """A first block that is refused decides neither the kind of numbers nor the channels."""
-        fresh, channels = self._dtype is None, self._channels
-        try:
-            yield
-        except Exception:
-            if fresh:
-                self._dtype, self._channels = None, channels
-                self._choose_path()
-            raise
 
     def _resume(self, rest: dict[str, Any]) -> None:
         """Take over the memory of a state, which may come from anywhere."""
@@ -405,13 +348,8 @@ class Filter:
         else:
             kind, channels, self._count = started(rest)
             self._begin(kind, channels)
-            memory = self._memory() | {"held": self._held}
-            parts = {f"memory.{name}" for name in memory}
-            check_parts(rest, owner, {"adapting", "kind", "channels", "count"} | parts, set())
-            restore(memory, rest, self._repeated)
+            restore(self._memory() | {"held": self._held}, rest, owner, self._repeated)
         self._choose_path()
-
-    # Blocks.
 
     def _process(self, x: Any, d: Any, every: int | None) -> tuple[Signal, Signal]:
         """`process` for any input and any setting."""
@@ -423,13 +361,13 @@ class Filter:
         if n == 0:
             kind = self._dtype or self._wanted or kind_of(x, desired)
             return np.empty(0, kind), np.empty(0, kind)
-        with self._undecided_if_refused():
+        with undecided_if_refused(self):
             y, e = self._checked(x, desired, every)
         return y, e[:0] if d is None else e
 
     def _checked(self, x: Signal, d: Signal, every: int | None) -> tuple[Signal, Signal]:
         """Outputs and errors of a block whose shapes are right."""
-        self._start(x, d, x.shape[1])
+        start(self, x, d, x.shape[1])
         assert self._dtype is not None
         x, d = converted(x, self._dtype, "x"), converted(d, self._dtype, "d")
         block = cleaned(x, d, self.on_nan, self.taps, self._held)
@@ -446,52 +384,16 @@ class Filter:
         """One piece, or pieces that end where the weights are recorded; all of them or none."""
         n, count = len(d), self._count
         before = {} if every is None else {k: a.copy() for k, a in self._memory().items()}
-        ends = [n] if every is None else [*range(every - count % every, n, every), n]
-        records, start = [], 0
-        for end in ends:
-            piece = slice(start, end)
-            part = out if len(ends) == 1 else np.empty((2, end - start), out.dtype)
+        cuts, records = pieces(count, n, every), []
+        for piece in cuts:
+            part = out if len(cuts) == 1 else np.empty((2, piece.stop - piece.start), out.dtype)
             found = self._advance(x[piece].reshape(-1), d[piece], frozen[piece], part)
             out[:, piece] = part
             if found:
                 for name, a in self._memory().items():
                     a[...] = before.get(name, a)
-                raise self._complaint(found + 8 * start, x, d)
-            if every is not None and (count + end) % every == 0:
-                records.append((count + end, self.weights))
-            start = end
+                raise refusal(self, found + 8 * piece.start, x, d)
+            if every is not None and (count + piece.stop) % every == 0:
+                records.append((count + piece.stop, self.weights))
         self._count += n
-        self._recorded_at += [at for at, _ in records]
-        self._records += [w for _, w in records]
-
-    def _rows_through(self, U: Signal, d: Signal) -> tuple[Signal, Signal]:
-        """Outputs and errors of rows whose shapes are right."""
-        self._start(U, d, U.shape[1] // self.taps)
-        assert self._dtype is not None
-        U, d = converted(U, self._dtype, "U"), converted(d, self._dtype, "d")
-        for name, signal in (("U", U), ("d", d)):
-            if not np.isfinite(signal).all():
-                raise ValueError(not_finite(name, signal, "Nothing was used: leave out such rows."))
-        out = np.empty((2, len(d)), self._dtype)
-        frozen = NOT_FROZEN if self._adapting else np.ones(len(d), np.uint8)
-        found = self._advance_rows(U, d, frozen, out)
-        if found:
-            raise self._complaint(found, U, d)
-        self._count += len(d)
-        return out[0], out[1]
-
-    def _complaint(self, found: int, x: Signal, d: Signal) -> Exception:
-        """The error for an answer of `_advance` that is not FINE."""
-        at, what = divmod(found, 8)
-        if what == BAD_X:
-            return ValueError(not_finite("x", x))
-        if what == BAD_D:
-            return ValueError(not_finite("d", d))
-        if what == RATE_TOO_LARGE:
-            return self._rate_error(x)
-        return DivergenceError(
-            f"{type(self).__name__} diverged at sample {at} of this block (sample "
-            f"{self._count + at} of the signal): its output left all proportion to the signals. "
-            f"The filter is as it was before the block. {self._remedy}, or check the levels of x "
-            "and d."
-        )
+        self._history.add(records)

@@ -34,6 +34,19 @@ def pack(settings: dict[str, Any]) -> dict[str, Any]:
     return packed
 
 
+def state_of(filter: Any) -> dict[str, Any]:
+    """Settings and memory of a `Filter`."""
+    state = {"filter": type(filter).__name__, "format": 1, "adapting": filter.adapting}
+    state |= pack({name: filter._setting(name) for name in filter._settings})
+    if filter._dtype is not None:
+        state |= {"kind": str(filter._dtype), "channels": filter.channels, "count": filter.samples}
+        state |= {f"memory.{name}": a.copy() for name, a in filter._memory().items()}
+        state["memory.held"] = filter._held.copy()
+    elif filter._initial_now is not None:
+        state["memory.weights"] = filter._initial_now.copy()
+    return state
+
+
 def unpack(state: Any, owner: str, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Settings for the constructor, and the rest of a state.
 
@@ -93,11 +106,15 @@ def started(rest: dict[str, Any]) -> tuple[np.dtype[Any], int, int]:
     return as_kind(rest["kind"], "kind"), channels, count
 
 
-def restore(memory: dict[str, NDArray[Any]], rest: dict[str, Any], repeated: int) -> None:
+def restore(
+    memory: dict[str, NDArray[Any]], rest: dict[str, Any], owner: str, repeated: int
+) -> None:
     """Copy the arrays of a state into the memory; head begins with numbers of the settings.
 
     Kernels read sizes from head without checking them, so a state must not change these.
     """
+    parts = {f"memory.{name}" for name in memory}
+    check_parts(rest, owner, {"adapting", "kind", "channels", "count"} | parts, set())
     head = memory.get("head", np.empty(0))[:repeated]
     expected = head.copy()
     for name, array in memory.items():

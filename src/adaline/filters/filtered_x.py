@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters._base import Filter
+from adaline.filters._first_block import start, undecided_if_refused
 from adaline.filters._missing import Frozen
 from adaline.filters._settings import (
     Setting,
@@ -115,8 +116,8 @@ class FilteredXLMS(Filter):
         values = as_channels(np.atleast_1d(as_numbers(x, "x"))[None, :], self._channels)
         if not np.isfinite(values).all():
             raise ValueError(f"x is {x!r}; a filter needs finite samples.")
-        with self._undecided_if_refused():
-            self._start(values, values[:, 0], values.shape[1])
+        with undecided_if_refused(self):
+            start(self, values, values[:, 0], values.shape[1])
             assert self._dtype is not None
             X, f = self._lines(converted(values, self._dtype, "x").T)
         u = (self._h * X).sum()

@@ -1,14 +1,20 @@
-"""Parts of an echo canceller: the bulk delay, and two filters of which one is always trusted.
+"""Cancel an echo: the bulk delay, and two filters of which one is always trusted.
 
 x is the signal of the far end and d that of the microphone.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from adaline.filters._base import Filter
+from adaline.filters._settings import fits, whole
 from adaline.filters._signals import Signal, kind_of, squares
 from adaline.filters.block_lms import BlockLMS
+from adaline.filters.tasks.filters import checked_pair, given_or_usual, usual_taps
+from adaline.filters.tasks.results import TaskResult, gain
 from adaline.filters.wiener import WienerFilter
 from adaline.results import Array
 
@@ -21,6 +27,77 @@ ASTRAY = 2.0  # times that power: then the learning filter goes back to the trus
 HARMFUL = 2.0  # times the power of d that the trusted filter leaves: then it is of no use
 MEMORY = 0.75  # of the mean powers, from one comparison to the next
 STEP = 1.0  # of the learning filter: double talk may lead it astray without harm
+
+
+def cancel_echo(
+    microphone: Any,
+    far_end: Any,
+    taps: int | None = None,
+    filter: Filter | None = None,
+    *,
+    delay: int | None = None,
+) -> TaskResult:
+    """Remove from the microphone the echo of what the loudspeaker played.
+
+    Two filters work side by side, so that a near end that talks does little harm: one learns all
+    the time, the other answers. Only where the learning one leaves clearly less of the microphone's
+    signal are its weights handed over.
+
+    Parameters
+    ----------
+    microphone : array-like of shape (N,)
+        Near end and echo: d.
+    far_end : array-like of shape (N,) or (N, loudspeakers)
+        What was played: x.
+    taps : int, optional
+        Length of the echo in samples; 1024 where no filter is given.
+    filter : Filter, optional
+        If not given, BlockLMS and a second filter, as said above. A filter of yours works alone,
+        learns from double talk too, and sees x without a delay if you give none.
+    delay : int, optional
+        Samples between the sound in x and the first of it in d, by which x is delayed, so that the
+        taps need not cover them. If not given, it is estimated (at most 16,384).
+
+    Returns
+    -------
+    TaskResult
+        `signal` is e, the near end. `erle_db`: echo return loss enhancement, which means something
+        while only the far end talks. `delay` is the delay that was taken. `filter` has the weights
+        that were trusted last; alone it does not detect double talk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.filters import cancel_echo
+    >>> far = np.random.default_rng(0).standard_normal(8000)
+    >>> echo = np.convolve(far, 0.9 ** np.arange(50))[:8000]
+    >>> cancel_echo(echo, far, taps=100).measures["erle_db"] > 60
+    True
+    """
+    played, desired = checked_pair(far_end, "far_end", microphone, "microphone")
+    taps = usual_taps(taps, filter, 1024)
+    if delay is not None:
+        delay = whole(delay, "delay", 0)
+        fits("delay", delay, 4 * delay)
+    if filter is None:
+        assert taps is not None
+        taps = whole(taps, "taps", 1)
+        fits("taps", taps, 16 * played.shape[1] * taps)
+        lag = bulk_delay(played, desired, taps) if delay is None else delay
+        chosen: Filter
+        chosen, y = two_paths(_delayed(played, lag), desired, taps)
+        e = desired - y
+    else:
+        lag = delay or 0
+        chosen = given_or_usual(filter, taps, played.shape[1], eta=0.5)
+        y, e = chosen.process(_delayed(played, lag), desired)
+    return TaskResult(e, chosen, y, e, {"erle_db": gain(desired, e)}, lag)
+
+
+def _delayed(x: Signal, samples: int) -> Signal:
+    """x, that many samples later, and as long as before."""
+    silence = np.zeros((min(samples, len(x)), x.shape[1]), x.dtype)
+    return np.concatenate([silence, x])[: len(x)]
 
 
 def bulk_delay(x: Signal, d: Signal, taps: int) -> int:

@@ -56,19 +56,3 @@ def gain(before: Signal, after: Signal) -> float:
 def ratio(before: Signal, after: Signal) -> float:
     """The same over all samples."""
     return float(ratio_db(squares(before).sum(), squares(after).sum()))
-
-
-def nearest(alphabet: Signal, values: Signal) -> Signal:
-    """For each value the symbol that is nearest."""
-    return np.asarray(alphabet[np.argmin(np.abs(values[:, None] - alphabet), axis=1)])
-
-
-def by_decisions(filter: Filter, x: Signal, start: int, alphabet: Signal) -> tuple[Signal, Signal]:
-    """y and e from `start` on, where the symbol nearest to y is what is desired."""
-    padded = np.concatenate([np.zeros((filter.taps, x.shape[1]), x.dtype), x])
-    y, e = np.empty(len(x) - start, x.dtype), np.empty(len(x) - start, x.dtype)
-    for n in range(start, len(x)):
-        window = padded[n + 1 : n + 1 + filter.taps][::-1].T
-        guess = np.vdot(filter.weights, window)
-        y[n - start], e[n - start] = filter.step(x[n], nearest(alphabet, guess[None])[0])
-    return y, e
