@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -141,7 +142,7 @@ class RidgePath:
         return pd.DataFrame(columns).join(pd.DataFrame(coef, columns=list(self.names)))
 
 
-def aligned(cells: list[list[str]], left: int = 0) -> list[str]:
+def aligned(cells: Sequence[Sequence[str]], left: int = 0) -> list[str]:
     """Rows of cells as lines; the first `left` columns flush left, the others flush right.
 
     >>> aligned([["", "low"], ["x", "1"]], left=1)

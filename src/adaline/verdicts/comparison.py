@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from adaline.summaries import aligned
 from adaline.verdicts.words import name, number, percent, plural
 
 NOTHING = "no model"
@@ -130,16 +131,7 @@ class Comparison:
 
     def __str__(self) -> str:
         head, rows = self.cells()
-        lines = [head, *rows]
-        widths = [max(len(line[j]) for line in lines) for j in range(len(head))]
-        table = [
-            "  ".join(
-                cell.ljust(w) if j == 0 else cell.rjust(w)
-                for j, (cell, w) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
-        return "\n".join([*table, "", self.sentence])
+        return "\n".join([*aligned([head, *rows], left=1), "", self.sentence])
 
 
 def _ends(low: float, high: float) -> str:

@@ -20,6 +20,7 @@ from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
 from adaline.data.reading.source import Block, Column
 from adaline.mapreduce import Executor
+from adaline.summaries import aligned
 
 _EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each
 _ALIKE = 0.999  # correlation of columns that say nearly the same
@@ -107,14 +108,8 @@ class Look:
         ]
 
     def __str__(self) -> str:
-        cells = [("column", "holds", "gaps", "different", "such as", "use"), *self.rows_of_cells()]
-        widths = [max(len(row[j]) for row in cells) for j in range(5)]
-        lines = [
-            "  ".join(
-                [*(c.ljust(w) for c, w in zip(row[:5], widths, strict=True)), row[5]]
-            ).rstrip()
-            for row in cells
-        ]
+        head = ("column", "holds", "gaps", "different", "such as", "use")
+        lines = aligned([head, *self.rows_of_cells()], left=len(head))
         return "\n".join([*lines, *self.warnings])
 
     __repr__ = __str__
