@@ -92,19 +92,21 @@ def gram_of_nonzeros(
 def gram_apart(
     X: Any, Y: Array, root: Array, scale: Array, shift: Array
 ) -> tuple[Array, Array, int]:
-    """Sums of squares of z, of (x, 1) z' with z as in `gram`, (p + 1, q + 1), and their length."""
+    """Sums of squares of z, of (x, 1) z' with z as in `gram`, (p + 1, q + 1), and their length.
+
+    Targets are in their own units: scale is 1 for them.
+    """
     n, p, q = X.shape[0], X.shape[1], len(scale) + 1
     rows = tile_rows(q)
 
     x, y, none = slice(p), slice(p, q - 1), np.empty((n, 0))
-    scaled = bool(np.any(scale[y] != 1.0))
 
     def of_piece(i: int, j: int) -> tuple[Array, Array]:
         squares, G, room = np.zeros(q), np.zeros((p + 1, q)), np.empty((rows, Y.shape[1]))
         for own in tiles(X, none, root, scale[x], shift[x], rows, i, j):
             i, some = i + len(own), slice(i, i + len(own))
             T = room[: len(own)]
-            np.subtract(Y[some] * scale[y] if scaled else Y[some], shift[y], out=T)
+            np.subtract(Y[some], shift[y], out=T)
             if len(root):
                 T *= root[some, None]
             side = own.T @ own
