@@ -250,7 +250,7 @@ def _scaled_compiled(typing_context, x, power):  # type: ignore[no-untyped-def]
     return types.float64(types.float64, types.float64), code
 
 
-def _prefetch_nothing(array: Any, i: int) -> None:
+def _prefetch_nothing(array: Any, i: Any) -> None:
     """Without a compiler there is nothing to be gained."""
 
 

@@ -32,7 +32,8 @@ def first_corral(Z: Array, t: Array, bias: bool) -> Vertices | None:
         if not bias:  # one hull, of the rows t x
             G *= t * t[:, None]
         side = t if bias else np.ones(n)
-        weights = np.where(side > 0, 1.0 / np.sum(side > 0), 1.0 / max(np.sum(side < 0), 1))
+        positive = np.count_nonzero(side > 0)
+        weights = np.where(side > 0, 1.0 / positive, 1.0 / max(n - positive, 1))
         h = side * (G @ (side * weights))
     hull_steps.approach(G, side, weights, h, _TOL, _STEPS * n)
     if np.count_nonzero(weights) > d:  # so many that they depend on each other
