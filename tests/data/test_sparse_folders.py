@@ -97,8 +97,8 @@ def test_an_index_of_zero_in_any_file_counts_for_all(rng, tmp_path):
 def test_narrow_folders_are_for_every_learner(rng, tmp_path):
     X, y = wide_data(rng, n=90, p=12, each=4)
     folder = folder_of(tmp_path / "rows", X, y)
-    model = fit(Ridge(), folder, "y")
-    assert model.coef_ == pytest.approx(Ridge().fit(X.toarray(), y).coef_, abs=1e-9)
+    model = fit(Ridge(1.0), folder, "y")
+    assert model.coef_ == pytest.approx(Ridge(1.0).fit(X.toarray(), y).coef_, abs=1e-9)
 
 
 @pytest.mark.parametrize(
