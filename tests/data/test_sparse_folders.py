@@ -206,6 +206,15 @@ def test_few_passes_end_in_an_honest_answer(rng, tmp_path):
     assert f - minimum(X, y)[1] <= model.certificate_.evidence["relative_gap"] * f
 
 
+def test_a_tolerance_below_rounding_ends_unproven(rng):
+    X, y = wide_data(rng, n=80)
+    rows = blocks(np.column_stack([y, X.toarray()]), rows=40)
+    with pytest.warns(match="rounding allows no further step"):
+        model = fit(LogisticRegression(tol=1e-25), rows, "x0")
+    assert model.certificate_.kind == "unproven"
+    assert 0.0 < model.certificate_.evidence["relative_gap"] < 1e-14
+
+
 NUMBERS = ["0", "-0", "1", "+2.5", "0.1", ".5", "5.", "1e3", "1.5E-7", "9007199254740992", "3e22"]
 ODD = ["inf", "1e400", "0.12345678901234567890123", "1e-30", "0x1", "1_0", "1e", "--1", "."]
 
