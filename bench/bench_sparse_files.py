@@ -125,7 +125,7 @@ def compared(n: int, p: int, folder: Path) -> None:
     if importlib.util.find_spec("vowpalwabbit") is None:
         missing("vowpalwabbit")
         return
-    penalties = ["0", f"{ALPHA / (~held).sum():.1e}"]
+    penalties = ["0", "1e-7"]  # ALPHA / rows makes it diverge
     theirs = [
         measured(f"vw,{k}/{l2},{p}", folder, test) for k in PASSES for l2 in penalties
     ]  # fmt: skip

@@ -97,8 +97,8 @@ def test_an_index_of_zero_in_any_file_counts_for_all(rng, tmp_path):
 def test_narrow_folders_are_for_every_learner(rng, tmp_path):
     X, y = wide_data(rng, n=90, p=12, each=4)
     folder = folder_of(tmp_path / "rows", X, y)
-    model = fit(Ridge(), folder, "y")
-    assert model.coef_ == pytest.approx(Ridge().fit(X.toarray(), y).coef_, abs=1e-9)
+    model = fit(Ridge(1.0), folder, "y")
+    assert model.coef_ == pytest.approx(Ridge(1.0).fit(X.toarray(), y).coef_, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +204,15 @@ def test_few_passes_end_in_an_honest_answer(rng, tmp_path):
     theta = np.column_stack([model.coef_, model.intercept_])
     f = penalised_loss(theta, X, y, 1.0, True)[0]
     assert f - minimum(X, y)[1] <= model.certificate_.evidence["relative_gap"] * f
+
+
+def test_a_tolerance_below_rounding_ends_unproven(rng):
+    X, y = wide_data(rng, n=80)
+    rows = blocks(np.column_stack([y, X.toarray()]), rows=40)
+    with pytest.warns(match="rounding allows no further step"):
+        model = fit(LogisticRegression(tol=1e-25), rows, "x0")
+    assert model.certificate_.kind == "unproven"
+    assert 0.0 < model.certificate_.evidence["relative_gap"] < 1e-14
 
 
 NUMBERS = ["0", "-0", "1", "+2.5", "0.1", ".5", "5.", "1e3", "1.5E-7", "9007199254740992", "3e22"]

@@ -23,7 +23,7 @@ from adaline.results import Array, NewtonFit, Outcome
 
 PAIRS = 10  # steps that L-BFGS remembers
 _SMALLEST = 1e-6  # part of a step that is tried, at least
-_FAR = 1e3  # times the rounding's own gap: closer than that, steps may be all rounding
+_FAR = 16.0  # times the gap that rounding may make: a gradient nearer than that may be all rounding
 
 Pass = Callable[[Array], GradientSums]  # sums over all rows at theta
 
