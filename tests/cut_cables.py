@@ -108,20 +108,27 @@ class Hosts:
                 ip("netns", "delete", name)
 
 
-@contextlib.contextmanager
-def programs(hosts: Hosts):
-    """`dask scheduler` and two `dask worker`, until the end of the block."""
-    where = hosts.address("scheduler")
-    given = ["-m", "distributed.cli.dask_scheduler", "--host", where, "--port", str(PORT)]
-    running = [hosts.start("scheduler", *given, "--no-dashboard")]
-    for host in HOSTS[1:]:
-        given = ["-m", "distributed.cli.dask_worker", f"tcp://{where}:{PORT}", "--nthreads", "1"]
-        given += ["--host", hosts.address(host), "--no-nanny", "--no-dashboard", "--name", host]
-        running.append(hosts.start(host, *given))
-    try:
-        yield f"tcp://{where}:{PORT}"
-    finally:
-        for one in running:
+class Programs:
+    """`dask scheduler` and two `dask worker`, each on its host."""
+
+    def __init__(self, hosts: Hosts) -> None:
+        self.hosts, self.address = hosts, f"tcp://{hosts.address('scheduler')}:{PORT}"
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+        self.start_what_ended()
+
+    def start_what_ended(self) -> None:
+        """Start the programs that do not run: a worker that lost its scheduler ends."""
+        for host in HOSTS:
+            if host not in self.running or self.running[host].poll() is not None:
+                given = ["scheduler", "--port", str(PORT)]
+                if host != "scheduler":
+                    given = ["worker", self.address, "--nthreads", "1", "--no-nanny"]
+                given += ["--host", self.hosts.address(host), "--no-dashboard"]
+                self.running[host] = self.hosts.start(host, "-m", "dask", *given)
+
+    def close(self) -> None:
+        """End all of them."""
+        for one in self.running.values():
             one.kill()
             one.wait(30)
 
@@ -129,17 +136,18 @@ def programs(hosts: Hosts):
 class Campaign:
     """Jobs whose answer is known, while cables are cut."""
 
-    def __init__(self, client, hosts: Hosts) -> None:
+    def __init__(self, client, programs: Programs) -> None:
         from adaline.mapreduce import mapreduce
         from slow_blocks import bits, plain_moments
 
-        self.client, self.hosts = client, hosts
+        self.client, self.programs, self.hosts = client, programs, programs.hosts
         self.straight = bits(mapreduce(plain_moments, range(BLOCKS), operator.add))
 
     def all_well(self) -> None:
         """Cables are in, and both workers are there."""
         self.hosts.mend(*HOSTS)
         while self.client.status != "running" or len(self.client.nthreads()) < 2:
+            self.programs.start_what_ended()
             time.sleep(0.2)
 
     def job(self, hosts: tuple[str, ...], seconds: float | None) -> str:
@@ -177,30 +185,39 @@ JOBS = [
 ]
 
 
-def jobs(address: str, hosts: Hosts) -> int:
+def jobs(programs: Programs) -> int:
     """Every job once; how many ended otherwise than they may."""
     import logging
 
-    import distributed
+    from adaline.data import cluster
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it reports every cut
     wrong = 0
-    with distributed.Client(address, timeout=120, set_as_default=False) as client:
-        campaign = Campaign(client, hosts)
+    with cluster(programs.address, timeout=120) as client:
+        campaign = Campaign(client, programs)
         for cut, seconds, ends in JOBS:
-            faulthandler.dump_traceback_later(HANG, exit=True)
+            hang = threading.Timer(HANG, give_up, (programs,))
+            hang.start()
             campaign.all_well()
             began = time.monotonic()
             found = campaign.job(cut, seconds)
             took = time.monotonic() - began
-            faulthandler.cancel_dump_traceback_later()
+            hang.cancel()
             right = found.startswith(ends) and (ends == (BITS,) or took < ENOUGH + SLACK)
             wrong += not right
             long = "until the end" if seconds is None else f"for {seconds:g} s"
             words = f"{' and '.join(cut) or 'nobody'} cut off {long}: {found}, after {took:.1f} s"
             print(words if right else f"WRONG: {words}; expected {' or '.join(ends)}", flush=True)
-        hosts.mend(*HOSTS)
+        programs.hosts.mend(*HOSTS)
     return wrong
+
+
+def give_up(programs: Programs) -> None:
+    """A job hangs: say where, and leave nothing behind."""
+    faulthandler.dump_traceback()
+    programs.close()
+    programs.hosts.__exit__()
+    os._exit(1)
 
 
 def enter(name: str) -> None:
@@ -223,7 +240,9 @@ def main() -> None:
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"cut_cables: skipped, this machine allows no network namespaces ({error})")
             return
-        wrong = jobs(stack.enter_context(programs(hosts)), hosts)
+        programs = Programs(hosts)
+        stack.callback(programs.close)
+        wrong = jobs(programs)
         print(f"{len(JOBS)} jobs with cables cut; {wrong} ended otherwise than promised")
         sys.exit(wrong > 0)
 

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from adaline.errors import DataError, MissingExtra
@@ -78,8 +78,11 @@ def cluster(address: str, timeout: float = 30.0) -> Iterator[Any]:
             f"{address}: no scheduler answers there within {timeout:g} seconds "
             f"({str(error)[:120] or type(error).__name__})."
         ) from None
-    with client:
+    try:
         yield client
+    finally:
+        with suppress(Exception):  # a scheduler that is cut off cannot be told, and the run may
+            client.close()  # have ended with a sentence that says so
 
 
 def _written_in(path: str) -> str:

@@ -147,7 +147,9 @@ class ArrowSource(Source):
         rows = f"rows {piece.start} to {piece.stop}"
         if not self.ends:
             return rows
-        first, last = np.searchsorted(self.ends, [piece.start, piece.stop - 1], side="right")
+        ends = np.array(self.ends)
+        first = int(np.searchsorted(ends, piece.start, side="right"))
+        last = int(np.searchsorted(ends, piece.stop - 1, side="right"))
         groups = f"row group {first}" if first == last else f"row groups {first} to {last}"
         return f"{rows} ({groups})"
 
