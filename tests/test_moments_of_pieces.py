@@ -149,4 +149,4 @@ def test_units_of_centred_columns_are_judged_by_means_of_squares(unit, weight):
     A, many = np.resize([1.0, -1.0], (8, 1)), np.resize([1.0, -1.0], (8, 65))
     weights = np.full(8, weight)
     assert Moments.of(A * unit, None, weights).exponent.any()
-    assert Moments.apart(A * unit, many, weights).exponent.any()
+    assert Moments.apart(A * unit, many * unit, weights).exponent.any()

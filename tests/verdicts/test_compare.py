@@ -14,7 +14,7 @@ from adaline.verdicts.compare import suits
 def test_every_learner_of_classes_is_tried(rng):
     X = rng.standard_normal((150, 3))
     y = np.where(X[:, 0] + 0.5 * rng.standard_normal(150) > 0, "yes", "no")
-    found = adaline.compare(X, y)
+    found = adaline.compare(X, y, time_limit=1e6)  # a slow machine leaves none away
     names = [row.name for row in found.rows]
     assert names[0] == "no model"
     assert {"logistic", "gaussian", "perceptron", "least-squares-classifier"} <= set(names)
