@@ -209,7 +209,7 @@ def test_a_local_cluster_listens_on_loopback_only_and_leaves_the_environment_alo
         assert client.scheduler.address.startswith("tcp://127.0.0.1:")
         assert {address.ip for address in set(listening()) - before} == {"127.0.0.1"}
         assert variables() == environment  # OMP_NUM_THREADS=1 is for the workers only
-        assert client.run(os.environ.get, "OMP_NUM_THREADS").popitem()[1] == "1"
+        assert client.run(os.getenv, "OMP_NUM_THREADS").popitem()[1] == "1"
         found = fit(LeastSquares(), folder, "y", columns=INPUTS, client=client)
     assert variables() == environment
     assert weights(found) == weights(fit(LeastSquares(), folder, "y", columns=INPUTS))
