@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline import Moments, _threads, moments
+from adaline import Moments, _threads
+from adaline.row_sums import moment_sums
 from adaline.tiles import VAGUE
 from test_merged_moments import components, part
 from test_moments import within_its_bounds
@@ -37,10 +38,10 @@ def test_pieces_add_up(rng, short_pieces, columns, targets):
     scale, shift = np.ones(A.shape[1]), np.zeros(A.shape[1])
     cuts = _threads.pieces(n, A.shape[1] + 1, (A.shape[1] + 1) ** 2)
     assert len(cuts) == 4
-    _, length = moments._gram(X, Y, root, scale, shift)
+    _, length = moment_sums.gram(X, Y, root, scale, shift)
     assert length >= 256 + 1 + len(cuts)  # a tile, the tiles of a piece, and the pieces
-    squares, G, length = moments._gram_apart(X, Y, root, scale, shift)
-    assert length >= min(moments.tile_rows(A.shape[1] + 1), n) + len(cuts)
+    squares, G, length = moment_sums.gram_apart(X, Y, root, scale, shift)
+    assert length >= min(moment_sums.tile_rows(A.shape[1] + 1), n) + len(cuts)
     assert squares[:-1] == pytest.approx((A * A).sum(axis=0))
     assert G[-1, :-1] == pytest.approx(A.sum(axis=0))
 
@@ -48,9 +49,9 @@ def test_pieces_add_up(rng, short_pieces, columns, targets):
 def test_a_long_piece_is_as_many_additions_as_a_tile_and_the_tiles(rng):
     Y = rng.standard_normal((9000, 65))
     root, scale, shift = np.zeros(0), np.ones(66), np.zeros(66)
-    rows = moments.tile_rows(67)
+    rows = moment_sums.tile_rows(67)
     assert rows < 5000
-    _, _, length = moments._gram_apart(Y[:, :1], Y, root, scale, shift)
+    _, _, length = moment_sums.gram_apart(Y[:, :1], Y, root, scale, shift)
     assert length >= rows + 9000 // rows + 1
 
 
@@ -58,7 +59,7 @@ def test_a_long_piece_is_as_many_additions_as_a_tile_and_the_tiles(rng):
 def test_one_piece_of_many_columns_takes_one_thread_of_blas(rng, monkeypatch, columns):
     """With more, the last digits would depend on the machine; our own loop has no such threads."""
     asked = []
-    monkeypatch.setattr(moments, "one_blas_thread", lambda q: asked.append(q) or nullcontext())
+    monkeypatch.setattr(moment_sums, "one_blas_thread", lambda q: asked.append(q) or nullcontext())
     Moments.of(rng.standard_normal((100, columns)))
     assert asked == ([columns + 1] if columns > 64 else [])
 
@@ -79,7 +80,7 @@ def test_targets_in_far_units_beside_few_nonzeros(rng, unit):
 
 def test_sums_of_few_nonzeros_may_be_as_long_as_all_rows(rng):
     X, y = thin_rows(rng), rng.standard_normal((500, 1))
-    _, length = moments._gram_of_nonzeros(X, y, np.zeros(0), np.ones(101), np.zeros(101))
+    _, length = moment_sums.gram_of_nonzeros(X, y, np.zeros(0), np.ones(101), np.zeros(101))
     assert length >= 500
 
 

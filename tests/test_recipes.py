@@ -330,10 +330,10 @@ def test_a_loss_is_a_file_a_code_in_the_kernel_and_an_estimator(tree):
         ("LOGISTIC, POISSON = range(2)", "LOGISTIC, POISSON, LOG_COSH = range(3)"),
         ("\n@kernel\ndef link(", LINK),
         (
-            "    if code == POISSON:\n",
+            "    return _poisson(",
             "    if code == LOG_COSH:\n"
             "        return _log_cosh(v, target, omega, start, stop, r, root, work)\n"
-            "    if code == POISSON:\n",
+            "    return _poisson(",
         ),
     )
     (tree / "losses" / "log_cosh.py").write_text(LOSS, encoding="utf-8")

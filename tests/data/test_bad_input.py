@@ -53,6 +53,7 @@ CALLS = {
             "encoding": NONE,
             "header": NONE,
             "sheet": NONE,
+            "n_features": NONE,
             "jobs": WHOLE,
         },
     ),
@@ -80,6 +81,7 @@ CALLS = {
             "seed": WHOLE | {"zero", "huge"},
             "exposure": NONE,
             "formula": NONE,
+            "n_features": NONE,
         },
     ),
     "fit, in order": (
