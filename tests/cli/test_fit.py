@@ -7,6 +7,8 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 import adaline
 from adaline.cli.files.sources import held_out
@@ -280,3 +282,16 @@ def test_the_terminal_and_the_page_state_one_accuracy(command, tmp_path, rng, mo
     found = json.loads(command("fit", table, "-t", "y", "--report", page, "--json").out)
     quality = found["quality"]
     assert f"{quality['right']} of {quality['rows']}," in page.read_text(encoding="utf-8")
+
+
+def test_a_folder_of_more_columns_than_sums_of_products_can_have(command, tmp_path, rng):
+    """Text as others count words: 2,500 of them, few in each row."""
+    X = sparse.random_array((400, 2500), density=0.02, format="csr", rng=rng)
+    y = (X[:, :200].sum(axis=1) > 2.0).astype(int)
+    for k in range(2):
+        half = slice(200 * k, 200 * k + 200)
+        path = tmp_path / f"part{k}.svm"
+        dump_svmlight_file(X[half], y[half], str(path), zero_based=False)
+    found = command("fit", "part*.svm", "-t", "y", "-o", "m.adaline", "--json").json
+    assert found["certificate"]["kind"] == "optimal"
+    assert command("evaluate", "m.adaline", "part1.svm").code == 0

@@ -100,7 +100,7 @@ def column(block: Block, wanted: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     j = list(block.names).index(wanted)
     if block.matrix is not None:
         raw = block.matrix[:, j]
-        values = raw.toarray()[:, 0] if hasattr(raw, "toarray") else np.asarray(raw)
+        values = raw.toarray().ravel() if hasattr(raw, "toarray") else np.asarray(raw)
         return values, np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
     found = block.columns[j]
     gone = np.zeros(block.rows, bool) if found.missing is None else found.missing.copy()

@@ -200,7 +200,7 @@ def encoded_matrix(
     if is_sparse(X):
         X = X.copy()
         for k, entry in enumerate(inputs):
-            column = X[:, k].toarray()[:, 0]
+            column = X[:, k].toarray().ravel()
             if not np.isfinite(column).all():
                 raise bad_number(column, None, entry.name, block)
     return side_by_side(

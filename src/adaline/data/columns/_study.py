@@ -30,7 +30,7 @@ from adaline.data.columns.column_facts import (
     facts_of_block,
 )
 from adaline.data.columns.inputs import Input
-from adaline.data.columns.of_blocks import column_of
+from adaline.data.columns.of_blocks import ByName, column_of
 from adaline.data.columns.options import EncodingOptions
 from adaline.data.reading.column_readings import without_marks
 from adaline.data.reading.notations import candidates
@@ -105,7 +105,8 @@ def study(source: Source, options: EncodingOptions) -> Study:
         found = [_plain(name, facts, options, source) for name in picked]
         return Study(source, head, facts, tuple(found), None, (), options.na)
     assert head is not None
-    verdicts = [_verdict(name, kinds[name], head, facts, options, source) for name in picked]
+    columns = ByName(head)
+    verdicts = [_verdict(name, kinds[name], columns, facts, options, source) for name in picked]
     target, note = _target(kinds, facts, options, source)
     verdicts = _never_empty(verdicts, facts, options, source)
     notes = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
@@ -184,7 +185,7 @@ def _named(source: Source, make: Any, *given: Any, **more: Any) -> Any:
 
 
 def _verdict(
-    name: str, kind: str, head: Block, facts: Facts, options: EncodingOptions, source: Source
+    name: str, kind: str, head: ByName, facts: Facts, options: EncodingOptions, source: Source
 ) -> Verdict:
     if name in facts.texts:
         return _of_text(name, facts.texts[name], options, source)
@@ -196,7 +197,7 @@ def _verdict(
         raise DataError(
             f"{source.name}: the column {name!r} holds numbers, which cannot be read as dates."
         )
-    column = column_of(head, name)
+    column = head[name]
     verdict = _of_numbers(name, facts.numbers.get(name), "", options, source)
     if verdict.entry is None:
         return verdict

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.of_blocks import column_of, missing_in
+from adaline.data.columns.of_blocks import ByName, missing_in
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.notations import candidates, is_gap
 from adaline.data.reading.source import Block, Column, Piece, Source
@@ -127,12 +127,12 @@ def facts_of(piece: Piece, source: Source, wanted: Wanted) -> Facts:
 
 def facts_of_block(block: Block, wanted: Wanted) -> Facts:
     """What a block tells."""
-    texts, numbers = {}, {}
+    texts, numbers, columns = {}, {}, ByName(block)
     for name in wanted.text:
-        column = as_text(column_of(block, name), wanted.na)
+        column = as_text(columns[name], wanted.na)
         texts[name] = texts_of(column, wanted.na, name in wanted.forced)
     for name in (*wanted.numbers, *wanted.dates):
-        column, _ = as_numbers(column_of(block, name), "", wanted.na)
+        column, _ = as_numbers(columns[name], "", wanted.na)
         numbers[name] = numbers_of(column, name in wanted.dates)
     return Facts(texts, numbers)
 

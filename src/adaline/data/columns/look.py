@@ -14,11 +14,11 @@ from adaline.data.columns._study import Study, Verdict, study
 from adaline.data.columns.column_facts import Numbers, Texts
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.inputs import Input
-from adaline.data.columns.of_blocks import column_of, missing_in
+from adaline.data.columns.of_blocks import ByName, missing_in
 from adaline.data.columns.options import MOST_LEVELS, Missing, Unknown, checked_options
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
-from adaline.data.reading.source import Block, Column
+from adaline.data.reading.source import Column
 from adaline.mapreduce import Executor
 from adaline.summaries import aligned
 
@@ -163,7 +163,7 @@ def look(
     encoding = Encoding.of(found, missing, unknown)
     if formula is not None:
         encoding = encoding.with_formula(formula)
-    head = found.head if found.head is not None else found.source.head()
+    head = ByName(found.head if found.head is not None else found.source.head())
     alike = _alike(found, head)
     seen = {verdict.name: verdict for verdict in found.verdicts}
     notes = {name: note for name, note in found.notes}
@@ -188,12 +188,12 @@ def _looked_at(
     kind: str,
     verdict: Verdict | None,
     found: Study,
-    head: Block,
+    head: ByName,
     target: str | None,
     alike: Mapping[str, str],
     notes: Mapping[str, str],
 ) -> LookedAt:
-    column = column_of(head, name)
+    column = head[name]
     different, examples = _values(column)
     gaps = int(np.sum(_gone(column)))
     if name in found.facts.texts:
@@ -236,7 +236,7 @@ def _values(column: Column) -> tuple[int | None, tuple[str, ...]]:
     return len(found), tuple(s if len(s) <= _WIDE else f"{s[: _WIDE - 3]}..." for s in shown)
 
 
-def _alike(found: Study, head: Block) -> dict[str, str]:
+def _alike(found: Study, head: ByName) -> dict[str, str]:
     """Columns of numbers whose first rows say nearly the same as those of an earlier column."""
     names = [
         verdict.name
@@ -245,7 +245,7 @@ def _alike(found: Study, head: Block) -> dict[str, str]:
     ][:_COMPARED]
     columns = {}
     for name in names:
-        column = column_of(head, name)
+        column = head[name]
         if column.kind == "number" and missing_in(column) is None:
             values = np.asarray(column.values[:_ROWS], dtype=np.float64)
             with np.errstate(over="ignore", invalid="ignore"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from adaline.data.reading.source import Block, Column, place_of
 from adaline.errors import DataError
@@ -14,6 +15,9 @@ from adaline.tiles import is_sparse
 
 
 def places_in(block: Block, wanted: Sequence[str]) -> list[int]:
+    """Where columns of these names are in a block."""
+    if len(wanted) == 1 and wanted[0] in block.names:
+        return [block.names.index(wanted[0])]
     names = list(block.names)
     if names[: len(wanted)] == list(wanted):
         return list(range(len(wanted)))
@@ -26,12 +30,31 @@ def column_at(block: Block, j: int) -> Column:
     if block.matrix is None:
         return block.columns[j]
     values = block.matrix[:, j]
-    return Column("number", values.toarray()[:, 0] if is_sparse(values) else np.asarray(values))
+    return Column("number", values.toarray().ravel() if is_sparse(values) else np.asarray(values))
 
 
 def column_of(block: Block, name: str) -> Column:
-    """The column of this name."""
+    """The column of this name; `ByName` is quicker for many."""
     return column_at(block, places_in(block, [name])[0])
+
+
+class ByName:
+    """Columns of a block by name: names are put in order once, and so is a sparse matrix."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.places = {name: j for j, name in enumerate(block.names)}
+        self.sparse = sparse.csc_array(block.matrix) if is_sparse(block.matrix) else None
+
+    def __getitem__(self, name: str) -> Column:
+        known = name in self.places
+        j = self.places[name] if known else place_of(name, list(self.places), "the table")
+        if self.sparse is None:
+            return column_at(self.block, j)
+        entries = slice(self.sparse.indptr[j], self.sparse.indptr[j + 1])
+        values = np.zeros(self.block.rows, dtype=self.sparse.dtype)
+        values[self.sparse.indices[entries]] = self.sparse.data[entries]
+        return Column("number", values)
 
 
 def missing_in(column: Column) -> NDArray[np.bool_] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -32,6 +32,31 @@ class FeatureNames(Sequence[str]):
             return tuple(self[i] for i in range(*k.indices(len(self))))
         i = range(len(self))[k]
         return self.before[i] if i < len(self.before) else f"x{self.first + i - len(self.before)}"
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.before
+        yield from map("x%d".__mod__, range(self.first, self.first + self.size))
+
+    def index(self, name: Any, start: int = 0, stop: int | None = None) -> int:
+        """Where a name is, computed from its number."""
+        if name in self.before:
+            place = self.before.index(name)
+        elif isinstance(name, str) and name[:1] == "x" and name[1:].isdecimal():
+            place = len(self.before) + int(name[1:]) - self.first
+        else:
+            place = len(self)
+        if not start <= place < min(len(self), len(self) if stop is None else stop):
+            raise ValueError(f"{name!r} is not among the names")
+        if self[place] != name:  # x01 is not x1
+            raise ValueError(f"{name!r} is not among the names")
+        return place
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self.index(name)
+        except ValueError:
+            return False
+        return True
 
     def __eq__(self, other: Any) -> bool:
         if isinstance(other, FeatureNames):
