@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -62,3 +64,21 @@ def test_the_bar_shows_how_far_it_is_and_leaves_nothing():
     assert "[###############...............] 1 of 2  NLMS" in screen.getvalue()
     bar.clear()
     assert screen.getvalue().endswith("\r" + " " * 79 + "\r")
+
+
+@pytest.mark.slow  # compiles
+@pytest.mark.parametrize("name", ["_wide_text", "LeastSquares"])
+def test_the_rarer_kernels_are_compiled_too(monkeypatch, tmp_path, name):
+    """LIBSVM text and sums of many targets: a second process finds them, and compiles nothing."""
+    work = [one for one in warm_up._WORK if one[1].__name__ == name][-1]
+    monkeypatch.setenv("ADALINE_CACHE_DIR", str(tmp_path / "cache"))
+    again = (
+        "import logging; logging.basicConfig(level=logging.INFO)\n"
+        "from adaline.cli import warm_up\n"
+        f"warm_up._compile(*warm_up._WORK[{warm_up._WORK.index(work)}])"
+    )
+    heard = [
+        subprocess.run([sys.executable, "-c", again], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert ["Compiling for this processor" in one.stderr for one in heard] == [True, False]

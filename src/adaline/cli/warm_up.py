@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import tempfile
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -56,6 +57,21 @@ _FILTERS: _Calls = [
 ]
 # Tables with many columns or classes have loops of their own.
 _LARGE: _Calls = [(adaline.LogisticRegression, (), "X t"), (adaline.max_margin, None, "X far")]
+
+
+def _wide_text(X: Any, t: Any) -> None:
+    """Classes learned from LIBSVM text of more columns than sums of products can have."""
+    from adaline.data import fit
+
+    rows = [" ".join(f"{j + 1}:{x[j]:.3f}" for j in (abs(x) > 2.0).nonzero()[0]) for x in X]
+    text = "".join(f"{int(label)} {row}\n" for label, row in zip(t, rows, strict=True))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.svm")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        fit(adaline.LogisticRegression(tol=0.1), path, n_features=X.shape[1])
+
+
 # Rows and columns of X; else there are 2000 x 5.
 _SHAPES = {
     "small": (200, 5),
@@ -73,7 +89,9 @@ _WORK = [
     ("small", adaline.LogisticRegression, (), "X k"),
     ("32 columns", adaline.max_margin, None, "X far"),
     *(("wide", *call) for call in _LARGE),
+    ("wide", _wide_text, None, "X t"),
     ("many classes", adaline.LogisticRegression, (), "X k"),
+    ("dense", adaline.LeastSquares, (), "X many"),
 ]
 
 
@@ -153,7 +171,16 @@ def _data(kind: str) -> dict[str, Any]:
     elif kind == "complex":
         x = x + 1j * x[::-1]
     counts = np.abs(y).round()
-    return {"X": rows, "y": y, "counts": counts, "x": x, "d": np.roll(x, 1), **classes}
+    many = y[:, None] + rng.standard_normal((len(y), 80))  # more targets than are taken one by one
+    return {
+        "X": rows,
+        "y": y,
+        "many": many,
+        "counts": counts,
+        "x": x,
+        "d": np.roll(x, 1),
+        **classes,
+    }
 
 
 class _Bar:

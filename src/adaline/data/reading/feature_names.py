@@ -45,9 +45,8 @@ class FeatureNames(Sequence[str]):
             place = len(self.before) + int(name[1:]) - self.first
         else:
             place = len(self)
-        if not start <= place < min(len(self), len(self) if stop is None else stop):
-            raise ValueError(f"{name!r} is not among the names")
-        if self[place] != name:  # x01 is not x1
+        end = len(self) if stop is None else min(stop, len(self))
+        if not start <= place < end or self[place] != name:  # x01 is not x1
             raise ValueError(f"{name!r} is not among the names")
         return place
 
