@@ -191,6 +191,16 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
 
 
+def nearest_first(path: Path, tests: list[str]) -> list[str]:
+    """The files of tests, those named after the changed file first: they kill most mutants."""
+    files = [
+        str(file)
+        for place in map(Path, tests)
+        for file in (sorted(place.rglob("test_*.py")) if place.is_dir() else [place])
+    ]
+    return sorted(files, key=lambda file: path.stem.strip("_") not in Path(file).stem)
+
+
 def survives(path: Path, tree: ast.Module, tests: list[str], seconds: int) -> bool:
     """Whether all tests pass in this (forked) process; a mutant that hangs is killed."""
     import pytest
@@ -210,6 +220,7 @@ def main() -> None:
     parser.add_argument("subjects", nargs="*", default=list(SUBJECTS))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--every", type=int, default=1, help="try every n-th mutant only")
+    parser.add_argument("--start", type=int, default=0, help="number of the first one tried")
     parser.add_argument("--seconds", type=int, default=300, help="for one mutant")
     parser.add_argument("--like", default="", help="try only changes that contain this text")
     parser.add_argument("--list", action="store_true", help="print the changes, and try none")
@@ -234,8 +245,9 @@ def main() -> None:
         patterns, tests = SUBJECTS[subject]
         for path in sorted(path for pattern in patterns for path in SOURCE.glob(pattern)):
             name = path.relative_to(SOURCE).as_posix()
+            ordered = nearest_first(path, tests)
             for count, (line, said, tree) in enumerate(mutants(path.read_text(encoding="utf-8"))):
-                if count % given.every or given.like not in said:
+                if (count - given.start) % given.every or given.like not in said:
                     continue
                 if said in HARMLESS.get(name, {}):
                     continue
@@ -247,7 +259,7 @@ def main() -> None:
                 tried += 1
                 pid = os.fork()
                 if pid == 0:
-                    os._exit(0 if survives(path, tree, tests, given.seconds) else 1)
+                    os._exit(0 if survives(path, tree, ordered, given.seconds) else 1)
                 running[pid] = f"{name}:{line}  {said}"
     while running:
         wait()
