@@ -5,13 +5,16 @@ Inside, weights are always W (K, p) and b (K,); only here they bend to scikit-le
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from adaline import parameters
@@ -26,6 +29,7 @@ from adaline.tiles import as_csr, check_finite, is_sparse
 
 __all__ = ["COEF", "Classifier", "Learner", "Regressor", "check_finite", "checked_rows"]
 
+_READS_POLARS = parse_version(sklearn.__version__) >= parse_version("1.9")
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 COEF = ("coef_", "intercept_", "_dtype")  # what `_deliver` makes of fit_
 
@@ -223,9 +227,37 @@ def checked_rows(learner: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     parameters.refuse("X", X)
     try:
         X = as_csr(X) if is_sparse(X) else X
+        X = _WithNames(X) if _has_hidden_names(X) else X
         return validate_data(learner, X, ensure_all_finite=False, reset=reset, **options)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
         raise parameters.named(error, "X") from None
+
+
+def _has_hidden_names(X: Any) -> bool:
+    """Whether scikit-learn would not see the columns' names: before 1.9, those of polars 2."""
+    polars = sys.modules.get("polars")
+    return (
+        not _READS_POLARS
+        and polars is not None
+        and isinstance(X, polars.DataFrame)
+        and not hasattr(X, "__dataframe__")
+    )
+
+
+class _WithNames:
+    """A polars table that tells its names as scikit-learn before 1.9 asks for them."""
+
+    def __init__(self, table: Any) -> None:
+        self.table, self.shape = table, table.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self.table.to_numpy(), dtype)
+
+    def __dataframe__(self) -> _WithNames:
+        return self
+
+    def column_names(self) -> list[str]:
+        return list(self.table.columns)
 
 
 def _is_plain(learner: Any, X: NDArray[Any], reset: bool) -> bool:
