@@ -139,7 +139,8 @@ class _Search:
         f, g = self.scores[x + u] - self.scores[x], self.scores[x + v] - self.scores[x]
         if np.isfinite(f) and np.isfinite(g) and f * v - g * u > 0:
             vertex = 0.5 * (f * v * v - g * u * u) / (f * v - g * u)
-            self.score(x + vertex)
+            # On a flat curve the last digits of a vertex are rounding of f and g.
+            self.score(x + round(vertex, 3))
 
     def best(self) -> float:
         """The decade of least loss; of equal ones the largest penalty."""
