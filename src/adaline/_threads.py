@@ -140,9 +140,13 @@ def _with_helpers(shares: _Shares[Any], helpers: int) -> None:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """Threads that are kept: to start sixteen takes as long as a pass over 10^5 rows."""
+    """Threads that are kept: to start sixteen takes as long as a pass over 10^5 rows.
+
+    No more than processors. A thread that has done its work needs a moment until it is free again,
+    and calls that follow quickly on one another would start new ones without end.
+    """
     return ThreadPoolExecutor(
-        256, thread_name_prefix="adaline", initializer=_one_thread.enter_for_good
+        os.cpu_count() or 1, thread_name_prefix="adaline", initializer=_one_thread.enter_for_good
     )
 
 
