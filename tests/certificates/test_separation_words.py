@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adaline import Separability
+from adaline import Separability, separability
 
 NO_BOUNDARY = (
     "Even if rows may lie on the boundary, no boundary works, except one that every row lies on."
@@ -86,7 +86,12 @@ def test_of_many_rows_six_are_named():
 
 
 def test_one_row_is_zero():
-    assert obstacle(((4, 1),), (1,)).startswith("row 4 is zero in every column, so no hyperplane")
+    found = obstacle(((4, 1),), (1,))
+    assert found.startswith(
+        "row 4 is zero in every column, so no hyperplane can have it on its right side."
+    )
+    touching = separability([[0.0, 0.0], [1.0, 1.0]], [0, 1], fit_intercept=False)
+    assert "but this row is on it: the classes touch." in touching.explain()
 
 
 def test_equal_rows_are_named_first_where_they_are_the_obstacle():

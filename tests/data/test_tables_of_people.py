@@ -340,3 +340,11 @@ def test_look_tells_what_fit_would_do(tmp_path):
     assert found.encoding == Encoding.learn(path, "y", missing="auto")
     assert found.recognised == (("share", "percent"), ("y", "numbers in $"))
     assert "left out: counts the rows" in str(found)
+
+
+@pytest.mark.parametrize(("rows", "told"), [(2, ""), (3, "nearly the same as 'first'")])
+def test_rare_columns_that_meet_in_a_few_rows_by_chance_are_not_alike(tmp_path, rows, told):
+    rare = ["1" if i < rows else "0" for i in range(N)]
+    columns = {"first": rare, "second": rare, "y": [f"{v}" for v in SIZE]}
+    path = written(tmp_path, columns)
+    assert {column.name: column.why for column in look(path, "y").columns}["second"] == told

@@ -32,8 +32,9 @@ def explained(found: Separability) -> str:
             "every row lies on."
         )
     if len(found.labels) == 2:
+        these = "this row is" if len(found.rows) == 1 else "these rows are"
         return (
-            f"{words} A hyperplane with no row on its wrong side exists, but these rows are on it: "
+            f"{words} A hyperplane with no row on its wrong side exists, but {these} on it: "
             "the classes touch."
         )
     # Two of the classes may well overlap, and share one output: that they touch is not known.
@@ -84,7 +85,8 @@ def _obstacle(found: Separability) -> str:
             return f"{first}."
         return f"{first}; and {_sum(rows, multipliers)}."
     side = "its right side" if len(found.labels) == 2 else "their right sides"
-    return f"{_sum(rows, multipliers)}, so no {boundary(found)} can have them all on {side}."
+    them = "it" if len(rows) == 1 else "them all"
+    return f"{_sum(rows, multipliers)}, so no {boundary(found)} can have {them} on {side}."
 
 
 def _sum(rows: Sequence[tuple[int, object]], multipliers: Sequence[int]) -> str:

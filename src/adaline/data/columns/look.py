@@ -26,6 +26,7 @@ _EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each
 _ALIKE = 0.999  # correlation of columns that say nearly the same
 _COMPARED = 200  # columns of numbers that are compared with each other, at most
 _ROWS = 10_000  # rows that are compared
+_TELLING = 3  # rows that differ from the rest, at least: rare words meet in one row by chance
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,8 @@ def _alike(found: Study, head: ByName) -> dict[str, str]:
             with np.errstate(over="ignore", invalid="ignore"):
                 centred = values - values.mean()
                 length = float(np.linalg.norm(centred))
-            if np.isfinite(length) and length > 0 and len(values) > 2:
+            differ = np.count_nonzero(values != np.median(values))
+            if np.isfinite(length) and length > 0 and differ >= _TELLING:
                 columns[name] = centred / length
     told: dict[str, str] = {}
     for k, (name, unit) in enumerate(columns.items()):
