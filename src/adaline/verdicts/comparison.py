@@ -127,7 +127,7 @@ class Comparison:
         middle, half = row.behind[0], (row.behind[2] - row.behind[1]) / 2
         if is_r2:
             return f"{number(middle, 2)} ± {number(half, 2)}"
-        return f"{100 * middle:.1f} ± {100 * half:.1f}"
+        return f"{100 * middle:z.1f} ± {100 * half:.1f}"
 
     def __str__(self) -> str:
         head, rows = self.cells()
@@ -135,7 +135,7 @@ class Comparison:
 
 
 def _ends(low: float, high: float) -> str:
-    return f"{100 * low:.1f} to {percent(high)}"
+    return f"{100 * low:z.1f} to {percent(high)}"
 
 
 def _s(row: Compared) -> str:

@@ -136,7 +136,7 @@ def beside(facts: Mapping[str, Any]) -> str:
         )
     if facts.get("r2_low") is not None and facts["r2_high"] > 0:
         low, high = max(facts["r2_low"], 0.0), facts["r2_high"]
-        said.append(f"Explained variance: 95 % interval {100 * low:.1f} to {percent(high)}.")
+        said.append(f"Explained variance: 95 % interval {100 * low:z.1f} to {percent(high)}.")
     folds = facts.get("folds")
     if folds and folds["measure"] != "root mean squared error":
         ends = f"{100 * folds['least']:.1f} to {percent(folds['largest'])}"

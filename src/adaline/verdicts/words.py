@@ -50,12 +50,12 @@ def number(value: Any, digits: int = 5) -> str:
 
 
 def percent(share: float) -> str:
-    """A share with one digit behind the point.
+    """A share with one digit behind the point; what rounds to zero has no sign.
 
-    >>> percent(0.9876)
-    '98.8 %'
+    >>> percent(0.9876), percent(-0.0001)
+    ('98.8 %', '0.0 %')
     """
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:z.1f} %"
 
 
 def chance(p: float) -> str:
