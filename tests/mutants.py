@@ -191,6 +191,12 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
 
 
+def nearest(path: Path, tests: list[str]) -> list[str]:
+    """Tests of a file that are likely to fail first: its own examples, and those of its name."""
+    named = f"test_{path.stem.strip('_')}.py"
+    return [str(path), *(str(file) for test in tests for file in sorted(Path(test).rglob(named)))]
+
+
 def survives(path: Path, tree: ast.Module, tests: list[str], seconds: int) -> bool:
     """Whether all tests pass in this (forked) process; a mutant that hangs is killed."""
     import pytest
@@ -201,8 +207,15 @@ def survives(path: Path, tree: ast.Module, tests: list[str], seconds: int) -> bo
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
+    importlib.import_module(name)  # pytest would read the file itself to run its examples
     options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header"]
     return pytest.main([*options, *tests]) == 0
+
+
+def _without_line(text: str) -> tuple[str, str]:
+    """File and change of a line that was printed; the number of the line may be another today."""
+    place, _, said = text.partition("  ")
+    return place.rpartition(":")[0], said
 
 
 def main() -> None:
@@ -212,6 +225,8 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="try every n-th mutant only")
     parser.add_argument("--seconds", type=int, default=300, help="for one mutant")
     parser.add_argument("--like", default="", help="try only changes that contain this text")
+    parser.add_argument("--near", action="store_true", help="run only the tests of a file's name")
+    parser.add_argument("--again", type=Path, help="try only what this log of an earlier run lists")
     parser.add_argument("--list", action="store_true", help="print the changes, and try none")
     given = parser.parse_args()
     os.chdir(ROOT)
@@ -219,6 +234,8 @@ def main() -> None:
     for heavy in HEAVY:
         importlib.import_module(heavy)
 
+    again = None if given.again is None else given.again.read_text(encoding="utf-8").splitlines()
+    listed = None if again is None else {_without_line(text) for text in again}
     running: dict[int, str] = {}
     tried = survived = 0
 
@@ -233,11 +250,14 @@ def main() -> None:
     for subject in given.subjects:
         patterns, tests = SUBJECTS[subject]
         for path in sorted(path for pattern in patterns for path in SOURCE.glob(pattern)):
-            name = path.relative_to(SOURCE).as_posix()
+            name, near = path.relative_to(SOURCE).as_posix(), nearest(path, tests)
+            chosen = near if given.near else [*near, *tests]
             for count, (line, said, tree) in enumerate(mutants(path.read_text(encoding="utf-8"))):
-                if count % given.every or given.like not in said:
+                if count % given.every or given.like not in f"{name}  {said}":
                     continue
                 if said in HARMLESS.get(name, {}):
+                    continue
+                if listed is not None and (name, said) not in listed:
                     continue
                 if given.list:
                     print(f"{name}:{line}  {said}")
@@ -247,7 +267,10 @@ def main() -> None:
                 tried += 1
                 pid = os.fork()
                 if pid == 0:
-                    os._exit(0 if survives(path, tree, tests, given.seconds) else 1)
+                    try:
+                        os._exit(0 if survives(path, tree, chosen, given.seconds) else 1)
+                    finally:
+                        os._exit(1)  # it cannot even be imported
                 running[pid] = f"{name}:{line}  {said}"
     while running:
         wait()
