@@ -44,6 +44,7 @@ SUBJECTS = {
         [
             "tests/test_moments.py",
             "tests/test_merged_moments.py",
+            "tests/test_moments_of_pieces.py",
             "tests/estimators/test_least_squares.py",
             "tests/laws/test_closed_forms.py",
             "tests/procedures/test_many_targets.py",
