@@ -97,9 +97,6 @@ HARMLESS: dict[str, dict[str, str]] = {
     "verdicts/folds.py": {
         "module: _STRATA = 30  ->  _STRATA = 31": _ROUND_NUMBER,
     },
-    "certificates/_digits.py": {
-        "stated_together: max(-log10(share), 0.0)  ->  max(-log10(share), 1.0)": "the share is below 0.1 here: there is a digit",
-    },
     "certificates/digits.py": {
         "module: _SLACK = 1.01  ->  _SLACK = 3.02": _LARGER,
         "contraction: gamma(2 * p + 2)  ->  gamma(3 * p + 2)": _LARGER,
