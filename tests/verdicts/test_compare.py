@@ -156,7 +156,7 @@ def test_wrong_rows_are_refused(rng):
 def test_learners_that_are_none_are_refused(rng, wrong):
     X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
     for learners in ([wrong], {"one": wrong}):
-        with pytest.raises(ValueError, match="learners holds .*; expected estimators, such as"):
+        with pytest.raises(ValueError, match=r"learners holds .*; expected estimators, such as"):
             adaline.compare(X, y, learners)
 
 
