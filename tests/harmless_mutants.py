@@ -245,4 +245,11 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 21.0, 20.0)": _ROUND_NUMBER,
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 10.0, 41.0)": _ROUND_NUMBER,
     },
+    "certificates/strong_convexity.py": {
+        "RowSizes.of: np.max(lengths, initial=0.0)  ->  np.max(lengths, initial=1.0)": _LARGER,
+        "RowSizes.of: np.max(m, initial=0.0)  ->  np.max(m, initial=1.0)": "m is 4 or more",
+    },
+    "verdicts/explanations.py": {
+        "_scores: V.reshape(len(told), -1)  ->  V.reshape(len(told), -2)": _ANY_NEGATIVE,
+    },
 }

@@ -61,6 +61,13 @@ def test_the_base_is_the_score_of_the_average_row():
     found = adaline.explain(adaline.LeastSquares().fit(X, y), X)
     assert np.allclose(found.about, X.mean(axis=0), rtol=1e-12, atol=1e-12)
     assert np.allclose(found.base, y.mean())
+    for model, target in (
+        (adaline.GaussianClassifier(), three),
+        (adaline.LogisticRegression(), two),
+    ):
+        average = adaline.explain(model.fit(X, target), X)
+        assert np.allclose(average.about, X.mean(axis=0), rtol=1e-12, atol=1e-12)
+        assert average.is_about_the_average
     assert np.allclose(found.parts.sum(axis=0), 0.0, atol=1e-8)
     blind = adaline.Perceptron(max_iter=3)
     with warnings.catch_warnings():
@@ -171,7 +178,7 @@ def test_a_difference_goes_to_the_largest_part_that_can_take_it(row, v, moved, r
 
 
 def test_a_score_of_rounding_errors_alone_has_parts_that_cancel():
-    row = [1e16, 1.0, -1e16]
-    found = _on_a_grid(row)
-    assert math.fsum(found) == 0.0
-    assert np.allclose(found, row, rtol=1e-15, atol=2.0)
+    for row in ([1e16, 1.0, -1e16], [1e16, 3.0, -1e16], [-1e16, 3.0, 1e16, 5.0]):
+        found = _on_a_grid(row)
+        assert math.fsum(found) == 0.0
+        assert np.allclose(found, row, rtol=1e-15, atol=4.0)
