@@ -192,10 +192,15 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
 
 
-def nearest(path: Path, tests: list[str]) -> list[str]:
-    """Tests of a file that are likely to fail first: its own examples, and those of its name."""
-    named = f"test_{path.stem.strip('_')}.py"
-    return [str(path), *(str(file) for test in tests for file in sorted(Path(test).rglob(named)))]
+def nearest(path: Path, tests: list[str]) -> tuple[list[str], list[str]]:
+    """The examples of a file and the tests named after it, which kill most mutants; the others."""
+    files = [
+        str(file)
+        for place in map(Path, tests)
+        for file in (sorted(place.rglob("test_*.py")) if place.is_dir() else [place])
+    ]
+    own = [file for file in files if path.stem.strip("_") in Path(file).stem]
+    return [str(path), *own], [file for file in files if file not in own]
 
 
 def survives(path: Path, tree: ast.Module, tests: list[str], seconds: int) -> bool:
@@ -224,6 +229,7 @@ def main() -> None:
     parser.add_argument("subjects", nargs="*", default=list(SUBJECTS))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--every", type=int, default=1, help="try every n-th mutant only")
+    parser.add_argument("--start", type=int, default=0, help="number of the first one tried")
     parser.add_argument("--seconds", type=int, default=300, help="for one mutant")
     parser.add_argument("--like", default="", help="try only changes that contain this text")
     parser.add_argument("--near", action="store_true", help="run only the tests of a file's name")
@@ -251,10 +257,10 @@ def main() -> None:
     for subject in given.subjects:
         patterns, tests = SUBJECTS[subject]
         for path in sorted(path for pattern in patterns for path in SOURCE.glob(pattern)):
-            name, near = path.relative_to(SOURCE).as_posix(), nearest(path, tests)
-            chosen = near if given.near else [*near, *tests]
+            name, (near, far) = path.relative_to(SOURCE).as_posix(), nearest(path, tests)
+            chosen = near if given.near else [*near, *far]
             for count, (line, said, tree) in enumerate(mutants(path.read_text(encoding="utf-8"))):
-                if count % given.every or given.like not in f"{name}  {said}":
+                if (count - given.start) % given.every or given.like not in f"{name}  {said}":
                     continue
                 if said in HARMLESS.get(name, {}):
                     continue

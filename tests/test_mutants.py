@@ -42,9 +42,10 @@ def test_harmless_changes_are_changes_of_the_source_and_have_a_reason(name):
 def test_tests_of_a_file_are_its_own_examples_and_those_of_its_name(monkeypatch):
     monkeypatch.chdir(ROOT)
     path = SOURCE / "verdicts" / "_errors.py"
-    found = nearest(path, ["tests/verdicts", "tests/cli/test_fit.py"])
-    assert found[0] == str(path)
-    assert [Path(test).parts[-2:] for test in found[1:]] == [("verdicts", "test_errors.py")]
+    near, far = nearest(path, ["tests/verdicts", "tests/cli/test_fit.py"])
+    assert near == [str(path), str(Path("tests/verdicts/test_errors.py"))]
+    assert far[-1] == str(Path("tests/cli/test_fit.py"))
+    assert str(Path("tests/verdicts/test_words.py")) in far
 
 
 def test_a_line_of_a_log_is_known_again_where_lines_have_moved():
