@@ -14,6 +14,9 @@ _CENTRE = "any centre gives the same signs: a poor one leaves more of them to th
 _ROOT_LOST = "reach holds sqrt(lost): the first term is 2**50 times as large, or weights are faint"
 _LARGER = "a larger bound is true as well, and claims less"
 _GENEROUS = "a larger bound only leaves more rows to the integers"
+_EDGE = "a number that is computed and rounded, with no meaning at its very edge"
+_SIDES = "sides are -1 or +1"
+_ANY_NEGATIVE = "any negative number will do"
 _SPEED = "a question of speed: both ways give the same sums within their bounds"
 
 HARMLESS: dict[str, dict[str, str]] = {
@@ -79,32 +82,51 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_root_sum: 3 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)) + d ** 2)  ->  4 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)) + d ** 2)": _ONE_MORE,
     },
     "verdicts/_errors.py": {
+        "Errors: mean: Any = 0.0  ->  mean: Any = 1.0": "the first rows set it",
+        "Errors: field(default_factory=list, repr=False)  ->  field(default_factory=list, repr=True)": "`repr` is for people who look for defects",
+        "Errors.add: truth.astype(np.float64).reshape(m, -1)  ->  truth.astype(np.float64).reshape(m, -2)": _ANY_NEGATIVE,
         "module: _KEPT = 1000000  ->  _KEPT = 1000001": _ROUND_NUMBER,
     },
     "verdicts/calibration.py": {
+        "_kind: 'too low' if z > 0 else 'too high'  ->  'too low' if z >= 0 else 'too high'": "it is asked where |z| is above 1.96",
+        "_slope: np.array([0.0, unit])  ->  np.array([1.0, unit])": "Newton's method ends at the same slope",
+        "_slope: np.linalg.det(H) > 1e-12 * H[0, 0] * H[1, 1]  ->  np.linalg.det(H) >= 1e-12 * H[0, 0] * H[1, 1]": _EDGE,
+        "_slope: 4.0 / max(float(np.abs(Z @ step).max()), 1e-300)  ->  9.0 / max(float(np.abs(Z @ step).max()), 1e-300)": "the longest step of Newton's method may be some units more",
+        "_slope: max(float(np.abs(Z @ step).max()), 1e-300)  ->  max(float(np.abs(Z @ step).max()), 1.0)": "steps below four units are taken whole",
+        "_slope: float(np.abs(Z @ step).max()) < 1e-10  ->  float(np.abs(Z @ step).max()) <= 1e-10": _EDGE,
         "module: _STEPS, _ENDS = (50, 30.0)  ->  _STEPS, _ENDS = (51, 30.0)": "one step more is no worse",
     },
     "verdicts/compare.py": {
+        "_tried: seconds * len(parts) > limit  ->  seconds * len(parts) >= limit": "seconds that are measured never meet the limit",
         "module: _PAIRS = 5000  ->  _PAIRS = 5001": _ROUND_NUMBER,
     },
     "verdicts/effects.py": {
         "module: _POINTS = 41  ->  _POINTS = 42": _ROUND_NUMBER,
     },
     "verdicts/evidence.py": {
+        "module: _COLUMNS, _ROWS = (300, 20000)  ->  _COLUMNS, _ROWS = (300, 20001)": _ROUND_NUMBER,
         "module: ILL_CONDITIONED = 100000000.0  ->  ILL_CONDITIONED = 200000001.0": _ROUND_NUMBER,
         "doubts: kappa > ILL_CONDITIONED  ->  kappa >= ILL_CONDITIONED": "an estimate, with no meaning at its very edge",
     },
     "verdicts/folds.py": {
         "module: _STRATA = 30  ->  _STRATA = 31": _ROUND_NUMBER,
     },
-    "certificates/_digits.py": {
-        "stated_together: max(-log10(share), 0.0)  ->  max(-log10(share), 1.0)": "the share is below 0.1 here: there is a digit",
-    },
     "certificates/digits.py": {
+        "contraction: gamma(2 * p + 2)  ->  gamma(2 * p + 3)": _LARGER,
         "module: _SLACK = 1.01  ->  _SLACK = 3.02": _LARGER,
         "contraction: gamma(2 * p + 2)  ->  gamma(3 * p + 2)": _LARGER,
     },
     "certificates/margins.py": {
+        "margin_bounds: _combination(S[side > 0], weights[side > 0])  ->  _combination(S[side >= 0], weights[side > 0])": _SIDES,
+        "margin_bounds: weights[side > 0]  ->  weights[side >= 0]": _SIDES,
+        "margin_bounds: _combination(S[side < 0], weights[side < 0])  ->  _combination(S[side <= 0], weights[side < 0])": _SIDES,
+        "margin_bounds: weights[side < 0]  ->  weights[side <= 0]": _SIDES,
+        "margin_bounds: p_doubt + q_doubt + UNIT * np.abs(p - q)  ->  p_doubt + q_doubt - UNIT * np.abs(p - q)": "the factor in `_length` covers two roundings more",
+        "_margin_of: 1.01 * (p + 4)  ->  1.01 * (p + 5)": _LARGER,
+        "_margin_of: tv[t > 0].min  ->  tv[t >= 0].min": _SIDES,
+        "_margin_of: tv[t < 0].min  ->  tv[t <= 0].min": _SIDES,
+        "_margin_of: 1.01 * (p + 6) * UNIT * (1.0 if least > 0 else -1.0)  ->  1.01 * (p + 6) * UNIT / (1.0 if least > 0 else -1.0)": "to multiply by -1 or 1 is to divide by it",
+        "_combination: (m + 5) * UNDERFLOW  ->  (m + 6) * UNDERFLOW": _LARGER,
         "margin_bounds: _combination(S[side < 0], weights[side < 0])  ->  _combination(S[side < 1], weights[side < 0])": "sides are -1 or +1",
         "margin_bounds: np.abs(p - q)  ->  np.abs(p + q)": "the factor in `_length` covers one rounding more",
         "_margin_of: 1.0 if least > 0 else -1.0  ->  1.0 if least >= 0 else -1.0": "a margin of zero, divided by what may be",
@@ -114,11 +136,14 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_length: 1.01 * (len(point) + 6)  ->  3.02 * (len(point) + 6)": _LARGER,
     },
     "certificates/mistakes.py": {
+        "mistake_bound: 1.01 * (p + 6)  ->  1.01 * (p + 7)": _LARGER,
         "mistake_bound: 1.01 * (p + 4)  ->  1.01 * (p + 5)": _LARGER,
         "mistake_bound: (p + 4) * UNDERFLOW  ->  (p + 5) * UNDERFLOW": _LARGER,
         "_largest: values.min(initial=0.0)  ->  values.min(initial=1.0)": "entries above one are the largest by their maximum",
     },
     "certificates/optimality.py": {
+        "CurvatureBound: far: float = 0.0  ->  far: float = 1.0": "read only where there is no matrix, and then given",
+        "JointBound: K: int = 1  ->  K: int = 2": "it is always given",
         "module: _SLACK = 1.01  ->  _SLACK = 3.02": _LARGER,
         "CurvatureBound: h: float = 0.0  ->  h: float = 1.0": "read only where there is no matrix, and then given",
     },
@@ -178,5 +203,53 @@ HARMLESS: dict[str, dict[str, str]] = {
         "SignedRows.sides: abs(high) * (1.0 + 1e-06)  ->  abs(high) * (3.0 + 1e-06)": "more rows among which the closest is",
         "SignedRows._pair_lengths: length > 1e-09  ->  length >= 1e-09": "a tolerance, with no meaning at its very edge",
         "SignedRows._pair_lengths: length < np.inf  ->  length <= np.inf": "infinity is replaced by infinity",
+    },
+    "certificates/delivery.py": {
+        "module: 1.0 + 2.0 ** (-30)  ->  1.0 + 2.0 ** (-31)": "half the slack still covers sums of a million numbers",
+    },
+    "certificates/ridge_digits.py": {
+        "SharedInverse.contractions: gamma(2 * p + 8)  ->  gamma(2 * p + 9)": _LARGER,
+        "SharedInverse.contractions: 8 * UNIT * lam  ->  9 * UNIT * lam": _LARGER,
+        "SharedInverse.bounds: np.where(alpha < 1, found, np.inf)  ->  np.where(alpha <= 1, found, np.inf)": "at one the quotient is infinite, or no number: nothing is proven",
+    },
+    "certificates/sides.py": {
+        "module: _FIRST, _BLOCK = (256, 4096)  ->  _FIRST, _BLOCK = (256, 4097)": _SPEED,
+        "separation: np.all(gap > doubt)  ->  np.all(gap >= doubt)": "the doubt is one percent larger than what rounding can do",
+        "_sides: 2.0 ** 80 * X.shape[1] * UNDERFLOW  ->  2.0 ** 80 * X.shape[1] / UNDERFLOW": "the longer way, in units of each row, is as right",
+        "_sides: 2.0 ** 80 * X.shape[1]  ->  5.0 ** 80 * X.shape[1]": "the longer way, in units of each row, is as right",
+    },
+    "verdicts/_decisions.py": {
+        "Decisions.add: places.get(label, -1)  ->  places.get(label, -2)": _ANY_NEGATIVE,
+        "Decisions.doubts: f['accuracy_low'] <= f['most_common_share']  ->  f['accuracy_low'] < f['most_common_share']": "a number with a root in it is no share of rows",
+    },
+    "verdicts/comparison.py": {
+        "Comparison._line: row.measure is None or row.facts is None  ->  row.measure is None and row.facts is None": "a learner has both, or neither",
+    },
+    "verdicts/drivers.py": {
+        "_of_classes: apart[j] < NORMAL_95 * errors[j]  ->  apart[j] <= NORMAL_95 * errors[j]": _EDGE,
+        "_times: abs(log_ratio) > np.log(1000000.0)  ->  abs(log_ratio) >= np.log(1000000.0)": _EDGE,
+        "_times: log_ratio > 0  ->  log_ratio >= 0": "it is asked of logarithms beyond 13",
+        "_times: log_ratio > 0  ->  log_ratio > 1": "it is asked of logarithms beyond 13",
+        "_times: number(round(ratio)) if ratio >= 100 else number(ratio, 3)  ->  number(round(ratio)) if ratio > 100 else number(ratio, 3)": "both ways write 100",
+        "_times: number(round(ratio)) if ratio >= 100 else number(ratio, 3)  ->  number(round(ratio)) if ratio >= 101 else number(ratio, 3)": "from 100 to 101 three digits are the whole",
+        "_said: model.classes_[1] if effect > 0 else model.classes_[0]  ->  model.classes_[1] if effect >= 0 else model.classes_[0]": "effects of zero are not told",
+        "_said: 'more' if effect > 0 else 'less'  ->  'more' if effect >= 0 else 'less'": "effects of zero are not told",
+    },
+    "verdicts/drift.py": {
+        "module: (50000, 1000)  ->  (50001, 1000)": _ROUND_NUMBER,
+    },
+    "verdicts/thresholds.py": {
+        "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (3.0, 2.0, 5.0, 10.0, 20.0)": _ROUND_NUMBER,
+        "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 5.0, 5.0, 10.0, 20.0)": _ROUND_NUMBER,
+        "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 11.0, 10.0, 20.0)": _ROUND_NUMBER,
+        "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 21.0, 20.0)": _ROUND_NUMBER,
+        "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 10.0, 41.0)": _ROUND_NUMBER,
+    },
+    "certificates/strong_convexity.py": {
+        "RowSizes.of: np.max(lengths, initial=0.0)  ->  np.max(lengths, initial=1.0)": _LARGER,
+        "RowSizes.of: np.max(m, initial=0.0)  ->  np.max(m, initial=1.0)": "m is 4 or more",
+    },
+    "verdicts/explanations.py": {
+        "_scores: V.reshape(len(told), -1)  ->  V.reshape(len(told), -2)": _ANY_NEGATIVE,
     },
 }

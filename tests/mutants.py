@@ -44,6 +44,7 @@ SUBJECTS = {
         [
             "tests/test_moments.py",
             "tests/test_merged_moments.py",
+            "tests/test_moments_of_pieces.py",
             "tests/estimators/test_least_squares.py",
             "tests/laws/test_closed_forms.py",
             "tests/procedures/test_many_targets.py",
@@ -191,14 +192,15 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
 
 
-def nearest_first(path: Path, tests: list[str]) -> list[str]:
-    """The files of tests, those named after the changed file first: they kill most mutants."""
+def nearest(path: Path, tests: list[str]) -> tuple[list[str], list[str]]:
+    """The examples of a file and the tests named after it, which kill most mutants; the others."""
     files = [
         str(file)
         for place in map(Path, tests)
         for file in (sorted(place.rglob("test_*.py")) if place.is_dir() else [place])
     ]
-    return sorted(files, key=lambda file: path.stem.strip("_") not in Path(file).stem)
+    own = [file for file in files if path.stem.strip("_") in Path(file).stem]
+    return [str(path), *own], [file for file in files if file not in own]
 
 
 def survives(path: Path, tree: ast.Module, tests: list[str], seconds: int) -> bool:
@@ -211,8 +213,15 @@ def survives(path: Path, tree: ast.Module, tests: list[str], seconds: int) -> bo
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
+    importlib.import_module(name)  # pytest would read the file itself to run its examples
     options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header"]
     return pytest.main([*options, *tests]) == 0
+
+
+def _without_line(text: str) -> tuple[str, str]:
+    """File and change of a line that was printed; the number of the line may be another today."""
+    place, _, said = text.partition("  ")
+    return place.rpartition(":")[0], said
 
 
 def main() -> None:
@@ -223,6 +232,8 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0, help="number of the first one tried")
     parser.add_argument("--seconds", type=int, default=300, help="for one mutant")
     parser.add_argument("--like", default="", help="try only changes that contain this text")
+    parser.add_argument("--near", action="store_true", help="run only the tests of a file's name")
+    parser.add_argument("--again", type=Path, help="try only what this log of an earlier run lists")
     parser.add_argument("--list", action="store_true", help="print the changes, and try none")
     given = parser.parse_args()
     os.chdir(ROOT)
@@ -230,6 +241,8 @@ def main() -> None:
     for heavy in HEAVY:
         importlib.import_module(heavy)
 
+    again = None if given.again is None else given.again.read_text(encoding="utf-8").splitlines()
+    listed = None if again is None else {_without_line(text) for text in again}
     running: dict[int, str] = {}
     tried = survived = 0
 
@@ -244,12 +257,14 @@ def main() -> None:
     for subject in given.subjects:
         patterns, tests = SUBJECTS[subject]
         for path in sorted(path for pattern in patterns for path in SOURCE.glob(pattern)):
-            name = path.relative_to(SOURCE).as_posix()
-            ordered = nearest_first(path, tests)
+            name, (near, far) = path.relative_to(SOURCE).as_posix(), nearest(path, tests)
+            chosen = near if given.near else [*near, *far]
             for count, (line, said, tree) in enumerate(mutants(path.read_text(encoding="utf-8"))):
-                if (count - given.start) % given.every or given.like not in said:
+                if (count - given.start) % given.every or given.like not in f"{name}  {said}":
                     continue
                 if said in HARMLESS.get(name, {}):
+                    continue
+                if listed is not None and (name, said) not in listed:
                     continue
                 if given.list:
                     print(f"{name}:{line}  {said}")
@@ -259,7 +274,10 @@ def main() -> None:
                 tried += 1
                 pid = os.fork()
                 if pid == 0:
-                    os._exit(0 if survives(path, tree, ordered, given.seconds) else 1)
+                    try:
+                        os._exit(0 if survives(path, tree, chosen, given.seconds) else 1)
+                    finally:
+                        os._exit(1)  # it cannot even be imported
                 running[pid] = f"{name}:{line}  {said}"
     while running:
         wait()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from harmless_mutants import HARMLESS
-from mutants import SOURCE, mutants
+from mutants import ROOT, SOURCE, _without_line, mutants, nearest
 
 EXAMPLE = """
 def f(x: int = 0) -> int:
@@ -35,3 +37,17 @@ def test_harmless_changes_are_changes_of_the_source_and_have_a_reason(name):
     gone = [what for what in HARMLESS[name] if what not in known]
     assert not gone, "the source has changed: delete these, and read what replaced them"
     assert all(len(why) > 10 for why in HARMLESS[name].values())
+
+
+def test_tests_of_a_file_are_its_own_examples_and_those_of_its_name(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    path = SOURCE / "verdicts" / "_errors.py"
+    near, far = nearest(path, ["tests/verdicts", "tests/cli/test_fit.py"])
+    assert near == [str(path), str(Path("tests/verdicts/test_errors.py"))]
+    assert far[-1] == str(Path("tests/cli/test_fit.py"))
+    assert str(Path("tests/verdicts/test_words.py")) in far
+
+
+def test_a_line_of_a_log_is_known_again_where_lines_have_moved():
+    text = "verdicts/words.py:67  chance: p < 0.1  ->  p <= 0.1"
+    assert _without_line(text) == ("verdicts/words.py", "chance: p < 0.1  ->  p <= 0.1")

@@ -52,7 +52,32 @@ def test_digits_of_all_weights_together_are_a_share_of_the_largest():
     assert stated_together(W, np.array([99.0]), ILL).kind == "accurate"
     assert stated_together(W, np.array([200.0]), ILL).kind == "unproven"
     assert stated_together(W * np.inf, np.array([0.0]), ILL).kind == "unproven"
-    assert stated_together(np.zeros((1, 2)), np.array([1.0]), ILL).kind == "unproven"
+    assert stated_together(W * 1e-9, np.array([1e-8]), ILL).evidence["digits"] == pytest.approx(2.0)
+    edge = stated_together(np.array([[1.0]]), np.array([0.1]), ILL)
+    assert (edge.kind, edge.evidence["digits"]) == ("unproven", 0.0)
+
+
+@pytest.mark.parametrize("bound", [1e-60, 1e-3, 1.0])
+def test_weights_of_zero_have_no_digits_but_those_of_other_targets_have(bound):
+    """In float32 a weight of 1e-50 is zero: that it is near the exact one says nothing of it."""
+    nothing = stated_together(np.zeros((1, 2)), np.array([bound]), ILL)
+    assert (nothing.kind, nothing.evidence["digits"]) == ("unproven", 0.0)
+    assert nothing.statement == (
+        f"all weights are zero, and the exact ones are within {bound:.1e} of zero: they have no "
+        "digits to prove."
+    )
+    some = stated_together(np.array([[0.0], [2.0], [0.0]]), np.array([bound, 1e-8, 0.0]), ILL)
+    assert (some.kind, some.evidence["digits"]) == ("accurate", pytest.approx(8.3, abs=0.01))
+    assert some.statement == (
+        "all weights together are within 1.0e-08 of the exact ridge solution: 8.3 digits of the "
+        f"largest weight; 1 target has weights of zero, and exact ones within {bound:.1e} of zero."
+    )
+
+
+def test_bounds_that_are_no_numbers_prove_nothing():
+    W = np.array([[1.0], [2.0]])
+    for bad in (np.nan, np.inf):
+        assert stated_together(W, np.array([bad, 0.0]), ILL).kind == "unproven"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adaline.certificates.digits import after_correction, certificate_of_digits, contraction
+from adaline.certificates.digits import (
+    after_correction,
+    certificate_of_digits,
+    contraction,
+    in_users_units,
+)
 from reference import exact_least_squares
 
 
@@ -55,3 +60,15 @@ def test_a_coefficient_that_is_zero_is_measured_in_the_units_of_its_column():
         np.array([1.0, 0.0]), np.array([1e-20, 1e-30]), np.array([1e-16, 1e-16]), 0.01, 10.0
     )
     assert certificate.evidence["digits"] > 13
+
+
+def test_a_contraction_of_one_proves_nothing():
+    assert np.isinf(after_correction(np.eye(2), 1.0, np.ones(2), np.zeros(2), 0.0)).all()
+    assert np.isfinite(after_correction(np.eye(2), 0.999, np.ones(2), np.zeros(2), 0.0)).all()
+
+
+def test_bounds_in_other_units_cover_what_underflows():
+    found = in_users_units(np.array([0.0, 1.0, 1.0]), np.array([-5000, 3, -1074]))
+    assert found[0] == 2.0**-1072
+    assert found[1] == 8.0
+    assert 2.0**-1072 + 2.0**-1074 <= found[2] <= 2.0**-1071

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
+import warnings
 
 import pytest
 
-from adaline.cli.printing.errors import guarded, sentence
+from adaline.cli.learning.interrupts import interrupts
+from adaline.cli.printing.errors import Stopped, Usage, guarded, sentence
 
 PUMPS = "PUMPS"
 
@@ -123,3 +126,68 @@ def test_what_the_library_logs_is_told_in_lines(capsys, monkeypatch, terminal, t
         ][:told]
     )
     assert logging.getLogger("adaline").handlers == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyError("no such thing"), 4, "adaline: KeyError: no such thing. That is a defect"),
+        (
+            MemoryError(),
+            3,
+            "there is not enough memory; fewer columns or --checkpoint DIR need less",
+        ),
+        (ZeroDivisionError("division by zero"), 3, "adaline: division by zero."),
+        (OSError(28, "No space left on device"), 3, "adaline: no space left on device."),
+        (ValueError(""), 3, "adaline: ValueError."),
+        (Usage("give one"), 2, "adaline: give one."),
+        (KeyboardInterrupt(), 130, "Stopped; nothing was written."),
+        (Stopped("It is in the checkpoint c."), 130, "Stopped. It is in the checkpoint c."),
+    ],
+    ids=repr,
+)
+def test_whatever_happens_is_a_sentence_and_a_code(capsys, error, code, words):
+    def command(*_, **__):
+        raise error
+
+    assert guarded(command, []) == code
+    told = capsys.readouterr().err
+    assert words in told
+    assert len(told.splitlines()) == 1
+
+
+def test_warnings_that_nobody_collected_are_told_in_a_line(capsys):
+    def command(*_, **__):
+        warnings.warn("the columns\nare far apart", UserWarning, stacklevel=1)
+        warnings.warn("goes away", FutureWarning, stacklevel=1)
+
+    assert guarded(command, []) == 0
+    assert capsys.readouterr().err == "Warning: the columns are far apart.\n"
+
+
+def test_the_end_of_learning_says_where_it_can_go_on(tmp_path):
+    def ended(checkpoint, jobs=1):
+        with pytest.raises(Stopped) as stopped, interrupts(checkpoint, jobs):
+            raise KeyboardInterrupt
+        return str(stopped.value)
+
+    assert ended(None).startswith("Nothing was written; with --checkpoint DIR")
+    folder = str(tmp_path)
+    assert ended(folder) == f"Nothing was learned yet, and the checkpoint {folder} is empty."
+    (tmp_path / "a.checkpoint").touch()
+    for jobs in (1, 2):
+        assert ended(folder, jobs).startswith(
+            f"What was learned so far is in the checkpoint {folder}"
+        )
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals of POSIX")
+def test_processes_that_a_fit_starts_do_not_hear_of_ctrl_c():
+    def blocked():
+        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    with interrupts(None, 2):
+        assert blocked()
+    assert not blocked()
+    with interrupts(None, 1):
+        assert not blocked()

@@ -295,6 +295,41 @@ WRONG = {
         ValueError,
         "no numbers",
     ),
+    "a rate of zero": (
+        lambda: plot.SpectrogramDisplay.from_signals([1.0, 2.0], [1.0, 2.0], rate=0.0),
+        ValueError,
+        "rate is 0.0; expected samples a second, above zero",
+    ),
+    "half a segment": (
+        lambda: plot.SpectrogramDisplay.from_signals([1.0, 2.0], [1.0, 2.0], segment=1),
+        ValueError,
+        "segment is 1; expected a whole number of samples, 2 or more",
+    ),
+    "probabilities above one": (
+        lambda: plot.ThresholdDisplay.from_predictions([0, 1], [0.5, 1.5]),
+        ValueError,
+        "these reach 0.5 and 1.5",
+    ),
+    "thresholds of one class": (
+        lambda: plot.ThresholdDisplay.from_predictions([1, 1], [0.5, 0.7]),
+        ValueError,
+        "the rows are of one class",
+    ),
+    "a miss that costs nothing": (
+        lambda: plot.ThresholdDisplay.from_predictions([0, 1], [0.5, 0.7], ratio=0.0),
+        ValueError,
+        "ratio is 0.0; expected how many false alarms a miss costs",
+    ),
+    "a level of one": (
+        lambda: plot.CoefficientsDisplay.from_estimator(fitted(), level=1.0),
+        ValueError,
+        "level is 1.0; a confidence level lies between 0 and 1",
+    ),
+    "an output that is not there": (
+        lambda: plot.CoefficientsDisplay.from_estimator(fitted(), output=1),
+        ValueError,
+        "output is 1; there are 1, counted from 0",
+    ),
     "no coefficients": (
         lambda: plot.CoefficientsDisplay.from_estimator(adaline.LeastSquares()),
         TypeError,
@@ -347,3 +382,17 @@ def test_huge_and_tiny_scales_can_be_drawn(rng, scale):
     # Scaling rounds every entry once; leverage and quotients keep all but a few digits.
     np.testing.assert_allclose(display.leverage, expected.leverage, rtol=1e-9)
     np.testing.assert_allclose(display.standardised, expected.standardised, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "claim"),
+    [
+        ([0.0, 0.0], [1.0, 1.0], "There was nothing before"),
+        ([1.0, 1.0], [0.0, 0.0], "Nothing is left"),
+        ([1.0, 1.0], [1.0, -1.0], "As much power after as before"),
+        ([1.0, 1.0], [10.0, 10.0], "20.0 dB more power after than before"),
+        ([10.0, 10.0], [1.0, 1.0], "20.0 dB less power after than before"),
+    ],
+)
+def test_what_a_spectrogram_claims(before, after, claim):
+    assert plot.SpectrogramDisplay.from_signals(before, after).claim == claim

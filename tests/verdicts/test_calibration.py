@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adaline.verdicts.calibration import calibration
+from adaline.verdicts.calibration import Calibration, calibration
 
 
 def drawn(rng, n=1500, times=1.0, more=0.0):
@@ -57,3 +57,58 @@ def test_what_cannot_be_checked_is_unknown(yes, v):
     found = calibration(yes, v)
     assert found.kind == "unknown"
     assert "Too few rows to check" in found.sentence
+
+
+@pytest.mark.parametrize(("no", "yes", "kind"), [(9, 30, "unknown"), (10, 30, "right")])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_ten_rows_of_each_outcome_are_enough(no, yes, kind, swapped):
+    y = np.array([False] * no + [True] * yes)
+    p = np.where(np.arange(no + yes) % 2, 0.7, 0.8)  # both about as often as it happened
+    v = np.log(p / (1 - p))
+    found = calibration(~y, -v) if swapped else calibration(y, v)
+    assert found.kind == kind
+    assert (found.rows, found.happened) == (no + yes, (no if swapped else yes) / (no + yes))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        (
+            "unknown",
+            "Too few rows to check the probabilities: told 25.0 % on average, happened 30.0 % of "
+            "1,000 rows.",
+        ),
+        (
+            "right",
+            "No reason to doubt the probabilities on 1,000 rows: told 25.0 % on average, happened "
+            "30.0 % (slope 0.99, 95 % interval 0.79 to 1.2; 1 is right).",
+        ),
+        (
+            "too low",
+            "The probabilities are too low on the whole: told 25.0 % on average, happened 30.0 % "
+            "(slope 0.99, 95 % interval 0.79 to 1.2; 1 is right).",
+        ),
+        (
+            "too timid",
+            "The probabilities are too near to each other: what is told to be likely is likelier "
+            "(slope 0.99, 95 % interval 0.79 to 1.2; 1 is right; told 25.0 % on average, happened "
+            "30.0 %).",
+        ),
+    ],
+)
+def test_each_kind_is_told_with_its_numbers(kind, sentence):
+    found = Calibration(1000, 0.25, 0.3, 0.5, 0.98765, 0.78901, 1.23456, kind)
+    assert found.sentence == sentence
+
+
+def test_few_rows_far_from_their_probabilities_have_a_z():
+    """A spread of sqrt(0.75) rows is one to divide by."""
+    found = calibration([True, False, True], np.zeros(3))
+    assert found.z == pytest.approx(0.5 / np.sqrt(0.75))
+
+
+def test_probabilities_of_one_in_a_billion_that_fail_every_other_time_are_too_sure():
+    """Curvatures of 1e-9 a row are small, but not nothing."""
+    yes, v = np.arange(200) % 2 == 0, np.where(np.arange(200) % 4 < 2, 20.0, -20.0)
+    found = calibration(yes, v)
+    assert (found.kind, round(found.slope, 9)) == ("too sure", 0.0)

@@ -73,6 +73,11 @@ def test_probabilities_are_checked_of_two_and_of_more_classes(rows, rng):
         p = model.predict_proba(X[200:])
         best = p[:, 1] if K == 2 else p.max(axis=1)
         assert found[0].numbers["told"] == pytest.approx(best.mean())
+        happened = y[200:] == (1 if K == 2 else model.predict(X[200:]))
+        assert found[0].numbers["happened"] == pytest.approx(np.mean(happened))
+        assert found[0].title == (
+            "Probabilities of '1'" if K == 2 else "Probabilities of the likeliest class"
+        )
     silent = adaline.Perceptron(max_iter=5)
     with pytest.warns(ConvergenceWarning):
         silent.fit(X[:200], y[:200] > 0)

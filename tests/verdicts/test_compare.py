@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 import adaline
+from adaline.verdicts import compare as compare_module
 from adaline.verdicts.compare import suits
 
 
@@ -116,6 +120,12 @@ def test_what_the_rows_behind_the_best_means(rng):
         (np.arange(20), "counts"),
         (np.arange(20) - 3, "numbers"),
         (np.linspace(0, 1, 20), "numbers"),
+        (list(range(10)) * 3, "classes"),  # ten values, three rows each
+        (list(range(10)) * 3 + [10] * 3, "counts"),
+        ([*range(10), *range(10), *range(9)], "counts"),  # less than three rows each
+        ([0.5, 1.5, 2.5] * 5, "numbers"),
+        ([-1, *range(20)], "numbers"),
+        ([True, False, True], "classes"),
     ],
 )
 def test_what_a_target_suits(y, kind):
@@ -129,3 +139,100 @@ def test_wrong_learners_are_refused(rng):
             adaline.compare(X, y, wrong)
     with pytest.raises(ValueError, match="time_limit"):
         adaline.compare(X, y, time_limit=0)
+
+
+def test_wrong_rows_are_refused(rng):
+    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
+    for wrong in (y[:19], np.column_stack([y, y])):
+        with pytest.raises(ValueError, match="X has 20 rows and y has shape"):
+            adaline.compare(X, wrong)
+    with pytest.raises(ValueError, match=r"X has shape \(20, 0\)"):
+        adaline.compare(X[:, :0], y)
+    with pytest.raises(ValueError, match="NaN"):
+        adaline.compare(np.where(X > 1, np.nan, X), y)
+
+
+@pytest.mark.parametrize("wrong", [adaline.Ridge, "ridge", SimpleNamespace(fit=len), None])
+def test_learners_that_are_none_are_refused(rng, wrong):
+    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
+    for learners in ([wrong], {"one": wrong}):
+        with pytest.raises(ValueError, match=r"learners holds .*; expected estimators, such as"):
+            adaline.compare(X, y, learners)
+
+
+def test_a_single_column_sparse_rows_and_whole_numbers_are_taken(rng):
+    x = rng.integers(0, 9, (40, 1))
+    y = x[:, 0] + rng.standard_normal(40)
+    dense, thin = (
+        adaline.compare(rows, y, [adaline.Ridge(alpha=1.0)]) for rows in (x, sparse.csr_array(x))
+    )
+    assert thin.best.measure == pytest.approx(dense.best.measure, rel=1e-9)
+
+
+def test_learners_are_called_by_their_command_their_class_or_their_settings(rng):
+    X, y = rng.standard_normal((40, 2)), np.arange(40) % 2
+    found = adaline.compare(X, y, [adaline.GaussianClassifier(), KNeighborsClassifier()])
+    assert {row.name for row in found.rows} == {"no model", "gaussian", "KNeighborsClassifier"}
+    twice = [adaline.Ridge(alpha=1.0), adaline.Ridge(alpha=2.0)]
+    found = adaline.compare(X, X[:, 0], twice)
+    assert {row.name for row in found.rows} == {"no model", "Ridge(alpha=1.0)", "Ridge(alpha=2.0)"}
+
+
+def test_seeds_beyond_what_learners_take_are_folded():
+    made = compare_module._made(adaline.Perceptron, 2**32 + 5)
+    assert made.random_state == 5
+    assert not hasattr(compare_module._made(adaline.LeastSquares, 7), "random_state")
+
+
+def test_learners_that_compare_each_row_with_each_are_not_tried_on_many(rng, monkeypatch):
+    monkeypatch.setattr(compare_module, "_PAIRS", 50)
+    X = rng.standard_normal((51, 60))
+    y = np.arange(51) % 2
+    models = [adaline.KernelPerceptron(max_iter=2), adaline.LogisticRegression()]
+    many, few = (adaline.compare(X[:n], y[:n], models, cv=2) for n in (51, 50))
+    notes = {row.name: row.note for row in many.rows}
+    assert notes == {
+        "no model": "",
+        "kernel-perceptron": "not tried: more than 50 rows",
+        "logistic": "",
+    }
+    assert {row.note for row in few.rows} == {""}
+
+
+def test_a_learner_that_is_always_wrong_comes_last(rng):
+    class Wrong(adaline.LogisticRegression):
+        def predict(self, X):
+            return 1 - super().predict(X)
+
+    X = np.repeat([[-1.0], [1.0]], 20, axis=0)
+    y = np.repeat([0, 1], 20)
+    found = adaline.compare(X, y, {"wrong": Wrong(), "right": adaline.LogisticRegression()})
+    assert [row.name for row in found.rows] == ["no model", "right", "wrong"]
+    assert found.rows[2].measure == 0.0
+
+
+def test_numbers_are_behind_by_root_mean_squares(rng):
+    X = rng.standard_normal((80, 2))
+    y = 0.01 * (X[:, 0] + rng.standard_normal(80))
+    found = adaline.compare(
+        X, y, {"one": adaline.LeastSquares(), "other": adaline.Ridge(alpha=50.0)}
+    )
+    best = found.best.facts["rmse"]
+    for row in found.rows:
+        if row.behind is not None:
+            assert row.behind[0] == pytest.approx(row.facts["rmse"] - best, rel=1e-9, abs=1e-15)
+            assert row.behind[1] <= row.behind[0] <= row.behind[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("x" * 60, "x" * 60),
+        ("x" * 61, "x" * 59 + "…"),
+        ("It broke. Mend it.", "It broke"),
+        ("It broke; mend it.", "It broke"),
+        ("It broke\nhere", "It broke"),
+    ],
+)
+def test_a_failure_is_told_in_few_words(text, short):
+    assert compare_module._short(ValueError(text)) == short

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,7 +14,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
 import adaline
-from adaline.verdicts.folds import folds
+from adaline.verdicts.cross_validation import fitted, measured
+from adaline.verdicts.folds import Folds, folds
 
 
 def classes(rng, n=120):
@@ -126,3 +129,53 @@ def test_the_report_of_a_cross_validation_says_what_it_found(rng, learner):
         assert pictures["roc"].area == facts["auc"]
     with pytest.raises(ValueError, match="Give the same rows"):
         adaline.Report.of(found.model, X[:50], y[:50], cross_validated=found)
+
+
+def test_folds_without_an_r2_are_compared_by_their_errors(rng):
+    X = rng.standard_normal((12, 1))
+    y = np.repeat([0.0, 1.0, 2.0], 4)
+    parts = Folds(tuple((np.flatnonzero(y != v), np.flatnonzero(y == v)) for v in (0, 1, 2)), "so")
+    found = adaline.cross_validated(adaline.Ridge(alpha=1.0), X, y, parts)
+    errors = [f["rmse"] for f in found.per_fold]
+    assert all(f["r2"] is None for f in found.per_fold)
+    assert found.spread["measure"] == "root mean squared error"
+    assert (found.spread["count"], found.spread["least"]) == (3, min(errors))
+    one = adaline.cross_validated(adaline.Ridge(alpha=1.0), X, y, Folds(parts.pairs[:1], "so"))
+    assert one.spread["deviation"] is None
+    assert str(found) == found.sentence
+
+
+def test_folds_of_two_rows_have_a_spread_and_of_one_row_none(rng):
+    X, y = numbers(rng, 8)
+    assert adaline.cross_validated(adaline.Ridge(alpha=1.0), X, y, 4).spread["count"] == 4
+    assert adaline.cross_validated(adaline.Ridge(alpha=1.0), X, y, 5).spread == {}
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y", "sentence"),
+    [
+        (adaline.Ridge(), np.ones(4), np.ones(4), r"X has shape \(4,\); expected rows and columns"),
+        (adaline.Ridge(), np.ones((4, 1)), np.ones((4, 1, 1)), "give one y for each row"),
+        (object(), np.ones((4, 1)), np.ones(4), "expected an estimator, such as Ridge"),
+        (SimpleNamespace(fit=len), np.ones((4, 1)), np.ones(4), "expected an estimator"),
+    ],
+)
+def test_more_that_cannot_be_done_is_said(model, X, y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        adaline.cross_validated(model, X, y)
+
+
+def test_folds_may_reach_the_last_row_and_no_farther(rng):
+    X, y = numbers(rng, 10)
+    parts = folds(y, 2)
+    assert adaline.cross_validated(adaline.Ridge(), X, y, parts).quality.n == 10
+    with pytest.raises(ValueError, match="cv has rows beyond the 9 that X has"):
+        adaline.cross_validated(adaline.Ridge(), X[:9], y[:9], parts)
+
+
+def test_who_wants_to_know_hears_of_each_fold(rng):
+    X, y = numbers(rng, 12)
+    heard = []
+    model = adaline.Ridge(alpha=1.0)
+    measured(model, fitted(model, X, y), X, y, folds(y, 3), after=lambda *n: heard.append(n))
+    assert heard == [(1, 3), (2, 3), (3, 3)]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adaline.verdicts.drift import drift
+from adaline.verdicts import drift as drift_module
+from adaline.verdicts.drift import Drift, drift
 
 
 def test_distances_are_kolmogorov_and_smirnovs(rng):
@@ -59,3 +60,73 @@ def test_sparse_rows_and_single_rows_are_not_compared(rng):
     X = rng.standard_normal((10, 2))
     assert drift(sparse.csr_array(X), X, ["a", "b"]) is None
     assert drift(X, X[:1], ["a", "b"]) is None
+
+
+def told(p, distance=None, means=((1.23456, 2.0), (3.45678, 4.0))):
+    names = tuple("abcdefg"[: len(p)])
+    distance = np.full(len(p), 0.5) if distance is None else np.asarray(distance)
+    means = np.resize(np.asarray(means), (2, len(p)))
+    return Drift(names, distance, np.asarray(p), means, (1000, 200))
+
+
+@pytest.mark.parametrize(
+    ("p", "distance", "moved"),
+    [
+        ([0.0099], [0.2], ["a"]),
+        ([0.01], [0.2], []),
+        ([0.001], [0.1], []),  # sure, but a trifle
+        ([0.001], [0.1001], ["a"]),
+        ([0.002, 0.001], [0.2, 0.2], ["b", "a"]),  # the surest first
+        ([0.001, 0.001], [0.2, 0.3], ["b", "a"]),  # of equally sure ones the larger
+    ],
+)
+def test_columns_move_where_they_differ_surely_and_by_more_than_a_trifle(p, distance, moved):
+    assert told(p, distance).moved == moved
+
+
+@pytest.mark.parametrize(
+    ("count", "end"), [(3, ""), (4, "; and 1 column more"), (5, "; and 2 columns more")]
+)
+def test_three_columns_that_moved_are_named(count, end):
+    means = np.array([np.arange(count) + 0.23456, np.arange(count) + 10.0])
+    said = Drift(tuple("abcde"[:count]), np.full(count, 0.5), np.zeros(count), means, (1000, 200))
+    assert said.sentence == (
+        "The 200 rows that measure the quality differ from the 1,000 rows learned from: a, mean 10 "
+        f"instead of 0.235; b, mean 11 instead of 1.23; c, mean 12 instead of 2.23{end}. The "
+        "quality is that of such rows, and may be another for others."
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "many"),
+    [([0.5], "the column"), ([0.9, 0.5], "2 columns"), ([0.9, 0.5, 0.7], "3 columns")],
+)
+def test_rows_that_are_alike_are_told_with_the_column_that_differs_most(p, many):
+    name = "b" if len(p) > 1 else "a"
+    assert told(p).sentence == (
+        "The 200 rows that measure the quality are like the 1,000 rows learned from: of "
+        f"{many}, {name} differs most, by 50.0 % of the rows (p = 0.5, all columns taken into "
+        "account)."
+    )
+
+
+def test_two_rows_and_a_thousand_columns_are_compared(rng):
+    X = rng.standard_normal((2, 1000))
+    found = drift(X, X + 1, list(map(str, range(1000))))
+    assert found.p.max() == 1.0
+    assert drift(rng.standard_normal((2, 1001)), X, []) is None
+    assert drift(X[:, :1], X[:1, :1], ["a"]) is None
+    np.testing.assert_allclose(found.means, [X.mean(axis=0), X.mean(axis=0) + 1])
+
+
+def test_of_very_many_rows_evenly_spaced_ones_are_compared(monkeypatch):
+    monkeypatch.setattr(drift_module, "_ROWS", 5)
+    X = np.arange(9.0)[:, None]
+    assert drift_module._some(X).ravel().tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+    assert drift_module._some(X[:5]) is not None
+    assert len(drift_module._some(X[:5])) == 5
+
+
+def test_a_constant_column_is_as_likely_as_can_be():
+    found = drift(np.ones((3, 1)), np.ones((4, 1)), ["one"])
+    assert (found.distance[0], found.p[0]) == (0.0, 1.0)

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 import adaline
 from adaline.data import Encoding, Prepared, blocks
-from adaline.verdicts.explanations import settled
+from adaline.verdicts.explanations import _on_a_grid, settled
 from model_zoo import MODELS, S, X, made, rows_for, three, two, y
 
 LINEAR = [
@@ -61,6 +61,13 @@ def test_the_base_is_the_score_of_the_average_row():
     found = adaline.explain(adaline.LeastSquares().fit(X, y), X)
     assert np.allclose(found.about, X.mean(axis=0), rtol=1e-12, atol=1e-12)
     assert np.allclose(found.base, y.mean())
+    for model, target in (
+        (adaline.GaussianClassifier(), three),
+        (adaline.LogisticRegression(), two),
+    ):
+        average = adaline.explain(model.fit(X, target), X)
+        assert np.allclose(average.about, X.mean(axis=0), rtol=1e-12, atol=1e-12)
+        assert average.is_about_the_average
     assert np.allclose(found.parts.sum(axis=0), 0.0, atol=1e-8)
     blind = adaline.Perceptron(max_iter=3)
     with warnings.catch_warnings():
@@ -123,3 +130,55 @@ def test_any_parts_and_any_rounding_of_their_sum_are_settled(C, bits):
         assert math.fsum([b, *row, r]) == v
     moved = np.abs(np.column_stack([base, parts]) - C).max(axis=1) + np.abs(rounding)
     assert np.all(moved <= 40 * np.spacing(np.abs(C).sum(axis=1)))
+
+
+def test_what_is_explained_is_named():
+    of = {
+        adaline.LeastSquares(): ("the prediction", y),
+        adaline.PoissonRegression(): ("the logarithm of the prediction", np.abs(y).round()),
+        adaline.LogisticRegression(): ("log-odds", two),
+        adaline.LeastSquaresClassifier(): ("score", two),
+    }
+    for model, (words, target) in of.items():
+        found = adaline.explain(model.fit(X, target), X, ["a", "b", "c"])
+        assert (found.of, found.names) == (words, ("a", "b", "c"))
+
+
+def test_a_rejected_row_is_explained_by_its_likeliest_class():
+    model = adaline.LogisticRegression().fit(X, three)
+    plain = adaline.explain(model, X)
+    model.predict = lambda rows: np.full(len(rows), -1)  # as if every row were rejected
+    rejected = adaline.explain(model, X)
+    assert np.array_equal(rejected.score, plain.score)
+    assert np.array_equal(rejected.against, plain.against)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # of the prediction itself
+def test_contributions_beyond_float64_are_refused():
+    model = adaline.LeastSquares().fit(X, y)
+    with pytest.raises(ValueError, match="leave the range of float64; rescale the columns"):
+        adaline.explain(model, np.full((1, 3), 1e308) * np.sign(model.coef_) * 1.7)
+
+
+@pytest.mark.parametrize(
+    ("row", "v", "moved", "rounding"),
+    [
+        ([1.0, 2.0], 3.0, [1.0, 2.0], 0.0),
+        ([1.0, 2.0, 1.0], 4.5, [1.0, 2.5, 1.0], 0.0),  # the largest part takes it
+        ([9.0, 2.0, 1.0], 12.5, [9.0, 2.5, 1.0], 0.0),  # not the base
+        ([9.0, 0.0, 0.0], 9.5, [9.5, 0.0, 0.0], 0.0),  # unless no other part is there
+        ([1e300, 1.0, -1e300], 1.5, [1e300, 1.5, -1e300], 0.0),
+        ([1e300, -1e300, 0.0], 0.5, [1e300, -1e300, 0.0], 0.5),  # nobody can
+    ],
+)
+def test_a_difference_goes_to_the_largest_part_that_can_take_it(row, v, moved, rounding):
+    base, parts, rest = settled(np.array(row[:1]), np.array([row[1:]]), np.array([v]))
+    assert [*base, *parts[0]] == moved
+    assert rest[0] == rounding
+
+
+def test_a_score_of_rounding_errors_alone_has_parts_that_cancel():
+    for row in ([1e16, 1.0, -1e16], [1e16, 3.0, -1e16], [-1e16, 3.0, 1e16, 5.0]):
+        found = _on_a_grid(row)
+        assert math.fsum(found) == 0.0
+        assert np.allclose(found, row, rtol=1e-15, atol=4.0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adaline.verdicts.folds import folds, share_out
+from adaline.verdicts.folds import _strata, folds, share_out
 
 kinds = st.sampled_from(["classes", "text", "numbers", "rare"])
 
@@ -146,3 +146,55 @@ def test_a_share_is_held_out_of_every_class(kind, n, share, seed):
         for label in np.unique(y):
             assert abs(out[y == label].sum() - share * np.sum(y == label)) <= 1
     assert np.array_equal(share_out(y[order], share, seed=seed, places=order), out[order])
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"y": [1.0]}, r"y has shape \(1,\); folds need two rows or more"),
+        ({"y": np.zeros((2, 2, 2))}, r"y has shape \(2, 2, 2\)"),
+        ({"cv": 2.5}, "cv is 2.5; expected how many folds there are, 2 or more"),
+        ({"cv": "five"}, "cv is 'five'"),
+        ({"seed": 0.5}, "seed is 0.5; expected a whole number"),
+        ({"places": [0, 1]}, r"places has shape \(2,\); expected 4 whole numbers"),
+        ({"places": [0.0, 1.0, 2.0, 3.0]}, "expected 4 whole numbers"),
+    ],
+)
+def test_folds_of_nothing_are_refused(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        folds(**({"y": [0, 1, 0, 1]} | given))
+
+
+def test_folds_say_what_they_are():
+    y = np.arange(6.0)
+    assert folds(y, 2).way == "2-fold cross-validation"
+    assert folds(y, 6).way == folds(y, 60).way == "leave-one-out cross-validation"
+    assert folds(y, 5).way == "5-fold cross-validation"
+    groups = [0, 0, 1, 1, 2, 2]
+    assert folds(y, 9, groups=groups).way == "3-fold cross-validation over 3 groups"
+    assert folds(y, 2, times=y).way == "2 spans of time predicted from what came before"
+    assert folds(y, 9, times=groups).way == "2 spans of time predicted from what came before"
+    one = folds(y, 3, times=[0, 1, 1, 1, 1, 1])
+    assert one.way == "1 span of time predicted from what came before"
+    assert [a.tolist() for a in one.pairs[0]] == [[0], [1, 2, 3, 4, 5]]
+
+
+def test_a_time_of_very_many_rows_is_one_span():
+    found = folds(np.arange(12.0), 3, times=[0] * 9 + [1, 2, 3])
+    assert [len(test) for _, test in found] == [3]
+    assert found.pairs[0][0].tolist() == list(range(9))
+    even = folds(np.arange(8.0), 3, times=np.arange(8))
+    assert [test.tolist() for _, test in even] == [[2, 3], [4, 5], [6, 7]]
+
+
+def test_large_groups_are_shared_out_evenly():
+    """Groups of 6, 4, 3, 2 and 1 rows in two folds: 8 rows each."""
+    groups = np.repeat(np.arange(5), [6, 4, 3, 2, 1])
+    found = folds(np.linspace(0, 1, 16), 2, groups=groups)
+    assert sorted(len(test) for _, test in found) == [8, 8]
+
+
+def test_thirty_classes_are_balanced_over_groups_and_thirty_one_are_not():
+    for K, balanced in ((30, True), (31, False)):
+        y = np.repeat(np.arange(K), 10)
+        assert (np.ptp(_strata(y)) > 0) == balanced

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import adaline
+from adaline.verdicts.intervals import of_area, of_mean, of_ratio, wilson
 from model_zoo import MODELS, X, Y, made, three, two, y
 
 sm = pytest.importorskip("statsmodels.api")
@@ -159,3 +160,59 @@ def test_sparse_rows_have_the_same_intervals():
     for model in (adaline.LeastSquares().fit(X, y), adaline.LogisticRegression().fit(X, two)):
         dense, thin = (adaline.interval(model, rows) for rows in (X, sparse.csr_array(X)))
         assert np.allclose(dense.low, thin.low, rtol=1e-9)
+
+
+# Intervals of measures, at their edges.
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ([1.0, 2.0], None),  # two rows
+        ([0.0, 0.0, 0.0], None),
+        ([1.0, 2.0, np.inf], None),
+        ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0]),
+        ([1.0, 2.0, 3.0], [1.0, np.inf, 1.0]),
+    ],
+)
+def test_a_ratio_of_nothing_has_no_interval(above, below):
+    assert of_ratio(np.array(above), None if below is None else np.array(below)) is None
+
+
+def test_the_interval_of_a_ratio_by_hand():
+    above, below = np.array([1.0, 2.0, 6.0]), np.array([2.0, 1.0, 3.0])
+    low, high = of_ratio(above, below)
+    moves = above / 3.0 - below / 2.0
+    half = 1.959963984540054 * np.sqrt(np.sum(moves**2) / 2 / 3)
+    assert (low, high) == pytest.approx((1.5 * np.exp(-half), 1.5 * np.exp(half)))
+    low, high = of_ratio(above)
+    half = 1.959963984540054 * np.sqrt(np.sum((above / 3.0 - 1) ** 2) / 2 / 3)
+    assert (low, high) == pytest.approx((3 * np.exp(-half), 3 * np.exp(half)))
+
+
+def test_the_interval_of_a_mean_by_hand():
+    middle, low, high = of_mean(np.array([1.0, 2.0, 6.0]))
+    half = 1.959963984540054 * np.std([1.0, 2.0, 6.0], ddof=1) / np.sqrt(3)
+    assert (middle, low, high) == pytest.approx((3.0, 3.0 - half, 3.0 + half))
+    assert of_mean(np.array([4.0])) == (4.0, -np.inf, np.inf)
+
+
+def test_wilsons_interval_by_hand_and_at_its_ends():
+    z2, n, s = 1.959963984540054**2, 40, 0.3
+    low, high = wilson(s, n)
+    # Wilson's ends are the roots of (s - q)^2 = z^2 q (1 - q) / n.
+    for q in (low, high):
+        assert (s - q) ** 2 == pytest.approx(z2 * q * (1 - q) / n)
+    assert low < s < high
+    for n in range(1, 60):  # rounding must not leave the range of shares
+        assert 0.0 <= wilson(0.0, n)[0] <= 1e-15
+        assert 1.0 - 1e-15 <= wilson(1.0, n)[1] <= 1.0
+
+
+@pytest.mark.parametrize(("area", "m", "n"), [(0.8, 20, 30), (0.5, 5, 9), (0.99, 40, 3)])
+def test_the_ends_of_an_area_are_where_its_deviation_just_reaches_it(area, m, n):
+    for end in of_area(area, m, n):
+        rows = (m + n) / 2 - 1
+        spread = 1 + rows * ((1 - end) / (2 - end) + end / (1 + end))
+        deviation = np.sqrt(max(end * (1 - end) * spread / (m * n), 0.0))
+        assert abs(end - area) == pytest.approx(1.959963984540054 * deviation, rel=1e-9, abs=1e-12)

@@ -100,6 +100,10 @@ def test_p_values_of_few_rows_are_corrected(rng, n, m):
     ("z", "low", "high", "kind"),
     [
         (2.5, 0.5, 1.5, "too low"),
+        (calibration.NORMAL_95, 0.5, 1.5, "right"),
+        (0.0, 0.5, 1.0, "right"),
+        (0.0, 1.0, 1.5, "right"),
+        (0.0, 0.5, math.inf, "unknown"),
         (-2.5, 0.5, 1.5, "too high"),
         (0.0, 0.5, 1.5, "right"),
         (0.0, 0.5, 0.9, "too sure"),

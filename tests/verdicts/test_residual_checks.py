@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adaline.verdicts.residual_checks import bends, echoes, residual_checks, spreads, tails
+from adaline.verdicts.residual_checks import (
+    bends,
+    dispersion,
+    echoes,
+    residual_checks,
+    spreads,
+    tails,
+)
 
 KEYS = ("linearity", "spread", "normality", "independence")
 
@@ -78,3 +85,118 @@ def test_nothing_is_said_of_few_or_exact_or_equal_rows():
     assert residual_checks(np.arange(10.0), np.zeros(10)) == ()
     assert residual_checks(np.arange(50.0), np.arange(50.0)) == ()
     assert residual_checks(np.arange(50.0), np.ones(50)) == ()
+
+
+def shown(x, digits=2):
+    return f"{x:.{digits}g}"
+
+
+def p_of(check):
+    p = check.numbers["p"]
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.3g}"
+
+
+def test_sentences_of_checks_have_the_numbers_of_the_checks(pair, rng):
+    y, f = pair
+    e = y - f
+    fine = of(y, f)
+    share, ratio = fine["linearity"].numbers["share"], fine["spread"].numbers
+    assert fine["linearity"].sentence == (
+        f"A straight line does: a curve would explain {100 * share:.1f} % of what is left over "
+        f"({p_of(fine['linearity'])})."
+    )
+    assert fine["spread"].sentence == (
+        "Errors are about as large for small predictions as for large ones "
+        f"({p_of(fine['spread'])})."
+    )
+    r = fine["independence"].numbers["correlation"]
+    assert fine["independence"].sentence == (
+        "Errors of neighbouring rows have little to do with each other (correlation "
+        f"{shown(r)}, {p_of(fine['independence'])})."
+    )
+    numbers = fine["normality"].numbers
+    assert fine["normality"].sentence == (
+        f"Errors are spread about as a normal distribution says (skewness "
+        f"{shown(numbers['skew'])}, excess of the tails {shown(numbers['excess'])}, "
+        f"{p_of(fine['normality'])})."
+    )
+    uneven = of(f + e * f**2 / 100, f)["spread"]
+    order = np.argsort(f)
+    squares = (e * f**2) ** 2
+    ratio = np.sqrt(np.mean(squares[order[-80:]]) / np.mean(squares[order[:80]]))
+    assert uneven.numbers["ratio"] == pytest.approx(ratio)
+    assert uneven.sentence.startswith(
+        f"Errors are {shown(ratio)} times as large for the largest fifth of predictions as for the "
+        f"smallest ({p_of(uneven)}): standard errors"
+    )
+    bent = of(y + 0.2 * (f - 10) ** 2, f)["linearity"]
+    assert bent.sentence.startswith("The truth bends away from a straight line: a curve would exp")
+    walk = of(f + np.cumsum(e), f)["independence"]
+    r = walk.numbers["correlation"]
+    assert walk.sentence.startswith(
+        f"Errors of neighbouring rows are alike (correlation {shown(r)}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("noise", "said"),
+    [
+        (lambda u: -np.log(1 - u), "Errors reach farther upwards than normal ones do"),
+        (lambda u: np.log(1 - u), "Errors reach farther downwards than normal ones do"),
+        (lambda u: np.sign(u - 0.5) * np.abs(u - 0.5) ** 4, "Large errors are more common than"),
+        (lambda u: u, "Large errors are more common than"),  # flat: the excess is -1.2
+    ],
+)
+def test_tails_are_told_by_their_side(noise, said):
+    u = (np.arange(400) + 0.5) / 400
+    found = tails(noise(u[np.random.default_rng(0).permutation(400)]))
+    assert not found.fine
+    assert found.sentence.startswith(said)
+
+
+@pytest.mark.parametrize("n", [19, 20])
+def test_twenty_rows_are_enough(rng, n):
+    f = rng.standard_normal(n)
+    assert bool(residual_checks(f + rng.standard_normal(n), f)) == (n == 20)
+
+
+def test_errors_without_a_spread_raise_no_alarm():
+    f = np.linspace(0.0, 1.0, 40)
+    assert tails(np.zeros(40)).numbers["excess"] == 0.0
+    assert echoes(np.zeros(40)).numbers["correlation"] == 0.0
+    assert bends(np.zeros(40), f).numbers["share"] == 0.0
+    step = spreads(np.where(f < 0.3, 0.0, np.where(np.arange(40) % 2, 1.0, -1.0)), f)
+    assert step.numbers["ratio"] == np.inf
+    assert "times as large for the largest fifth" in step.sentence
+    back = spreads(np.where(f > 0.7, 0.0, np.where(np.arange(40) % 2, 1.0, -1.0)), f)
+    assert back.numbers["ratio"] == 0.0
+    assert "for the smallest fifth of predictions as for the largest" in back.sentence
+
+
+@pytest.mark.parametrize(
+    ("ratio", "fine", "grave", "said"),
+    [
+        (1.46, True, False, "Counts vary about as much as Poisson says (1.5 times)."),
+        (1.6, False, False, "Counts vary 1.6 times as much as Poisson says: standard errors are"),
+        (2.1, False, True, "too small by a factor of about 1.4."),
+        (0.7, True, False, "Counts vary about as much as Poisson says (0.7 times)."),
+        (0.6, False, False, "Counts vary only 0.6 times as much as Poisson says."),
+    ],
+)
+def test_dispersion_is_doubted_from_one_and_a_half_times_on(ratio, fine, grave, said):
+    even = np.resize([0.99, -1.01], 400) * np.sqrt(ratio / 1.0001)
+    found = dispersion(even)
+    assert (found.fine, found.grave) == (fine, grave)
+    assert said in found.sentence
+
+
+def test_a_dispersion_that_may_be_chance_is_not_doubted():
+    few = np.zeros(400)
+    few[0] = np.sqrt(800.0)  # one wild row: a ratio of 2, and an error of 2
+    assert dispersion(few).fine
+
+
+def test_counts_have_their_own_checks(rng):
+    mean = np.exp(rng.normal(1, 0.5, 200))
+    found = of(rng.poisson(mean), mean, "counts")
+    assert tuple(found) == ("linearity", "dispersion", "independence")

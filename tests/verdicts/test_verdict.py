@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,8 +11,12 @@ from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score, log_loss, r2_score
 
 import adaline
+from adaline.verdicts import evidence
+from adaline.verdicts.answers import answers
+from adaline.verdicts.checks import Rows
 from adaline.verdicts.coefficients import coefficients, spreads_of
 from adaline.verdicts.quality import Decisions, Errors, shown, wilson
+from adaline.verdicts.verdict import column_names, judged
 
 
 def two_classes(rng, n=200):
@@ -108,3 +114,93 @@ def test_weights_are_told_as_ratios_and_per_deviation(rng, learner):
     assert not set(found.more) & set(found.heads)
     assert set(found.more) <= set(found.in_full.heads)
     assert_allclose(spreads_of(sparse.csr_matrix(X)), spreads_of(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"model": object()}, "expected a fitted estimator: fit it first"),
+        ({"held_out": "yes"}, "held_out"),
+        ({"separability": "yes"}, "separability is 'yes'; expected what `separability"),
+        ({"y": np.ones((20, 2))}, r"y has shape \(20, 2\); predictions have \(20,\)"),
+        ({"y": np.where(np.arange(20) == 3, np.nan, 1.0)}, "y contains NaN"),
+        ({"names": "ab"}, "names is 'ab'; expected a sequence of 2 names"),
+        ({"names": 7}, "names is 7; expected a sequence of 2 names"),
+        ({"names": ["a"]}, "there are 1 names for 2 columns"),
+    ],
+)
+def test_more_that_is_wrong_is_refused_in_words(rng, change, sentence):
+    X = rng.standard_normal((20, 2))
+    y = X[:, 0] + rng.standard_normal(20)
+    given = {"model": adaline.LeastSquares().fit(X, y), "X": X, "y": y} | change
+    with pytest.raises(ValueError, match=sentence):
+        adaline.verdict(given.pop("model"), given.pop("X"), given.pop("y"), **given)
+
+
+def test_columns_have_the_names_given_those_of_the_fit_or_numbers(rng):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(rng.standard_normal((20, 2)), columns=["age", "dose"])
+    y = rng.standard_normal(20)
+    named, bare = adaline.LeastSquares().fit(X, y), adaline.LeastSquares().fit(X.to_numpy(), y)
+    assert column_names(named, None, ["u", 7]) == ["u", "7"]
+    assert column_names(named, None, None) == ["age", "dose"]
+    assert column_names(bare, X, None) == ["age", "dose"]
+    assert column_names(bare, X.to_numpy(), None) == ["x0", "x1"]
+
+
+def test_a_verdict_without_rows_says_so(rng):
+    X = rng.standard_normal((20, 2))
+    model = adaline.LeastSquares().fit(X, X[:, 0])
+    found = judged(model, None, held_out=True, names=["a", "b"])
+    assert found.sentence == "There were no rows to measure the quality with."
+    assert found.quality == {}
+    assert found.checks == ()
+    assert str(found) == f"{found.sentence} {found.evidence}"
+
+
+def test_a_cross_validation_is_told_with_its_way_and_its_folds(rng):
+    X, y = two_classes(rng, 60)
+    model = adaline.GaussianClassifier().fit(X, y)
+    counted = Decisions(model.classes_.tolist())
+    counted.add(y, model.predict(X))
+    rows = Rows(X, y, said=answers(model, X))
+    given = {"held_out": True, "names": list("abc"), "learned": rows, "tested": rows}
+    folded = judged(model, counted, way="5-fold cross-validation", folds={"count": 5}, **given)
+    assert folded.sentence.startswith("Right for ")
+    assert "of 60 rows in 5-fold cross-validation" in folded.sentence
+    assert (folded.quality["way"], folded.quality["folds"]) == (
+        "5-fold cross-validation",
+        {"count": 5},
+    )
+    assert "drift" not in [c.key for c in folded.checks]  # the rows are the same
+    apart = judged(model, counted, **given)
+    assert "drift" in [c.key for c in apart.checks]
+    assert "way" not in apart.quality
+    seen = judged(model, counted, **(given | {"held_out": False}))
+    assert "drift" not in [c.key for c in seen.checks]
+
+
+def test_converged_is_what_is_said_and_a_verdict_of_numbers_takes_numbers_only(rng):
+    X = rng.standard_normal((40, 2))
+    model = adaline.LeastSquares().fit(X, X[:, 0])
+    assert adaline.verdict(model, X, X[:, 0].tolist()).converged is True
+    assert adaline.verdict(model, X, X[:, 0]).condition == evidence.condition(model)
+    with pytest.raises(ValueError, match="y"):
+        adaline.verdict(model, X, ["a"] * 40)
+
+
+def test_scores_rank_two_classes_by_odds_or_by_decisions(rng):
+    X, y = two_classes(rng, 60)
+    odds = adaline.GaussianClassifier().fit(X, y)
+    said = answers(odds, X)
+    p = odds.predict_proba(X)
+    assert_allclose(said.scores, np.log(p[:, 1] / p[:, 0]))
+    assert_allclose(said.log_p, np.log(p))
+    squares = adaline.LeastSquaresClassifier().fit(X, y)
+    assert_allclose(answers(squares, X).scores, squares.decision_function(X))
+    assert answers(squares, X).log_p is None
+    three = adaline.GaussianClassifier().fit(X, np.arange(60) % 3)
+    assert answers(three, X).scores is None
+    silent = SimpleNamespace(predict=len, classes_=[0, 1])
+    assert answers(silent, X).scores is None
+    assert answers(SimpleNamespace(predict=len), X).scores is None

@@ -90,8 +90,17 @@ def stated_together(W: Any, bounds: Array, evidence: Mapping[str, Any]) -> Certi
     """The certificate of weights W (k, p) whose errors, all of a target together, have bounds."""
     numbers = dict(evidence) | {"error_bound": bounds, "digits": 0.0}
     size = np.abs(W).max(axis=1, initial=0.0).astype(np.float64)
+    nothing = (size == 0) & (bounds > 0)  # zeros: no share of them is small
+    if nothing.all():
+        return Certificate(
+            "unproven",
+            f"all weights are zero, and the exact ones are within {np.max(bounds):.1e} of zero: "
+            "they have no digits to prove.",
+            numbers,
+        )
     with np.errstate(invalid="ignore", over="ignore"):
-        share = np.max(np.where(bounds > 0, bounds / np.where(size > 0, size, 1.0), 0.0))
+        shares = np.divide(bounds, size, out=np.zeros(len(size)), where=(bounds != 0) & ~nothing)
+    share = float(np.max(shares))  # NaN stays NaN
     if not (share < 0.1 and np.isfinite(W).all()):
         return Certificate(
             "unproven",
@@ -100,10 +109,16 @@ def stated_together(W: Any, bounds: Array, evidence: Mapping[str, Any]) -> Certi
             numbers,
         )
     most = _MOST[np.asarray(W).dtype]
-    digits = min(max(-log10(share), 0.0), most) if share > 0 else most
+    digits = min(-log10(share), most) if share > 0 else most
+    rest = ""
+    if nothing.any():
+        many = int(nothing.sum())
+        have = "1 target has" if many == 1 else f"{many} targets have"
+        near = np.max(bounds[nothing])
+        rest = f"; {have} weights of zero, and exact ones within {near:.1e} of zero"
     return Certificate(
         "accurate",
-        f"all weights together are within {np.max(bounds):.1e} of the exact ridge solution: "
-        f"{digits:.1f} digits of the largest weight.",
+        f"all weights together are within {np.max(bounds[~nothing]):.1e} of the exact ridge "
+        f"solution: {digits:.1f} digits of the largest weight{rest}.",
         numbers | {"digits": digits},
     )

@@ -94,7 +94,7 @@ def calibration(yes: Any, log_odds: Any) -> Calibration:
     p = expit(v)
     told, happened = float(p.mean()), float(y.mean())
     spread = math.sqrt(float(np.sum(p * (1 - p))))
-    z = float(np.sum(y - p)) / spread if spread > 0 else 0.0
+    z = float(np.sum(y - p)) / spread  # of log-odds within _ENDS no spread is zero
     slope, error = _slope(y, v)
     low, high = slope - NORMAL_95 * error, slope + NORMAL_95 * error
     kind = _kind(int(min(y.sum(), len(y) - y.sum())), z, low, high)

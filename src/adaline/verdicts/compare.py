@@ -135,14 +135,11 @@ def suits(y: NDArray[Any]) -> str:
 def _learners(given: Any, y: NDArray[Any], seed: int) -> dict[str, Any]:
     """Estimators by name."""
     if isinstance(given, Mapping):
-        return {str(key): model for key, model in given.items()}
+        return {str(key): _checked(model) for key, model in given.items()}
     if given is not None and not isinstance(given, str):
         if not isinstance(given, Iterable):
             raise ParameterError(f"learners is {shown(given)}; expected estimators.")
-        models = list(given)
-        for model in models:
-            if not hasattr(model, "fit") or not hasattr(model, "get_params"):
-                raise ParameterError(f"learners holds {shown(model)}; expected estimators.")
+        models = [_checked(model) for model in given]
         names = [getattr(m, "_command", None) or type(m).__name__ for m in models]
         return {
             called if names.count(called) == 1 else repr(model): model
@@ -156,6 +153,15 @@ def _learners(given: Any, y: NDArray[Any], seed: int) -> dict[str, Any]:
     kinds = {"counts": ("numbers", "counts")}.get(wanted, (wanted,))
     found = (kind for kind in public_estimators() if kind._command and kind._learns in kinds)
     return {str(kind._command): _made(kind, seed) for kind in found}
+
+
+def _checked(model: Any) -> Any:
+    """An estimator; not a class of them, which has no parameters yet."""
+    if not hasattr(model, "fit") or not hasattr(model, "get_params") or isinstance(model, type):
+        raise ParameterError(
+            f"learners holds {shown(model)}; expected estimators, such as Ridge()."
+        )
+    return model
 
 
 def _made(kind: Any, seed: int) -> Any:

@@ -144,7 +144,7 @@ def _units(model: Any, X: Array, weight: Array) -> tuple[Array, Array, Array]:
     alpha = getattr(model, "alpha_", getattr(model, "alpha", 0.0))
     own = getattr(model, "column_scale_", None)
     own = np.ones(len(units)) if own is None else own
-    penalty = float(np.max(alpha)) * (own / units) ** 2
+    penalty = (np.sqrt(float(np.max(alpha))) * own / units) ** 2  # 0 without one, in any units
     Z = Z / units
     if not bias:
         return Z, units, penalty

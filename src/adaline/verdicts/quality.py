@@ -82,7 +82,7 @@ def _of_errors(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _between(facts: Mapping[str, Any], key: str) -> list[tuple[str, str]]:
     low, high = facts.get(f"{key}_low"), facts.get(f"{key}_high")
-    if low is None or high is None:
+    if low is None:
         return []
     of = {"r2": "R²", "rmse": "the root mean square"}[key]
     return [(f"95 % interval of {of}", f"{number(low, 3)} to {number(high, 3)}")]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from adaline.results import Array
-from adaline.verdicts.words import name, number
+from adaline.verdicts.words import name, number, plural
 
 RATIOS = (1.0, 2.0, 5.0, 10.0, 20.0)  # how many false alarms a miss costs
 
@@ -127,9 +127,9 @@ class Thresholds:
         alarms = self.others
         return (
             f"Answering {what} from a probability of 50 % on finds {number(half[0])} of its "
-            f"{number(self.positive)} rows, with {number(half[1])} false alarms among "
+            f"{number(self.positive)} rows, with {plural(half[1], 'false alarm')} among "
             f"{number(alarms)} others. Where a miss costs five false alarms, answer it from 17 % "
-            f"on: {number(low[0])} found, {number(low[1])} false alarms."
+            f"on: {number(low[0])} found, {plural(low[1], 'false alarm')}."
         )
 
 
