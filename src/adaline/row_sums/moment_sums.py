@@ -90,7 +90,7 @@ def _gram_of_tiles(
 def _rows_of_products(q: int, n: int) -> int:
     """Rows of a tile with q columns, of n: so many that to add up q x q sums takes little time."""
     rows = max(tile_rows(q), min(2 * q, _MOST_ROWS))
-    return -(-n // -(-n // rows))  # tiles of equal length
+    return -(-n // max(round(n / rows), 1))  # none are left over for a short last tile
 
 
 def gram_of_nonzeros(
