@@ -16,6 +16,7 @@ from adaline.results import Array
 _NODES = 16
 _PLACES = 65  # where a polynomial through the nodes is looked at, before its minimum is refined
 _HALVINGS = 50  # as many steps as end even where each only halves
+_SETTLED = 1e-8  # a last step: after one of Newton's the error is its square, and lost in rounding
 _NOISE = 1e-13  # coefficients of rounding noise would move the minimum
 
 
@@ -37,23 +38,33 @@ def vertices(F: Array) -> Array:
 
 
 def _root(c: Array, left: Array, right: Array) -> Array:
-    """Where each slope changes its sign between left and right: Newton's steps, or halvings where
-    these lead out."""
+    """Where each slope changes its sign between left and right, or the end that it falls towards.
+
+    By Newton's steps, or halvings where these lead out.
+    """
     derive = _derivative()
     slope = derive @ c
-    both, at = np.stack([slope, derive @ slope]), (left + right) / 2
-    degrees = np.arange(float(_NODES))[:, None]
+    both = np.stack([slope, derive @ slope])
+    falls, rises = _values(slope, right) <= 0, _values(slope, left) >= 0
+    left, right = np.where(falls, right, left), np.where(rises & ~falls, left, right)
+    at = (left + right) / 2
     for _ in range(_HALVINGS):
-        height, curvature = (both * np.cos(degrees * np.arccos(at))).sum(axis=1)  # T_j(cos v)
+        height, curvature = _values(both, at)
         rising = height > 0
         left, right = np.where(rising, left, at), np.where(rising, at, right)
         with np.errstate(divide="ignore", invalid="ignore"):
             step = at - height / curvature
         inside = (left < step) & (step < right)
         before, at = at, np.where(inside, step, (left + right) / 2)
-        if (np.abs(at - before) <= 1e-15).all():
+        if (np.abs(at - before) <= _SETTLED).all():
             break
     return at
+
+
+def _values(c: Array, at: Array) -> Array:
+    """Of polynomials with coefficients c (..., 16, k), at a place each: T_j(cos v) = cos(j v)."""
+    degrees = np.arange(float(_NODES))[:, None]
+    return np.asarray((c * np.cos(degrees * np.arccos(at))).sum(axis=-2))
 
 
 @cache
