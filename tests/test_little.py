@@ -56,9 +56,17 @@ def test_gradients_have_the_bits_of_the_kernel(rng, size, weighted):
 @pytest.mark.parametrize("size", SIZES)
 def test_corrections_and_tiles_have_the_bits_of_the_kernels(rng, size):
     p, k, n = 6, 3, 20
-    W, g = np.triu(rng.standard_normal((p, p))), rng.standard_normal((p + 1, k)) * size
-    room = np.zeros((p, k)), np.zeros((p + 1, k)), np.zeros(k)
-    _same(corrections._corrections, (W, rng.standard_normal(p), 7.0, g, *room), 3)
+    T, g = np.tril(rng.standard_normal((p, p))), rng.standard_normal((k, p + 1)) * size
+    mean, room = rng.standard_normal(p), (np.zeros(p), np.zeros((k, p + 1)))
+    _same(corrections._first_guess, (T, mean, 7.0, g, *room), 2)
+    ridge, lengths = rng.uniform(0.0, 1.0, p), rng.uniform(1.0, 2.0, p + 1)
+    added = g, g * 1e-17, rng.uniform(1.0, 2.0, k) * size, 40
+    at = [rng.standard_normal((k, p + 1)) * size for _ in range(4)]
+    of_y = rng.uniform(1.0, 2.0, (3, k)) * [[size], [size], [1.0]]
+    room = np.zeros(k), np.zeros((3, k), np.bool_), np.zeros((7, p + 1))
+    for intercept in (True, False):
+        normal = T, mean, ridge, lengths, 7.0, 0.1, intercept
+        _same(corrections._correct, (*normal, *added, *at, *of_y, *room), 10)
     A, Y = rng.standard_normal((70, p)) * size, rng.standard_normal((70, k))
     lanes = np.zeros((1, p + 1, products.LANES)), np.zeros((1, p + 1, products.LANES))
     _same(products._add_products, (A, Y, *lanes, np.zeros(products.LANES)), 3)

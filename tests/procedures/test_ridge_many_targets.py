@@ -11,8 +11,8 @@ from scipy import sparse
 
 from adaline import Ridge
 from adaline.moments import Moments
+from adaline.procedures.ridge._minima import nodes, vertices
 from adaline.procedures.ridge.by_target import ridge_by_target
-from adaline.procedures.ridge.choice import _vertices
 from adaline.procedures.ridge.leave_one_out import leave_one_out
 from adaline.procedures.ridge.spectrum import spectrum_of_moments
 from adaline.tiles import Rows, as_rows
@@ -146,13 +146,13 @@ def test_targets_without_proof_from_moments_are_corrected_by_the_rows(rng):
 
 
 def test_the_lowest_place_of_each_polynomial_is_found(rng):
-    x = np.polynomial.chebyshev.chebpts1(16)
+    x = nodes()
     centres = np.array([-1.5, -0.999, -0.3, 0.0, 0.123456789, 0.7, 2.0])
     F = (x[:, None] - centres) ** 2 + 0.1 * (x[:, None] - centres) ** 4
-    assert_allclose(_vertices(x, F), np.clip(centres, -1, 1), atol=1e-8)
-    assert_allclose(_vertices(x, 1e-30 * F + 5e-31), np.clip(centres, -1, 1), atol=1e-8)
+    assert_allclose(vertices(F), np.clip(centres, -1, 1), atol=1e-8)
+    assert_allclose(vertices(1e-30 * F + 5e-31), np.clip(centres, -1, 1), atol=1e-8)
     waves = np.cos(5 * x)[:, None] + 0.1 * x[:, None] * [1.0, -1.0]
     fine = np.linspace(-1, 1, 200_001)
     truth = [fine[np.argmin(np.cos(5 * fine) + 0.1 * fine * s)] for s in (1.0, -1.0)]
-    assert_allclose(_vertices(x, waves), truth, atol=2e-5)  # sixteen points of cos(5 x), and a grid
-    assert _vertices(x, np.ones((16, 1))).tolist() == [0.0]
+    assert_allclose(vertices(waves), truth, atol=2e-5)  # sixteen points of cos(5 x), and a grid
+    assert vertices(np.ones((16, 1))).tolist() == [0.0]

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adaline._threads import one_blas_thread, over_pieces, pieces, summed
+from adaline._threads import Cuts, one_blas_thread, over_pieces, pieces, summed
 from adaline.kernels.sums import sums
 from adaline.linalg import symmetric
 from adaline.results import Array
-from adaline.tiles import first_mean, is_sparse, product_of, tile_rows, tiles
+from adaline.tiles import Rooms, first_mean, is_sparse, product_of, tile_rows, tiles
 
 _FEW = 64  # columns up to which our own loop beats BLAS
+_MOST_ROWS = 2048  # of a tile whose products BLAS makes
 _THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
 _SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 _HEAVY = 0.25  # share of all weight from which the mean is nearer to a row than to other rows' mean
@@ -40,25 +41,56 @@ def centre(X: Any, Y: Array, scale: Array, rows: int, omega: Array) -> Array:
 def gram(X: Any, Y: Array, root: Array, scale: Array, shift: Array) -> tuple[Array, int]:
     """Sums of z z' over rows z = sqrt(omega) (scale [X Y] - shift, 1), and how long they are."""
     n, q = X.shape[0], len(scale) + 1
-    ours = q <= _FEW
-    rows = sums.GRAM_ROWS if ours else tile_rows(q)
+    cuts = pieces(n, q, q * q)
+    longest = cuts[0][1]
+    rows = sums.GRAM_ROWS if q <= _FEW else _rows_of_products(q, longest)
+    if q <= _FEW:
+        G = _gram_of_few(X, Y, root, scale, shift, cuts)
+    else:  # Threads of BLAS would change the last digit.
+        with one_blas_thread(q) if len(cuts) == 1 else nullcontext():
+            G = _gram_of_tiles(X, Y, root, scale, shift, cuts, rows)
+    return G, min(rows, n) + longest // rows + len(cuts)
+
+
+def _gram_of_few(X: Any, Y: Array, root: Array, scale: Array, shift: Array, cuts: Cuts) -> Array:
+    """`gram` by a loop of our own."""
 
     def of_piece(i: int, j: int) -> Array:
         rest = (Y[i:j], root[i:j], scale, shift)
-        if not ours:
-            G = product_of(tiles(X, Y, root, scale, shift, rows, i, j), q)
-        elif is_sparse(X):
+        if is_sparse(X):
             G = sums.gram_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest)
         else:
             G = sums.gram_dense(X[i:j], *rest)
+        return np.asarray(G)
+
+    return summed(of_piece, operator.iadd, cuts)
+
+
+def _gram_of_tiles(
+    X: Any, Y: Array, root: Array, scale: Array, shift: Array, cuts: Cuts, rows: int
+) -> Array:
+    """`gram` by BLAS, of tiles of so many rows."""
+    q = len(scale) + 1
+    buffers, products = Rooms(rows, q), Rooms(q, q)
+
+    def of_piece(i: int, j: int) -> Array:
+        room = buffers.take()
+        G = product_of(tiles(X, Y, root, scale, shift, rows, i, j, room), q, products)
+        buffers.put(room)
         return G
 
-    cuts = pieces(n, q, q * q)
-    longest = cuts[0][1]
-    # Threads of BLAS would change the last digit.
-    with one_blas_thread(q) if len(cuts) == 1 and not ours else nullcontext():
-        G = summed(of_piece, operator.iadd, cuts)
-    return G, min(rows, n) + longest // rows + len(cuts)
+    def add(total: Array, part: Array) -> Array:
+        total += part
+        products.put(part)
+        return total
+
+    return summed(of_piece, add, cuts)
+
+
+def _rows_of_products(q: int, n: int) -> int:
+    """Rows of a tile with q columns, of n: so many that to add up q x q sums takes little time."""
+    rows = max(tile_rows(q), min(2 * q, _MOST_ROWS))
+    return -(-n // max(round(n / rows), 1))  # none are left over for a short last tile
 
 
 def gram_of_nonzeros(

@@ -138,7 +138,7 @@ class Ridge(ClosedFormRegressor):
     def _refinement(self) -> tuple[Any, bool] | None:
         return self._penalty(float(self.alpha_)), bool(self.fit_intercept)
 
-    def _penalty(self, alpha: float) -> Any:
+    def _penalty(self, alpha: Any) -> Any:
         """The penalty on w^2: a number, or one for each column. Certificates are about it."""
         return alpha if self.column_scale_ is None else alpha * self.column_scale_**2
 

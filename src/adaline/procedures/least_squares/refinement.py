@@ -7,26 +7,23 @@ gradients A'(y - A theta) about the means. Targets are corrected together and st
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import hypot, sqrt
+from math import sqrt
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import between_passes
 from adaline.certificates.digits import (
-    after_correction,
     certificate_of_digits,
     contraction_with_low_parts,
-    gamma,
     in_users_units,
 )
 from adaline.kernels.double_double import double_double
-from adaline.kernels.double_double.corrections import corrections
-from adaline.linalg import UNIT, column_lengths
+from adaline.kernels.double_double.corrections import correct, first_guess
+from adaline.linalg import UNIT
 from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
-from adaline.procedures.least_squares.gradients import gradients, minus_product
+from adaline.procedures.least_squares.gradients import gradients
 from adaline.procedures.least_squares.normal_equations import Normal
 from adaline.procedures.least_squares.product_sums import (
     ADDITIONS,
@@ -38,7 +35,6 @@ from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
 _MAX_CORRECTIONS = 40
-_ENOUGH = 2.0**-58  # relative error before the last rounding
 
 
 class Sums(Protocol):
@@ -60,8 +56,8 @@ def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
     other digits beyond float64 than residuals do.
     """
     if len(rows.X_low):
-        lengths = _raw_lengths(normal)[:-1]
-        alpha = contraction_with_low_parts(normal.alpha, normal.W, lengths)
+        lengths, _ = _raw_lengths(normal.m)
+        alpha = contraction_with_low_parts(normal.alpha, normal.W, lengths[:-1])
         normal = replace(normal, alpha=alpha)
     p, scale = normal.m.p, np.ldexp(1.0, -normal.m.exponent)
     additions = rows.X.shape[0] // double_double.LANES + double_double.LANES + 16
@@ -72,8 +68,7 @@ def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
     said = "solved in closed form, then corrected {} times in double-double."
     first = None
     if by_sums and normal.m.targets > MANY:
-        lengths = np.append(_raw_lengths(normal), _target_lengths(normal))
-        first = product_sums(normal, rows, lengths)
+        first = product_sums(normal, rows, np.concatenate(_raw_lengths(normal.m)))
     root = covariance_root(normal, rows)
     return refine_by(normal, sums, _MAX_CORRECTIONS, said, root, first)
 
@@ -93,30 +88,27 @@ def refine_by(
     """
     m, p = normal.m, normal.m.p
     found = _corrected(normal, sums, most, first)
-    exponent = np.empty((p + 1, m.targets), dtype=np.int64)
-    exponent[:p], exponent[p] = normal.weights_exponent, m.exponent[p:]  # the bias has y's units
+    exponent = np.empty((m.targets, p + 1), dtype=np.int64)
+    exponent[:, :p], exponent[:, p] = normal.weights_exponent.T, m.exponent[p:]  # the bias has y's
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
     bound = in_users_units(bound, exponent)
     with np.errstate(over="ignore"):
         theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
         squares = np.ldexp(found.squares, 2 * m.exponent[p:])  # may be infinite; weights are not
-    used = slice(None) if normal.intercept else slice(p)
+    bound = outward(bound + np.abs(low))
+    used = slice(p + 1 if normal.intercept else p)
     certificate = certificate_of_digits(
-        theta[used],
-        outward(bound[used] + np.abs(low[used])),
-        floor[used],
-        normal.alpha,
-        normal.condition,
+        *(a[:, used].T for a in (theta, bound, floor)), normal.alpha, normal.condition
     )
     return ClosedFit(
-        W=theta[:p].T.copy(),
-        b=theta[p].copy(),
+        W=theta[:, :p].copy(),
+        b=theta[:, p].copy(),
         stopped=said.format(found.passes),
         certificate=certificate,
         rank=p,
         condition=normal.condition,
-        W_low=low[:p].T.copy(),
-        b_low=low[p].copy(),
+        W_low=low[:, :p].copy(),
+        b_low=low[:, p].copy(),
         squares=squares,
         root=root,
     )
@@ -124,7 +116,7 @@ def refine_by(
 
 @dataclass
 class _Found:
-    """theta + low, each within its bound; sums of squared residuals; passes of the slowest."""
+    """theta + low (k, p + 1), each within its bound; squared residuals; passes of the slowest."""
 
     theta: Array
     low: Array
@@ -136,40 +128,41 @@ class _Found:
 
 def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None) -> _Found:
     """Corrections of (w, b) until the bounds are small enough or no longer shrink."""
-    m, k = normal.m, normal.m.targets
-    theta, lengths = _first_guess(normal), _target_lengths(normal)
-    floor, unknown = _floors(normal, lengths), np.full(theta.shape, np.inf)
+    m, p, k = normal.m, normal.m.p, normal.m.targets
+    lengths, lengths_y = _raw_lengths(m)
+    T = np.ascontiguousarray(normal.W.T)
+    columns = T, m.mean[:p], normal.ridge, lengths, m.weight, normal.alpha, normal.intercept
+    theta, floor = _first_guess(normal, T), _floors(m, lengths_y)
+    unknown = np.full(theta.shape, np.inf)
     found = _Found(theta, np.zeros(theta.shape), unknown, floor, np.zeros(k))
     on = np.arange(k)
     least, stalls = np.full(k, np.inf), np.zeros(k, dtype=np.int64)
-    while len(on) and found.passes < most:
+    while found.passes < most:
         found.passes += 1
         at = on if len(on) < k else slice(None)  # a slice is quicker
-        theta, low = found.theta[:, at], found.low[:, at]
+        of_on = [a[at] for a in (found.theta, found.low, found.bound, found.floor)]
         if first is None:
-            g, noise, rows_noise, squares = _gradients(normal, sums, on, theta, low, lengths[on])
-        else:
-            g, noise, rows_noise, squares = _of_products(normal, first, theta, low, lengths)
-        with between_passes(m.rows, m.p):
-            step, bound, pull = _correction(normal, g, noise, rows_noise)
-        away = ~(pull <= 4.0 * least)  # steps that lead away are not made
-        if away.any():
-            step[:, away], bound[:, away] = 0.0, found.bound[:, on[away]]
-        theta, low = _added(theta, low, step)
-        if not normal.intercept:
-            theta[-1], low[-1], bound[-1] = 0.0, 0.0, 0.0
-        squares -= (step[:-1] * g[:-1]).sum(axis=0) + g[-1] ** 2 / m.weight
-        found.theta[:, at], found.low[:, at], found.bound[:, at] = theta, low, bound
+            g, g_low, squares, additions = sums(on, of_on[0].T, of_on[1].T)
+            reach = np.sqrt(squares)
+        else:  # errors of sums of products are shares of y, not of the residuals
+            g, g_low, squares = first.gradients(of_on[0].T, of_on[1].T)
+            reach = lengths_y + np.abs(theta) @ lengths
+            additions = ADDITIONS * (m.rows + p + 64)
+        made_of = np.ascontiguousarray(g.T), np.ascontiguousarray(g_low.T), reach, additions
+        of_y = lengths_y[at], least, squares
+        pull, close, still, away = correct(*columns, made_of, of_on, of_y)
+        if at is on:
+            found.theta[on], found.low[on], found.bound[on], _ = of_on
         found.squares[at] = np.maximum(squares, 0.0)
-        size = np.maximum(np.abs(theta), floor[:, at])
-        moved = (np.abs(step) / size).max(axis=0, initial=0.0)
-        close = bound + 4 * UNIT**2 * size <= _ENOUGH * size
-        done = close.all(axis=0)
-        done = done | (moved <= UNIT / 64) if first is None else done & first.trusted(squares)
+        done = close | still if first is None else close & first.trusted(squares)
+        if done.all():
+            break
         first = None  # what they did not finish, the rows have to
         stalls = np.where(pull > least / 2, stalls + 1, 0)
         # Three times without contracting: this is what float64 factors can give.
         more = ~done & (stalls < 3) & ~away
+        if not more.any():
+            break
         on, least, stalls = on[more], np.minimum(least, pull)[more], stalls[more]
     return found
 
@@ -179,131 +172,33 @@ def outward(bound: Array) -> Array:
     return np.asarray(np.nextafter(np.nextafter(bound, np.inf), np.inf))
 
 
-def _first_guess(normal: Normal) -> Array:
-    """W W'c and the bias that goes with it, or zeros, (p + 1, k)."""
+def _first_guess(normal: Normal, T: Array) -> Array:
+    """W W'c and the bias that goes with it, or zeros, (k, p + 1)."""
     m, p = normal.m, normal.m.p
-    theta = np.zeros((p + 1, m.targets))
+    theta = np.zeros((m.targets, p + 1))
     # Moments too ill-conditioned to factor are too ill-conditioned to start from.
     if normal.from_moments:
-        theta[:p] = m.scatter[:p, p:]
-        _, theta = corrections(normal.W, m.mean[:p], m.weight, theta)
-    theta[p] = theta[p] + m.mean[p:] if normal.intercept else 0.0
+        theta[:, :p] = m.scatter[:p, p:].T
+        theta = first_guess(T, m.mean[:p], m.weight, theta)
+    theta[:, p] = theta[:, p] + m.mean[p:] if normal.intercept else 0.0
     return theta
 
 
-def _gradients(
-    normal: Normal,
-    sums: Sums,
-    on: NDArray[np.int64],
-    theta: Array,
-    low: Array,
-    lengths_y: Array,
-) -> tuple[Array, Array, Array, Array]:
-    """g about the means for some targets, bounds on its errors, and sums of squares."""
-    g, g_low, squares, additions = sums(on, theta, low)
-    at = theta, low, lengths_y, additions
-    return *_about_the_centre(normal, g, g_low, squares, *at), squares
+def _raw_lengths(m: Moments) -> tuple[Array, Array]:
+    """Bounds on the lengths about zero of the columns of X, of that of ones, (p + 1,), and of Y."""
+    lengths = np.sqrt(m.scatter.diagonal() + m.weight * m.mean**2) + m.rounding
+    of_x = np.empty(m.p + 1)
+    of_x[:-1], of_x[-1] = lengths[: m.p], sqrt(m.weight)
+    return of_x, lengths[m.p :]
 
 
-def _of_products(
-    normal: Normal, sums: ProductSums, theta: Array, low: Array, lengths_y: Array
-) -> tuple[Array, Array, Array, Array]:
-    """The same of all targets from sums of products; their errors are shares of y, not of r."""
-    g, g_low, squares = sums.gradients(theta, low)
-    reach = lengths_y + _raw_lengths(normal) @ np.abs(theta)
-    additions = ADDITIONS * (normal.m.rows + normal.m.p + 64)
-    at = theta, low, lengths_y, additions
-    return *_about_the_centre(normal, g, g_low, reach**2, *at), squares
-
-
-def _about_the_centre(
-    normal: Normal,
-    g: Array,
-    g_low: Array,
-    squares: Array,
-    theta: Array,
-    low: Array,
-    lengths_y: Array,
-    additions: int,
-) -> tuple[Array, Array, Array]:
-    """g of A about the means from sums of (x, 1) r, with bounds on its errors and those of r.
-
-    squares (k,) are the sums of r^2, lengths_y (k,) those of the targets; `additions` bounds how
-    many numbers were added in a row.
-    """
-    m, p, k = normal.m, normal.m.p, g.shape[1]
-    lengths = _raw_lengths(normal)
-    noise = np.multiply.outer(8 * additions * UNIT**2 * lengths, np.sqrt(squares))
-    rows_noise = 2 * (p + 3) ** 2 * UNIT**2 * (lengths_y + lengths @ np.abs(theta))
-    # Towards the centre: sum (x - mean) r = sum x r - mean sum r, and the penalty's pull.
-    a, D, c, c_low = np.zeros((4, p + 1, k))
-    a[:p], D[:p], c[:], c_low[:] = m.mean[:p, None], normal.ridge[:, None], g[p], g_low[p]
-    noise += np.abs(a) * noise[p] + 4 * UNIT**2 * (np.abs(g) + np.abs(a * c))
-    g, g_low = minus_product(g, g_low, a, c, c_low)
-    noise += 4 * UNIT**2 * (np.abs(g) + D * np.abs(theta))
-    g, _ = minus_product(g, g_low, D, theta, low)
-    noise += UNIT * np.abs(g) + 1e-290
-    if not normal.intercept:
-        g[p], noise[p] = 0.0, 0.0  # there is no b to correct
-    return g, noise, rows_noise
-
-
-def _correction(
-    normal: Normal, g: Array, noise: Array, rows_noise: Array
-) -> tuple[Array, Array, Array]:
-    """Corrections of (w, b), how far the exact solutions may still be after them, and |W'g|."""
-    m, W, p = normal.m, normal.W, normal.m.p
-    mean, root = m.mean[:p], sqrt(m.weight)
-    u, step = corrections(W, mean, m.weight, g)
-    whole = np.zeros((p + 1, p + 1))  # the bias about the centre is uncoupled from the weights
-    whole[:p, :p], whole[p, p] = W, 1 / root
-    bound = after_correction(whole, normal.alpha, g, noise, rows_noise)
-    # b = c - mean'w: the row of b among (w, c) is (-mean'W, 1/root).
-    v = mean @ W
-    row = hypot(sqrt(v @ v), 1 / root)
-    reach = bound[p] * root * row
-    moved, sizes = np.abs(step[:p]), np.abs(W) @ np.abs(u)
-    own = gamma(p + 4) * (np.abs(g[p]) / m.weight + np.abs(mean) @ (moved + sizes))
-    bound[p] = reach + own + gamma(p + 2) * (np.abs(mean) @ moved)
-    return step, bound, column_lengths(u)
-
-
-def _added(theta: Array, low: Array, step: Array) -> tuple[Array, Array]:
-    """theta + low + step as a new high and low part."""
-    high = theta + step
-    t = high - theta
-    tail = low + ((theta - (high - t)) + (step - t))
-    total = high + tail
-    return total, tail - (total - high)
-
-
-def _raw_lengths(normal: Normal) -> Array:
-    """Bounds on the lengths of the columns of X about zero, and of the column of ones, (p + 1,)."""
-    m, p = normal.m, normal.m.p
-    lengths = np.empty(p + 1)
-    lengths[:p] = _lengths_about_zero(m)[:p]
-    lengths[p] = sqrt(m.weight)
-    return lengths
-
-
-def _target_lengths(normal: Normal) -> Array:
-    """Bounds on the lengths of the targets about zero, (k,)."""
-    return _lengths_about_zero(normal.m)[normal.m.p :]
-
-
-def _lengths_about_zero(m: Moments) -> Array:
-    """Bounds on the lengths of all columns and targets, (p + k,)."""
-    return np.asarray(np.sqrt(m.scatter.diagonal() + m.weight * m.mean**2) + m.rounding)
-
-
-def _floors(normal: Normal, lengths_y: Array) -> Array:
-    """Coefficients below this share of the units count as zeros of this size, (p + 1, k).
+def _floors(m: Moments, lengths_y: Array) -> Array:
+    """Coefficients below this share of the units count as zeros of this size, (k, p + 1).
 
     A column that does not vary has no influence, and its coefficient has no digits to count.
     """
-    m, p = normal.m, normal.m.p
-    lengths, share = np.sqrt(m.scatter.diagonal()[:p]), np.full(p + 1, np.inf)
-    moves = lengths > m.rounding[:p]
-    np.divide(UNIT, lengths, out=share[:p], where=moves)
-    share[p] = UNIT / sqrt(m.weight)
-    return np.asarray(np.multiply.outer(share, np.where(lengths_y > 0, lengths_y, 1.0)))
+    lengths, share = np.sqrt(m.scatter.diagonal()[: m.p]), np.full(m.p + 1, np.inf)
+    moves = lengths > m.rounding[: m.p]
+    np.divide(UNIT, lengths, out=share[:-1], where=moves)
+    share[-1] = UNIT / sqrt(m.weight)
+    return np.asarray(np.multiply.outer(np.where(lengths_y > 0, lengths_y, 1.0), share))

@@ -24,7 +24,8 @@ from adaline.results import Array, Certificate, ClosedFit
 from adaline.tiles import Rows
 
 _RANGE = 1e100  # penalties from 1/_RANGE to _RANGE of the columns' squares keep products in range
-Penalty = Callable[[float], Any]  # of an alpha: the penalty on w^2, a number or one for each column
+# The penalty on w^2 of an alpha: a number, or one for each column. Of alphas (k, 1): rows of them.
+Penalty = Callable[[Any], Any]
 
 
 def ridge_by_target(
@@ -87,7 +88,7 @@ def _together(
     if not (ridge.max() < _RANGE * ridge.min() and 1 / _RANGE < lams.min() < lams.max() < _RANGE):
         return None, positive[:0]
     size = np.sqrt(ridge.min() / ridge)
-    D = np.column_stack([np.broadcast_to(penalty(float(a)), p) for a in alphas[positive]])
+    D = np.broadcast_to(penalty(alphas[positive, None]), (len(positive), p)).T
     D = np.ldexp(D, -2 * u.exponent[:p, None])
     S, c, rho = u.scatter[:p, :p], u.scatter[:p, p:], u.rounding[:p]
     s, V = eigen(S * np.outer(size, size))

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from adaline.procedures.ridge._minima import nodes, vertices
 from adaline.procedures.ridge.leave_one_out import OWN_UNITS, leave_one_out
 from adaline.procedures.ridge.spectrum import Spectrum
 from adaline.results import Array
@@ -24,9 +24,6 @@ RULES = {
     "gcv": "the generalised cross-validation error",
     "evidence": "minus the log marginal likelihood",
 }
-_NODES = 16
-_PLACES = 65  # where a polynomial through the nodes is looked at, before its minimum is refined
-_HALVINGS = 50  # as many steps as end even where each only halves
 _TIE = 1e-12
 
 
@@ -133,37 +130,7 @@ def _search(
     i = len(t) - 1 - np.argmax(near[::-1], axis=0)
     end = np.where(i == 0, -1, np.where(i == len(t) - 1, 1, 0))
     centre, half = t[np.clip(i, 1, len(t) - 2)], t[1] - t[0]
-    x = np.asarray(chebyshev.chebpts1(_NODES))
-    F = criterion(np.exp(centre + half * x[:, None])) if np.any(end == 0) else F[:0]
-    best = np.where(end == 0, _vertices(x, F), 0.0) if len(F) else np.zeros(len(end))
+    inside = end == 0
+    F = criterion(np.exp(centre + half * nodes()[:, None])) if inside.any() else F[:0]
+    best = np.where(inside, vertices(F), 0.0) if len(F) else np.zeros(len(end))
     return np.exp(centre + half * best), end, np.minimum(least, F.min(axis=0, initial=np.inf))
-
-
-def _vertices(x: Array, F: Array) -> Array:
-    """Where on [-1, 1] the polynomial through the points of each column of F is least, (k,)."""
-    low, size = F.min(axis=0), np.ptp(F, axis=0)
-    c = chebyshev.chebfit(x, (F - low) / np.where(size > 0, size, 1.0), len(x) - 1)
-    # Coefficients of rounding noise would move the minimum.
-    c[np.maximum.accumulate(np.abs(c)[::-1], axis=0)[::-1] <= 1e-13] = 0.0
-    places = np.asarray(-chebyshev.chebpts2(_PLACES)[::-1])
-    places[0], places[-1] = -1.0, 1.0
-    i = np.argmin(chebyshev.chebvander(places, len(x) - 1) @ c, axis=0)
-    left, right = places[np.maximum(i - 1, 0)], places[np.minimum(i + 1, _PLACES - 1)]
-    return np.where(size > 0, _root(np.asarray(chebyshev.chebder(c)), left, right), 0.0)
-
-
-def _root(slope: Array, left: Array, right: Array) -> Array:
-    """Where each slope changes its sign between left and right: Newton's steps, or halvings where
-    these lead out."""
-    curvature, at = np.asarray(chebyshev.chebder(slope)), (left + right) / 2
-    for _ in range(_HALVINGS):
-        height = chebyshev.chebval(at, slope, tensor=False)
-        rising = height > 0
-        left, right = np.where(rising, left, at), np.where(rising, at, right)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            step = at - height / chebyshev.chebval(at, curvature, tensor=False)
-        inside = (left < step) & (step < right)
-        before, at = at, np.where(inside, step, (left + right) / 2)
-        if np.all(np.abs(at - before) <= 1e-15):
-            break
-    return at

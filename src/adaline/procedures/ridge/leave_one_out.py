@@ -134,16 +134,22 @@ class _Group:
 
 def _add_rows(groups: list[_Group], f: Spectrum, rows: Rows, unit: Array) -> None:
     """Add the sums over all rows to those of each group."""
-    at = 0
+    at, room = 0, np.empty(0)
+    product = np.empty(max(group.sums.size for group in groups))
     for Z, Y, share in _rotated(f, rows, unit):
         omega, at = rows.omega[at : at + len(Z)], at + len(Z)
         U, squares = Z / np.sqrt(f.s), Z * Z
-        e = Y - U @ f.a
+        e, columns = Y - U @ f.a, np.ascontiguousarray(U.T)
         for group in groups:
             left = _of_one_copy(share - squares @ group.inverse, omega)
             q = np.maximum(left, _TIE)
             q = 1 / (q * q)
-            QU = (U[:, :, None] * q[:, None]).reshape(len(U), -1)
             mine = e[:, group.which]
             group.ee += q.T @ (mine * mine)
-            group.sums += QU.T @ np.hstack([mine, U])
+            size = len(group.sums) * len(U)
+            room = room if len(room) >= size else np.empty(size)  # used again: new memory is slow
+            UQ = room[:size].reshape(len(columns), -1, len(U))
+            np.multiply(columns[:, None], np.ascontiguousarray(q.T), out=UQ)
+            own = product[: group.sums.size].reshape(group.sums.shape)
+            np.matmul(UQ.reshape(-1, len(U)), np.hstack([mine, U]), out=own)
+            group.sums += own
