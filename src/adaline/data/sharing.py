@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,8 @@ class Share(Source):
         self.source, self.seed, self.share, self.out, self.by = source, seed, share, out, by
         self.name, self.names, self.kinds = source.name, source.names, source.kinds
         self.notes = source.notes
+        every = source.rows or source.about
+        self.about = None if every is None else int(every * (share if out else 1.0 - share))
 
     def descriptors(self) -> Iterable[Any]:
         """The pieces of the source."""
@@ -36,6 +38,19 @@ class Share(Source):
         if self.by is not None:
             chosen = _by_class(block, self.by, piece.index, self.seed, self.share, chosen)
         return _some(block, chosen if self.out else ~chosen)
+
+    def slices(self, piece: Any) -> Iterator[Block]:
+        """Our rows of each slice, the same as of the whole piece: every row is decided by itself,
+        but for the shares of classes.
+        """
+        if self.by is not None:
+            yield self.read(piece)
+            return
+        at = 0
+        for block in self.source.slices(piece):
+            chosen = held_out(piece.index, at + block.rows, self.seed, self.share)[at:]
+            yield _some(block, chosen if self.out else ~chosen)
+            at += block.rows
 
     def for_reading(self) -> Source:
         """The source without its list of pieces, shared out in the same way."""
@@ -65,6 +80,10 @@ class Spread(Source):
     def read(self, piece: Any) -> Block:
         """The rows of a piece."""
         return self.source.read(piece)
+
+    def slices(self, piece: Any) -> Iterator[Block]:
+        """The rows of a piece, cut as the source is."""
+        return self.source.slices(piece)
 
 
 def _by_class(

@@ -33,6 +33,10 @@ class ReadSource(Source):
         """The rows of a piece."""
         return read_block(self.entries, self.source.read(piece), self.na)
 
+    def slices(self, piece: Piece) -> Iterator[Block]:
+        """The rows of a piece, cut as the source is."""
+        return (read_block(self.entries, block, self.na) for block in self.source.slices(piece))
+
     def for_reading(self) -> Source:
         """The source without its list of pieces, read in the same way."""
         return ReadSource(self.source.for_reading(), self.entries, self.na)

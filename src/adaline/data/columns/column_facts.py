@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,7 @@ from adaline.data.columns.of_blocks import ByName, missing_in
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.notations import candidates, is_gap
 from adaline.data.reading.source import Block, Column, Piece, Source
+from adaline.mapreduce import branch
 
 _KEPT = 20_000  # levels of a column that are counted; more are no levels
 
@@ -122,7 +125,9 @@ class Wanted:
 
 def facts_of(piece: Piece, source: Source, wanted: Wanted) -> Facts:
     """What a piece of a source tells."""
-    return facts_of_block(source.read(piece), wanted)
+    of_block = functools.partial(facts_of_block, wanted=wanted)
+    add: Callable[[Facts, Facts], Facts] = operator.add
+    return branch(of_block, add, source.slices(piece))
 
 
 def facts_of_block(block: Block, wanted: Wanted) -> Facts:

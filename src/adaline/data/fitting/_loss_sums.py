@@ -31,6 +31,7 @@ _SAMPLE, _MOST = 65536, 2**24  # rows of a sample, at least; and numbers, at mos
 _SHARE = 16  # every so many-th row, where that is more
 _SPREAD = 8  # every so many-th block is looked into, four at least,
 _LOOKED_INTO = 512  # and so many at most
+_GIVEN = 2**21  # numbers, 16 MB, that a piece gives to the sample, about: what a worker holds
 _NONE = np.empty(0)
 
 Read = tuple[Any, tuple[Any, ...], NDArray[Any], Array]  # X, labels, codes or counts, offset
@@ -227,35 +228,48 @@ class Sampled:
 
 @dataclass(frozen=True, eq=False)
 class SampleOf:
-    """Every so many-th row of a block, where so many blocks of so many are looked into."""
+    """Every so many-th row of a block, where so many pieces of so many are looked into."""
 
     targets: Targets
     rows: RowReader
     looked_into: int
-    blocks: int
+    pieces: int
+    piece_rows: int | None  # on average, about; None where nobody knows: then a piece is a block
 
     def __call__(self, block: Block) -> Part:
+        n, p = block.rows, len(self.rows.names)
+        of_piece = n if self.piece_rows is None else self.piece_rows
+        k = max(1, of_piece * self.looked_into // _wanted(of_piece * self.pieces, p))
+        step = k if block.columns else 1  # of a table: other rows need not become numbers
+        block, k = block.part(0, n, step) if block.columns else block, k // step
         X, found, target, offset = self.targets.read(self.rows, block, "C")
         omega = self.rows.weights(block)
-        n, p = X.shape
-        about = n * self.blocks
-        wanted = min(max(_SAMPLE, about // _SHARE), max(_MOST // (p + 1), 1024))
-        k = max(1, n * self.looked_into // wanted)
-        some = X[::k], found, target[::k], offset[::k], omega[::k]
-        return Part(len(some[2]), (Sampled(*some, n),))
+        some = X if k == 1 else X[::k].copy()  # a view would keep all of X
+        sampled = Sampled(some, found, target[::k], offset[::k], omega[::k], step * X.shape[0])
+        return Part(len(sampled.target), (sampled,))
+
+
+def _wanted(rows: int, p: int) -> int:
+    """How many rows a sample of so many should have."""
+    return min(max(_SAMPLE, rows // _SHARE), max(_MOST // (p + 1), 1024))
 
 
 def _sample(passes: Passes, rows: RowReader, targets: Targets) -> tuple[list[Sampled], float]:
     """Rows from blocks spread over the source, and which share of all rows they are."""
     source = passes.source
     pieces: list[Any] = list(source.descriptors())
+    about, p = source.rows or source.about, len(rows.names)
+    average = None if about is None else -(-about // len(pieces))
     some = min(max(4, len(pieces) // _SPREAD), _LOOKED_INTO)
+    if about is not None:
+        some = max(some, _wanted(about, p) * (p + 1) // _GIVEN + 1)
     places = np.unique(np.linspace(0, len(pieces) - 1, some).astype(int)).tolist()
-    function = SampleOf(targets, rows, len(places), len(pieces))
+    both = Both(operator.add)
+    function = SampleOf(targets, rows, len(places), len(pieces), average)
     whole = mapreduce(
-        Reader(source.for_reading(), function),
+        Reader(source.for_reading(), function, both),
         [pieces[k] for k in places],
-        Both(operator.add),
+        both,
         passes.jobs,
         check=None if passes.jobs == 1 else check_returned,
     )

@@ -16,7 +16,7 @@ from adaline.data.reading.source import Block, Source
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
 from adaline.losses.poisson import LARGEST_OFFSET
-from adaline.mapreduce import Executor, Reduction, mapreduce
+from adaline.mapreduce import Executor, Reduction, branch, mapreduce
 from adaline.results import Array
 
 Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known
@@ -25,16 +25,17 @@ _MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Reader:
-    """A function of blocks as a function of pieces, which can travel to another process."""
+    """A function of blocks as one of pieces, slice by slice; it can travel to another process."""
 
     source: Source | None
     function: Callable[[Block], Part]
+    merge: Callable[[Part, Part], Part]
 
     def __call__(self, item: Any) -> Part:
         if isinstance(item, Block):
             return self.function(item)
         assert self.source is not None
-        return self.function(self.source.read(item))
+        return branch(self.function, self.merge, self.source.slices(item))
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Passes:
         again = self.source.again
         items: Iterable[Any] = self.source.descriptors() if again else self.source
         whole = mapreduce(
-            Reader(self.source.for_reading() if again else None, function),
+            Reader(self.source.for_reading() if again else None, function, both),
             items,
             both,
             self.jobs if again else 1,

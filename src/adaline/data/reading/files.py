@@ -149,12 +149,20 @@ class FilesSource(Source):
 
     def read(self, piece: Piece) -> Block:
         """The rows of a piece."""
+        source, own, path = self._of(piece)
+        return _placed(source.read(own), path)
+
+    def slices(self, piece: Piece) -> Iterator[Block]:
+        """The rows of a piece, cut as its file is."""
+        source, own, path = self._of(piece)
+        for block in source.slices(own):
+            yield _placed(block, path)
+
+    def _of(self, piece: Piece) -> tuple[Source, Piece, str]:
+        """The file of a piece, opened, and the piece in it."""
         assert isinstance(piece, FilePiece)
-        source, path = self._source(piece.path), piece.path
-        block = source.read(Piece(piece.own, piece.start, piece.stop))
-        return Block(
-            block.names, block.columns, block.matrix, lambda i: f"{block.place(i)} of {path}"
-        )
+        own = Piece(piece.own, piece.start, piece.stop)
+        return self._source(piece.path), own, piece.path
 
     def head(self) -> Block:
         """The first rows of the first file."""
@@ -188,6 +196,12 @@ class FilesSource(Source):
         how = f"{self.text_columns} {self.na}"
         text = "\n".join([how, *(f"{one.path} {one.fingerprint}" for one in found)])
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _placed(block: Block, path: str) -> Block:
+    """A block whose rows are told with their file."""
+    names, columns, matrix = block.names, block.columns, block.matrix
+    return Block(names, columns, matrix, lambda i: f"{block.place(i)} of {path}")
 
 
 @lru_cache(maxsize=_KEPT)

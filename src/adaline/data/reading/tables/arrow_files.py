@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -24,12 +25,17 @@ from adaline.data.reading.source import (
     is_failure,
     ranges,
     reading,
+    slice_rows,
 )
 from adaline.data.reading.tables.engines import arrow_kind, columns_of, engine, has, polars_kind
+from adaline.data.reading.tables.row_groups import tables_of, whole_table
 from adaline.errors import DataError, MissingExtra
 
 _FEW_ROWS, _ROWS_A_BYTE = 2**27, 2**16  # a constant column packs well, but not better
-_MANY = 2**25  # numbers, 256 MB, beyond which a row group is read in parts
+_MANY = 2**25  # numbers, 256 MB, beyond which a row group is several pieces
+_WHOLE = 2**23  # numbers, 64 MB, up to which a piece is read at once, which costs less
+_MAPPED, _SCANS = 2**21, 8  # numbers of a piece that are read at a time; times, at most
+_STREAMED = 2**19  # numbers, 4 MB, of a larger piece that are decoded at a time
 
 
 class ArrowSource(Source):
@@ -129,16 +135,53 @@ class ArrowSource(Source):
 
     def read(self, piece: Piece) -> Block:
         """The rows of a range."""
-        where = f"{self.name}: {self._range(piece)}"
-        with reading(f"{where} cannot be read", "the file is damaged"):
+        with self._reading(piece):
             try:
-                columns = columns_of(self._table(piece), self.kinds)
+                return self._block(piece, self._table(piece))
             except BaseException as error:
                 if is_failure(error):
                     self._find_damage(piece)
                 raise
+
+    def slices(self, piece: Piece) -> Iterator[Block]:
+        """The rows of a range, a few at a time; a large row group is never in memory as a whole."""
+        if self.kind == "Parquet" and self._is_large(piece):
+            yield from self._streamed(piece)
+            return
+        block, size = self.read(piece), slice_rows(len(self.names))
+        for start in range(0, block.rows, size):
+            yield block.part(start, min(start + size, block.rows))
+
+    def _is_large(self, piece: Piece) -> bool:
+        return (piece.stop - piece.start) * len(self.names) > _WHOLE and has("pyarrow")
+
+    def _streamed(self, piece: Piece) -> Iterator[Block]:
+        """The rows of a large row group, decoded once and in order."""
+        size = slice_rows(len(self.names), _STREAMED)
+        starts = range(piece.start, piece.stop, size)
+        parts = [Piece(piece.index, start, min(start + size, piece.stop)) for start in starts]
+        with self._reading(piece):
+            tables = tables_of(self._opened(), self.names, parts)
+            for part, table in zip(parts, tables, strict=True):
+                yield self._block(part, table)
+
+    @contextmanager
+    def _reading(self, piece: Piece) -> Iterator[None]:
+        """Tell where damage is."""
+        where = f"{self.name}: {self._range(piece)}"
+        with reading(f"{where} cannot be read", "the file is damaged"):
+            try:
+                yield
+            except OSError as error:
+                if error.errno is not None or is_url(self.name):
+                    raise
+                raise ValueError(str(error)) from error  # so pyarrow tells that a page is damaged
+
+    def _block(self, piece: Piece, table: Any) -> Block:
+        columns = columns_of(table, self.kinds)
         found = {len(column.values) for column in columns}
         if found - {piece.stop - piece.start}:
+            where = f"{self.name}: {self._range(piece)}"
             raise DataError(f"{where} are {sorted(found)} in its columns; the file is damaged.")
         return Block(self.names, columns, None, self._place(piece.start))
 
@@ -189,31 +232,31 @@ class ArrowSource(Source):
         return scan(self.name, glob=False) if self.kind == "Parquet" else scan(self.name)
 
     def _polars(self, piece: Piece) -> Any:
-        lazy = self._scan().select(self.names)
-        return lazy.slice(piece.start, piece.stop - piece.start).collect().rechunk()
+        """Some columns at a time, so that little of the file is mapped beside them."""
+        import polars as pl
+
+        rows = piece.stop - piece.start
+        width = max(_MAPPED // max(rows, 1), -(-len(self.names) // _SCANS))
+        some = [self.names[j : j + width] for j in range(0, len(self.names), width)]
+        found = [self._scan().select(names).slice(piece.start, rows).collect() for names in some]
+        if len({part.height for part in found}) > 1:
+            raise ValueError("its columns differ in length")
+        return pl.concat(found, how="horizontal").rechunk()
 
     def _arrow(self, piece: Piece) -> Any:
-        """Through the batches that overlap, one after the other."""
+        """Through pyarrow."""
+        if self.kind == "Parquet":
+            return whole_table(self._opened(), self.names, piece)
         import pyarrow as pa
-        from pyarrow import parquet
 
-        if self.kind != "Parquet":
-            with self._mapped(pa) as file:
-                whole = pa.ipc.open_file(file).read_all().select(list(self.names))
-                whole.validate(full=True)  # offsets of text lead to memory
-                return whole.slice(piece.start, piece.stop - piece.start)
-        place = open_binary(self.name) if is_url(self.name) else self.name
-        file = parquet.ParquetFile(place, pre_buffer=False)
-        first, groups = None, []
-        at = 0
-        for g in range(file.metadata.num_row_groups):
-            end = at + file.metadata.row_group(g).num_rows
-            if at < piece.stop and end > piece.start:
-                first = at if first is None else first
-                groups.append(g)
-            at = end
-        table = file.read_row_groups(groups, columns=list(self.names), use_threads=False)
-        return table.slice(piece.start - (first or 0), piece.stop - piece.start)
+        with self._mapped(pa) as file:
+            whole = pa.ipc.open_file(file).read_all().select(list(self.names))
+            whole.validate(full=True)  # offsets of text lead to memory
+            return whole.slice(piece.start, piece.stop - piece.start)
+
+    def _opened(self) -> Any:
+        """What pyarrow opens: a path, or the open file of a URL."""
+        return open_binary(self.name) if is_url(self.name) else self.name
 
 
 def _rows(batches: Any, g: int) -> int:
