@@ -32,13 +32,16 @@ class FeatureRows:
 
     def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
         """X, the labels in the block (sorted), and which of them each row has."""
-        X, y = block.features, block.labels
-        if not np.isfinite(y).all():
-            at = block.place(int(np.argmin(np.isfinite(y))))
-            raise DataError(
-                f"{self.source}: the label at {at} is {y[~np.isfinite(y)][0]}; labels are numbers. "
-                "Leave that row out."
-            )
+        X, y = self.numbers(block, order)
+        return (X, *label_codes(y, self.target))
+
+    def codes(self, block: Any) -> tuple[tuple[Any, ...], NDArray[np.int64], Any]:
+        """The labels in the block (sorted), which of them each row has, and that all are kept."""
+        return (*label_codes(self._numbers_of(block), self.target), None)
+
+    def numbers(self, block: Any, order: Any, check: bool = True) -> tuple[Any, Array]:
+        """X and the labels as numbers; all of them finite."""
+        X, y = block.features, self._numbers_of(block)
         if not np.isfinite(X.data).all():
             k = int(np.argmin(np.isfinite(X.data)))
             row = int(np.searchsorted(X.indptr, k, side="right")) - 1
@@ -46,7 +49,17 @@ class FeatureRows:
                 f"{self.source}: {block.place(row)} has {X.data[k]} in the column "
                 f"{self.names[int(X.indices[k])]!r}; correct it or leave that row out."
             )
-        return (X, *label_codes(y, self.target))
+        return X, y
+
+    def _numbers_of(self, block: Any) -> Array:
+        y = np.asarray(block.labels)
+        if not np.isfinite(y).all():
+            at = block.place(int(np.argmin(np.isfinite(y))))
+            raise DataError(
+                f"{self.source}: the label at {at} is {y[~np.isfinite(y)][0]}; labels are numbers. "
+                "Leave that row out."
+            )
+        return y
 
 
 def feature_rows(source: Source, target: str, encoding: Encoding | None) -> FeatureRows | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.data.fitting._feature_rows import FeatureRows
 from adaline.data.fitting._passes import Passes, Rows, class_array, union
 from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block, Piece
@@ -18,7 +19,7 @@ from adaline.errors import DataError
 class LabelsOf:
     """The labels that occur in a block."""
 
-    rows: Rows
+    rows: Rows | FeatureRows
 
     def __call__(self, block: Block) -> Part:
         labels, codes, _ = self.rows.codes(block)
@@ -26,7 +27,7 @@ class LabelsOf:
 
 
 def in_passes(
-    model: Any, passes: Passes, rows: Rows, *, classes: Any, count: int, seed: int
+    model: Any, passes: Passes, rows: Rows | FeatureRows, *, classes: Any, count: int, seed: int
 ) -> Any:
     """partial_fit on every block, `count` times over the source.
 
@@ -63,7 +64,7 @@ def in_passes(
     return model
 
 
-def _known(passes: Passes, rows: Rows, classes: Any) -> Any:
+def _known(passes: Passes, rows: Rows | FeatureRows, classes: Any) -> Any:
     """All labels: those announced, or those that a pass over the target finds."""
     if classes is not None:
         return np.unique(np.asarray(classes))
@@ -92,7 +93,7 @@ def _items(source: Any, shuffled: int | None, seed: int, skip: int) -> Any:
 class _Learner:
     """A learner, its rows, and how its state is put away and brought back."""
 
-    def __init__(self, model: Any, rows: Rows, classes: Any):
+    def __init__(self, model: Any, rows: Rows | FeatureRows, classes: Any):
         self.model, self.to_rows, self.classes = model, rows, classes
         self.rows, self.begun = 0, False
         model._begin_stream()

@@ -16,7 +16,7 @@ from adaline.data.fitting._gradient_stream import known_labels, wide_logistic
 from adaline.data.fitting._newton_stream import logistic, poisson
 from adaline.data.fitting._passes import Passes, Progress, Rows
 from adaline.data.fitting._sequential_stream import in_passes
-from adaline.data.reading.blocks import blocks
+from adaline.data.reading.blocks import opened
 from adaline.data.reading.checks import (
     check_call,
     check_choice,
@@ -32,6 +32,7 @@ from adaline.data.reading.checks import (
 )
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Source, place_of
+from adaline.data.reading.text.parsed import SCRATCH, kept_in
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.distributed.workers import TIMEOUT, Workers
 from adaline.errors import DataError
@@ -66,6 +67,7 @@ def fit(
     seed: int = 0,
     exposure: str | None = None,
     n_features: int | None = None,
+    scratch: float = SCRATCH,
 ) -> Any:
     """Learn from a file, table or stream, block by block; the rows never have to fit in memory.
 
@@ -130,6 +132,10 @@ def fit(
     n_features : int, optional
         Of LIBSVM files: how many features there are, counted from 1; saves the pass that finds the
         largest index.
+    scratch : float
+        Bytes of temporary files that LIBSVM text may be kept in as numbers, so that later passes
+        need not read text; at most half of what is free there. What finds no room is read from the
+        text again, and so is all of it on a cluster. 0 writes none. They are removed at the end.
 
     Returns
     -------
@@ -153,51 +159,55 @@ def fit(
     _check(target, encoding, columns, missing, *reading, jobs, checkpoint, every, progress, passes)
     check_labels("classes", classes)
     check_whole("seed", seed, 0)
+    check_number("scratch", scratch, 0.0)
     who = _executor(client, timeout, jobs, name, way)
-    source = blocks(source, jobs=who, n_features=n_features)
-    if target is None:
-        target = _label_of(source)
-    if not isinstance(who, int):
-        _must_travel(source)
-    place_of(target, source.names, source.name, "target column")
-    if exposure is not None:
-        _check_exposure(exposure, source, target, encoding, columns, estimator)
-    plain = way == "newton" and estimator._learns == "classes" and columns is None
-    wide = feature_rows(source, target, encoding) if plain and not any(reading) else None
-    if wide is not None:
-        encoding = encoding or plain_encoding(wide)
-    elif encoding is None:
-        beside = None if exposure is None else [exposure]
-        options = {"missing": missing, "read": read, "na": na, "use": use, "ignore": beside}
-        options |= {"formula": formula}
-        encoding = _learned(source, target, columns, options, who)
-    elif target in {entry.name for entry in encoding.inputs}:
-        raise ValueError(f"the encoding has the target {target!r} among its inputs.")
-    source = encoding.prepare(source) if wide is None else source
-    rows = Rows(encoding, target, exposure, source.name)
-    store = None
-    if checkpoint is not None:
-        learning = estimator.get_params(), passes, online, classes, seed
-        facts = {
-            "the data": source.fingerprint,
-            "the learner": [_FORMAT, name, *learning],
-            "the columns": [encoding.to_dict() if wide is None else wide, target, exposure],
-        }
-        store = Checkpoint(checkpoint, facts, every)
-    run = Passes(source, who, progress, store)
-    with _all_or_nothing(estimator):
-        # Named before it learns, so that whatever is said on the way names the right columns.
-        estimator.feature_names_in_ = names = np.array(encoding.names, dtype=object)
-        if way == "order":
-            in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
-        elif wide is not None:
-            wide_logistic(estimator, run, wide, known_labels(classes))
-        elif way == "newton" and estimator._learns == "classes":
-            logistic(estimator, run, rows, classes)
-        elif way == "newton":
-            poisson(estimator, run, rows)
-        else:
-            _CLOSED[way](estimator, run, rows)
+    with kept_in(scratch, who) as place:
+        source = opened(source, jobs=who, n_features=n_features, scratch=place)
+        target = _label_of(source) if target is None else target
+        if not isinstance(who, int):
+            _must_travel(source)
+        place_of(target, source.names, source.name, "target column")
+        if exposure is not None:
+            _check_exposure(exposure, source, target, encoding, columns, estimator)
+        logistic_sums = way == "newton" and estimator._learns == "classes"
+        plain = logistic_sums or (way == "order" and missing == "refuse")
+        plain = plain and columns is None and not any(reading)
+        wide = feature_rows(source, target, encoding) if plain else None
+        if wide is not None:
+            encoding = encoding or plain_encoding(wide)
+        elif encoding is None:
+            beside = None if exposure is None else [exposure]
+            options = {"missing": missing, "read": read, "na": na, "use": use, "ignore": beside}
+            options |= {"formula": formula}
+            encoding = _learned(source, target, columns, options, who)
+        elif target in {entry.name for entry in encoding.inputs}:
+            raise ValueError(f"the encoding has the target {target!r} among its inputs.")
+        source = encoding.prepare(source) if wide is None else source
+        store = None
+        if checkpoint is not None:
+            learning = estimator.get_params(), passes, online, classes, seed
+            facts = {
+                "the data": source.fingerprint,
+                "the learner": [_FORMAT, name, *learning],
+                "the columns": [encoding.to_dict() if wide is None else wide, target, exposure],
+            }
+            store = Checkpoint(checkpoint, facts, every)
+        run = Passes(source, who, progress, store)
+        rows: Any = Rows(encoding, target, exposure, source.name) if wide is None else wide
+        with _all_or_nothing(estimator):
+            # Named before it learns, so that whatever is said on the way names the right columns.
+            names = np.array(list(rows.names), dtype=object)
+            estimator.feature_names_in_ = names
+            if way == "order":
+                in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
+            elif wide is not None:
+                wide_logistic(estimator, run, wide, known_labels(classes))
+            elif logistic_sums:
+                logistic(estimator, run, rows, classes)
+            elif way == "newton":
+                poisson(estimator, run, rows)
+            else:
+                _CLOSED[way](estimator, run, rows)
     # Named again: blocks are arrays, and a learner forgets the names of the table before it.
     estimator.feature_names_in_, estimator.encoding_ = names, encoding
     return estimator

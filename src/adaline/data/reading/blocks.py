@@ -39,6 +39,7 @@ from adaline.data.reading.text.libsvm import LibsvmSource
 from adaline.data.reading.text.libsvm_files import LibsvmFiles
 from adaline.data.reading.text.ndjson import NdjsonSource
 from adaline.data.reading.text.options import FileOptions, checked
+from adaline.data.reading.text.parsed import Scratch
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
 from adaline.tiles import as_csr
@@ -152,11 +153,25 @@ def blocks(
     (('x0', 'x1'), 6, [4, 2])
     """
     options = FileOptions(separator, decimal, encoding, header, sheet)
+    return opened(source, columns, rows, format, options, jobs, n_features)
+
+
+def opened(
+    source: Any,
+    columns: Columns = None,
+    rows: int | None = None,
+    format: str | None = None,
+    options: FileOptions | None = None,
+    jobs: int | Executor = 1,
+    n_features: int | None = None,
+    scratch: Scratch | None = None,
+) -> Source:
+    """`blocks`, which may put what it parsed into temporary files on the way."""
     _check(source, columns, rows, format, n_features)
     check_jobs(jobs)
-    options = checked(options)
+    options = checked(options or FileOptions(None, None, None, None, None))
     if isinstance(source, Source):
-        return source
+        return source if scratch is None else source.keeping(scratch)
     paths = _paths(source)
     if n_features is not None and (paths is None or _ending(paths[0], format) not in _LIBSVM):
         raise ValueError(f"n_features={n_features} is of LIBSVM files; leave it out.")
@@ -165,15 +180,16 @@ def blocks(
         opening = Opening(format, None if columns is None else tuple(columns), rows, options)
         with reading(f"{name}: it cannot be read"):
             known = None if n_features is None else FeatureNames(n_features, 1, ("y",))
-            if len(paths) == 1 and known is not None:
-                return LibsvmSource(paths[0], columns, rows, known)
+            if len(paths) == 1 and _ending(paths[0], format) in _LIBSVM:
+                _refuse(options, _ending(paths[0], format))
+                return LibsvmSource(paths[0], columns, rows, known, scratch)
             if len(paths) == 1:
                 return opening(paths[0])
             _one_format(paths, format)
             if _ending(paths[0], format) in _LIBSVM:
                 _refuse(options, _ending(paths[0], format))
                 _refuse_columns(columns, name)
-                return LibsvmFiles(name, paths, rows, known, jobs)
+                return LibsvmFiles(name, paths, rows, known, jobs, scratch)
             return FilesSource(name, paths, opening, jobs)
     _refuse(options, "" if hasattr(source, "read") else f"a {type(source).__name__}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):

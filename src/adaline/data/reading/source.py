@@ -170,6 +170,10 @@ class Source:
         """All that `read` needs, and no list of pieces: what travels with every piece."""
         return self
 
+    def keeping(self, scratch: Any) -> Source:
+        """The same source, which may put what it parsed into temporary files."""
+        return self
+
     def __iter__(self) -> Iterator[Block]:
         return map(self.read, self.descriptors())
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,7 @@ from scipy import sparse
 from adaline.data.reading.bytes.chunks import CHUNK, Text
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Kind, Piece, Source, existing, fingerprint_of_file
+from adaline.data.reading.text.parsed import Parsed, Scratch
 from adaline.errors import DataError
 from adaline.kernels.text import libsvm as kernels
 from adaline.results import Array
@@ -21,8 +24,6 @@ from adaline.results import Array
 _MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16
 _COMMENT = re.compile(rb"#[^\n]*")
 _NUMBER: Kind = "number"
-
-Parsed = tuple[Any, Any, Any, Any]  # labels, indices, values, and where each row's entries end
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ class LibsvmSource(Source):
 
     is_matrix = True
     names: FeatureNames
+    _pieces: tuple[Piece, ...] | None
 
     def __init__(
         self,
@@ -104,6 +106,7 @@ class LibsvmSource(Source):
         columns: Sequence[str] | None,
         rows: int | None,
         names: FeatureNames | None = None,
+        scratch: Scratch | None = None,
     ):
         if columns is not None:
             raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
@@ -111,7 +114,7 @@ class LibsvmSource(Source):
         taste = self.text.take(0, 2**20)
         width = max(len(taste) // max(taste.count(b"\n"), 1), 1)
         self.chunk = CHUNK // 4 if rows is None else max(rows * width, 64)
-        self.rows = None
+        self.rows, self.scratch, self._pieces = None, scratch, None
         if names is None:
             extent = self.extent()
             names, self.rows = extent.names(path), extent.rows
@@ -121,14 +124,36 @@ class LibsvmSource(Source):
         """By a pass over all rows."""
         found = Extent()
         for piece in self.descriptors():
-            _, indices, _, indptr = self._parsed(piece)
-            least, most = (int(indices.min()), int(indices.max())) if len(indices) else (1, 0)
-            found += Extent(least, most, len(indices), len(indptr) - 1)
+            rows = self._parsed(piece)
+            found += Extent(rows.least, rows.most, len(rows.indices), len(rows.labels))
         return found
 
     def descriptors(self) -> Iterable[Piece]:
         """Ranges of about as many bytes each, cut after a line."""
-        return self.text.pieces(0, self.chunk)
+        if self.scratch is None:
+            return self.text.pieces(0, self.chunk)
+        if self._pieces is None:  # looking for ends of lines would unpack a packed file again
+            return self._noted(self.text.pieces(0, self.chunk))
+        return self._pieces
+
+    def _noted(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        found = []
+        for piece in pieces:
+            found.append(piece)
+            yield piece
+        self._pieces = tuple(found)
+
+    def for_reading(self) -> LibsvmSource:
+        """Without the list of pieces."""
+        other = copy.copy(self)
+        other._pieces = None
+        return other
+
+    def keeping(self, scratch: Scratch) -> LibsvmSource:
+        """The same source, which puts what it parsed there, and finds it there again."""
+        other = copy.copy(self)
+        other.scratch = scratch
+        return other
 
     @property
     def fingerprint(self) -> str:
@@ -137,16 +162,18 @@ class LibsvmSource(Source):
 
     def read(self, piece: Piece) -> LibsvmBlock:
         """Rows as CSR, and their labels."""
-        labels, indices, values, indptr = self._parsed(piece)
+        rows = self._parsed(piece)
         base, p = self.names.first, self.names.size
-        if len(indices) and not (base <= indices.min() and indices.max() < base + p):
-            raise self._outside(piece, indices, indptr)
-        places = (indices - base).astype(np.int32, copy=False)
-        ends = indptr.astype(np.int32, copy=False)
-        X: Any = sparse.csr_matrix((values, places, ends), shape=(len(labels), p))
-        if not X.has_canonical_format:
+        if len(rows.indices) and not (base <= rows.least and rows.most < base + p):
+            raise self._outside(piece, rows.indices, rows.indptr)
+        places = (rows.indices - base).astype(np.int32, copy=False)
+        ends = rows.indptr.astype(np.int32, copy=False)
+        X: Any = sparse.csr_matrix((rows.values, places, ends), shape=(len(rows.labels), p))
+        if rows.ordered:
+            X.has_canonical_format = True
+        else:
             X.sum_duplicates()
-        return LibsvmBlock(self.names, X, labels, lambda i: self._line(piece, i))
+        return LibsvmBlock(self.names, X, rows.labels, lambda i: self._line(piece, i))
 
     def _outside(self, piece: Piece, indices: Any, indptr: Any) -> DataError:
         """Where an index is that the columns do not have."""
@@ -165,9 +192,19 @@ class LibsvmSource(Source):
         return f"line {first + full[row]}"
 
     def _parsed(self, piece: Piece) -> Parsed:
+        kept = None if self.scratch is None else self.scratch.get(self._key(piece))
+        if kept is not None:
+            return kept
         data = self.text.take(piece.start, piece.stop)
         self.text.check(data, piece.start)
-        return _plain(data) or self._in_words(data, piece)
+        rows = _plain(data) or self._in_words(data, piece)
+        if self.scratch is not None:
+            self.scratch.put(self._key(piece), rows)
+        return rows
+
+    def _key(self, piece: Piece) -> str:
+        """Of the parsed rows of a piece; files are opened by the same path throughout."""
+        return f"{hashlib.sha256(self.name.encode()).hexdigest()[:32]}.{piece.start}.{piece.stop}"
 
     def _in_words(self, data: bytes, piece: Piece) -> Parsed:
         """Any LIBSVM text, word by word."""
@@ -190,7 +227,7 @@ class LibsvmSource(Source):
         if whole is None or np.any(whole != pairs[:, 0]):
             raise self._complaint(data, piece.start)
         indptr = np.concatenate([[0], np.cumsum(counts)])
-        return numbers[label], whole, np.ascontiguousarray(pairs[:, 1]), indptr
+        return Parsed.of(numbers[label], whole, np.ascontiguousarray(pairs[:, 1]), indptr)
 
     def _complaint(self, data: bytes, start: int) -> DataError:
         first = self.text.line(start)
@@ -223,4 +260,4 @@ def _plain(data: bytes) -> Parsed | None:
         return None
     indptr = np.concatenate([[0], np.cumsum(counts[:n])])
     found = int(indptr[-1])
-    return labels[:n].copy(), indices[:found], values[:found], indptr
+    return Parsed.of(labels[:n].copy(), indices[:found], values[:found], indptr)

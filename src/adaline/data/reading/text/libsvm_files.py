@@ -14,6 +14,7 @@ from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.files import FilePiece
 from adaline.data.reading.source import Kind, Piece, Source, reading
 from adaline.data.reading.text.libsvm import Extent, LibsvmBlock, LibsvmSource
+from adaline.data.reading.text.parsed import Scratch
 from adaline.mapreduce import Executor, mapreduce
 
 _KEPT = 4  # files that a process keeps open
@@ -36,11 +37,12 @@ class CutOf:
 
     rows: int | None
     names: FeatureNames | None
+    scratch: Scratch | None
 
     def __call__(self, path: str) -> tuple[Cut, ...]:
         unknown = self.names or FeatureNames(0, 1, ("y",))
         with reading(f"{path}: it cannot be read"):
-            source = LibsvmSource(path, None, self.rows, unknown)
+            source = LibsvmSource(path, None, self.rows, unknown, self.scratch)
             extent = source.extent() if self.names is None else Extent()
             return (Cut(path, extent, tuple(source.descriptors()), source.fingerprint),)
 
@@ -59,6 +61,8 @@ class LibsvmFiles(Source):
         The columns, where they are known; otherwise a pass over all files finds the largest index.
     jobs : int or Executor
         Who opens the files.
+    scratch : Scratch, optional
+        Where to put what was parsed, and to find it again.
     """
 
     is_matrix = True
@@ -71,9 +75,10 @@ class LibsvmFiles(Source):
         rows: int | None,
         names: FeatureNames | None,
         jobs: int | Executor,
+        scratch: Scratch | None = None,
     ) -> None:
-        self.name, self._rows = name, rows
-        found: tuple[Cut, ...] = mapreduce(CutOf(rows, names), paths, _joined, jobs)
+        self.name, self._rows, self.scratch = name, rows, scratch
+        found: tuple[Cut, ...] = mapreduce(CutOf(rows, names, scratch), paths, _joined, jobs)
         self.files = found
         if names is None:
             extent = sum((file.extent for file in self.files), Extent())
@@ -93,7 +98,7 @@ class LibsvmFiles(Source):
         assert isinstance(piece, FilePiece)
         path = piece.path
         with reading(f"{path}: it cannot be read"):
-            source = _kept(path, stamp(path), self._rows, self.names)
+            source = _kept(path, stamp(path), self._rows, self.names, self.scratch)
         block = source.read(Piece(piece.own, piece.start, piece.stop))
 
         def place(i: int) -> str:
@@ -105,6 +110,12 @@ class LibsvmFiles(Source):
         """Without the list of files, which a piece names itself."""
         other = copy.copy(self)
         other.files, other.kinds = (), ()
+        return other
+
+    def keeping(self, scratch: Scratch) -> LibsvmFiles:
+        """The same source, which puts what it parsed there, and finds it there again."""
+        other = copy.copy(self)
+        other.scratch = scratch
         return other
 
     @property
@@ -121,6 +132,8 @@ def _joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _kept(path: str, _: Any, rows: int | None, names: FeatureNames) -> LibsvmSource:
+def _kept(
+    path: str, _: Any, rows: int | None, names: FeatureNames, scratch: Scratch | None
+) -> LibsvmSource:
     """An open file; its size and time are part of the key, so that a changed file is read anew."""
-    return LibsvmSource(path, None, rows, names)
+    return LibsvmSource(path, None, rows, names, scratch)

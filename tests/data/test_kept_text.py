@@ -1,0 +1,199 @@
+"""LIBSVM text is parsed once: later passes read numbers from temporary files, the same bits."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import os
+import tempfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from sklearn.datasets import dump_svmlight_file
+
+from adaline import Adaline, LogisticRegression, Perceptron, Ridge
+from adaline.data import blocks, fit
+from adaline.data.reading.text import libsvm
+from adaline.data.reading.text.parsed import Parsed, Scratch, kept_in
+from adaline.errors import DataError
+from reference_wide_logistic import wide_data
+
+
+@pytest.fixture
+def folder(rng, tmp_path):
+    X, y = wide_data(rng, n=120)
+    place = tmp_path / "rows"
+    place.mkdir()
+    for k in range(3):
+        part = slice(40 * k, 40 * k + 40)
+        dump_svmlight_file(X[part], y[part], str(place / f"part.{k}.svm"), zero_based=False)
+    return place
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """Where temporary files are made."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    return place
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """The texts that were parsed."""
+    texts, plain = [], libsvm._plain
+
+    def counted(data):
+        texts.append(data)
+        return plain(data)
+
+    monkeypatch.setattr(libsvm, "_plain", counted)
+    return texts
+
+
+def bits(model):
+    return model.coef_.tobytes() + model.intercept_.tobytes()
+
+
+def size_of(place):
+    return sum(
+        os.path.getsize(os.path.join(at, f)) for at, _, found in os.walk(place) for f in found
+    )
+
+
+def test_a_folder_is_parsed_once_and_gives_the_same_bits(folder, temporary, parsed):
+    kept = fit(LogisticRegression(tol=1e-2), folder)
+    once = len(parsed)
+    again = fit(LogisticRegression(tol=1e-2), folder, scratch=0)
+    passes = kept.certificate_.evidence["passes"]
+    assert (once, len(parsed) - once) == (3, 3 * (passes + 1))  # and one for the largest index
+    assert bits(kept) == bits(again)
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("given", [{"n_features": 2300}, {}])
+def test_a_packed_file_is_unpacked_and_parsed_once(folder, tmp_path, parsed, given):
+    text = b"".join((folder / f"part.{k}.svm").read_bytes() for k in range(3))
+    (tmp_path / "rows.svm.gz").write_bytes(gzip.compress(text))
+    kept = fit(LogisticRegression(tol=1e-2), tmp_path / "rows.svm.gz", **given)
+    assert len(parsed) == 1
+    assert bits(kept) == bits(
+        fit(LogisticRegression(tol=1e-2), tmp_path / "rows.svm.gz", scratch=0)
+    )
+
+
+def test_a_source_that_was_opened_before_is_kept_too(folder, temporary, parsed):
+    source = blocks(folder, rows=10)
+    pieces = len(list(source.descriptors()))
+    models = []
+    for _ in range(2):
+        before = len(parsed)
+        models.append(fit(LogisticRegression(tol=1e-2), source))
+        assert len(parsed) - before == pieces
+    assert bits(models[0]) == bits(models[1])
+
+
+@pytest.mark.parametrize("room", [1, 5_000, 20_000])
+def test_files_stay_within_what_the_user_allows(folder, temporary, room, parsed):
+    source, sizes = blocks(folder, rows=10), []
+    whole = fit(LogisticRegression(tol=1e-2), source)
+    before = len(parsed)
+    watch = {"progress": lambda done, rows: sizes.append(size_of(temporary))}
+    model = fit(LogisticRegression(tol=1e-2), source, scratch=room, **watch)
+    assert max(sizes) <= room
+    assert (max(sizes) > 0) == (room > 1)
+    assert len(parsed) - before > len(list(source.descriptors()))  # the rest is parsed again
+    assert bits(model) == bits(whole)
+
+
+def test_files_are_gone_whatever_happens(folder, temporary):
+    def stop(done, rows):
+        assert size_of(temporary) > 0
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(LogisticRegression(), folder, progress=stop)
+    (folder / "part.9.svm").write_text("1 3:x\n")
+    with pytest.raises(DataError, match="3:x"):
+        fit(LogisticRegression(), folder)
+    assert not list(temporary.iterdir())
+
+
+def test_a_disk_that_takes_nothing_is_no_error(folder, monkeypatch):
+    whole = fit(LogisticRegression(tol=1e-1), folder)
+
+    def refused(*args, **options):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", refused)
+    assert bits(fit(LogisticRegression(tol=1e-1), folder)) == bits(whole)
+    gone = Scratch(str(folder / "gone"), 10**6)
+    gone.put("key", Parsed.of(np.ones(1), np.ones(1, np.int32), np.ones(1), np.array([0, 1])))
+    assert gone.get("key") is None
+
+
+def test_a_wrong_size_is_refused(folder):
+    with pytest.raises(ValueError, match="scratch"):
+        fit(LogisticRegression(), folder, scratch=-1)
+    with pytest.raises(TypeError, match="scratch"):
+        fit(LogisticRegression(), folder, scratch="1 GB")
+
+
+VALUES = st.one_of(
+    arrays.arrays(np.float64, 12, elements=st.integers(0, 255).map(float)),
+    arrays.arrays(np.float64, 12, elements=st.floats(width=32)),
+    arrays.arrays(np.float64, 12, elements=st.floats()),
+    st.just(np.array([0.0, -0.0] * 6)),
+)
+
+
+@given(VALUES, st.lists(st.integers(0, 12), min_size=0, max_size=5))
+def test_what_comes_back_has_the_same_bits(values, cuts):
+    indptr = np.array([0, *sorted(cuts), 12])
+    indices = np.arange(12, dtype=np.int32) * 7 % 12
+    rows = Parsed.of(np.arange(len(indptr) - 1.0), indices, values, indptr)
+    with kept_in(10**6, 1) as scratch:
+        scratch.put("rows", rows)
+        back = scratch.get("rows")
+    for name in ("labels", "indices", "values", "indptr"):
+        one, other = getattr(rows, name), getattr(back, name)
+        assert one.tobytes() == other.astype(one.dtype).tobytes() or np.isnan(one).any()
+    assert np.array_equal(np.isnan(rows.values), np.isnan(back.values))
+    assert (rows.least, rows.most, rows.ordered) == (back.least, back.most, back.ordered)
+    increasing = [np.all(np.diff(indices[i:j]) > 0) for i, j in itertools.pairwise(indptr)]
+    assert rows.ordered == all(increasing)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), Perceptron(), Adaline()])
+def test_rows_in_their_order_are_learned_as_from_memory(folder, model):
+    """Wide LIBSVM rows need no names on the way."""
+    source = blocks(folder, rows=10)
+    rows = [(block.features, block.labels) for block in source]
+    online = {"online": True} if isinstance(model, LogisticRegression) else {}
+    found = bits(fit(model, folder, **online))
+    assert model.feature_names_in_[-1] == f"x{rows[0][0].shape[1]}"
+    alone = type(model)()
+    for A, t in rows:
+        alone.partial_fit(A, t, classes=[0, 1])
+    assert found == bits(alone)
+    assert found == bits(fit(model, folder, missing="drop", **online))
+
+
+def test_a_bad_row_is_named_by_a_learner_of_rows_in_order(folder):
+    lines = (folder / "part.1.svm").read_text().splitlines()
+    lines[8] = "1 3:nan"
+    (folder / "part.1.svm").write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=r"line 9 of .*part.1.svm has nan in the column 'x3'"):
+        fit(LogisticRegression(), folder, online=True)
+
+
+def test_narrow_rows_are_kept_for_every_learner(rng, tmp_path, parsed):
+    X, y = wide_data(rng, n=90, p=12, each=4)
+    dump_svmlight_file(X, y, str(tmp_path / "rows.svm"), zero_based=False)
+    model = fit(Ridge(1.0), tmp_path / "rows.svm")
+    assert model.coef_ == pytest.approx(Ridge(1.0).fit(X.toarray(), y).coef_, abs=1e-9)
+    assert len(parsed) == 1
