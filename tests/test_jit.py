@@ -480,3 +480,56 @@ def test_a_kernel_that_kernels_call_serves_python_too(tiny):
     work = "import calls, tiny; print(calls.g(1.0), tiny.twice(4.0), tiny.twice.signatures)"
     told = process(tiny.folder, work).communicate(timeout=60)[0]
     assert told.split("\n")[0] == "2.0 8.0 [(float64,)]"
+
+
+LEAN = """import numpy as np
+from numba.core.types.functions import BaseFunction
+from adaline._jit import inlined, kernel, seldom
+
+@kernel
+def shifted(x, k):
+    return x + k
+
+@seldom
+@kernel
+def far(x):
+    return shifted(x, 5)
+
+@inlined
+def near(x):
+    return far(x) + shifted(x, True)
+
+@kernel
+def whole(x, n):
+    return near(x) + far(x) + shifted(x, 1) + shifted(x, 2) + shifted(x, n)
+
+@kernel
+def wrong(x):
+    return x + shifted(x, "text")
+
+asked = BaseFunction.get_call_type
+print(whole(1.0, 4))
+print(*sorted(str(types[1]) for types in shifted._part.overloads))
+code = whole.inspect_llvm(whole.signatures[0]).splitlines()
+print([name for name in ("3far", "4near", "7shifted") if any(
+    line.startswith("define") and f"4lean{name}" in line for line in code)])
+for function in (near, far, shifted):
+    (part,) = list(function._part.overloads.values())[:1]
+    print(part.fndesc.inline, end=" ")
+try:
+    wrong(1.0)
+except Exception as error:
+    print(type(error).__name__)
+print(BaseFunction.get_call_type is asked)
+"""
+
+
+def test_a_part_is_made_once_for_all_integers_and_copied_only_where_it_says(tmp_path):
+    """Not once for every 1, 2 and 5; what an inlined kernel calls is not inlined for that alone."""
+    (tmp_path / "lean.py").write_text(LEAN)
+    told = process(tmp_path, "import lean").communicate(timeout=60)[0].splitlines()
+    assert told[0] == "24.0"
+    assert told[1] == "bool int64"
+    assert told[2] == "['3far']"
+    assert told[3] == "True False False TypingError"
+    assert told[4] == "True"

@@ -28,6 +28,7 @@ from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.registry import CPUDispatcher
+from numba.core.types.functions import BaseFunction
 from numba.extending import intrinsic
 
 from adaline._jit.cache import KernelCache
@@ -59,10 +60,25 @@ def inlined(function: F) -> F:
     return _compiled(function, fastmath=False, forceinline=True)
 
 
-def _compiled(function: F, fastmath: bool | set[str], **more: bool) -> F:
+def seldom(kernel: F) -> F:
+    """A kernel that others call once a block of rows or less: it is not copied into them.
+
+    The compiler copies what looks short into every place that calls it, and then optimises the
+    copies: half of the time that it takes over the machine code of a filter.
+    """
+    _SELDOM.add(getattr(kernel, "py_func", kernel))
+    return kernel
+
+
+_SELDOM: set[Any] = set()
+
+
+def _compiled(function: F, fastmath: bool | set[str], forceinline: bool = False) -> F:
     if numba.config.DISABLE_JIT:
         return function
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **more}
+    # All are named: what is not would be as in the kernel that calls this one first.
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options |= {"fastmath": fastmath, "forceinline": forceinline}
     compiled = _Kernel(function, targetoptions={"nopython": True, **options})
     options["fastmath"] = sorted(fastmath) if isinstance(fastmath, set) else fastmath
     # Not cache=True: where numba cannot write, it keeps machine code beside the sources.
@@ -86,6 +102,13 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc]
 
 class _Part(JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel that others link: neither optimised as a whole, nor machine code."""
+
+    seldom = False
+
+    def finalize(self) -> None:
+        for name in _defined(self._final_module) if self.seldom else ():
+            self._final_module.get_function(name).add_function_attribute("noinline")
+        super().finalize()
 
     def _optimize_final_module(self) -> None:
         """Nothing to do: the kernel that links this is optimised."""
@@ -150,7 +173,7 @@ class _WholeCompiler(_LeanCompiler):
         self.state.flags.no_cfunc_wrapper = True  # only Python calls it
         self.state.library = _Whole(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
-        with _no_collections():
+        with _no_collections(), _answers_kept():
             return super().compile_extra(func)
 
 
@@ -166,11 +189,34 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def _answers_kept() -> Iterator[None]:
+    """Ask once what + of two floats is: numba tries a dozen definitions at every +.
+
+    Also of other functions, for types of arguments: a sixth of the time to compile. The answers are
+    forgotten when the kernel is compiled; numba, which others use too, is as before then.
+    """
+    asked, found = BaseFunction.get_call_type, dict[Any, Any]()
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        key = (self, context, tuple(args), tuple(kws.items()))
+        if key not in found:
+            found[key] = asked(self, context, args, kws)
+        return found[key]
+
+    BaseFunction.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        BaseFunction.get_call_type = asked
+
+
 class _PartCompiler(_LeanCompiler):
     def compile_extra(self, func: Any) -> Any:
         flags, context = self.state.flags, self.state.targetctx
         flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
         self.state.library = _Part(context.codegen(), func.__qualname__)
+        self.state.library.seldom = func in _SELDOM
         result = super().compile_extra(func)
         # numba knows a function by its entry point. This one stands for the part, and runs nothing.
         result = result._replace(entry_point=object())
@@ -192,6 +238,8 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         self._part = _PartDispatcher(py_func, locals, dict(targetoptions), _PartCompiler)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
+        # One part for all integers, where numba would translate one for each 0, 1 and True.
+        args = tuple(types.unliteral(one) for one in args)
         return self._part.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
