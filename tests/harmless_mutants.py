@@ -88,6 +88,7 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: _KEPT = 1000000  ->  _KEPT = 1000001": _ROUND_NUMBER,
     },
     "verdicts/calibration.py": {
+        "_kind: 'too low' if z > 0 else 'too high'  ->  'too low' if z > 1 else 'too high'": "it is asked where |z| is above 1.96",
         "_kind: 'too low' if z > 0 else 'too high'  ->  'too low' if z >= 0 else 'too high'": "it is asked where |z| is above 1.96",
         "_slope: np.array([0.0, unit])  ->  np.array([1.0, unit])": "Newton's method ends at the same slope",
         "_slope: np.linalg.det(H) > 1e-12 * H[0, 0] * H[1, 1]  ->  np.linalg.det(H) >= 1e-12 * H[0, 0] * H[1, 1]": _EDGE,
@@ -117,6 +118,8 @@ HARMLESS: dict[str, dict[str, str]] = {
         "contraction: gamma(2 * p + 2)  ->  gamma(3 * p + 2)": _LARGER,
     },
     "certificates/margins.py": {
+        "margin_bounds: weights[side < 0]  ->  weights[side < 1]": _SIDES,
+        "_margin_of: (p + 4) * UNDERFLOW  ->  (p + 5) * UNDERFLOW": _LARGER,
         "margin_bounds: _combination(S[side > 0], weights[side > 0])  ->  _combination(S[side >= 0], weights[side > 0])": _SIDES,
         "margin_bounds: weights[side > 0]  ->  weights[side >= 0]": _SIDES,
         "margin_bounds: _combination(S[side < 0], weights[side < 0])  ->  _combination(S[side <= 0], weights[side < 0])": _SIDES,
