@@ -118,6 +118,9 @@ HARMLESS: dict[str, dict[str, str]] = {
         "contraction: gamma(2 * p + 2)  ->  gamma(3 * p + 2)": _LARGER,
     },
     "certificates/margins.py": {
+        "_margin_of: tv[t < 0].min  ->  tv[t < 1].min": _SIDES,
+        "_margin_of: 1.01 * (p + 6)  ->  1.01 * (p + 7)": _LARGER,
+        "_length: len(point) + 6  ->  len(point) + 7": _LARGER,
         "margin_bounds: weights[side < 0]  ->  weights[side < 1]": _SIDES,
         "_margin_of: (p + 4) * UNDERFLOW  ->  (p + 5) * UNDERFLOW": _LARGER,
         "margin_bounds: _combination(S[side > 0], weights[side > 0])  ->  _combination(S[side >= 0], weights[side > 0])": _SIDES,
@@ -139,12 +142,15 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_length: 1.01 * (len(point) + 6)  ->  3.02 * (len(point) + 6)": _LARGER,
     },
     "certificates/mistakes.py": {
+        "mistake_bound: not margin > 0.0  ->  not margin >= 0.0": "the bounds of a margin of zero are infinite, which is true",
         "mistake_bound: 1.01 * (p + 6)  ->  1.01 * (p + 7)": _LARGER,
         "mistake_bound: 1.01 * (p + 4)  ->  1.01 * (p + 5)": _LARGER,
         "mistake_bound: (p + 4) * UNDERFLOW  ->  (p + 5) * UNDERFLOW": _LARGER,
         "_largest: values.min(initial=0.0)  ->  values.min(initial=1.0)": "entries above one are the largest by their maximum",
     },
     "certificates/optimality.py": {
+        "JointBound.fastest: self.A.reshape(K, -1, len(self.A))  ->  self.A.reshape(K, -2, len(self.A))": _ANY_NEGATIVE,
+        "JointBound._each: np.linalg.norm(self.A, axis=1).reshape(self.K, -1)  ->  np.linalg.norm(self.A, axis=1).reshape(self.K, -2)": _ANY_NEGATIVE,
         "CurvatureBound: far: float = 0.0  ->  far: float = 1.0": "read only where there is no matrix, and then given",
         "JointBound: K: int = 1  ->  K: int = 2": "it is always given",
         "module: _SLACK = 1.01  ->  _SLACK = 3.02": _LARGER,
