@@ -222,6 +222,13 @@ HARMLESS: dict[str, dict[str, str]] = {
         "SharedInverse.bounds: np.where(alpha < 1, found, np.inf)  ->  np.where(alpha <= 1, found, np.inf)": "at one the quotient is infinite, or no number: nothing is proven",
     },
     "certificates/sides.py": {
+        "module: _COUNTED = 50000  ->  _COUNTED = 50001": _ROUND_NUMBER,
+        "separation: np.isfinite(W).all() and np.isfinite(b).all()  ->  np.isfinite(W).all() or np.isfinite(b).all()": "values that are not finite are never above their doubt, which is not finite either",
+        "separation: np.abs(gap) >= doubt  ->  np.abs(gap) > doubt": _EDGE,
+        "_sides: np.abs(gap) < 2.0 ** 80 * X.shape[1] * UNDERFLOW  ->  np.abs(gap) <= 2.0 ** 80 * X.shape[1] * UNDERFLOW": "the longer way, in units of each row, is as right",
+        "_sides: 2.0 ** 80 * X.shape[1]  ->  2.0 ** 81 * X.shape[1]": "the longer way, in units of each row, is as right",
+        "_sides: small.any() and W.any()  ->  small.any() or W.any()": "the longer way, in units of each row, is as right",
+        "_sides: np.abs(bound) < UNDERFLOW  ->  np.abs(bound) <= UNDERFLOW": "a smaller margin claims less",
         "module: _FIRST, _BLOCK = (256, 4096)  ->  _FIRST, _BLOCK = (256, 4097)": _SPEED,
         "separation: np.all(gap > doubt)  ->  np.all(gap >= doubt)": "the doubt is one percent larger than what rounding can do",
         "_sides: 2.0 ** 80 * X.shape[1] * UNDERFLOW  ->  2.0 ** 80 * X.shape[1] / UNDERFLOW": "the longer way, in units of each row, is as right",
@@ -255,6 +262,9 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 10.0, 41.0)": _ROUND_NUMBER,
     },
     "certificates/strong_convexity.py": {
+        "gap_of: _bounds(0.0, 0.0, found + off_W, off_W, alpha)  ->  _bounds(1.0, 0.0, found + off_W, off_W, alpha)": "it is multiplied by zero",
+        "gap_of: _bounds(0.0, 0.0, found + off_W, off_W, alpha)  ->  _bounds(0.0, 1.0, found + off_W, off_W, alpha)": "it is multiplied by zero",
+        "gap_of: off_v < _UNSURE  ->  off_v <= _UNSURE": _EDGE,
         "RowSizes.of: np.max(lengths, initial=0.0)  ->  np.max(lengths, initial=1.0)": _LARGER,
         "RowSizes.of: np.max(m, initial=0.0)  ->  np.max(m, initial=1.0)": "m is 4 or more",
     },

@@ -142,6 +142,12 @@ def test_without_a_bias_the_slope_alone_bounds_the_gap():
     found = gap_of(0 * g, np.empty((0, 0)), 0.0, off, theta, 0.5)
     np.testing.assert_allclose(found.rounding, (1.01 * hidden) ** 2)
     assert found.gap >= found.rounding
+    np.testing.assert_allclose(found.distance, 1.01**2 * hidden / 0.5)
+    rough = sizes(lengths=1e13, blocks=1, deepest=100)
+    hidden = rough.rounding(theta[:, :-1], theta[:, -1], 0.5)[0]
+    assert hidden > 0.1
+    both = gap_of(g, np.empty((0, 0)), 0.0, rough, theta, 0.5)
+    np.testing.assert_allclose(both.gap, 1.01**3 * (5.0 + hidden) ** 2)
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan])
