@@ -102,9 +102,14 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: _PAIRS = 5000  ->  _PAIRS = 5001": _ROUND_NUMBER,
     },
     "verdicts/effects.py": {
+        "_answers: np.asarray(asked(model, method, rows), dtype=np.float64).reshape(len(rows), -1)  ->  np.asarray(asked(model, method, rows), dtype=np.float64).reshape(len(rows), -2)": _ANY_NEGATIVE,
         "module: _POINTS = 41  ->  _POINTS = 42": _ROUND_NUMBER,
     },
     "verdicts/evidence.py": {
+        "inflation: 1e-12 * max(values[-1:].tolist(), default=1.0)  ->  1e-12 / max(values[-1:].tolist(), default=1.0)": "the largest is 1 to 300: both limits lie far above rounding, and below what columns have",
+        "inflation: max(values[-1:].tolist(), default=1.0)  ->  max(values[-1:].tolist(), default=3.0)": "without columns there is nothing to compare with it",
+        "inflation: np.where(kept, values, 1.0)  ->  np.where(kept, values, 3.0)": "what is not kept is multiplied by zero",
+        "_inflated: np.where(np.isinf(found) & told, 1.0, found)  ->  np.where(np.isinf(found) & told, 3.0, found)": "any number below ten is not told",
         "module: _COLUMNS, _ROWS = (300, 20000)  ->  _COLUMNS, _ROWS = (300, 20001)": _ROUND_NUMBER,
         "module: ILL_CONDITIONED = 100000000.0  ->  ILL_CONDITIONED = 200000001.0": _ROUND_NUMBER,
         "doubts: kappa > ILL_CONDITIONED  ->  kappa >= ILL_CONDITIONED": "an estimate, with no meaning at its very edge",

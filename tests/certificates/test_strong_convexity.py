@@ -206,6 +206,7 @@ def test_a_gap_is_told_relative_to_the_loss():
     less = certificate_of(Gap(1.0, 0.25, 0.0), 4.0, 0.25, 7)
     assert less.kind == "unproven"
     assert less.statement.endswith("; 0.25 of the loss was wanted.")
+    assert certificate_of(Gap(0.01, 0.0, 0.0), 0.5, 0.1, 1).kind == "optimal"
     for f in (0.0, np.inf, np.nan):
         assert certificate_of(Gap(0.0, 0.0, 0.0), f, 1.0, 1).kind == "unproven"
 
