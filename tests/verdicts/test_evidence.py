@@ -102,6 +102,10 @@ def test_the_evidence_at_length_says_what_is_proven_and_how_learning_ended():
         "Separability of the rows learned from: they overlap.",
     ]
     assert evidence.sentences(SimpleNamespace(fit_=fit, condition_=math.inf)) == []
+    lines = SimpleNamespace(kind="optimal", statement="it is so:\n  a table\x1b")
+    assert evidence.sentences(SimpleNamespace(certificate_=lines)) == [
+        "Proven, optimal: it is so:\n  a table\\x1b"
+    ]
     unproven = SimpleNamespace(certificate_=certificate("undecided"))
     assert evidence.sentences(unproven) == ["Not proven, undecided: it is so."]
 
@@ -110,10 +114,8 @@ def test_the_evidence_at_length_says_what_is_proven_and_how_learning_ended():
     ("alpha", "advice"), [(None, "Leave some out, or use ridge."), (2.0, "Leave some out.")]
 )
 def test_an_ill_conditioned_fit_is_doubted(alpha, advice):
-    said = evidence.doubts(SimpleNamespace(condition_=2e8, alpha_=alpha))
-    assert said == [
-        f"the condition number is 200,000,000: some columns nearly say the same. {advice}"
-    ]
+    said = evidence.doubts(SimpleNamespace(condition_=2.3456e9, alpha_=alpha))
+    assert said == [f"the condition number is 2.35e+09: some columns nearly say the same. {advice}"]
     assert evidence.doubts(SimpleNamespace(condition_=0.9e8, alpha_=alpha)) == []
 
 

@@ -216,3 +216,10 @@ def test_the_ends_of_an_area_are_where_its_deviation_just_reaches_it(area, m, n)
         spread = 1 + rows * ((1 - end) / (2 - end) + end / (1 + end))
         deviation = np.sqrt(max(end * (1 - end) * spread / (m * n), 0.0))
         assert abs(end - area) == pytest.approx(1.959963984540054 * deviation, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [adaline.Ridge(), object(), None])
+def test_what_has_not_learned_is_refused(wrong):
+    for ask in (adaline.interval, adaline.explain):
+        with pytest.raises(ValueError, match="expected a fitted estimator: fit it first"):
+            ask(wrong, X)

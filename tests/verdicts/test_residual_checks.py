@@ -200,3 +200,34 @@ def test_counts_have_their_own_checks(rng):
     mean = np.exp(rng.normal(1, 0.5, 200))
     found = of(rng.poisson(mean), mean, "counts")
     assert tuple(found) == ("linearity", "dispersion", "independence")
+
+
+@pytest.mark.parametrize(("times", "fine"), [(1.4, True), (1.6, False), (3.0, False)])
+def test_errors_are_uneven_from_one_and_a_half_times_on(times, fine):
+    f = np.linspace(0.0, 1.0, 1000)
+    e = np.where(np.arange(1000) % 2, 1.0, -1.0) * np.where(f > 0.5, times, 1.0)
+    found = spreads(e, f)
+    assert found.numbers["ratio"] == pytest.approx(times)
+    assert found.fine == fine
+
+
+@pytest.mark.parametrize(("power", "fine"), [(0.01, True), (0.04, False)])
+def test_a_bend_is_one_from_two_percent_on(power, fine):
+    """Residuals of which a parabola is this share."""
+    f = np.linspace(0.0, 1.0, 4000)
+    bend = (f - 0.5) ** 2
+    bend = (bend - bend.mean()) / bend.std()
+    noise = np.where(np.arange(4000) % 2, 1.0, -1.0)
+    found = bends(np.sqrt(power) * bend + np.sqrt(1 - power) * noise, f)
+    assert found.numbers["share"] == pytest.approx(power, rel=0.05)
+    assert found.numbers["p"] < 1e-4
+    assert found.fine == fine
+
+
+@pytest.mark.parametrize(("r", "fine"), [(0.08, True), (0.13, False), (-0.13, False)])
+def test_neighbours_are_alike_from_a_tenth_on(r, fine):
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal(20_001)
+    found = echoes(noise[1:] + r / (1 - r * r) * noise[:-1])
+    assert found.numbers["correlation"] == pytest.approx(r, abs=0.02)
+    assert found.fine == fine
