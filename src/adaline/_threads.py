@@ -38,6 +38,8 @@ def pieces(n: int, q: int, held: int = 0) -> Cuts:
     held is the number of sums that every piece keeps: by default q, a vector. Where it is q^2, of
     a matrix, a row costs that many products and pieces may be shorter.
     """
+    if 0 < n <= _ROWS:  # one piece, whatever the columns; no time to lose
+        return [(0, n)]
     q = max(q, 1)
     held = max(held, q)
     most = _ROOM // held

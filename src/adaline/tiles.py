@@ -45,7 +45,7 @@ class Rows:
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array."""
-    return bool(sparse.issparse(X))
+    return type(X) is not np.ndarray and bool(sparse.issparse(X))  # the first is sooner told
 
 
 def is_dask(X: Any) -> bool:

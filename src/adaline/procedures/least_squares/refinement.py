@@ -35,6 +35,7 @@ from adaline.results import Array, ClosedFit
 from adaline.tiles import Rows
 
 _MAX_CORRECTIONS = 40
+_NO_LENGTH = 1e-300  # a column without length is not divided by
 
 
 class Sums(Protocol):
@@ -98,7 +99,7 @@ def refine_by(
     bound = outward(bound + np.abs(low))
     used = slice(p + 1 if normal.intercept else p)
     certificate = certificate_of_digits(
-        *(a[:, used].T for a in (theta, bound, floor)), normal.alpha, normal.condition
+        theta[:, used].T, bound[:, used].T, floor[:, used].T, normal.alpha, normal.condition
     )
     return ClosedFit(
         W=theta[:, :p].copy(),
@@ -197,8 +198,8 @@ def _floors(m: Moments, lengths_y: Array) -> Array:
 
     A column that does not vary has no influence, and its coefficient has no digits to count.
     """
-    lengths, share = np.sqrt(m.scatter.diagonal()[: m.p]), np.full(m.p + 1, np.inf)
-    moves = lengths > m.rounding[: m.p]
-    np.divide(UNIT, lengths, out=share[:-1], where=moves)
+    lengths, doubt = np.sqrt(m.scatter.diagonal()[: m.p]), m.rounding[: m.p]
+    share = np.empty(m.p + 1)
+    share[:-1] = np.where(lengths > doubt, UNIT / np.maximum(lengths, _NO_LENGTH), np.inf)
     share[-1] = UNIT / sqrt(m.weight)
-    return np.asarray(np.multiply.outer(np.where(lengths_y > 0, lengths_y, 1.0), share))
+    return np.where(lengths_y > 0, lengths_y, 1.0)[:, None] * share

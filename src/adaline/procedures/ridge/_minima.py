@@ -70,7 +70,7 @@ def _values(c: Array, at: Array) -> Array:
 @cache
 def _matrices() -> tuple[Array, Array, Array]:
     """From values at the nodes to coefficients; places; from coefficients to values there."""
-    to_coefficients = 2.0 / _NODES * chebyshev.chebvander(nodes(), _NODES - 1).T
+    to_coefficients = np.array(chebyshev.chebvander(nodes(), _NODES - 1).T * (2.0 / _NODES))
     to_coefficients[0] /= 2.0
     places = np.asarray(-chebyshev.chebpts2(_PLACES)[::-1])
     places[0], places[-1] = -1.0, 1.0
