@@ -119,3 +119,10 @@ def _origin(site: str) -> str | None:
             url = urlsplit(json.load(file)["url"])
             return url2pathname(url.path) if url.scheme == "file" else None
     return None
+
+
+def strange(what: str) -> DataError:
+    """The error for what a worker returned and no worker should: a pickle can hold anything."""
+    return DataError(
+        f"a worker returned {what}; it may run another version of adaline. Nothing of it was used."
+    )

@@ -12,11 +12,12 @@ nothing about the bits.
 from __future__ import annotations
 
 import functools
-import multiprocessing
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Generic, Protocol, TypeVar
 
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -24,6 +25,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 D = TypeVar("D")
 T = TypeVar("T")
 
+_THREADS = "POLARS_MAX_THREADS"
 _AHEAD = 2  # blocks in flight for each process: enough to keep it busy, few enough to hold
 
 
@@ -144,7 +146,8 @@ def mapreduce(
     after : callable, optional
         Gets the reduction after every part; may keep it, to go on from later.
     check : callable, optional
-        Gets every part before it is merged, and raises where it cannot be what it should be.
+        Gets every part that another process returned before it is merged, and raises
+        (`errors.strange`) where it cannot be what it should be.
 
     Examples
     --------
@@ -155,8 +158,10 @@ def mapreduce(
     rest = iter(descriptors)
     for _ in range(sums.count):
         next(rest, None)
-    for part, of in _executor(jobs).parts(function, rest, merge, sums.count):
-        if check is not None:
+    executor = _executor(jobs)
+    trusted = isinstance(executor, Here)
+    for part, of in executor.parts(function, rest, merge, sums.count):
+        if check is not None and not trusted:
             check(part)
         sums.push(part, of)
         if progress is not None:
@@ -214,6 +219,26 @@ def _share_threads(jobs: int) -> None:
     _begin(_apply, jobs)
 
 
+class _Process(SpawnProcess):
+    """A process in which polars has one thread, unless the user says how many.
+
+    polars reads the variable when it is loaded, which may be before anything of ours runs there.
+    """
+
+    def start(self) -> None:
+        is_ours = _THREADS not in os.environ
+        os.environ.setdefault(_THREADS, "1")
+        try:
+            super().start()
+        finally:
+            if is_ours:
+                os.environ.pop(_THREADS, None)
+
+
+class _Spawning(SpawnContext):
+    Process = _Process
+
+
 class Pool:
     """A pool of processes that many passes share, each with its own function.
 
@@ -228,7 +253,7 @@ class Pool:
         self.jobs = jobs
         self._pool = ProcessPoolExecutor(
             jobs,
-            multiprocessing.get_context("spawn"),
+            _Spawning(),
             initializer=_share_threads,
             initargs=(jobs,),
         )
@@ -281,8 +306,7 @@ class Processes:
         start: int,
     ) -> Iterator[tuple[Any, int]]:
         """The parts in order, a few blocks ahead of who takes them."""
-        spawn, jobs = multiprocessing.get_context("spawn"), self.jobs
-        with ProcessPoolExecutor(
-            jobs, spawn, initializer=_begin, initargs=(function, jobs)
-        ) as pool:
+        jobs = self.jobs
+        given: dict[str, Any] = {"initializer": _begin, "initargs": (function, jobs)}
+        with ProcessPoolExecutor(jobs, _Spawning(), **given) as pool:
             yield from _in_order(pool, _apply, descriptors, jobs)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adaline import ClassMoments, DataError, Moments, Triangle
+import adaline
+from adaline import (
+    ClassMoments,
+    DataError,
+    LeastSquares,
+    LogisticRegression,
+    Moments,
+    Triangle,
+)
+from adaline.data import Encoding, blocks, look
 from adaline.data.fitting._returned import Part, check_returned
 from adaline.procedures.newton.pass_sums import Sums
 
@@ -49,3 +60,167 @@ def test_anything_else_is_refused_in_a_sentence(value):
 def test_what_is_no_part_is_refused(part):
     with pytest.raises(DataError, match="a worker returned"):
         check_returned(part)
+
+
+# Answers that are forged on their way ------------------------------------------------------------
+
+
+class Forger:
+    """An executor whose answers are right but for what `forge` does to them."""
+
+    def __init__(self, forge):
+        self.forge = forge
+
+    def parts(self, function, descriptors, merge, start):
+        for one in descriptors:
+            block = one.compute() if hasattr(one, "compute") else one
+            yield self.forge(function(block)), 1
+
+
+@pytest.fixture
+def forged(monkeypatch):
+    """Let all answers about dask arrays be forged in this way."""
+    pytest.importorskip("dask.array")
+    from adaline.data.fitting import collections as fits
+    from adaline.distributed import collections, predictions
+
+    def by(forge):
+        for module in (collections, predictions, fits):
+            monkeypatch.setattr(module, "executor", lambda: Forger(forge))
+
+    return by
+
+
+def arrays(n=40):
+    import dask.array as da
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, 3)), rng.standard_normal(n)
+    return da.from_array(X, chunks=(10, 3)), da.from_array(y, chunks=10)
+
+
+FORGED = {
+    "nothing of ours": lambda part: "sums",
+    "a dictionary": lambda part: vars(part) if hasattr(part, "__dict__") else {},
+    "NaN": lambda part: spoiled(part, np.nan),
+    "infinite": lambda part: spoiled(part, np.inf),
+    "fewer columns": lambda part: cut_short(part),
+}
+
+
+def spoiled(part, value):
+    if isinstance(part, tuple):
+        return (value, *part[1:])
+    return replace(part, **{arrays_of(part)[0]: getattr(part, arrays_of(part)[0]) * value})
+
+
+def cut_short(part):
+    if isinstance(part, tuple):
+        return part[:-1]
+    name = arrays_of(part)[-1]
+    return replace(part, **{name: getattr(part, name)[:-1]})
+
+
+def arrays_of(part):
+    return [name for name in part.__dataclass_fields__ if is_float_array(getattr(part, name))]
+
+
+def is_float_array(value):
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+@pytest.mark.parametrize("kind", [Moments, Triangle, ClassMoments])
+def test_forged_sums_of_dask_arrays_are_refused(forged, forge, kind):
+    X, y = arrays()
+    forged(forge)
+    with pytest.raises(DataError, match="a worker returned"):
+        kind.of(X, (y > 0).astype(int), 2) if kind is ClassMoments else kind.of(X, y)
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+@pytest.mark.parametrize("learner", [LeastSquares, LogisticRegression])
+def test_forged_scores_are_refused(forged, forge, learner):
+    X, y = arrays()
+    target = y > 0 if learner is LogisticRegression else y
+    model = learner().fit(X.compute(), target.compute())
+    right = model.score(X, target)
+    forged(lambda part: part)
+    assert model.score(X, target) == right
+    forged(forge)
+    with pytest.raises(DataError, match="a worker returned"):
+        model.score(X, target)
+
+
+def test_rows_of_another_count_are_refused(forged):
+    X, y = arrays()
+    forged(lambda part: replace(part, rows=-3))
+    with pytest.raises(DataError, match="a worker returned the count -3"):
+        Moments.of(X, y)
+
+
+@pytest.mark.parametrize("answer", [None, {0: np.nan}, {0: -1.0}, {0: "much"}])
+def test_forged_weights_of_classes_are_refused(forged, answer):
+    X, y = arrays()
+    forged(lambda part: answer if isinstance(part, dict) else part)
+    with pytest.raises(DataError, match="a worker returned"):
+        LogisticRegression().fit(X, y > 0, sample_weight=abs(y))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for k in range(2):
+        lines = [f"{i},{'red' if i % 3 else 'blue'},{2 * i}" for i in range(50)]
+        (tmp_path / f"part.{k}.csv").write_text("\n".join(["x,colour,y", *lines]))
+    return str(tmp_path / "*.csv")
+
+
+WRONG_FACTS = {
+    "nothing of ours": lambda part: 7,
+    "other columns": lambda part: replace(part, texts={"other": part.texts["colour"]}),
+    "a negative count": lambda part: replace(
+        part, texts={"colour": replace(part.texts["colour"], gaps=-1)}
+    ),
+}
+
+
+@pytest.mark.parametrize("forge", WRONG_FACTS.values(), ids=WRONG_FACTS)
+def test_forged_facts_about_columns_are_refused(folder, forge):
+    jobs = Forger(lambda part: forge(part) if type(part).__name__ == "Facts" else part)
+    for ask in (look, Encoding.learn):
+        with pytest.raises(DataError, match="a worker returned"):
+            ask(folder, "y", jobs=jobs)
+
+
+WRONG_FILES = {
+    "nothing of ours": lambda part: ["part"],
+    "negative rows": lambda part: (replace(part[0], rows=-1),),
+    "columns without kinds": lambda part: (replace(part[0], kinds=()),),
+    "pieces that are none": lambda part: (replace(part[0], pieces=("rows",)),),
+}
+
+
+@pytest.mark.parametrize("forge", WRONG_FILES.values(), ids=WRONG_FILES)
+def test_forged_facts_about_files_are_refused(folder, forge):
+    with pytest.raises(DataError, match="a worker returned"):
+        blocks(folder, jobs=Forger(forge))
+
+
+def test_forged_cuts_of_sparse_files_are_refused(tmp_path):
+    for k in range(2):
+        (tmp_path / f"{k}.svm").write_text("1 1:2 3:4\n-1 2:1\n")
+    for forge in (lambda part: [part], lambda part: (replace(part[0], pieces=(1,)),)):
+        with pytest.raises(DataError, match="a worker returned"):
+            blocks(str(tmp_path / "*.svm"), jobs=Forger(forge))
+
+
+def test_every_mapreduce_of_the_library_checks_what_is_returned():
+    unchecked = [
+        f"{path}:{node.lineno}"
+        for path in Path(adaline.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "mapreduce"
+        and not any(given.arg == "check" for given in node.keywords)
+    ]
+    assert not unchecked

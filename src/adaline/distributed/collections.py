@@ -16,6 +16,7 @@ import numpy as np
 
 from adaline.distributed._branches import branches
 from adaline.distributed._tasks import lazy_branch
+from adaline.distributed.answers import like
 from adaline.distributed.workers import Workers
 from adaline.mapreduce import Executor, mapreduce
 
@@ -139,10 +140,18 @@ class Local:
 def reduced(of: Callable[..., Any], X: Any, y: Any = None, weights: Any = None) -> Any:
     """The sums of all blocks: `of(X, y, weights)` of each, merged with + in the usual tree."""
     blocks = row_blocks(X, y, weights)
-    whole = mapreduce(_Of(of), blocks, _plus, executor())
+    check = like(_of_one_row(of, X, y, weights))
+    whole = mapreduce(_Of(of), blocks, _plus, executor(), check=check)
     if whole is None:
         raise ValueError("X has no rows in any of its blocks.")
     return whole
+
+
+def _of_one_row(of: Callable[..., Any], X: Any, y: Any, weights: Any) -> Any:
+    """What a block with one row of zeros gives: the shapes that all blocks must give."""
+    shape = (1,) if getattr(y, "ndim", 1) == 1 else (1, y.shape[1])
+    target = None if y is None else np.zeros(shape, dtype=np.int64)
+    return of(np.zeros((1, width_of(X))), target, None if weights is None else np.ones(1))
 
 
 class _Of:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.distributed.answers import like
 from adaline.distributed.collections import executor, is_collection, plain, row_blocks, width_of
 from adaline.mapreduce import mapreduce
 
@@ -73,10 +74,12 @@ def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         raise TypeError("y or sample_weight is of Dask, and X is not; give all three alike.")
     if model._learns == "counts":
         raise TypeError("score of counts is not known for rows of Dask; give X.compute().")
-    model.predict(one_row(X))  # refuses other columns, and a model that is not fitted
+    shown = model.predict(one_row(X))  # refuses other columns, and a model that is not fitted
     blocks = row_blocks(X, y, sample_weight)
     of = _RightOf if hasattr(model, "classes_") else _ErrorsOf
-    found = mapreduce(of(_nameless(model)), blocks, _merged, executor())
+    targets = np.zeros(np.size(shown))
+    example = (1.0, 0.0, 0.0, 0.0) if of is _RightOf else (1.0, targets, targets, targets)
+    found = mapreduce(of(_nameless(model)), blocks, _merged, executor(), check=like(example))
     if found is None or not found[0] > 0:
         raise ValueError("X has no rows to score.")
     weight, first, second, _ = found

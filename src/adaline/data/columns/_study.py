@@ -26,6 +26,7 @@ from adaline.data.columns.column_facts import (
     Numbers,
     Texts,
     Wanted,
+    check_facts,
     facts_of,
     facts_of_block,
 )
@@ -166,7 +167,8 @@ def _facts(source: Source, wanted: Wanted, options: EncodingOptions, head: Block
         return facts_of_block(head, wanted)  # the target alone: its first rows must tell
     look = functools.partial(facts_of, source=source.for_reading(), wanted=wanted)
     add: Callable[[Facts, Facts], Facts] = operator.add
-    return mapreduce(look, source.descriptors(), add, options.jobs)
+    check = functools.partial(check_facts, wanted=wanted)
+    return mapreduce(look, source.descriptors(), add, options.jobs, check=check)
 
 
 def _plain(name: str, facts: Facts, options: EncodingOptions, source: Source) -> Verdict:

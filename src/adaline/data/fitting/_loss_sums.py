@@ -271,7 +271,7 @@ def _sample(passes: Passes, rows: RowReader, targets: Targets) -> tuple[list[Sam
         [pieces[k] for k in places],
         both,
         passes.jobs,
-        check=None if passes.jobs == 1 else check_returned,
+        check=check_returned,
     )
     parts: list[Sampled] = list(whole.value)
     if not whole.rows:

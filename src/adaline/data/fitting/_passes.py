@@ -106,7 +106,7 @@ class Passes:
             tell,
             reduction=reduction,
             after=keep if self.checkpoint else None,
-            check=None if self.jobs == 1 else check_returned,
+            check=check_returned,
         )
         if whole.rows == 0:
             raise DataError(f"{self.source.name}: no rows are left to learn from.")

@@ -13,7 +13,7 @@ import numpy as np
 
 from adaline.class_moments import ClassMoments
 from adaline.data.storing.checkpoint import storable
-from adaline.errors import DataError
+from adaline.errors import strange
 from adaline.moments import Moments
 from adaline.procedures.newton.pass_sums import Sums
 from adaline.procedures.sparse_logistic.gradient_sums import ClassSums, GradientSums
@@ -32,7 +32,7 @@ class Part:
 def check_returned(part: Any) -> None:
     """Raise DataError where a part cannot be the sum of a block."""
     if type(part) is not Part or not isinstance(part.rows, int) or part.rows < 0:
-        raise _strange(f"{type(part).__name__} instead of a part")
+        raise strange(f"{type(part).__name__} instead of a part")
     _check(part.value, part.rows)
 
 
@@ -87,10 +87,4 @@ def _finite(value: Any) -> None:
 
 def _demand(condition: bool, what: str) -> None:
     if not condition:
-        raise _strange(what)
-
-
-def _strange(what: str) -> DataError:
-    return DataError(
-        f"a worker returned {what}; it may run another version of adaline. Nothing of it was used."
-    )
+        raise strange(what)

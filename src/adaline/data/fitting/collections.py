@@ -16,7 +16,7 @@ from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Source, by_row
 from adaline.distributed.collections import executor, is_collection, plain, row_blocks, width_of
 from adaline.distributed.predictions import one_row
-from adaline.errors import DataError
+from adaline.errors import DataError, strange
 from adaline.mapreduce import mapreduce
 from adaline.results import Array
 from adaline.tiles import as_csr, check_finite, is_sparse
@@ -191,7 +191,11 @@ def _check_class_weights(run: Passes, rows: CollectedRows) -> None:
     if not rows.weighted:
         return
     weights = mapreduce(
-        WeightOfClasses(run.source.for_reading(), rows), run.source.descriptors(), _added, run.jobs
+        WeightOfClasses(run.source.for_reading(), rows),
+        run.source.descriptors(),
+        _added,
+        run.jobs,
+        check=_check_weights,
     )
     none = [label for label, weight in weights.items() if weight == 0.0]
     if none:
@@ -199,6 +203,13 @@ def _check_class_weights(run: Passes, rows: CollectedRows) -> None:
             f"only zero sample_weight for the class {none[0]!r}: its intercept would be minus "
             "infinity. Every class needs a row of positive weight; drop those rows."
         )
+
+
+def _check_weights(answer: Any) -> None:
+    """Weights by label, finite and not negative."""
+    weights = list(answer.values()) if isinstance(answer, dict) else [None]
+    if not all(isinstance(one, float) and np.isfinite(one) and one >= 0.0 for one in weights):
+        raise strange("something else than the weights of classes")
 
 
 @dataclass(frozen=True, eq=False)

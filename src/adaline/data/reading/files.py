@@ -15,7 +15,7 @@ from typing import Any
 
 from adaline.data.reading.bytes.locations import size_of, stamp
 from adaline.data.reading.source import Block, Kind, Piece, Source, reading
-from adaline.errors import DataError
+from adaline.errors import DataError, strange
 from adaline.mapreduce import Executor, mapreduce
 
 _KEPT = 4  # files that a process keeps open
@@ -60,6 +60,22 @@ class Facts:
         return (Opened(path, names, kinds, source.rows, size_of(path), pieces, mark),)
 
 
+def _check_opened(answer: Any) -> None:
+    """Facts about files, in which pieces of rows follow each other."""
+    if type(answer) is not tuple or not all(type(one) is Opened for one in answer):
+        raise strange("something else than facts about files")
+    for one in answer:
+        counts = (one.size, 0 if one.rows is None else one.rows)
+        if not all(isinstance(count, int) and count >= 0 for count in counts):
+            raise strange(f"{counts} as the size and rows of {one.path!r}")
+        if len(one.names) != len(one.kinds):
+            raise strange(f"names and kinds of other columns of {one.path!r}")
+        if not all(
+            type(piece) is Piece and piece.start <= piece.stop for piece in one.pieces or ()
+        ):
+            raise strange(f"something else than pieces of {one.path!r}")
+
+
 def _joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     return a + b
 
@@ -82,7 +98,9 @@ class FilesSource(Source):
         self, name: str, paths: Sequence[str], open_: Open, jobs: int | Executor = 1
     ) -> None:
         self.name, self._open, self._jobs = name, open_, jobs
-        found: tuple[Opened, ...] = mapreduce(Facts(open_, jobs != 1), paths, _joined, jobs)
+        found: tuple[Opened, ...] = mapreduce(
+            Facts(open_, jobs != 1), paths, _joined, jobs, check=_check_opened
+        )
         self.files = list(found)
         first = open_(paths[0])
         self.names, self.typed, self.is_matrix = first.names, first.typed, first.is_matrix
@@ -192,7 +210,8 @@ class FilesSource(Source):
     def fingerprint(self) -> str:
         """Of all files in their order, and of how they are read."""
         paths = [file.path for file in self.files]
-        found = mapreduce(Facts(self._open, False, True), paths, _joined, self._jobs)
+        facts = Facts(self._open, False, True)
+        found = mapreduce(facts, paths, _joined, self._jobs, check=_check_opened)
         how = f"{self.text_columns} {self.na}"
         text = "\n".join([how, *(f"{one.path} {one.fingerprint}" for one in found)])
         return hashlib.sha256(text.encode()).hexdigest()

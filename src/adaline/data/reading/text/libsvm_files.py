@@ -15,6 +15,7 @@ from adaline.data.reading.files import FilePiece
 from adaline.data.reading.source import Kind, Piece, Source, reading
 from adaline.data.reading.text.libsvm import Extent, LibsvmBlock, LibsvmSource
 from adaline.data.reading.text.parsed import Scratch
+from adaline.errors import strange
 from adaline.mapreduce import Executor, mapreduce
 
 _KEPT = 4  # files that a process keeps open
@@ -78,7 +79,9 @@ class LibsvmFiles(Source):
         scratch: Scratch | None = None,
     ) -> None:
         self.name, self._rows, self.scratch = name, rows, scratch
-        found: tuple[Cut, ...] = mapreduce(CutOf(rows, names, scratch), paths, _joined, jobs)
+        found: tuple[Cut, ...] = mapreduce(
+            CutOf(rows, names, scratch), paths, _joined, jobs, check=_check_cuts
+        )
         self.files = found
         if names is None:
             extent = sum((file.extent for file in self.files), Extent())
@@ -125,6 +128,16 @@ class LibsvmFiles(Source):
             [repr(self.names), *(f"{file.path} {file.fingerprint}" for file in self.files)]
         )
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _check_cuts(answer: Any) -> None:
+    """Files, cut into pieces."""
+    if type(answer) is not tuple or not all(type(one) is Cut for one in answer):
+        raise strange("something else than files that were cut")
+    for one in answer:
+        least = min(one.extent.most, one.extent.entries, one.extent.rows)
+        if least < 0 or not all(type(piece) is Piece for piece in one.pieces):
+            raise strange(f"something else than pieces of {one.path!r}")
 
 
 def _joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
