@@ -169,6 +169,20 @@ def test_dense_rows_of_many_columns_are_fitted_too(rng):
     assert f - least <= 1e-8 * f
 
 
+@pytest.mark.parametrize("K", [2, 3])
+def test_columns_far_from_zero_cost_no_more_passes(rng, K):
+    """The bias takes up their means, so that both fits have the same weights to find."""
+    X, y = wide_data(rng, n=120, p=2100, K=K)
+    models = [
+        fit(LogisticRegression(tol=1e-4), np.column_stack([y, X.toarray() + far]), "x0")
+        for far in (0.0, 2.0)
+    ]
+    near, far = (model.certificate_.evidence["passes"] for model in models)
+    assert far <= 2 * near  # four to eight times as many, were they not centred
+    # Both gaps are 1e-4 of a loss below 120, and alpha is 1: |w - w*|^2 <= 2 gap.
+    assert np.linalg.norm(models[0].coef_ - models[1].coef_) <= 2 * np.sqrt(2 * 120 * 1e-4)
+
+
 def test_many_classes_of_fewer_columns_are_wide_too(rng):
     X, y = wide_data(rng, n=120, p=700, K=6)
     least = minimum(X, y)[1]
