@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from adaline import parameters
 from adaline._threads import over_pieces
@@ -42,9 +41,7 @@ class Rows:
     X_low: Array
 
 
-def is_sparse(X: Any) -> bool:
-    """Whether X is a scipy sparse matrix or array."""
-    return bool(sparse.issparse(X))
+is_sparse = parameters.is_sparse
 
 
 def is_dask(X: Any) -> bool:
