@@ -34,6 +34,14 @@ def test_importing_adaline_loads_nothing_heavy():
     assert answer.stdout.split() == []
 
 
+def test_filters_load_neither_sparse_matrices_nor_scikit_learn():
+    unneeded = ["scipy.sparse", "sklearn"]
+    work = "import adaline, sys; adaline.NLMS(4); adaline.RLS(4); adaline.LMS(4)\n"
+    answer = run("-c", f"{work}print(*[m for m in {unneeded} if m in sys.modules])")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.split() == []
+
+
 @pytest.mark.parametrize("name", adaline.__all__)
 def test_every_public_name_resolves(name):
     try:

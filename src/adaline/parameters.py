@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 REAL = (int, float, Fraction, np.integer, np.floating)
 _TINY = 2.0**-1022  # the least float64 that has all its digits
@@ -195,11 +195,19 @@ def refuse(name: str, value: Any) -> None:
         )
 
 
+def is_sparse(value: Any) -> bool:
+    """Whether a value is a scipy sparse matrix or array, which is told without loading scipy."""
+    if type(value) is np.ndarray:  # the usual case, and sooner told
+        return False
+    sparse = sys.modules.get("scipy.sparse")  # who has such a value has loaded it
+    return sparse is not None and bool(sparse.issparse(value))
+
+
 def array(name: str, value: Any) -> NDArray[Any]:
     """A numpy array of whatever came, but for sparse and masked ones."""
     if type(value) is np.ndarray:
         return value
-    if sparse.issparse(value):
+    if is_sparse(value):
         raise ParameterError(f"{name} is sparse; expected a dense array. Use .toarray()?")
     refuse_masked(name, value)
     try:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from adaline import parameters
 from adaline._threads import over_pieces
@@ -43,9 +42,7 @@ class Rows:
     X_low: Array
 
 
-def is_sparse(X: Any) -> bool:
-    """Whether X is a scipy sparse matrix or array."""
-    return type(X) is not np.ndarray and bool(sparse.issparse(X))  # the first is sooner told
+is_sparse = parameters.is_sparse
 
 
 def is_dask(X: Any) -> bool:

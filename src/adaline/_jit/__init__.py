@@ -29,6 +29,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.types.functions import BaseFunction
+from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
 from adaline._jit.cache import KernelCache
@@ -196,7 +197,8 @@ def _answers_kept() -> Iterator[None]:
     Also of other functions, for types of arguments: a sixth of the time to compile. The answers are
     forgotten when the kernel is compiled; numba, which others use too, is as before then.
     """
-    asked, found = BaseFunction.get_call_type, dict[Any, Any]()
+    functions: Any = BaseFunction
+    asked, found = functions.get_call_type, dict[Any, Any]()
 
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
         key = (self, context, tuple(args), tuple(kws.items()))
@@ -204,11 +206,11 @@ def _answers_kept() -> Iterator[None]:
             found[key] = asked(self, context, args, kws)
         return found[key]
 
-    BaseFunction.get_call_type = get_call_type
+    functions.get_call_type = get_call_type
     try:
         yield
     finally:
-        BaseFunction.get_call_type = asked
+        functions.get_call_type = asked
 
 
 class _PartCompiler(_LeanCompiler):
@@ -239,7 +241,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         # One part for all integers, where numba would translate one for each 0, 1 and True.
-        args = tuple(types.unliteral(one) for one in args)
+        args = tuple(unliteral(one) for one in args)
         return self._part.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:

@@ -40,8 +40,8 @@ class LookAhead(Filter):
         for place, number in rule.items():
             self._head[place] = number
         self._signs = True if rule.get(places.SIGN, 0) >= places.SIGN_DATA else None
-        plain = rule[places.RULE] in (places.CONSTANT, places.NORMALISED)
-        self._plain = plain and self._signs is None
+        counts = rule[places.RULE] in (places.OVER_K, places.SEARCH_THEN_CONVERGE)
+        self._plain = not counts and self._signs is None
 
     def _memory(self) -> dict[str, Signal]:
         return {"store": self._store[: self._size], "head": self._head[: places.HEAD]}

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adaline._jit.little import for_work
 from adaline.filters._base import Filter
 from adaline.filters._missing import Frozen
 from adaline.filters._settings import Setting, absolute_and_relative, as_eps, below_two, whole
@@ -81,7 +82,7 @@ class AffineProjection(Filter):
         self._size = self._channels * (self.taps + kept)
         room = self._channels * (kept + kernels.SEGMENT)
         self._store = np.zeros(2 * self._size + room, self._dtype)
-        self._numbers = kernels.head_size(self.order)
+        self._numbers = for_work(kernels.head_size, 1)(self.order)
         self._head = np.zeros(2 * self._numbers, np.result_type(self._dtype, np.float64))
         eps, relative = absolute_and_relative(self.eps)
         # Weights and last rows for `process_rows`; a filter takes either rows or a signal.

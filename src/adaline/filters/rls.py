@@ -113,9 +113,10 @@ class RLS(Filter):
         panels = for_work(layout.panels, 1)(m)
         self._P = aligned(2 * panels * m * layout.APART, double)
         self._V = aligned(2 * panels * layout.PANEL, double)
-        # The kernel also takes real P and V; for complex signals they are None.
+        # The kernel also takes real P and V, and a complex P. What is None is not compiled.
         real = double.kind == "f"
-        self._real: tuple[Any, Any] = (self._P, self._V) if real else (None, None)
+        kinds = (self._P, self._V, None) if real else (None, None, self._P)
+        self._kinds: tuple[Any, Any, Any] = kinds
         self._ahead = self._behind = False
         self._head = np.zeros(2 * places.HEAD, double)
         self._head[places.FORGETTING] = self.forgetting
@@ -174,7 +175,7 @@ class RLS(Filter):
     def _by_inverse(self, x: Signal, d: Signal, frozen: Frozen, out: Signal, rows: bool) -> int:
         """A block by the recursion of P, four samples a pass."""
         self._catch_up()
-        room = self._written, self._head, self._P, self._V, *self._real
+        room = self._written, self._head, self._P, self._V, *self._kinds
         found: int = rls_block(x, d, frozen, *room, out, self.taps, self._channels, rows)
         self._ahead = True
         return found

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, kernel
+from adaline._jit import inlined, kernel, seldom
 from adaline._jit.lanes import conj, load, multiply_add, spread, store, sums, width
 from adaline.kernels.filters.guards import counted
 from adaline.kernels.filters.lms_steps import (
@@ -82,6 +82,7 @@ def fused(w, row, taps, line, at, g0, g1, g2, g3):
     return y0, y1, y2, y3
 
 
+@seldom
 @kernel
 def _start_over(head, i, k, d, out, n):
     """At a sample whose step is marked: zero weights, if they have not reduced the error so far."""
@@ -96,7 +97,7 @@ def _start_over(head, i, k, d, out, n):
         head[EXCESS] = -excess_of(d, out, n - i, i) if counts else 0.0
 
 
-@kernel
+@inlined
 def _open_group(head, i, j, until, d, out, n):
     """Samples j, ..., until - 1 of an unfinished group, whose first errors are in head.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import kernel, sums_kernel
+from adaline._jit import kernel, seldom, sums_kernel
 from adaline.kernels.filters.guards import (
     BLOWN,
     DIVERGED,
@@ -50,15 +50,31 @@ def head_size(order):
     return NUMBERS + 4 * order + 2 * order * order
 
 
+@seldom
 @sums_kernel
 def _correlation(line, at, lag, taps, one):
     """x(n-lag)^H x(n), added up in double precision."""
-    s = one * 0
+    s, start = one * 0, U(at + 1 - taps)
     for c in range(line.shape[0]):
-        x, z = line[c, at + 1 - taps : at + 1], line[c, at + 1 - taps - lag : at + 1 - lag]
-        for k in range(x.shape[0]):
-            s += np.conj(one * z[k]) * x[k]
+        for k in range(start, start + U(taps)):
+            s += np.conj(one * line[c, k - U(lag)]) * line[c, k]
     return s
+
+
+@seldom
+@kernel
+def _copy(target, source):
+    """target <- source; an assignment of slices would take seconds to compile."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@seldom
+@kernel
+def _zero(v):
+    """v <- 0, likewise."""
+    for i in range(v.shape[0]):
+        v[i] = 0.0
 
 
 @sums_kernel
@@ -94,7 +110,8 @@ def _sums(line, at, taps, head, r, one):
         for lag in range(order):
             r[lag] = _correlation(line, at, lag, taps, one)
         head[TOP] = r[0]
-    head[TOP] = max(head[TOP].real, r[0].real)
+    if r[0].real > head[TOP].real:
+        head[TOP] = r[0].real
     _power(head, r[0].real)
 
 
@@ -147,11 +164,11 @@ def _updated(head, r, E, e, g, R, L):
     low = head[RELATIVE].real * head[POWER].real
     if order > 1 and low > 0.0:
         # A jump of x makes the vectors nearly parallel; without a larger eps, noise is amplified.
-        low = max(low, head[RELATIVE].real * SUDDEN * r[0].real)
+        least = head[RELATIVE].real * SUDDEN * r[0].real
+        low = least if least > low else low
     # A relative eps grows where x is much quieter than it used to be.
-    _solve(
-        R, head[EPS].real + low * (1.0 + low / max(r[0].real, TINY)), e, head[ROUNDING].real, L, g
-    )
+    now = r[0].real if r[0].real > TINY else TINY
+    _solve(R, head[EPS].real + low * (1.0 + low / now), e, head[ROUNDING].real, L, g)
     for i in range(order):
         g[i] *= eta
         E[i] += g[i]
@@ -185,7 +202,8 @@ def _judged(head, rows, e, d):
 @kernel
 def _blown(head, y, r, loud):
     """Whether the output has diverged; loud is |d|."""
-    head[LOUDEST] = max(head[LOUDEST].real, loud)
+    if loud > head[LOUDEST].real:
+        head[LOUDEST] = loud
     power, loudest, set_norm = head[POWER].real, head[LOUDEST].real, head[SET_NORM].real
     return diverged(y, r, power, loudest, set_norm, BLOWN)
 
@@ -213,8 +231,10 @@ def _run(w, line, first, d, frozen, head, y, e_out, one):
             s += np.conj(E[k]) * r[k]
         learns = head[ADAPT].real != 0.0 and not (frozen.shape[0] > 0 and frozen[i])
         if _starts_over(head, r[0].real) and learns:
-            flat[:] = 0.0
-            E[:], e[:], s = 0.0, 0.0, one * 0
+            _zero(flat)
+            _zero(E)
+            _zero(e)
+            s = one * 0
         _judged(head, False, d[i] - s, d[i])
         y[i], e_out[i] = s, d[i] - s
         e[0] = d[i] - s
@@ -226,13 +246,6 @@ def _run(w, line, first, d, frozen, head, y, e_out, one):
             _updated(head, r, E, e, g, R, L)
         head[CLOCK] += 1.0
     return m
-
-
-@kernel
-def _copy(target, source):
-    """target <- source; an assignment of slices would take seconds to compile."""
-    for i in range(target.shape[0]):
-        target[i] = source[i]
 
 
 @kernel
@@ -255,7 +268,7 @@ def affine_block(x, d, frozen, store, head, out, taps):
     for c in range(channels):
         _copy(line[c, :kept], past[c])
     for start in range(0, n, SEGMENT):
-        m = min(SEGMENT, n - start)
+        m = SEGMENT if n - start > SEGMENT else n - start
         for c in range(channels):
             for i in range(m):
                 line[c, kept + i] = x[(start + i) * channels + c]
@@ -327,8 +340,8 @@ def affine_rows(rows, d, frozen, own, head, out):
         _shift(tables[0], r, E, e)
         learns = head[ADAPT].real != 0.0 and not (frozen.shape[0] > 0 and frozen[i])
         if _starts_over(head, r[0].real) and learns:
-            own[0] = 0.0
-            e[:] = 0.0
+            _zero(own[0])
+            _zero(e)
         y = _dot(own[0], own[1], one)
         _judged(head, True, d[i] - y, d[i])
         out[0, i], out[1, i] = y, d[i] - y
@@ -344,6 +357,6 @@ def affine_rows(rows, d, frozen, own, head, out):
             _updated(head, r, E, e, g, tables[0], tables[1])
             for q in range(order):
                 _add(own[0], own.dtype.type(g[q]), own[q + 1])
-        E[:] = 0.0
+        _zero(E)
         head[CLOCK] += 1.0
     return FINE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, kernel
+from adaline._jit import inlined, kernel, seldom
 
 # A kernel answers FINE, or 8 * sample + what it found at that sample. TOO_LOUD and CALM_AGAIN are
 # for RLS: a sample is too loud for the recursion of P; P is well conditioned again.
@@ -38,6 +38,7 @@ def first_bad(x):
     return x.shape[0]
 
 
+@seldom
 @kernel
 def not_finite(x, d):
     """The first sample of x (n C,) that is NaN or infinite, or else that of d (n,), or FINE."""
@@ -51,8 +52,9 @@ def not_finite(x, d):
 @inlined
 def mean_power(power, count, r, memory):
     """The mean power and its count with one more r; a spike is limited, so it is soon forgotten."""
-    count = min(count + 1.0, memory)
-    power = r if count == 1.0 else power + (min(r, SPIKE * power) - power) / count
+    count = count + 1.0 if count < memory else memory
+    most = SPIKE * power
+    power = r if count == 1.0 else power + ((most if most < r else r) - power) / count
     return power, count
 
 
@@ -76,7 +78,7 @@ def jumps(r, loudest):
 @inlined
 def louder(r, loudest):
     """The loudest r with one more; an overflow does not count."""
-    return max(loudest, r) if np.isfinite(r) else loudest
+    return r if r > loudest and np.isfinite(r) else loudest
 
 
 @inlined
@@ -89,5 +91,6 @@ def counted(clock):
 @inlined
 def excess(before, fades, e, d):
     """The energy of the errors above USEFUL times that of d, with one more sample."""
-    now = before * fades + abs(e) ** 2 - USEFUL * abs(d) ** 2
+    error, desired = e.real * e.real + e.imag * e.imag, d.real * d.real + d.imag * d.imag
+    now = before * fades + error - USEFUL * desired
     return now if np.isfinite(now) else before

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, kernel, sums_kernel
+from adaline._jit import inlined, kernel, seldom, sums_kernel
 from adaline.kernels.filters._look_ahead import fused, kept_updates, look_ahead
 from adaline.kernels.filters._sliding_sums import sliding_sums
 from adaline.kernels.filters.guards import (
@@ -75,7 +75,7 @@ def _output(w, line, at, taps, room, channels):
     return s
 
 
-@kernel
+@inlined
 def _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, start, one):
     """A piece sample by sample, where an update goes along the signs of x(n)."""
     kind, signed, leak = w.dtype.type, head[SIGN].real == SIGN_BOTH, head[LEAK].real
@@ -91,7 +91,8 @@ def _by_sign_of_data(w, line, first, m, taps, room, channels, head, d, out, star
             row, at = row + taps, at + room
 
 
-@inlined
+@seldom
+@kernel
 def _checked(x, d, taps, head):
     """Whether the block may be learned from: finite, and the rate below 2/tr[R]."""
     n = d.shape[0]
@@ -113,7 +114,8 @@ def _checked(x, d, taps, head):
     return FINE
 
 
-@inlined
+@seldom
+@kernel
 def _overflows(head, kind):
     """Whether the pending updates of the last group overflow: no output has shown that yet."""
     size = 1.0 + np.sqrt(head[R].real)

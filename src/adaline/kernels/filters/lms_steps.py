@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, kernel, sums_kernel
+from adaline._jit import inlined, kernel, seldom, sums_kernel
 from adaline.kernels.filters.guards import (
     BLOWN,
     EVERY,
@@ -46,7 +46,8 @@ ROWS, R0 = U(2 * HEAD + 4), U(2 * HEAD + 4 + 4 * PIECE)
 MU, LEVEL, ROOM = R0 + U(PIECE), R0 + U(2 * PIECE), int(R0) + 3 * PIECE
 
 
-@inlined
+@seldom
+@kernel
 def moved(store, to, start, count):
     """Copy a stretch of store to an earlier or a separate one."""
     for i in range(count):
@@ -95,6 +96,7 @@ def excess_of(d, out, start, m):
     return s
 
 
+@seldom
 @kernel
 def add_excess(head, d, out, start, m):
     """Add the excess of m samples to EXCESS."""
@@ -103,6 +105,7 @@ def add_excess(head, d, out, start, m):
         head[EXCESS] = now
 
 
+@seldom
 @kernel
 def mark_jumps(head, m):
     """Turn the sign of the step at each sample of a piece where x^H x jumps; whether one does."""
@@ -143,25 +146,39 @@ def _below(r, eps, relative, head, i):
 
 
 @inlined
+def _loud(r, head, i):
+    """x^H x, or its mean where that is larger."""
+    level = head[LEVEL + i].real
+    most = level if level > r else r
+    return most if most > TINY else np.inf
+
+
+@inlined
 def steps(head, m, frozen, start):
     """eta(n) for each sample of a piece, and 0 where no update is made.
 
-    frozen None: every sample makes an update, by the rule CONSTANT or NORMALISED. The compiler then
-    leaves out the other rules.
+    frozen None: every sample makes an update, by a rule that does not count samples. The compiler
+    then leaves out the other rules.
     """
     rule, a, b = head[RULE].real, head[RATE_A].real, head[RATE_B].real
     seen, relative = head[SEEN].real, head[RELATIVE].real
     if frozen is None:
         head[SEEN] = seen + np.float64(m)
         for i in range(m):
-            below = 1.0 if rule == CONSTANT else _below(head[R0 + i].real, b, relative, head, i)
+            r = head[R0 + i].real
+            if rule == CONSTANT:
+                below = 1.0
+            elif rule == NORMALISED:
+                below = _below(r, b, relative, head, i)
+            else:
+                below = _loud(r, head, i)
             head[MU + i] = a / below
     else:
         for i in range(m):
             if frozen.shape[0] > 0 and frozen[start + i]:
                 head[MU + i] = 0.0
                 continue
-            r, level = head[R0 + i].real, head[LEVEL + i].real
+            r = head[R0 + i].real
             if rule == CONSTANT:
                 below = 1.0
             elif rule == OVER_K:
@@ -171,14 +188,14 @@ def steps(head, m, frozen, start):
             elif rule == NORMALISED:
                 below = _below(r, b, relative, head, i)
             else:
-                below = level if level > r else r
-                below = below if below > TINY else np.inf
+                below = _loud(r, head, i)
             head[MU + i] = a / below
             seen += 1.0
         head[SEEN] = seen
 
 
-@inlined
+@seldom
+@kernel
 def _worse(head, i, m, most, out, start):
     """How many samples of a piece, from i to m - 1, have |y|^2/|x|^2 above `most`."""
     worse = 0

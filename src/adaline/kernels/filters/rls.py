@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, kernel, sums_kernel
+from adaline._jit import inlined, kernel, seldom, sums_kernel
 from adaline.kernels.filters.guards import (
     BLOWN,
     DIVERGED,
@@ -69,6 +69,7 @@ from adaline.kernels.filters.rls_panels import (
     X,
     entry,
     high_of,
+    lesser,
     over_half,
     padded,
     panels,
@@ -84,6 +85,7 @@ def abs2(v):
     return v.real * v.real + v.imag * v.imag
 
 
+@seldom
 @kernel
 def _scaled(P, V, m, growth):
     """Multiply L into P and G; the caller then sets L = 1."""
@@ -94,6 +96,7 @@ def _scaled(P, V, m, growth):
             V[k] *= np.sqrt(growth)
 
 
+@seldom
 @kernel
 def _begin(P, V, m, real, j, head):
     """P = I/delta at the first sample that is not silent, and Pi for the rest of its group."""
@@ -110,6 +113,7 @@ def _begin(P, V, m, real, j, head):
         head[STARTED] = delta
 
 
+@seldom
 @kernel
 def _bounded(P, V, m, head):
     """Whether the largest entry of P's diagonal is out of bounds; if so, G will halve it.
@@ -191,6 +195,7 @@ def _gains(head, q, e):
     return step, scale
 
 
+@seldom
 @kernel
 def _uneven(P, V, m, j, head, q):
     """Whether so much cancels in x^H P x = q that P has lost its digits along x.
@@ -201,10 +206,11 @@ def _uneven(P, V, m, j, head, q):
     apart, growth = 0.0, head[GROWTH].real
     for k in range(m):
         apart += abs2(V[place(k) + X + j * APART]) * P[entry(k, k, m)].real
-    limit = min(UNEVEN * (head[FORGETTING].real + q * growth), ROUNDED * q * growth)
-    return apart * growth > limit
+    apart, q = apart * growth, q * growth
+    return apart > UNEVEN * (head[FORGETTING].real + q) or apart > ROUNDED * q
 
 
+@seldom
 @kernel
 def _gather(V, j, x, n, store, past, taps, channels, rows):
     """x(n) to its row, as given or newest first; what is older than the block is in store."""
@@ -236,6 +242,7 @@ def _shifted(V, m, j, x, n, taps, channels):
         V[row + U(place(real))] = 0.0
 
 
+@seldom
 @kernel
 def _rows(V, m, first, until, back):
     """Rows of V to its second half, or back from there."""
@@ -247,27 +254,28 @@ def _rows(V, m, first, until, back):
                 V[b + k] = V[a + k]
 
 
+@seldom
 @kernel
 def _copied(P, head, m, changes, back):
     """P if it changes, and head to their second halves, or back from there."""
     a, b = U(0), U(P.shape[0] // 2)
     a, b = (b, a) if back else (a, b)
     for i in range(m * changes):
-        end = min(m, (i // high_of(m) + 1) * high_of(m))
+        end = lesser(m, (i // high_of(m) + 1) * high_of(m))
         for start in range(0, i + 1, COLUMNS):
             at = U(entry(i, start, m))
-            for k in range(at, at + U(min(COLUMNS, end - start))):
+            for k in range(at, at + U(lesser(COLUMNS, end - start))):
                 P[b + k] = P[a + k]
     for k in range(HEAD):
         head[k + HEAD * (not back)] = head[k + HEAD * back]
 
 
 @kernel
-def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
+def rls_block(x, d, frozen, store, head, P, V, A, B, C, out, taps, channels, rows):
     """A block through the filter kept in P, V and head: x[n C + c], or rows x[n m + k].
 
-    A and B are P and V where they are real, or else None. The last samples are at the end of
-    store. A sample that is too loud for P is answered like a bad one: the memory is as before.
+    A, B and C: see `over_half`. The last samples are at the end of store. A sample that is too loud
+    for P is answered like a bad one: the memory is as before.
     """
     n, real, m, i, until = d.shape[0], channels * taps, padded(channels * taps), 0, 4
     past, found, phase = m * m + 5 * m, not_finite(x, d), np.int64(head[CLOCK].real) % 4
@@ -277,7 +285,7 @@ def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
     while i < n and not found:
         clock = np.int64(head[CLOCK].real)
         phase = clock % 4
-        until = min(4, phase + n - i)
+        until = lesser(4, phase + n - i)
         for j in range(phase, until):
             if rows or i + j == phase:
                 _gather(V, j, x, i + j - phase, store, past, taps, channels, rows)
@@ -289,7 +297,7 @@ def rls_block(x, d, frozen, store, head, P, V, A, B, out, taps, channels, rows):
             _scaled(P, V, m, head[GROWTH].real)
             head[GROWTH] = 1.0
         for _ in range(2):
-            over_half(P, V, A, B, m)
+            over_half(V, m, A, B, C)
             if clock % EVERY > 0 or not _bounded(P, V, m, head):
                 break
         if phase > 0:  # what this group has learned already

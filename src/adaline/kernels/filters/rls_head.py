@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import kernel
+from adaline._jit import kernel, seldom
 from adaline.kernels.filters.guards import EVERY, MEMORY, TINY, diverged, mean_power
 
 # Places in head.
@@ -29,11 +29,13 @@ def blown(head, r, y, loud, limit):
     clock, power, count = np.int64(head[CLOCK].real), head[POWER].real, head[POWER_COUNT].real
     if r > TINY and (clock % EVERY == 0 or count == 0.0):
         power, count = mean_power(power, count, r, MEMORY)
-    loudest = max(head[LOUDEST].real, loud)
+    loudest = head[LOUDEST].real
+    loudest = loud if loud > loudest else loudest
     head[CLOCK], head[POWER], head[POWER_COUNT], head[LOUDEST] = clock + 1, power, count, loudest
     return diverged(y, r, power, loudest, head[SET_NORM].real, limit)
 
 
+@seldom
 @kernel
 def keep(store, past, kept, x, n, channels):
     """The last samples of each channel, for the next block."""
@@ -47,4 +49,6 @@ def keep(store, past, kept, x, n, channels):
 @kernel
 def largest(head, m):
     """The bound on the entries of P."""
-    return max(OPEN / head[STARTED].real, LARGEST * m / max(head[POWER].real, TINY))
+    power = head[POWER].real
+    opened, bound = OPEN / head[STARTED].real, LARGEST * m / (power if power > TINY else TINY)
+    return bound if bound > opened else opened

@@ -125,7 +125,8 @@ def sequential(
 
 def _rows(X: Any, start: int, stop: int) -> Any:
     """Rows of X; those of a CSR matrix without a copy of its entries."""
-    return _Sparse(X, start, stop) if is_sparse(X) else X[start:stop]
+    # Asked for every sample of a trace: `is_sparse` would take a tenth of the time.
+    return X[start:stop] if isinstance(X, np.ndarray) else _Sparse(X, start, stop)
 
 
 class _Sparse:
