@@ -46,6 +46,30 @@ def test_pieces_add_up(rng, short_pieces, columns, targets):
     assert G[-1, :-1] == pytest.approx(A.sum(axis=0))
 
 
+@pytest.mark.parametrize("columns", [100, 300])
+def test_memory_that_pieces_use_in_turns_holds_nothing_of_others(
+    rng, short_pieces, monkeypatch, columns
+):
+    """Several tiles a piece, and one: the same bits by one thread and by four."""
+    n = 3000
+    A = rng.standard_normal((n, columns + 1))
+    root, scale, shift = np.zeros(0), np.ones(columns + 1), np.zeros(columns + 1)
+    found = []
+    for threads in (1, 4):
+        monkeypatch.setattr(_threads, "threads", lambda threads=threads: threads)
+        G, _ = moment_sums.gram(A[:, :-1], A[:, -1:], root, scale, shift)
+        found.append(G)
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0][:-1, :-1], A.T @ A, rtol=0, atol=1e-9)
+
+
+def test_tiles_of_a_piece_are_of_equal_length():
+    assert moment_sums._rows_of_products(301, 768) == 768
+    assert moment_sums._rows_of_products(301, 5000) == 625
+    assert moment_sums._rows_of_products(5000, 4096) == 2048
+    assert moment_sums._rows_of_products(100, 10) == 10
+
+
 def test_a_long_piece_is_as_many_additions_as_a_tile_and_the_tiles(rng):
     Y = rng.standard_normal((9000, 65))
     root, scale, shift = np.zeros(0), np.ones(66), np.zeros(66)

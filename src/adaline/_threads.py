@@ -117,12 +117,12 @@ class _Shares(Generic[T]):
 
 def _share_out(shares: _Shares[Any]) -> None:
     """Do all pieces, in this thread and in as many more as are free."""
-    with _budget.helpers(len(shares.left) - 1) as helpers:
+    # Without helpers too: others may be at work now, and leave BLAS its threads in between.
+    with _budget.helpers(len(shares.left) - 1) as helpers, _one_thread:
         if helpers == 0:
             shares.do()
         else:
-            with _one_thread:
-                _with_helpers(shares, helpers)
+            _with_helpers(shares, helpers)
     shares.check()
 
 

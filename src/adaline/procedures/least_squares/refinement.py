@@ -149,7 +149,9 @@ def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None)
             g, g_low, squares = first.gradients(of_on[0].T, of_on[1].T)
             reach = lengths_y + np.abs(theta) @ lengths
             additions = ADDITIONS * (m.rows + p + 64)
+        # The kernel is compiled once, for arrays without gaps.
         made_of = np.ascontiguousarray(g.T), np.ascontiguousarray(g_low.T), reach, additions
+        squares = np.ascontiguousarray(squares)
         of_y = lengths_y[at], least, squares
         pull, close, still, away = correct(*columns, made_of, of_on, of_y)
         if at is on:
