@@ -280,4 +280,12 @@ HARMLESS: dict[str, dict[str, str]] = {
         "gradient_bounds: 4 * UNIT * np.sqrt(sizes.weight)  ->  5 * UNIT * np.sqrt(sizes.weight)": _LARGER,
         "gradient_bounds: np.abs(sums) + 4 * UNIT * np.sqrt(sizes.weight) * size_r  ->  np.abs(sums) - 4 * UNIT * np.sqrt(sizes.weight) * size_r": "a rounding of a rounding, which the slack of one percent covers",
     },
+    "verdicts/residual_checks.py": {
+        "echoes: abs(r) > _ECHO  ->  abs(r) >= _ECHO": _EDGE,
+        "dispersion: np.std(pearson ** 2, ddof=1)  ->  np.std(pearson ** 2, ddof=2)": "a row more or less of twenty or more, in a limit of 2.6 deviations",
+        "residual_checks: echoes(e / scale)  ->  echoes(e * scale)": "a correlation has no units",
+        "spreads: max(n // 5, 1)  ->  max(n // 5, 2)": "twenty rows are the fewest that are looked at",
+        "spreads: p < _SURE and far > _UNEVEN  ->  p <= _SURE and far > _UNEVEN": _EDGE,
+        "spreads: ('largest', 'smallest') if ratio >= 1 else ('smallest', 'largest')  ->  ('largest', 'smallest') if ratio > 1 else ('smallest', 'largest')": "a ratio of one is not told",
+    },
 }
