@@ -272,6 +272,7 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 10.0, 41.0)": _ROUND_NUMBER,
     },
     "certificates/strong_convexity.py": {
+        "_bias_slope: (inf, inf, 0.0)  ->  (inf, inf, 1.0)": "where nu is infinite nothing is proven, whatever h is",
         "gap_of: _bounds(0.0, 0.0, found + off_W, off_W, alpha)  ->  _bounds(1.0, 0.0, found + off_W, off_W, alpha)": "it is multiplied by zero",
         "gap_of: _bounds(0.0, 0.0, found + off_W, off_W, alpha)  ->  _bounds(0.0, 1.0, found + off_W, off_W, alpha)": "it is multiplied by zero",
         "gap_of: off_v < _UNSURE  ->  off_v <= _UNSURE": _EDGE,

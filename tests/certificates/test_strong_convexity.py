@@ -232,3 +232,13 @@ def test_a_curvature_that_rounding_of_a_larger_one_may_hide_is_none(largest, fin
     g = np.column_stack([np.zeros(3), 1e-3 * u])
     found = gap_of(g, H, 1.0, NOTHING, np.zeros((3, 2)), 1.0)
     assert np.isfinite(found.gap) == finite
+
+
+@pytest.mark.parametrize("alpha", [0.125, 2.0])
+def test_a_larger_penalty_leaves_less_room(alpha):
+    rough, theta = sizes(lengths=1e13, blocks=1, deepest=100), np.zeros((1, 2))
+    hidden = rough.rounding(theta[:, :1], theta[:, 1], alpha)[0]
+    found = gap_of(np.array([[3.0, 0.0]]), np.empty((0, 0)), 0.0, rough, theta, alpha)
+    np.testing.assert_allclose(found.gap, 1.01**3 * (3.0 + hidden) ** 2 / (2 * alpha))
+    np.testing.assert_allclose(found.distance, 1.01**2 * (3.0 + hidden) / alpha)
+    np.testing.assert_allclose(found.rounding, (1.01 * hidden) ** 2 / (2 * alpha))
