@@ -221,11 +221,16 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: 1.0 + 2.0 ** (-30)  ->  1.0 + 2.0 ** (-31)": "half the slack still covers sums of a million numbers",
     },
     "certificates/ridge_digits.py": {
+        "SharedInverse.bounds: gamma(p + 8) * np.linalg.norm(terms, axis=0)  ->  gamma(p + 9) * np.linalg.norm(terms, axis=0)": _LARGER,
+        "SharedInverse.bounds: gamma(p + 8) * size  ->  gamma(p + 9) * size": _LARGER,
         "SharedInverse.contractions: gamma(2 * p + 8)  ->  gamma(2 * p + 9)": _LARGER,
         "SharedInverse.contractions: 8 * UNIT * lam  ->  9 * UNIT * lam": _LARGER,
         "SharedInverse.bounds: np.where(alpha < 1, found, np.inf)  ->  np.where(alpha <= 1, found, np.inf)": "at one the quotient is infinite, or no number: nothing is proven",
     },
     "certificates/sides.py": {
+        "module: _FIRST, _BLOCK = (256, 4096)  ->  _FIRST, _BLOCK = (257, 4096)": _SPEED,
+        "_sides: 2.0 ** 80 * X.shape[1]  ->  2.0 ** 80 / X.shape[1]": "a million columns leave 2**60: the doubt counts what underflows, too",
+        "_sides: np.isfinite(W).all() and np.isfinite(b).all()  ->  np.isfinite(W).all() or np.isfinite(b).all()": "values that are not finite are never above their doubt, which is not finite either",
         "module: _COUNTED = 50000  ->  _COUNTED = 50001": _ROUND_NUMBER,
         "separation: np.isfinite(W).all() and np.isfinite(b).all()  ->  np.isfinite(W).all() or np.isfinite(b).all()": "values that are not finite are never above their doubt, which is not finite either",
         "separation: np.abs(gap) >= doubt  ->  np.abs(gap) > doubt": _EDGE,
@@ -266,6 +271,7 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 10.0, 41.0)": _ROUND_NUMBER,
     },
     "certificates/strong_convexity.py": {
+        "_bias_slope: (inf, inf, 0.0)  ->  (inf, inf, 1.0)": "where nu is infinite nothing is proven, whatever h is",
         "gap_of: _bounds(0.0, 0.0, found + off_W, off_W, alpha)  ->  _bounds(1.0, 0.0, found + off_W, off_W, alpha)": "it is multiplied by zero",
         "gap_of: _bounds(0.0, 0.0, found + off_W, off_W, alpha)  ->  _bounds(0.0, 1.0, found + off_W, off_W, alpha)": "it is multiplied by zero",
         "gap_of: off_v < _UNSURE  ->  off_v <= _UNSURE": _EDGE,
@@ -276,7 +282,16 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_scores: V.reshape(len(told), -1)  ->  V.reshape(len(told), -2)": _ANY_NEGATIVE,
     },
     "certificates/residuals.py": {
+        "gradient_bounds: 4 * UNIT * np.sqrt(sizes.weight)  ->  4 * UNIT / np.sqrt(sizes.weight)": "a rounding of a rounding, which the slack of one percent covers",
         "gradient_bounds: 4 * UNIT * np.sqrt(sizes.weight)  ->  5 * UNIT * np.sqrt(sizes.weight)": _LARGER,
         "gradient_bounds: np.abs(sums) + 4 * UNIT * np.sqrt(sizes.weight) * size_r  ->  np.abs(sums) - 4 * UNIT * np.sqrt(sizes.weight) * size_r": "a rounding of a rounding, which the slack of one percent covers",
+    },
+    "verdicts/residual_checks.py": {
+        "echoes: abs(r) > _ECHO  ->  abs(r) >= _ECHO": _EDGE,
+        "dispersion: np.std(pearson ** 2, ddof=1)  ->  np.std(pearson ** 2, ddof=2)": "a row more or less of twenty or more, in a limit of 2.6 deviations",
+        "residual_checks: echoes(e / scale)  ->  echoes(e * scale)": "a correlation has no units",
+        "spreads: max(n // 5, 1)  ->  max(n // 5, 2)": "twenty rows are the fewest that are looked at",
+        "spreads: p < _SURE and far > _UNEVEN  ->  p <= _SURE and far > _UNEVEN": _EDGE,
+        "spreads: ('largest', 'smallest') if ratio >= 1 else ('smallest', 'largest')  ->  ('largest', 'smallest') if ratio > 1 else ('smallest', 'largest')": "a ratio of one is not told",
     },
 }

@@ -148,3 +148,17 @@ def test_roundings_are_added_to_what_factors_miss():
         + np.sqrt(2) * (off * inverse[0] + 8 * UNIT)
     )
     np.testing.assert_allclose(alpha(s=S + np.array([off, 0.0])), 1.02 * expected, rtol=0.01)
+
+
+def test_roundings_are_added_to_axes_that_are_not_orthogonal():
+    """V of length 1 + 2^-48: V'V - I is about 2^-47, and its own rounding more."""
+    inverse, near = 1 / (S[:, None] + LAM), 2.0**-47
+    of_s = np.linalg.norm(S[:, None] * (near + gamma(12)) * inverse, axis=0)
+    expected = (
+        of_s
+        + LAM * inverse.max(axis=0) * np.sqrt(2) * (near + gamma(4))
+        + 8 * UNIT * LAM * inverse.max(axis=0) * 2
+        + np.sqrt(2) * 8 * UNIT
+    )
+    found = alpha(shared((1 + 2.0**-48) * np.eye(2)))
+    np.testing.assert_allclose(found, 1.02 * expected, rtol=0.01)

@@ -217,3 +217,28 @@ def test_roundings_are_those_of_all_weights_and_of_the_bias():
     np.testing.assert_allclose(hidden, 1.01 * UNIT * (0.5e9 * (5.0 + 13.0) + 4 * 0.5 * 5.0))
     found = gap_of(np.zeros((1, 3)), np.empty((0, 0)), 0.0, off, theta, 0.5)
     np.testing.assert_allclose(found.rounding, (1.01 * hidden) ** 2)
+
+
+def test_at_the_minimum_underflow_is_left():
+    found = gap_of(np.zeros((1, 2)), np.empty((0, 0)), 0.0, NOTHING, np.zeros((1, 2)), 0.5)
+    assert found.distance == UNDERFLOW
+
+
+@pytest.mark.parametrize(("largest", "finite"), [(1e8, True), (1e9, False)])
+def test_a_curvature_that_rounding_of_a_larger_one_may_hide_is_none(largest, finite):
+    """Eigenvalues 0, 1 and `largest`: a billionth of the last may be an error of the first."""
+    u, v = np.array([1.0, -1.0, 0.0]) / np.sqrt(2), np.array([1.0, 1.0, -2.0]) / np.sqrt(6)
+    H = np.outer(u, u) + largest * np.outer(v, v)
+    g = np.column_stack([np.zeros(3), 1e-3 * u])
+    found = gap_of(g, H, 1.0, NOTHING, np.zeros((3, 2)), 1.0)
+    assert np.isfinite(found.gap) == finite
+
+
+@pytest.mark.parametrize("alpha", [0.125, 2.0])
+def test_a_larger_penalty_leaves_less_room(alpha):
+    rough, theta = sizes(lengths=1e13, blocks=1, deepest=100), np.zeros((1, 2))
+    hidden = rough.rounding(theta[:, :1], theta[:, 1], alpha)[0]
+    found = gap_of(np.array([[3.0, 0.0]]), np.empty((0, 0)), 0.0, rough, theta, alpha)
+    np.testing.assert_allclose(found.gap, 1.01**3 * (3.0 + hidden) ** 2 / (2 * alpha))
+    np.testing.assert_allclose(found.distance, 1.01**2 * (3.0 + hidden) / alpha)
+    np.testing.assert_allclose(found.rounding, (1.01 * hidden) ** 2 / (2 * alpha))

@@ -190,7 +190,8 @@ def test_dispersion_is_doubted_from_one_and_a_half_times_on(ratio, fine, grave, 
     assert said in found.sentence
 
 
-def test_a_dispersion_that_may_be_chance_is_not_doubted():
+def test_a_dispersion_of_two_is_doubted_and_one_that_may_be_chance_is_not():
+    assert not dispersion(np.resize([0.99, -1.01], 400) * np.sqrt(2.0 / 1.0001)).fine
     few = np.zeros(400)
     few[0] = np.sqrt(800.0)  # one wild row: a ratio of 2, and an error of 2
     assert dispersion(few).fine
@@ -231,3 +232,11 @@ def test_neighbours_are_alike_from_a_tenth_on(r, fine):
     found = echoes(noise[1:] + r / (1 - r * r) * noise[:-1])
     assert found.numbers["correlation"] == pytest.approx(r, abs=0.02)
     assert found.fine == fine
+
+
+def test_a_share_of_a_bend_has_no_units(pair):
+    y, f = pair
+    f = (f - f.min()) / np.ptp(f)
+    e = y - y.mean()
+    for times in (1e-6, 1e6):
+        assert bends(e * times, f).numbers == pytest.approx(bends(e, f).numbers)
