@@ -29,7 +29,7 @@ def exponentials(a, whole, e):
     Below exp(-700) the answer stays exp(-700): nothing here can tell it from zero.
     """
     for i in range(ROWS):
-        x = max(-a[i], -700.0)
+        x = -700.0 if a[i] > 700.0 else -a[i]
         whole[i] = x * _LOG2E + _MAGIC
         k = whole[i] - _MAGIC
         r = (x - k * _LN2_HIGH) - k * _LN2_LOW
@@ -65,13 +65,13 @@ def _logistic(v, t, omega, start, stop, r, root, work):
     for i in range(rows):
         m = t[start + i] * v[i]
         o = omega[start + i] if weighted else 1.0
-        if o > 0.0:
-            least = min(least, m)
+        if o > 0.0 and m < least:
+            least = m
         if weighted:
             loss += o * np.log1p(e[i])
         else:
             product *= 1.0 + e[i]
-        loss += o * max(-m, 0.0)
+        loss += o * (0.0 if m > 0.0 else -m)
         share = (1.0 if m <= 0.0 else e[i]) / (1.0 + e[i])
         r[i] = -t[start + i] * o * share
     if root.shape[0] > 0:

@@ -94,7 +94,8 @@ def _neuron_dense(
         loss += part
         if low < least:
             least = low
-        part_g[:] = 0.0  # block by block, so that rounding does not build up over all rows
+        for j in range(part_g.shape[0]):  # block by block: rounding does not build up over all rows
+            part_g[j] = 0.0
         _add_dense(X, scale, shift, start, stop, r, part_g)
         _add_to(part_g, g)
     return loss, least
@@ -155,7 +156,8 @@ def _long_rows(X, t, omega, offset, w, b, root, g, part_g, v, r, work):
     n, p, loss, least = X.shape[0], X.shape[1], 0.0, np.inf
     for first in range(0, n, ROWS):
         end = first + ROWS if first + ROWS < n else n
-        part_g[:] = 0.0
+        for j in range(part_g.shape[0]):  # numba takes long over an assignment to a slice
+            part_g[j] = 0.0
         for start in range(first, end, _LONG):  # so few that they are read from memory once
             stop = start + _LONG if start + _LONG < end else end
             _values_plain(X, w, b, start, stop, v)
@@ -212,7 +214,8 @@ def _neuron_sparse(
         if low < least:
             least = low
         if centred:
-            part_g[:] = 0.0
+            for j in range(part_g.shape[0]):  # numba takes long over an assignment to a slice
+                part_g[j] = 0.0
             _add_dense(z, unit, zero, 0, stop - start, r, part_g)
             _add_to(part_g, g)
         else:
