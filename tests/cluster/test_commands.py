@@ -10,6 +10,7 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.datasets import dump_svmlight_file
 
 pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
 
@@ -63,6 +64,20 @@ def test_the_command_fits_on_a_cluster(folder, client, tmp_path, done_here, way)
     out = tmp_path / "there.adaline"
     run(words(folder, out, "--cluster", address))
     assert out.read_bytes() == done_here
+
+
+def test_the_command_fits_a_folder_of_sparse_text_on_a_cluster(client, tmp_path):
+    rng, place = np.random.default_rng(0), tmp_path / "rows"
+    place.mkdir()
+    for k in range(3):
+        X = rng.standard_normal((80, 6)) * (rng.random((80, 6)) < 0.5)
+        y = np.where(X[:, 0] - X[:, 1] + 0.5 * rng.standard_normal(80) > 0, 1, -1)
+        dump_svmlight_file(X, y, str(place / f"{k}.svm"), zero_based=False)
+    given = ["fit", str(place), "--target", "y", "-m", "logistic", "--out"]
+    alone, there = tmp_path / "alone.adaline", tmp_path / "there.adaline"
+    run([*given, str(alone), "--checkpoint", str(tmp_path / "kept")])
+    run([*given, str(there), "--cluster", client.scheduler.address])
+    assert there.read_bytes() == alone.read_bytes()
 
 
 BROKEN = {"no JSON": "{", "no address": "{}", "no text": "[1]", "another's": '{"address": 3}'}

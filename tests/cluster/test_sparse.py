@@ -64,6 +64,17 @@ def test_a_folder_has_the_same_bits_on_a_cluster(client, threads, folder):
         assert there.certificate_.statement == here.certificate_.statement
 
 
+def test_one_worker_is_enough(folder):
+    here = fit(LogisticRegression(tol=1e-2), blocks(folder, rows=10))
+    given = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "silence_logs": 50}
+    with (
+        distributed.LocalCluster(dashboard_address="127.0.0.1:0", **given) as one,
+        distributed.Client(one, set_as_default=False) as client,
+    ):
+        there = fit(LogisticRegression(tol=1e-2), blocks(folder, rows=10), client=client)
+    assert bits(there) == bits(here)
+
+
 def test_killed_workers_change_no_bit(crew_of_two, folder):
     client, crew = crew_of_two
     while len(client.nthreads()) < 2:
