@@ -82,6 +82,7 @@ CALLS = {
             "exposure": NONE,
             "formula": NONE,
             "n_features": NONE,
+            "scratch": {"zero", "seven", "half", "inf", "huge"},
         },
     ),
     "fit, in order": (

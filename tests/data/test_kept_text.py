@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import os
+import shutil
 import tempfile
 
 import numpy as np
@@ -108,6 +109,14 @@ def test_files_stay_within_what_the_user_allows(folder, temporary, room, parsed)
     assert (max(sizes) > 0) == (room > 1)
     assert len(parsed) - before > len(list(source.descriptors()))  # the rest is parsed again
     assert bits(model) == bits(whole)
+
+
+def test_no_limit_is_half_of_what_is_free(folder):
+    with kept_in(np.inf, 2) as scratch:
+        assert 0 < scratch.room <= shutil.disk_usage(scratch.folder).free
+    assert bits(fit(LogisticRegression(), folder, scratch=np.inf)) == bits(
+        fit(LogisticRegression(), folder)
+    )
 
 
 def test_files_are_gone_whatever_happens(folder, temporary):

@@ -133,7 +133,7 @@ def kept_in(size: float, who: int | Executor) -> Iterator[Scratch | None]:
         yield None
         return
     try:
-        room = min(int(size), shutil.disk_usage(folder).free // 2)
+        room = int(min(size, shutil.disk_usage(folder).free // 2))
         yield Scratch(folder, room // who)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
