@@ -31,7 +31,7 @@ _SAMPLE, _MOST = 65536, 2**24  # rows of a sample, at least; and numbers, at mos
 _SHARE = 16  # every so many-th row, where that is more
 _SPREAD = 8  # every so many-th block is looked into, four at least,
 _LOOKED_INTO = 512  # and so many at most
-_GIVEN = 3 * 2**19  # numbers, 12 MB, that a piece gives to the sample, about: what a worker holds
+_GIVEN = 5 * 2**18  # numbers, 10 MB, that a piece gives to the sample, about: what a worker holds
 _NONE = np.empty(0)
 
 Read = tuple[Any, tuple[Any, ...], NDArray[Any], Array]  # X, labels, codes or counts, offset
