@@ -4,7 +4,7 @@
 
 Every call runs in a process of its own, with an empty directory for compiled kernels; user and
 system time of the process count, so that other work on the machine does not, from its start to the
-end of the call. (To end a process that has compiled something takes Python 0.2 s more.) The peer's
+end of the call. (To end a process that has compiled something takes Python 0.4 s more.) The peer's
 call does the same work on the same data. Rows above the limit come first. With --warm every call
 runs twice, and the second, which finds the kernels compiled, is shown.
 """
