@@ -106,10 +106,12 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
 
     seldom = False
 
-    def finalize(self) -> None:
-        for name in _defined(self._final_module) if self.seldom else ():
-            self._final_module.get_function(name).add_function_attribute("noinline")
-        super().finalize()
+    def add_ir_module(self, module: Any) -> None:
+        # Written into the text: older llvmlite give an attribute to what a function returns.
+        for function in module.functions if self.seldom else ():
+            if not function.is_declaration:
+                function.attributes.add("noinline")
+        super().add_ir_module(module)
 
     def _optimize_final_module(self) -> None:
         """Nothing to do: the kernel that links this is optimised."""
