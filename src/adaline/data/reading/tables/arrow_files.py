@@ -28,7 +28,7 @@ from adaline.data.reading.source import (
     slice_rows,
 )
 from adaline.data.reading.tables.engines import arrow_kind, columns_of, engine, has, polars_kind
-from adaline.data.reading.tables.row_groups import tables_of, whole_table
+from adaline.data.reading.tables.row_groups import can_stream, tables_of, whole_table
 from adaline.errors import DataError, MissingExtra
 
 _FEW_ROWS, _ROWS_A_BYTE = 2**27, 2**16  # a constant column packs well, but not better
@@ -153,7 +153,7 @@ class ArrowSource(Source):
             yield block.part(start, min(start + size, block.rows))
 
     def _is_large(self, piece: Piece) -> bool:
-        return (piece.stop - piece.start) * len(self.names) > _WHOLE and has("pyarrow")
+        return (piece.stop - piece.start) * len(self.names) > _WHOLE and can_stream()
 
     def _streamed(self, piece: Piece) -> Iterator[Block]:
         """The rows of a large row group, decoded once and in order."""

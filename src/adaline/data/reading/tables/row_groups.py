@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from itertools import accumulate
 from typing import Any
 
 from adaline.data.reading.source import Piece
+from adaline.data.reading.tables.engines import has
 
 _BUFFER = 2**14  # bytes of a column that are read at a time; without, all of its row group are
 
@@ -19,6 +21,11 @@ def whole_table(place: Any, names: Sequence[str], piece: Piece) -> Any:
     groups, first = _overlapping(file.metadata, piece)
     table = file.read_row_groups(groups, columns=list(names), use_threads=False)
     return table.slice(piece.start - first, piece.stop - piece.start)
+
+
+def can_stream() -> bool:
+    """Whether pyarrow is there, and reads columns bit by bit: 18 stops in the middle of some."""
+    return has("pyarrow") and int(version("pyarrow").split(".")[0]) >= 19
 
 
 def tables_of(place: Any, names: Sequence[str], parts: Sequence[Piece]) -> Iterator[Any]:
