@@ -126,6 +126,15 @@ def test_one_process_and_a_pool_sum_slices_to_the_same_bits(large):
     assert apart.max() < 1e-12
 
 
+def test_bits_do_not_depend_on_whether_pyarrow_can_stream(large, monkeypatch):
+    path, names, _, _ = large
+    streamed = fit(LeastSquares(), path, "y", columns=names)
+    monkeypatch.setattr(arrow_files, "can_stream", lambda: False)
+    at_once = fit(LeastSquares(), path, "y", columns=names)
+    assert streamed.moments_.scatter.tobytes() == at_once.moments_.scatter.tobytes()
+    assert streamed.coef_.tobytes() == at_once.coef_.tobytes()
+
+
 def test_a_sample_of_large_row_groups_begins_where_one_of_all_rows_would(large):
     path, names, X, y = large
     streamed = fit(LogisticRegression(alpha=10.0), path, "c", columns=names)

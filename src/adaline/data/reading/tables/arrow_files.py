@@ -144,20 +144,23 @@ class ArrowSource(Source):
                 raise
 
     def slices(self, piece: Piece) -> Iterator[Block]:
-        """The rows of a range, a few at a time; a large row group is never in memory as a whole."""
-        if self.kind == "Parquet" and self._is_large(piece):
-            yield from self._streamed(piece)
+        """The rows of a range, a few at a time; a large row group is never in memory as a whole.
+
+        But where pyarrow is missing or old: then it is, and is cut in the same places, so that the
+        bits do not depend on what is installed.
+        """
+        rows, p = piece.stop - piece.start, len(self.names)
+        large = self.kind == "Parquet" and rows * p > _WHOLE
+        size = slice_rows(p, _STREAMED) if large else slice_rows(p)
+        if large and can_stream():
+            yield from self._streamed(piece, size)
             return
-        block, size = self.read(piece), slice_rows(len(self.names))
+        block = self.read(piece)
         for start in range(0, block.rows, size):
             yield block.part(start, min(start + size, block.rows))
 
-    def _is_large(self, piece: Piece) -> bool:
-        return (piece.stop - piece.start) * len(self.names) > _WHOLE and can_stream()
-
-    def _streamed(self, piece: Piece) -> Iterator[Block]:
+    def _streamed(self, piece: Piece, size: int) -> Iterator[Block]:
         """The rows of a large row group, decoded once and in order."""
-        size = slice_rows(len(self.names), _STREAMED)
         starts = range(piece.start, piece.stop, size)
         parts = [Piece(piece.index, start, min(start + size, piece.stop)) for start in starts]
         with self._reading(piece):
