@@ -52,7 +52,7 @@ def not_finite(x, d):
 @inlined
 def mean_power(power, count, r, memory):
     """The mean power and its count with one more r; a spike is limited, so it is soon forgotten."""
-    count = count + 1.0 if count < memory else memory
+    count = count + 1.0 if count + 1.0 < memory else memory
     most = SPIKE * power
     power = r if count == 1.0 else power + ((most if most < r else r) - power) / count
     return power, count
