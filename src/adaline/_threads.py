@@ -26,10 +26,10 @@ Cuts = list[tuple[int, int]]
 _NUMBERS = 2**20  # in a piece, at least: a millisecond of work
 _PRODUCTS = 2**26  # in a piece, at least, where a row of q numbers costs q^2 products
 _PIECES = 32  # at most: twice the cores of a large machine, so that none waits long at the end
-_ROOM = 2**22  # numbers in the sums of all pieces together, at most: 32 MB
+_ROOM = 2**24  # numbers in the sums of all pieces together, at most: 128 MB
 _WORTH = 8  # pieces, if room for fewer the threads of BLAS do better
 _ROWS = 256  # a multiple of which every piece holds: whole tiles
-_LARGE = 512  # columns beyond which BLAS has work enough for its own threads
+_LARGE = 1024  # columns beyond which BLAS has work enough for its own threads
 
 
 def pieces(n: int, q: int, held: int = 0) -> Cuts:

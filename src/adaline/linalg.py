@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, matmul_toeplitz, qr, solve_toeplitz, svd
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dsyrk, dtrmm
 from scipy.linalg.lapack import (
     dgejsv,
     dpotrf,
@@ -56,6 +56,11 @@ def lengths(A: Array) -> Array:
 def add_gram(G: Array, tile: Array) -> Array:
     """G + tile' tile in the upper triangle of G (Fortran order), in place where BLAS can."""
     return np.asarray(dsyrk(1.0, tile.T, beta=1.0, c=G, overwrite_c=1))
+
+
+def times_triangle(A: Array, W: Array) -> Array:
+    """A W of an upper triangle W: half the products of `A @ W`; fastest in Fortran order."""
+    return np.asarray(A @ W if len(W) <= _FEW else dtrmm(1.0, W, A, side=1))
 
 
 def symmetric(upper: Array) -> Array:

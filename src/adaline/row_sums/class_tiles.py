@@ -24,7 +24,7 @@ from adaline.tiles import add_product, exponents, first_mean, in_range, is_spars
 Codes = NDArray[np.int64]
 
 _HEAD = 16  # rows of a class that guess its mean
-_TILE = 2**17  # numbers in a tile: a megabyte
+_TILE = 2**20  # numbers in a tile: 8 MB; threads wait for each other between two tiles
 _BUFFER = 2**21  # numbers in the largest tile: 16 MB
 _SMALL = 2**13  # numbers in rows too few for threads of BLAS
 _FEW = 64  # columns up to which our own loop beats BLAS
@@ -182,8 +182,8 @@ def class_tiles(
     """
     p, K, stop = X.shape[1], len(shift), X.shape[0] if stop is None else stop
     n = stop - start
-    # A tile stays in cache, but has enough rows for the threads of BLAS to share, and when sorted
-    # enough of each class for a matrix product of their own.
+    # A tile has enough rows for the threads of BLAS to share, and when sorted enough of each class
+    # for a matrix product of their own.
     least = min(256 * max(K, 4) if sort else 1024, _BUFFER // max(p, 1))
     rows = max(256, least, min(_TILE // max(p, 1), FLUSH))
     buffer, unsorted = np.empty((min(rows, n), p)), np.arange(min(rows, n))

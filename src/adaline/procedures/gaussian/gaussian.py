@@ -28,9 +28,9 @@ from adaline.results import Array, Certificate
 from adaline.tiles import is_sparse, tile_rows, tiles
 
 _WIDE = 4096  # more features than this, and sparse rows are not unpacked to measure distances
-_BUFFER = 2**21  # numbers in the largest block of rows: 16 MB
+_BUFFER = 2**21  # numbers in the largest tile: 16 MB
 _LOST = 1e-12  # of the log odds: what an offset may cost that is not taken from the rows first
-_PLAIN = 4096  # rows whose scores stay in the cache
+_SCORES = 2**16  # of a block of rows, at most: half a megabyte, which stays in cache
 _SMALL = 2**13  # numbers in rows, and in a matrix: too few for threads of BLAS, which change bits
 
 
@@ -110,16 +110,17 @@ def over_blocks(
     check()
     if is_sparse(X) and g.metrics[0].A.ndim == 1 and p > _WIDE:
         return np.concatenate([of(s) for s in _sparse_blocks(g, X, scale, distances)])
-    none, rows = np.empty((n, 0)), max(1, min(tile_rows(p), _BUFFER // (p + 1)))
+    # Between two tiles threads wait for one another, so there are few.
+    none, rows = np.empty((n, 0)), max(1, min(2 * tile_rows(p), _BUFFER // (p + 1)))
+    measured = g.distances if distances else g.scores
 
-    def of_piece(i: int, j: int) -> list[NDArray[Any]]:
-        measured = g.distances if distances else g.scores
+    def of_block(i: int, j: int) -> NDArray[Any]:
         filled = tiles(X, none, np.empty(0), scale, g.centre, rows, i, j)
-        return [of(measured(tile[:, :p])) for tile in filled]
+        return of(np.concatenate([measured(tile[:, :p]) for tile in filled]))
 
     # Distances by a matrix cost p products a number, so that pieces may be shorter.
     by_matrix = g.metrics[0].A.ndim == 2 and not len(g.W)
-    return _joined(of_piece, X, pieces(n, p, p * p if by_matrix else p))
+    return _joined(of_block, X, pieces(n, p, p * p if by_matrix else p), len(g.means))
 
 
 def _plain(g: Gaussians, X: Any, scale: Array) -> tuple[Array, Array] | None:
@@ -151,11 +152,8 @@ def _over_plain(
     if not (V != 0.0).any(axis=0).all():  # NaN in a column without weight may leave no trace
         check()
 
-    def of_piece(i: int, j: int) -> list[NDArray[Any]]:
-        return [of_block(X[k : min(k + _PLAIN, j)]) for k in range(i, j, _PLAIN)]
-
-    def of_block(x: Array) -> NDArray[Any]:
-        x = x.astype(np.float64, copy=False)
+    def of_block(i: int, j: int) -> NDArray[Any]:
+        x = X[i:j].astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # rows that `check` refuses
             if len(V) > 1:
                 scores = x @ V.T + c
@@ -166,12 +164,19 @@ def _over_plain(
                 check()
         return of(scores)
 
-    return _joined(of_piece, X, pieces(*X.shape))
+    return _joined(of_block, X, pieces(*X.shape), max(len(V), 2))
 
 
-def _joined(of_piece: Callable[[int, int], list[Any]], X: Any, cuts: Cuts) -> NDArray[Any]:
-    """The blocks of all pieces, one below the other."""
+def _joined(
+    of_block: Callable[[int, int], NDArray[Any]], X: Any, cuts: Cuts, K: int
+) -> NDArray[Any]:
+    """What `of_block` makes of rows i..j, with K scores each, of all blocks of all pieces."""
     n, p = X.shape
+    rows = max(1, min(_SCORES // K, _BUFFER // (p + 1)))
+
+    def of_piece(i: int, j: int) -> list[NDArray[Any]]:
+        return [of_block(k, min(k + rows, j)) for k in range(i, j, rows)]
+
     # Threads of BLAS would change the last digit.
     with one_blas_thread(p) if len(cuts) == 1 and n * p > _SMALL else nullcontext():
         return np.concatenate([block for piece in over_cuts(of_piece, cuts) for block in piece])

@@ -45,7 +45,6 @@ from adaline.tiles import Rows
 from adaline.triangle import Triangle
 
 PROVABLE = 0.1  # a contraction below this gains at least a digit a correction
-_SOON = 2  # 256 columns are factored by one thread before others would have been of help
 _HEAVY = 2.0**400  # weights beyond this take double-double products out of float64's range
 
 
@@ -79,7 +78,7 @@ def least_squares(
             return iterative_least_squares(SparseRows.of(rows, intercept))
         return wide_minimum_norm(rows, intercept)
     enough = m.rows >= m.p + intercept or bool(np.all(ridge > 0))
-    with between_passes(0 if rows is None else m.rows, _SOON * (m.p + 1)):
+    with between_passes(0 if rows is None else m.rows, m.p + 1):
         normal = normal_equations(m, intercept, ridge) if enough else None
     if rows is None or not 1 / _HEAVY < m.weight < _HEAVY:
         fit = _from_moments(normal) if normal else _deficient_moments(m, intercept)
