@@ -12,7 +12,7 @@ from adaline._jit import fma, kernel
 from adaline._jit.little import for_work
 from adaline.kernels.double_double.double_double import LANES, two_product, two_sum
 
-LONG = 1024  # columns from which on this is faster than tiles of rows
+LONG = 256  # columns from which on this is faster than tiles of rows, for one target
 
 
 @kernel
