@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, matmul_toeplitz, qr, solve_toeplitz, svd
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dsyrk, dtrmm
 from scipy.linalg.lapack import (
     dgejsv,
     dpotrf,
@@ -77,6 +78,16 @@ def _is_upper(p: int) -> NDArray[np.bool_]:
 def column_lengths(A: Array) -> Array:
     """Euclidean length of each column of A, whose squares stay in float64's range."""
     return np.asarray(np.sqrt(np.add.reduce(A * A, axis=0)))
+
+
+def multiplication_by(W: Array) -> Callable[[Array, Array], Array]:
+    """How to multiply by W from the right, or by |W|.
+
+    It takes half the time where W is an upper triangle that is not small.
+    """
+    if len(W) <= _FEW or np.tril(W, -1).any():
+        return lambda A, W: np.asarray(A @ W)
+    return lambda A, W: np.asarray(dtrmm(1.0, W, A, side=1))
 
 
 def inverse_triangle(R: Array) -> Array | None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates._digits import stated, stated_together
-from adaline.linalg import UNDERFLOW, UNIT, column_lengths, lengths
+from adaline.linalg import UNDERFLOW, UNIT, column_lengths, lengths, multiplication_by
 from adaline.results import Array, Certificate, Fit
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
@@ -34,10 +34,10 @@ def gamma(k: int) -> float:
 
 def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
     """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`."""
-    p, sizes = len(W), np.abs(W)
-    E = W.T @ G @ W
+    p, sizes, times = len(W), np.abs(W), multiplication_by(W)
+    E = times(times(G, W).T, W)  # the transpose of W'GW, which is as long
     E.flat[:: p + 1] -= 1.0
-    size = column_lengths(W).sum() * _norm(np.abs(G) @ sizes)
+    size = column_lengths(W).sum() * _norm(times(np.abs(G), sizes))
     own = gamma(2 * p + 2) * size
     spread, drift = _norm(rounding @ sizes), _norm(coupling @ sizes)
     return float(_SLACK * (_norm(E) + own + spread**2 + 2 * drift))

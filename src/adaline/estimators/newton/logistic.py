@@ -276,8 +276,10 @@ class LogisticRegression(CallbackSupportMixin, Informed, StreamWeights, Classifi
 
         Standard errors come from the inverse curvature of the penalised loss: with alpha = 0 they
         are the usual ones; with alpha > 0 those of the posterior under a Gaussian prior of
-        variance 1/alpha. A fit of many rows times features squared (n p^2 > 10^8) does not spend a
-        pass on them: give `summary` the training rows again.
+        variance 1/alpha. They are found when they are first asked for, of a copy of the rows that a
+        fit of up to 4 MB keeps until then; pickles and model files hold the errors, not the rows. A
+        fit of many rows times features squared (n p^2 > 10^8) keeps neither: give `summary` the
+        training rows again.
 
         Parameters
         ----------

@@ -181,8 +181,10 @@ class PoissonRegression(Informed, Regressor):
     ) -> Summary:
         """Standard errors, z, p, intervals, deviance, AIC and BIC.
 
-        Errors come from the inverse curvature of the penalised loss. After a fit of many rows
-        times features squared (n p^2 > 10^8), which keeps none, give the training rows again.
+        Errors come from the inverse curvature of the penalised loss. They are found when they are
+        first asked for, of a copy of the rows that a fit of up to 4 MB keeps until then. After a
+        fit of many rows times features squared (n p^2 > 10^8), which keeps neither, give the
+        training rows again.
         """
         check_is_fitted(self, "fit_")
         self._refuse_written("standard errors are those of the likeliest weights")
