@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from adaline._jit import _fma_exactly
-from adaline.kernels.double_double import double_double
+from adaline.kernels.double_double import double_double, long_rows
 from reference import rationals
 
 U = 2.0**-53
@@ -106,6 +106,39 @@ def test_dense_and_sparse_gradients_are_the_same_bits(rng):
     dense = double_double.gradient_dense(X, NONE2, *rest)
     thin = double_double.gradient_sparse(S.data, S.indices, S.indptr, *rest)
     assert all(np.array_equal(a, b) for a, b in zip(dense, thin, strict=True))
+
+
+@pytest.mark.parametrize("p", [1, 30, 31, 32, 33, 100])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradients_of_long_rows_keep_thirty_digits(rng, p, weighted):
+    n, k = 20, 3
+    X, Y = rng.standard_normal((n, p)), rng.standard_normal((n, k + 1))
+    omega = rng.uniform(0, 2, n) if weighted else NONE
+    theta, which = rng.standard_normal((k, p + 1)), np.array([2, 0, 3])
+    low = theta * rng.uniform(-U, U, theta.shape)
+    given = np.full(p, 0.5), Y, which, np.full(k, 4.0), omega
+    g, tail, squares = long_rows.gradients_long(X, *given, theta, low)
+    rows = [2 * [a / 2 for a in rationals(row)] for row in X]  # once for theta, once for low
+    for t in range(k):
+        y = 4.0 * Y[:, which[t]]
+        w, b = np.append(theta[t, :-1], low[t, :-1]), Fraction(theta[t, -1]) + Fraction(low[t, -1])
+        exact = exact_gradient(rows, y, omega if weighted else np.ones(n), w, b)[p:]
+        for high, rest, truth in zip(g[t], tail[t], exact, strict=True):
+            assert abs(Fraction(high) + Fraction(rest) - truth) <= 100 * n * p * U**2
+        r = y - X @ theta[t, :-1] / 2 - theta[t, -1]
+        assert squares[t] == pytest.approx(np.sum((omega if weighted else 1) * r**2), rel=1e-12)
+
+
+def test_gradients_of_long_rows_do_not_depend_on_other_targets(rng):
+    X, Y, theta = (rng.standard_normal(shape) for shape in ((9, 70), (9, 3), (3, 71)))
+    low = theta * 1e-17
+    together = long_rows.gradients_long(
+        X, np.ones(70), Y, np.arange(3), np.ones(3), NONE, theta, low
+    )
+    for t in range(3):
+        of_one = np.array([t]), np.ones(1), NONE, theta[t : t + 1], low[t : t + 1]
+        alone = long_rows.gradients_long(X, np.ones(70), Y, *of_one)
+        assert all(np.array_equal(a[t], b[0]) for a, b in zip(together, alone, strict=True))
 
 
 def test_monomials_keep_the_powers_in_double_double():

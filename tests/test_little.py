@@ -12,7 +12,7 @@ from scipy import sparse
 
 from adaline import LeastSquares
 from adaline._jit import little
-from adaline.kernels.double_double import corrections, double_double, products
+from adaline.kernels.double_double import corrections, double_double, long_rows, products
 from adaline.kernels.separability import corral, modular, pricing
 from adaline.kernels.sums import row_keys, sums
 
@@ -51,6 +51,19 @@ def test_gradients_have_the_bits_of_the_kernel(rng, size, weighted):
     room = double_double._room(n, p, k, False)
     start = S.data, S.indices, S.indptr, np.full(p, 0.5)
     _same(double_double._gradients_sparse, (*start, Y, which, y_scale, omega, *at, *room), 9)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradients_of_long_rows_have_the_bits_of_the_kernel(rng, size, weighted):
+    n, c, k, lanes = 5, 2, 2, long_rows.LANES
+    p = c * lanes - 3
+    X, Y = rng.standard_normal((n, p)) * size, rng.standard_normal((n, k)) * size
+    omega = rng.uniform(0.0, 2.0, n) if weighted else np.empty(0)
+    theta, x = rng.standard_normal((k, c, lanes)) * size, np.zeros((c, lanes))
+    room = x, np.empty((2, lanes)), np.zeros(theta.shape), np.zeros(theta.shape), np.zeros(k)
+    given = X, np.full(p, 0.5), Y, np.arange(k), np.full(k, 2.0), omega, theta, theta * 1e-17
+    _same(long_rows._gradients_long, (*given, *room), 3)
 
 
 @pytest.mark.parametrize("size", SIZES)

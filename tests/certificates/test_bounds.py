@@ -98,7 +98,7 @@ def test_weights_that_leave_float32_have_no_digits(evidence):
 # Contractions: alpha >= |W'A'AW - I|, and the corrections they allow.
 
 
-@pytest.mark.parametrize("p", [1, 3, 8])
+@pytest.mark.parametrize("p", [1, 3, 8, 70])
 def test_a_contraction_covers_what_rounding_may_do_to_its_own_product(rng, p):
     A = rng.standard_normal((2 * p, p))
     G = A.T @ A
@@ -113,6 +113,22 @@ def test_a_contraction_covers_what_rounding_may_do_to_its_own_product(rng, p):
     spread, drift = np.linalg.norm(rough @ np.abs(W)), np.linalg.norm(coupled @ np.abs(W))
     assert alpha + spread**2 <= digits.contraction(G, W, rough, zero) <= alpha + 1.1 * spread**2
     assert alpha + 2 * drift <= digits.contraction(G, W, zero, coupled) <= alpha + 2.1 * drift
+
+
+@pytest.mark.parametrize("p", [8, 70])
+def test_a_contraction_takes_any_factor_for_what_it_is(rng, p):
+    """Large triangles are multiplied by their upper half alone; others must not be."""
+    A = rng.standard_normal((2 * p, p))
+    G, zero = A.T @ A, np.zeros(p)
+    W = np.linalg.inv(np.linalg.cholesky(G)).T @ np.linalg.qr(rng.standard_normal((p, p)))[0]
+    assert digits.contraction(G, W, zero, zero) < 1e-8
+    W[-1, 0] += 0.1
+    E = np.linalg.norm(W.T @ G @ W - np.eye(p))
+    assert E <= digits.contraction(G, W, zero, zero) <= 1.02 * E
+    T = np.linalg.inv(np.linalg.cholesky(G)).T
+    T[-1, 0] = 0.1  # all but a triangle
+    E = np.linalg.norm(T.T @ G @ T - np.eye(p))
+    assert E <= digits.contraction(G, T, zero, zero) <= 1.02 * E
 
 
 def test_a_contraction_of_rows_covers_each_of_its_roundings():

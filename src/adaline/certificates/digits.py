@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates._digits import stated, stated_together
-from adaline.linalg import UNDERFLOW, UNIT, column_lengths, lengths, times_triangle
+from adaline.linalg import UNDERFLOW, UNIT, column_lengths, lengths, multiplication_by
 from adaline.results import Array, Certificate, Fit
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
@@ -33,14 +33,11 @@ def gamma(k: int) -> float:
 
 
 def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
-    """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`.
-
-    W is an upper triangle.
-    """
-    p, sizes = len(W), np.abs(W)
-    E = times_triangle(times_triangle(G.T, W).T, W)
+    """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`."""
+    p, sizes, times = len(W), np.abs(W), multiplication_by(W)
+    E = times(times(G, W).T, W)  # the transpose of W'GW, which is as long
     E.flat[:: p + 1] -= 1.0
-    size = column_lengths(W).sum() * _norm(times_triangle(np.abs(G).T, sizes))
+    size = column_lengths(W).sum() * _norm(times(np.abs(G), sizes))
     own = gamma(2 * p + 2) * size
     spread, drift = _norm(rounding @ sizes), _norm(coupling @ sizes)
     return float(_SLACK * (_norm(E) + own + spread**2 + 2 * drift))
@@ -48,7 +45,7 @@ def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
 
 def _norm(A: Array) -> float:
     """Frobenius norm; numpy's takes some microseconds more to find out which is meant."""
-    flat = A.ravel(order="K")
+    flat = A.ravel()
     return sqrt(flat @ flat)
 
 

@@ -89,6 +89,7 @@ _WORK = [
     ("small", adaline.LogisticRegression, (), "X k"),
     ("32 columns", adaline.max_margin, None, "X far"),
     *(("wide", *call) for call in _LARGE),
+    ("wide", adaline.Ridge, (1.0,), "X y"),
     ("wide", _wide_text, None, "X t"),
     ("many classes", adaline.LogisticRegression, (), "X k"),
     ("dense", adaline.LeastSquares, (), "X many"),

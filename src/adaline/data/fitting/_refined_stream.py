@@ -22,7 +22,7 @@ from adaline.kernels.double_double import double_double
 from adaline.linalg import condition, inverse_triangle, symmetric, triangle_of
 from adaline.moments import Moments
 from adaline.procedures.least_squares.closed_form import PROVABLE
-from adaline.procedures.least_squares.gradients import gradients
+from adaline.procedures.least_squares.gradients import additions, gradients
 from adaline.procedures.least_squares.normal_equations import (
     Normal,
     in_unit_columns,
@@ -165,10 +165,10 @@ class _Passes:
     def __call__(
         self, on: NDArray[np.int64], theta: Array, low: Array
     ) -> tuple[Array, Array, Array, int]:
-        m, lanes = self.normal.m, double_double.LANES
+        m = self.normal.m
         self.count += 1
         at = GradientOf(self.rows, np.ldexp(1.0, -m.exponent), on, theta, low)
         found: Gradient = self.passes.sums(f"residuals {self.count}", at, operator.add)
         merges = max(found.blocks.bit_length(), 1)
-        additions = m.rows // lanes + (lanes + 16) * merges + found.blocks
-        return found.g, found.low, found.squares, additions
+        added = additions(m.rows, m.p) + additions(0, m.p) * merges + found.blocks
+        return found.g, found.low, found.squares, added

@@ -20,7 +20,7 @@ from adaline.errors import RankDeficientWarning
 from adaline.estimators._progress import FRAMES, Audience
 from adaline.losses.logistic import logistic_loss
 from adaline.objective import Objective
-from adaline.procedures.inference.wald import affordable, information
+from adaline.procedures.inference.wald import Later, affordable, now_or_later
 from adaline.procedures.newton.newton import newton, newton_auto, penalties_by_loss
 from adaline.procedures.steps import finished
 from adaline.results import Array, Fit, NewtonFit
@@ -28,6 +28,25 @@ from adaline.row_sums.objective_sums import MANY
 from adaline.tiles import check_finite, is_sparse
 
 _SMALL = 2**16  # numbers in X, too few for threads
+
+
+class Informed:
+    """`_information` is what `summary` needs of the rows, made of them when someone asks."""
+
+    @property
+    def _information(self) -> Any:
+        known = self.__dict__.get("_information")
+        if isinstance(known, Later):
+            known = self.__dict__["_information"] = known.made()
+        return known
+
+    @_information.setter
+    def _information(self, known: Any) -> None:
+        self.__dict__["_information"] = known
+
+    def _settled(self) -> None:
+        super()._settled()  # type: ignore[misc]
+        self._information = self._information
 
 
 def is_wide(model: Any, X: Any) -> bool:
@@ -80,7 +99,7 @@ def _learned(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fi
         fit = _existing(model, fit, X, codes, omega)
     model.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
     if affordable(loss) and fit.rank == fit.theta.size:
-        model._information = information(loss, fit.theta)
+        model._information = now_or_later(loss, fit.theta)
     return fit
 
 

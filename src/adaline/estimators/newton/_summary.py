@@ -30,7 +30,7 @@ def summarised(
         )
     level = float(LEVEL("level", level))
     words("wald", "profile")("intervals", intervals)
-    known, bounds = model._information, None
+    bounds = None
     if X is not None:
         X = model._rows(X, reset=False)
         _, codes = encode(labels_of_rows(y, X), model.classes_)
@@ -44,6 +44,8 @@ def summarised(
             "profile intervals are found by fitting the training rows again; give them: "
             "summary(intervals='profile', X=X, y=y)."
         )
+    else:
+        known = model._information
     if known is None:
         raise ValueError(
             "this fit was large and kept no standard errors; give summary(X=X, y=y) the "

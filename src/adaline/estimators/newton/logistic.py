@@ -21,7 +21,7 @@ from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators._samples import one_row, one_sample
 from adaline.estimators.declarations import SEEN, demand, same_bits
-from adaline.estimators.newton._procedure import check_weights, is_wide, learned, warn_of
+from adaline.estimators.newton._procedure import Informed, check_weights, is_wide, learned, warn_of
 from adaline.parameters import COUNT, FLAG, NONE, NOT_NEGATIVE, NUMBER, POSITIVE, words
 from adaline.results import Array, Certificate, Fit
 from adaline.tiles import as_rows
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
 
 
-class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
+class LogisticRegression(CallbackSupportMixin, Informed, StreamWeights, Classifier):
     """Logistic regression by Newton's procedure: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
 
     Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
@@ -134,7 +134,6 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     }
     _derived = ("_codes", "_labels", "_shape", "_shown")
     column_scale_: Array | None = None
-    _information: Any = None  # what `summary` needs of the rows, where the fit could afford it
     _codes: dict[Any, float]
     _labels: list[Any]
     _shape: tuple[int]
@@ -277,8 +276,10 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
 
         Standard errors come from the inverse curvature of the penalised loss: with alpha = 0 they
         are the usual ones; with alpha > 0 those of the posterior under a Gaussian prior of
-        variance 1/alpha. A fit of many rows times features squared (n p^2 > 10^8) does not spend a
-        pass on them: give `summary` the training rows again.
+        variance 1/alpha. They are found when they are first asked for, of a copy of the rows that a
+        fit of up to 4 MB keeps until then; pickles and model files hold the errors, not the rows. A
+        fit of many rows times features squared (n p^2 > 10^8) keeps neither: give `summary` the
+        training rows again.
 
         Parameters
         ----------

@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.estimators._base import Regressor, check_finite
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN
-from adaline.estimators.newton._procedure import warn_of
+from adaline.estimators.newton._procedure import Informed, warn_of
 from adaline.losses.poisson import LARGEST_OFFSET, poisson_loss
 from adaline.objective import Objective
 from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
 from adaline.procedures.inference.wald import (
-    Information,
     affordable,
     information,
+    now_or_later,
     wald_summary,
 )
 from adaline.procedures.newton.newton import newton
@@ -30,7 +30,7 @@ from adaline.summaries import Summary
 from adaline.tiles import as_rows, is_sparse
 
 
-class PoissonRegression(Regressor):
+class PoissonRegression(Informed, Regressor):
     """Poisson regression by Newton's procedure: counts y of mean exp(w'x + b + offset).
 
     Minimises sum_i (mu_i - y_i log mu_i) + alpha/2 |w|^2; the intercept is not penalised.
@@ -78,7 +78,6 @@ class PoissonRegression(Regressor):
         "n_iter_": "count",
         "fit_": "NewtonFit",
     }
-    _information: Information | None
     _parameters = {
         "alpha": NOT_NEGATIVE,
         "fit_intercept": FLAG,
@@ -135,7 +134,7 @@ class PoissonRegression(Regressor):
         self._one_target = True
         self.n_iter_ = max(fit.steps, 1)
         known = affordable(loss) and fit.rank == fit.theta.size
-        self._information = information(loss, fit.theta) if known else None
+        self._information = now_or_later(loss, fit.theta) if known else None
         self._accept(fit, X.dtype)
         if fit.outcome == "interrupted":
             raise KeyboardInterrupt
@@ -182,14 +181,17 @@ class PoissonRegression(Regressor):
     ) -> Summary:
         """Standard errors, z, p, intervals, deviance, AIC and BIC.
 
-        Errors come from the inverse curvature of the penalised loss. After a fit of many rows
-        times features squared (n p^2 > 10^8), which keeps none, give the training rows again.
+        Errors come from the inverse curvature of the penalised loss. They are found when they are
+        first asked for, of a copy of the rows that a fit of up to 4 MB keeps until then. After a
+        fit of many rows times features squared (n p^2 > 10^8), which keeps neither, give the
+        training rows again.
         """
         check_is_fitted(self, "fit_")
         self._refuse_written("standard errors are those of the likeliest weights")
         level = float(LEVEL("level", level))
-        known = self._information
-        if X is not None:
+        if X is None:
+            known = self._information
+        else:
             loss = self._loss(self._rows(X, reset=False), y, sample_weight, offset, exposure)
             W, b = self.fit_.W, self.fit_.b
             theta = np.column_stack([W / loss.scale, b + W @ (loss.shift / loss.scale)])

@@ -5,8 +5,8 @@ For large samples cov(theta) = H^-1, with H the Hessian of the (penalised) loss 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adaline.summaries import Summary
 
 KEPT = 256  # weights up to which their covariance is kept: half a megabyte
+ROWS_KEPT = 2**22  # bytes of rows that are kept until someone asks
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +73,48 @@ class Information:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Later:
+    """Copies of rows, of which the information is made when someone asks for it: most never do.
+
+    It takes a tenth of the time of a small fit, and a third where classes are many.
+    """
+
+    loss: Objective
+    theta: Array
+
+    def made(self) -> Information | None:
+        """The information; None where single coefficients have no standard errors."""
+        try:
+            return information(self.loss, self.theta)
+        except ValueError:  # `summary` tells why, when it is given the rows
+            return None
+
+    def __deepcopy__(self, memo: Any) -> Later:
+        """Copies of a model share the rows, which nobody changes."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Pickles hold the information in the place of the rows."""
+        return _itself, (self.made(),)
+
+
+def _itself(known: Information | None) -> Information | None:
+    return known
+
+
 def affordable(loss: Objective) -> bool:
     """Whether the information costs little compared with the fit."""
     n, q = loss.X.shape[0], len(loss.penalty)
     return n * q * q <= 1e8 and is_one_matrix(loss)
+
+
+def now_or_later(loss: Objective, theta: Array) -> Information | Later:
+    """The information at theta (K, p + 1), or few enough rows to make it of when someone asks."""
+    if loss.X.size * loss.X.dtype.itemsize > ROWS_KEPT:
+        return information(loss, theta)
+    parts = {name: getattr(loss, name).copy() for name in ("X", "target", "omega", "offset")}
+    return Later(replace(loss, **parts), theta)
 
 
 def information(loss: Objective, theta: Array) -> Information:

@@ -129,7 +129,7 @@ class SparseRows:
         """A bound on the spectral norm of diag(root) |X|, and so of A."""
         size = _with_data(self.X, np.abs(self.X.data))
         tall = float(np.max(size.T @ self.root, initial=0.0))
-        long = float(np.max(self.root * np.asarray(size.sum(axis=1)).ravel(), initial=0.0))
+        long = float(np.max(self.root * (size @ np.ones(size.shape[1])), initial=0.0))
         return 1.01 * float(np.sqrt(min(tall * long, self.raw_squares.sum())))
 
     def bias(self, W: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline._threads import over_pieces
-from adaline.kernels.double_double import double_double
+from adaline.kernels.double_double import double_double, long_rows
 from adaline.results import Array
 from adaline.tiles import Rows, is_sparse
 
@@ -38,11 +38,15 @@ def gradients(
             g[s:e], g_low[s:e], squares[s:e] = of_targets(i, j, s, e)
         return g, g_low, squares
 
+    long = X.shape[1] >= long_rows.LONG and not len(rows.X_low)
+
     def of_targets(i: int, j: int, s: int, e: int) -> tuple[Array, Array, Array]:
         of_y = scale, Y[i:j], which[s:e], y_scale[s:e], rows.omega[i:j], high[s:e], tail[s:e]
         if is_sparse(X):
             entries = X.data, X.indices, X.indptr[i : j + 1]
             found: tuple[Array, Array, Array] = double_double.gradients_sparse(*entries, *of_y)
+        elif long:
+            found = long_rows.gradients_long(X[i:j], *of_y)
         else:
             found = double_double.gradients_dense(X[i:j], rows.X_low[i:j], *of_y)
         return found
@@ -53,6 +57,12 @@ def gradients(
         g, g_low = double_double.two_sum(g, g_low + part_low + carry)
         squares += part_squares
     return g.T, g_low.T, squares
+
+
+def additions(n: int, p: int) -> int:
+    """Numbers that `gradients` adds up in a row, at most, where n rows have p columns."""
+    lanes = double_double.LANES
+    return (n if p >= long_rows.LONG else n // lanes) + lanes + 16
 
 
 def minus_product(*arrays: Array) -> tuple[Array, Array]:

@@ -18,12 +18,11 @@ from adaline.certificates.digits import (
     contraction_with_low_parts,
     in_users_units,
 )
-from adaline.kernels.double_double import double_double
 from adaline.kernels.double_double.corrections import correct, first_guess
 from adaline.linalg import UNIT
 from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
-from adaline.procedures.least_squares.gradients import gradients
+from adaline.procedures.least_squares.gradients import additions, gradients
 from adaline.procedures.least_squares.normal_equations import Normal
 from adaline.procedures.least_squares.product_sums import (
     ADDITIONS,
@@ -61,10 +60,10 @@ def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
         alpha = contraction_with_low_parts(normal.alpha, normal.W, lengths[:-1])
         normal = replace(normal, alpha=alpha)
     p, scale = normal.m.p, np.ldexp(1.0, -normal.m.exponent)
-    additions = rows.X.shape[0] // double_double.LANES + double_double.LANES + 16
+    most = additions(rows.X.shape[0], p)
 
     def sums(on: NDArray[np.int64], theta: Array, low: Array) -> tuple[Array, Array, Array, int]:
-        return *gradients(rows, on, scale[:p], scale[p:][on], theta, low), additions
+        return *gradients(rows, on, scale[:p], scale[p:][on], theta, low), most
 
     said = "solved in closed form, then corrected {} times in double-double."
     first = None
@@ -143,14 +142,14 @@ def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None)
         at = on if len(on) < k else slice(None)  # a slice is quicker
         of_on = [a[at] for a in (found.theta, found.low, found.bound, found.floor)]
         if first is None:
-            g, g_low, squares, additions = sums(on, of_on[0].T, of_on[1].T)
+            g, g_low, squares, added = sums(on, of_on[0].T, of_on[1].T)
             reach = np.sqrt(squares)
         else:  # errors of sums of products are shares of y, not of the residuals
             g, g_low, squares = first.gradients(of_on[0].T, of_on[1].T)
             reach = lengths_y + np.abs(theta) @ lengths
-            additions = ADDITIONS * (m.rows + p + 64)
+            added = ADDITIONS * (m.rows + p + 64)
         # The kernel is compiled once, for arrays without gaps.
-        made_of = np.ascontiguousarray(g.T), np.ascontiguousarray(g_low.T), reach, additions
+        made_of = np.ascontiguousarray(g.T), np.ascontiguousarray(g_low.T), reach, added
         squares = np.ascontiguousarray(squares)
         of_y = lengths_y[at], least, squares
         pull, close, still, away = correct(*columns, made_of, of_on, of_y)

@@ -58,6 +58,13 @@ class _Factor:
     ones: float
     trace: float
 
+    @property
+    def rounding(self) -> float:
+        """(A'A + lam) d is found within lam rounding |d| in float64."""
+        A = self.c.A
+        size = self.trace + 4 * self.c.weight * float(A.mean @ A.mean) + self.lam
+        return gamma(4 * (len(A.mean) + len(self.c.root))) * size / self.lam
+
     @classmethod
     def of(cls, c: CentredRows, lam: float, rough: bool) -> _Factor | None:
         """A factor; None where squaring costs too many digits, in float32 if rough."""
@@ -68,22 +75,28 @@ class _Factor:
         if not trace < _CANCELS * lam:
             return None
         ones = trace / len(c.root) / c.weight if c.intercept else 0.0
-        K[np.diag_indices_from(K)] += lam
+        K.flat[:: len(K) + 1] += lam
         if c.intercept:
             K += np.multiply.outer((c.root * ones).astype(K.dtype), c.root.astype(K.dtype))
         R = cholesky(K)
         return None if R is None else cls(c, R, lam, ones, trace)
 
-    def solved(self, B: Array, corrections: int) -> Array:
-        """K^-1 B; NaN where float32 is too far off for corrections to lead there."""
+    def solved(self, B: Array, enough: float) -> Array:
+        """K^-1 B with a share of B left that is about enough, or as float64 can tell.
+
+        NaN where float32 is too far off for corrections to lead there.
+        """
         if self.R.dtype == np.float64:
             return solve_cholesky(self.R, B)
-        x = self._roughly(B)
-        for _ in range(corrections):
+        x, size = self._roughly(B), np.linalg.norm(B)
+        for _ in range(2 if size > 0 else 0):
             left = self._left(B, x)
-            if not np.linalg.norm(left) <= _NEAR * np.linalg.norm(B):
+            share = float(np.linalg.norm(left) / size)
+            if not share <= _NEAR:
                 return np.full(B.shape, np.nan)
-            x += self._roughly(left)
+            x += self._roughly(left)  # which leaves as small a share of left
+            if share * share <= enough:
+                break
         return x
 
     def _roughly(self, B: Array) -> Array:
@@ -98,7 +111,9 @@ class _Factor:
 
 
 def _fit(c: CentredRows, rows: Rows, factor: _Factor) -> ClosedFit | None:
-    p, k, start = len(c.A.mean), c.B.shape[1], factor.solved(c.B * c.root[:, None], 2)
+    p, k = len(c.A.mean), c.B.shape[1]
+    # One correction in double-double has to do: one more costs as much as ten products.
+    start = factor.solved(c.B * c.root[:, None], _ENOUGH / (factor.rounding * np.sqrt(p)))
     if np.isnan(start).any():
         return None
     parts = [
@@ -160,9 +175,8 @@ def _step(c: CentredRows, factor: _Factor, g: Array) -> tuple[Array, Array]:
     |g - (S + lam) d|/lam, since S + lam >= lam; d only has to make it small.
     """
     A, p, lam = c.A, len(g) - 1, factor.lam
-    d = (g[:p] - A.transposed(factor.solved(A.times(g[:p]), 1))) / lam
+    d = (g[:p] - A.transposed(factor.solved(A.times(g[:p]), _NEAR))) / lam
     rest = np.linalg.norm(g[:p] - A.transposed(A.times(d)) - lam * d, axis=0)
-    size = factor.trace + 4 * c.weight * (A.mean @ A.mean) + lam
-    own = gamma(4 * (p + len(c.root))) * size * np.linalg.norm(d, axis=0)
+    own = factor.rounding * lam * np.linalg.norm(d, axis=0)
     db = g[p] / c.weight - c.mean[:p] @ d if c.intercept else np.zeros(g.shape[1])
     return np.vstack([d, db]), rest + own

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from adaline.certificates.digits import certificate_together, gamma, in_users_units
 from adaline.kernels.double_double import double_double
 from adaline.linalg import UNDERFLOW, UNIT
-from adaline.procedures.least_squares.gradients import gradients, minus_product
+from adaline.procedures.least_squares.gradients import additions, gradients, minus_product
 from adaline.procedures.least_squares.refinement import outward
 from adaline.procedures.ridge.spectrum import CentredRows, Spectrum
 from adaline.results import Array, ClosedFit
@@ -137,7 +137,7 @@ def pull(
     # Lengths of all columns together, about zero: rows enter the sums before they are centred.
     reach = float(np.sqrt(trace + f.weight * (1.0 + mean @ mean)))
     target = np.sqrt(squares) + reach * np.linalg.norm(theta, axis=0)
-    steps = 8 * (n // double_double.LANES + double_double.LANES + 16) + 2 * (p + 3) ** 2
+    steps = 8 * additions(n, p) + 2 * (p + 3) ** 2
     doubt = 4 * steps * UNIT**2 * reach * target
     if f.intercept:
         drift = (

@@ -1,0 +1,100 @@
+"""What summaries need is made when someone asks, of rows that nobody else can reach."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from adaline import LogisticRegression, PoissonRegression, load, save
+from adaline.losses.logistic import logistic_loss
+from adaline.procedures.inference.wald import Later
+
+
+def sample(kind, rng, n=400, p=30):
+    X = rng.normal(size=(n, p))
+    v = X[:, 0] - 0.5 * X[:, 1]
+    if kind is PoissonRegression:
+        return X, rng.poisson(np.exp(0.3 * v)).astype(float), rng.uniform(0.5, 2.0, size=n)
+    return X, (v + rng.logistic(size=n) > 0).astype(float), rng.uniform(0.5, 2.0, size=n)
+
+
+def table(model):
+    found = model.summary()
+    return {name: found[name].tolist() for name in ("coef", "std err", "p")}, found.facts
+
+
+@pytest.fixture(params=[LogisticRegression, PoissonRegression])
+def kind(request):
+    return request.param
+
+
+def test_summaries_are_of_the_rows_that_were_fitted_whatever_becomes_of_them(kind, rng):
+    X, y, omega = sample(kind, rng)
+    expected = table(kind(alpha=0.1).fit(X, y, omega))
+    model = kind(alpha=0.1).fit(X, y, omega)
+    X[:], y[:], omega[:] = 0.0, 1.0, 3.0
+    assert table(model) == expected
+
+
+def test_offsets_are_kept_with_their_rows(rng):
+    X, y, _ = sample(PoissonRegression, rng)
+    offset = rng.normal(size=len(y))
+    expected = table(PoissonRegression().fit(X, y, offset=offset))
+    model = PoissonRegression().fit(X, y, offset=offset)
+    offset[:] = 0.0
+    assert table(model) == expected
+
+
+def test_rows_that_are_kept_and_rows_that_are_not_give_the_same_summary(kind, rng, monkeypatch):
+    X, y, _ = sample(kind, rng)
+    kept = table(kind().fit(X, y))
+    monkeypatch.setattr("adaline.procedures.inference.wald.ROWS_KEPT", 0)
+    assert table(kind().fit(X, y)) == kept
+
+
+def test_sparse_rows_are_kept_as_they_are(kind, rng):
+    X, y, _ = sample(kind, rng)
+    X = sparse.csr_array(np.where(np.abs(X) > 1.0, X, 0.0))
+    expected = table(kind().fit(X, y))
+    model = kind().fit(X, y)
+    X.data[:] = 0.0
+    assert table(model) == expected
+
+
+def test_pickles_hold_the_information_in_the_place_of_the_rows(kind, rng):
+    X, y, _ = sample(kind, rng, n=2000)
+    model = kind().fit(X, y)
+    stored = pickle.dumps(model)
+    assert len(stored) < X.nbytes / 4
+    assert table(pickle.loads(stored)) == table(model)
+
+
+def test_deep_copies_have_the_same_summary_after_the_model_has_learned_anew(kind, rng):
+    X, y, _ = sample(kind, rng)
+    model = kind().fit(X, y)
+    expected, twin = table(kind().fit(X, y)), copy.deepcopy(model)
+    model.fit(X[::2], y[::2])
+    assert table(twin) == expected
+
+
+def test_model_files_hold_the_information(kind, rng, tmp_path):
+    X, y, _ = sample(kind, rng)
+    model = kind().fit(X, y)
+    save(model, tmp_path / "model.adaline")
+    assert table(load(tmp_path / "model.adaline")) == table(model)
+
+
+def test_a_new_fit_forgets_the_rows_of_the_last(kind, rng):
+    X, y, _ = sample(kind, rng)
+    model = kind().fit(X, y)
+    model.fit(X[::2], y[::2])
+    assert table(model) == table(kind().fit(X[::2], y[::2]))
+
+
+def test_rows_without_standard_errors_give_no_information(rng):
+    X, y, _ = sample(LogisticRegression, rng, p=2)
+    X = np.column_stack([X, X.sum(axis=1)])
+    loss = logistic_loss(X, y.astype(np.int64), 2, np.empty(0), 0.0, True)
+    assert Later(loss, np.zeros((1, 4))).made() is None
