@@ -98,17 +98,17 @@ def read_csv(path: str) -> Any:
 
 
 def ours(name: str, target: str, path: str, **options: Any) -> Any:
-    """A fit of ours, its kernels loaded beforehand by one of a few rows."""
+    """A fit of ours, its kernels loaded beforehand: fewer rows are summed by numpy."""
     import polars as pl
 
     import adaline
     from adaline.data import blocks, fit
 
-    columns = rows(200, 3, 0)
+    columns = rows(100_000, 3, 0)
     few = pl.DataFrame({key: columns[key] for key in ("x0", "x1", "x2", target)})
     known = {} if target == "y" else {"classes": [0, 1]}
     blocks(path)  # loads pyarrow, as reading alone has loaded polars
-    fit(getattr(adaline, name)(), blocks(few, rows=50), target, **known | options)
+    fit(getattr(adaline, name)(), blocks(few, rows=50_000), target, **known | options)
 
     def work() -> Any:
         model = fit(getattr(adaline, name)(), path, target, **known | options)

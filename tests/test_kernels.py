@@ -55,6 +55,12 @@ def test_a_fused_multiply_add_without_a_compiler_rounds_once(a, b, c, ulps):
             assert found == (np.inf if exact > 0 else -np.inf)
 
 
+def one_target(y, w, b, omega=NONE):
+    """The last arguments of `gradients_dense` for one target y (n,), at w and b."""
+    theta = np.append(w, b)[None]
+    return y[:, None], np.zeros(1, np.int64), np.ones(1), omega, theta, np.zeros(theta.shape)
+
+
 def exact_gradient(X, y, omega, w, b):
     r = [
         t - Fraction(b) - sum(v * u for v, u in zip(row, rationals(w), strict=True))
@@ -71,9 +77,8 @@ def test_the_gradient_keeps_thirty_digits(rng, n, weighted):
     X, y = rng.standard_normal((n, 3)), rng.standard_normal(n)
     w, b = rng.standard_normal(3), 0.7
     omega = rng.uniform(0, 2, n) if weighted else NONE
-    g, low, squares = double_double.gradient_dense(
-        X, NONE2, np.ones(3), y, 1.0, omega, w, np.zeros(3), b, 0.0
-    )
+    of_y = one_target(y, w, b, omega)
+    (g,), (low,), (squares,) = double_double.gradients_dense(X, NONE2, np.ones(3), *of_y)
     rows = [rationals(row) for row in X]
     exact = exact_gradient(rows, y, omega if weighted else np.ones(n), w, b)
     for high, tail, truth in zip(g, low, exact, strict=True):
@@ -85,9 +90,8 @@ def test_the_gradient_keeps_thirty_digits(rng, n, weighted):
 def test_the_gradient_sees_the_low_parts_of_the_samples(rng):
     X, y, w = rng.standard_normal((40, 2)), rng.standard_normal(40), rng.standard_normal(2)
     low = X * rng.uniform(-U, U, (40, 2))
-    g, tail, _ = double_double.gradient_dense(
-        X, low, np.ones(2), y, 1.0, NONE, w, np.zeros(2), 0.0, 0.0
-    )
+    of_y = one_target(y, w, 0.0)
+    (g,), (tail,), _ = double_double.gradients_dense(X, low, np.ones(2), *of_y)
     rows = [
         [a + b for a, b in zip(rationals(high), rationals(rest), strict=True)]
         for high, rest in zip(X, low, strict=True)
@@ -102,9 +106,9 @@ def test_dense_and_sparse_gradients_are_the_same_bits(rng):
     X = rng.standard_normal((70, 4)) * (rng.random((70, 4)) < 0.4)
     S = sparse.csr_array(X)
     y, w, omega = rng.standard_normal(70), rng.standard_normal(4), rng.random(70)
-    rest = (np.ones(4), y, 1.0, omega, w, np.zeros(4), 0.3, 0.0)
-    dense = double_double.gradient_dense(X, NONE2, *rest)
-    thin = double_double.gradient_sparse(S.data, S.indices, S.indptr, *rest)
+    rest = np.ones(4), *one_target(y, w, 0.3, omega)
+    dense = double_double.gradients_dense(X, NONE2, *rest)
+    thin = double_double.gradients_sparse(S.data, S.indices, S.indptr, *rest)
     assert all(np.array_equal(a, b) for a, b in zip(dense, thin, strict=True))
 
 
@@ -154,15 +158,15 @@ def test_monomials_keep_the_powers_in_double_double():
 
 def test_kernels_without_a_compiler_give_the_same_bits(rng, tmp_path):
     X, y, w = rng.standard_normal((5, 2)), rng.standard_normal(5), rng.standard_normal(2)
-    arguments = (X, NONE2, np.ones(2), y, 1.0, NONE, w, np.zeros(2), 0.1, 0.0)
+    names = "X", "X_low", "scale", "Y", "which", "y_scale", "omega", "theta", "theta_low"
+    arguments = X, NONE2, np.ones(2), *one_target(y, w, 0.1)
     code = (
         "import numpy as np, sys; from adaline.kernels.double_double import double_double; "
         "d = np.load(sys.argv[1]); "
-        "g, low, s = double_double.gradient_dense(d['X'], np.empty((0, 0)), np.ones(2), d['y'], "
-        "1.0, np.empty(0), d['w'], np.zeros(2), 0.1, 0.0); "
-        "print(' '.join(v.hex() for v in [*g, *low, s]))"
+        f"parts = double_double.gradients_dense(*(d[name] for name in {names})); "
+        "print(' '.join(v.hex() for part in parts for v in part.ravel()))"
     )
-    np.savez(tmp_path / "data.npz", X=X, y=y, w=w)
+    np.savez(tmp_path / "data.npz", **dict(zip(names, arguments, strict=True)))
     slow = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "data.npz")],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
@@ -170,5 +174,5 @@ def test_kernels_without_a_compiler_give_the_same_bits(rng, tmp_path):
         text=True,
         check=True,
     ).stdout.split()
-    g, low, s = double_double.gradient_dense(*arguments)
-    assert slow == [float(v).hex() for v in [*g, *low, s]]
+    parts = double_double.gradients_dense(*arguments)
+    assert slow == [float(v).hex() for part in parts for v in part.ravel()]

@@ -126,27 +126,29 @@ import numpy as np
 from adaline import LMS, Moments
 from adaline.kernels.double_double import double_double
 d = np.load(sys.argv[1])
-X, y, w = d["X"], d["y"], d["w"]
-g, low, s = double_double.gradient_dense(
-    X, np.empty((0, 0)), np.ones(2), y, 1.0, np.empty(0), w, np.zeros(2), 0.1, 0.0)
+X, y, theta = d["X"], d["y"], d["theta"]
+exact = double_double.gradients_dense(
+    X, np.empty((0, 0)), np.ones(2), y[:, None], np.zeros(1, np.int64), np.ones(1), np.empty(0),
+    theta, np.zeros((1, 3)))
 scatter, filtered = Moments.of(X, y).scatter, LMS(7, 0.01).process(y, y)[0]
-np.savez(sys.argv[2], exact=[*g, *low, s], scatter=scatter, filtered=filtered)
+exact = np.concatenate([part.ravel() for part in exact])
+np.savez(sys.argv[2], exact=exact, scatter=scatter, filtered=filtered)
 """
 
 
 @pytest.mark.slow  # compiles for another processor
 def test_a_processor_without_fused_products_and_wide_vectors_gives_the_same(rng, tmp_path):
-    X, y, w = rng.standard_normal((60, 2)), rng.standard_normal(60), rng.standard_normal(2)
-    np.savez(tmp_path / "given.npz", X=X, y=y, w=w)
+    X, y = rng.standard_normal((60, 2)), rng.standard_normal(60)
+    theta = np.append(rng.standard_normal(2), 0.1)[None]
+    np.savez(tmp_path / "given.npz", X=X, y=y, theta=theta)
     generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
     command = [sys.executable, "-c", GENERIC, tmp_path / "given.npz", tmp_path / "got.npz"]
     subprocess.run(command, env=os.environ | generic, check=True)
     got, m = np.load(tmp_path / "got.npz"), Moments.of(X, y)
-    g, low, s = double_double.gradient_dense(
-        X, np.empty((0, 0)), np.ones(2), y, 1.0, np.empty(0), w, np.zeros(2), 0.1, 0.0
-    )
+    of_y = y[:, None], np.zeros(1, np.int64), np.ones(1), np.empty(0), theta, np.zeros((1, 3))
+    exact = double_double.gradients_dense(X, np.empty((0, 0)), np.ones(2), *of_y)
     # A fused product is one rounding everywhere: by the processor, or by the C library.
-    assert got["exact"].tolist() == [*g, *low, s]
+    assert got["exact"].tolist() == np.concatenate([part.ravel() for part in exact]).tolist()
     assert np.all(np.abs(got["scatter"] - m.scatter) <= 2 * np.outer(m.rounding, m.rounding))
     near = 300 * np.finfo(float).eps  # sums of ten products in another order
     np.testing.assert_allclose(got["filtered"], LMS(7, 0.01).process(y, y)[0], rtol=0, atol=near)

@@ -130,11 +130,6 @@ def words(*known: str) -> Expected:
     return Expected(said, lambda value: isinstance(value, str) and value in known)
 
 
-def instance(of: type | tuple[type, ...], said: str) -> Expected:
-    """An object of a class."""
-    return Expected(said, lambda value: isinstance(value, of))
-
-
 FLAG = Expected("True or False", lambda value: isinstance(value, bool | np.bool_))
 NONE = Expected("None", lambda value: value is None)
 POSITIVE = number(0.0, above=True)

@@ -26,6 +26,7 @@ _NONE = np.empty(0)
 _SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
 FAINT = 2.0**-860  # sums of smaller weights lose digits below float64's range
 VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good units
+_LARGEST = 1020  # sums of two terms below 2**1020 are in the range of float64
 _LEAST = -1020  # 2**1020 is a number by which columns can be multiplied; 2**1024 is none
 
 
@@ -299,3 +300,41 @@ def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str
         f"column {column}{column_name}; {int(bad.sum())} such values in all. "
         "Drop those rows or fill the values in first."
     )
+
+
+def linear_values(
+    X: Any, W: Any, b: Any, *, comparable: bool, names: Callable[[], list[str]] | None = None
+) -> Array:
+    """v = W x + b of each row of X, dense or CSR; (n, K) in the dtype of X.
+
+    X that is not finite is refused, as by `check_finite`. Products beyond the range of X's dtype
+    may have a sum within it. Where v itself is beyond, it is infinite; if v are to be `comparable`,
+    all K of that row are divided by one number instead.
+
+    >>> X, W = np.array([[1e308, 1e308]]), np.array([[3.0, -2.5], [4.0, 5.0]])
+    >>> linear_values(X, W, np.zeros(2), comparable=False)
+    array([[5.e+307,     inf]])
+    """
+    if np.count_nonzero(W) < W.size:
+        check_finite(X, names)  # NaN in a column without weight may leave no trace
+    with np.errstate(over="ignore", invalid="ignore"):
+        V = np.asarray(X @ W.T + b)
+        if isfinite(np.add.reduce(V, axis=None)):  # NaN and infinity would have reached the sum
+            return V
+        check_finite(X, names)
+        finite = np.isfinite(V)
+        if finite.all() or not (np.isfinite(W).all() and np.isfinite(b).all()):
+            return V
+        far = ~finite.all(axis=1)
+        rows, W, b = (part.astype(np.float64) for part in (X[far], W, b))
+        sizes = np.abs(rows).max(), np.abs(W).max(), np.abs(b).max(), float(W.shape[1])
+        x, w, bias, p = (int(np.frexp(size)[1]) for size in sizes)
+        s = max(x + w + p - _LARGEST, bias - _LARGEST, 0)
+        scaled = (rows * 2.0**-s) @ W.T + b * 2.0**-s
+        V[far] = np.ldexp(scaled, s)
+        beyond = ~np.isfinite(V[far]).all(axis=1)
+        if comparable and beyond.any():
+            top = np.frexp(np.abs(scaled[beyond]).max(axis=1))[1]
+            room = np.finfo(V.dtype).maxexp - 2  # so that differences are finite
+            V[np.flatnonzero(far)[beyond]] = np.ldexp(scaled[beyond], (room - top)[:, None])
+    return V

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import polars as pl
 import pytest
 
 from adaline.data import Encoding, blocks
+from adaline.data.columns.inputs import Input
 from adaline.errors import DataError
 
 
@@ -137,3 +139,14 @@ def test_matrices_are_taken_as_they_are_and_never_changed(rng):
     )
     whole = rng.integers(0, 9, (5, 2))
     assert encoded(Encoding.learn(whole, "x0"), whole).dtype == np.float64
+
+
+def test_blocks_with_other_places_are_encoded_by_name_and_nothing_of_them_travels():
+    encoding = Encoding((Input("a"), Input("b")))
+    new = pickle.dumps(encoding)
+    for names, wanted in (("ab", [1.0, 2.0]), ("ba", [2.0, 1.0]), ("ab", [1.0, 2.0])):
+        for _ in range(2):
+            (block,) = blocks(pl.DataFrame({names[0]: [1.0], names[1]: [2.0]}))
+            assert encoding.encode(block).tolist() == [wanted]
+    assert pickle.dumps(encoding) == new
+    assert pickle.loads(new) == encoding

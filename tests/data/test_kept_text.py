@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.datasets import dump_svmlight_file
 
-from adaline import Adaline, LogisticRegression, Perceptron, Ridge
+from adaline import Adaline, LeastSquares, LogisticRegression, Perceptron, Ridge
 from adaline.data import blocks, fit
 from adaline.data.reading.text import libsvm
 from adaline.data.reading.text.parsed import Parsed, Scratch, kept_in
@@ -112,7 +112,8 @@ def test_files_stay_within_what_the_user_allows(folder, temporary, room, parsed)
 
 
 def test_no_limit_is_half_of_what_is_free(folder):
-    with kept_in(np.inf, 2) as scratch:
+    with kept_in(np.inf, 2) as new:
+        scratch = new()
         assert 0 < scratch.room <= shutil.disk_usage(scratch.folder).free
     assert bits(fit(LogisticRegression(), folder, scratch=np.inf)) == bits(
         fit(LogisticRegression(), folder)
@@ -145,6 +146,17 @@ def test_a_disk_that_takes_nothing_is_no_error(folder, monkeypatch):
     assert gone.get("key") is None
 
 
+def test_sources_that_are_no_libsvm_text_need_no_folder(tmp_path, monkeypatch):
+    def refused(*args, **options):
+        raise AssertionError("a temporary folder was made")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", refused)
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n1,2\n2,4\n3,6.5\n")
+    for source in (path, blocks(path)):
+        assert fit(LeastSquares(), source, "y").coef_ == pytest.approx([2.25])
+
+
 def test_a_wrong_size_is_refused(folder):
     with pytest.raises(ValueError, match="scratch"):
         fit(LogisticRegression(), folder, scratch=-1)
@@ -165,7 +177,8 @@ def test_what_comes_back_has_the_same_bits(values, cuts):
     indptr = np.array([0, *sorted(cuts), 12])
     indices = np.arange(12, dtype=np.int32) * 7 % 12
     rows = Parsed.of(np.arange(len(indptr) - 1.0), indices, values, indptr)
-    with kept_in(10**6, 1) as scratch:
+    with kept_in(10**6, 1) as new:
+        scratch = new()
         scratch.put("rows", rows)
         back = scratch.get("rows")
     for name in ("labels", "indices", "values", "indptr"):

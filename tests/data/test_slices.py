@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("polars")
+pl = pytest.importorskip("polars")
 
 from pyarrow import parquet  # noqa: E402
 
@@ -156,3 +157,23 @@ def test_damage_in_a_large_row_group_is_told_with_file_and_rows(large, tmp_path)
 def test_an_array_in_memory_is_one_slice():
     source = blocks(np.arange(6.0).reshape(3, 2))
     assert [block.rows for block in source.slices(Piece(0, 0, 3))] == [3]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_a_footer_is_kept_for_a_file_as_it_is_and_read_again_when_it_was_changed(tmp_path, ending):
+    path = tmp_path / f"rows.{ending}"
+
+    def write(values, packed):  # packed otherwise, so that the old footer points to wrong places
+        frame = pl.DataFrame({"a": values})
+        write = frame.write_parquet if ending == "parquet" else frame.write_ipc
+        write(path, compression=packed)
+
+    def found(source):
+        return [block.columns[0].values.tolist() for block in source]
+
+    write(np.arange(1000.0), "zstd")
+    source = blocks(str(path))
+    assert found(source) == found(source) == [np.arange(1000.0).tolist()]
+    write(np.arange(1000.0) + 0.1, "uncompressed")
+    assert found(source) == [(np.arange(1000.0) + 0.1).tolist()]
+    assert found(pickle.loads(pickle.dumps(source))) == [(np.arange(1000.0) + 0.1).tolist()]

@@ -55,17 +55,17 @@ def test_a_gradient_does_not_depend_on_the_other_targets(rng, n, k, kind):
     y_scale = 2.0 ** rng.integers(-3, 3, k)
     g, g_low, squares = gradients(rows, which, scale, y_scale, theta, theta_low)
     for t in range(k):
-        y, at = np.ascontiguousarray(rows.Y[:, which[t]]), (theta[:3, t], theta_low[:3, t])
-        rest = scale, y, y_scale[t], rows.omega
-        own = *map(np.ascontiguousarray, at), theta[3, t], theta_low[3, t]
+        Y, at = np.ascontiguousarray(rows.Y[:, which[t], None]), (theta[:, t], theta_low[:, t])
+        own = (*(np.ascontiguousarray(part)[None] for part in at),)
+        rest = scale, Y, np.zeros(1, np.int64), y_scale[t : t + 1], rows.omega, *own
         if kind == "sparse":
             entries = rows.X.data, rows.X.indices, rows.X.indptr
-            alone = double_double.gradient_sparse(*entries, *rest, *own)
+            alone = double_double.gradients_sparse(*entries, *rest)
         else:
-            alone = double_double.gradient_dense(rows.X, rows.X_low, *rest, *own)
-        assert np.array_equal(g[:, t], alone[0])
-        assert np.array_equal(g_low[:, t], alone[1])
-        assert squares[t] == alone[2]
+            alone = double_double.gradients_dense(rows.X, rows.X_low, *rest)
+        assert np.array_equal(g[:, t], alone[0][0])
+        assert np.array_equal(g_low[:, t], alone[1][0])
+        assert squares[t] == alone[2][0]
 
 
 @pytest.mark.parametrize("exponent", [0, 4, 8, 12])

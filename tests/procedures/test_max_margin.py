@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from adaline.kernels.separability import hull_steps
+from adaline.procedures.max_margin import _many_rows
 from adaline.procedures.max_margin import max_margin as procedure
 from adaline.procedures.max_margin.max_margin import max_margin
 from reference_margins import squared_margin
@@ -100,21 +101,18 @@ def test_a_rounded_bias_is_counted_in_the_margin():
 
 
 def many_decide(rng, n=320, p=200):
-    """Rows of which most decide: the kind that `first_corral` is for."""
+    """Rows of which most decide: the kind that `many_rows` is for."""
     X = rng.standard_normal((n, p))
     w = rng.standard_normal(p)
     t = np.where(X @ w > 0, 1.0, -1.0)
     return X + 0.1 * t[:, None] * w / np.linalg.norm(w), t
 
 
-@pytest.mark.parametrize(
-    ("kind", "bias"),
-    [(kind, bias) for kind in ("plain", "wide", "equal rows", "overlapping") for bias in (0, 1)]
-    + [("one against all", True)],
-)
-def test_where_many_rows_decide_a_first_corral_changes_nothing_that_is_found(
-    rng, monkeypatch, kind, bias
-):
+MANY = [(kind, bias) for kind in ("plain", "wide", "equal rows", "overlapping") for bias in (0, 1)]
+MANY += [("one against all", True)]
+
+
+def many_of(kind, rng):
     X, t = many_decide(rng, p=400 if kind == "wide" else 200)
     if kind == "equal rows":
         X[160:], t[160:] = X[:160], t[:160]
@@ -124,18 +122,62 @@ def test_where_many_rows_decide_a_first_corral_changes_nothing_that_is_found(
     if kind == "one against all":
         t = np.where(np.arange(len(t)) == 3, 1.0, -1.0)
         X[3] += 1.0
+    return X, t
+
+
+@pytest.mark.parametrize(("kind", "bias"), MANY)
+@pytest.mark.parametrize("way", ["equations", "first corral"])
+def test_where_many_rows_decide_faster_ways_find_what_wolfe_finds(
+    rng, monkeypatch, way, kind, bias
+):
+    X, t = many_of(kind, rng)
+    if way == "first corral":  # the steps between rows are kept, their equations are given up
+        monkeypatch.setattr(_many_rows, "_ROUNDS", 0)
     quick = max_margin(X, t, bias=bias, **OPTIONS)
-    monkeypatch.setattr(procedure, "first_corral", lambda *_: None)
+    monkeypatch.setattr(procedure, "many_rows", lambda *_: None)
     slow = max_margin(X, t, bias=bias, **OPTIONS)
     if kind == "overlapping":
         assert max(quick.lower, slow.lower) <= 0.0 <= min(quick.upper, slow.upper)
         return
-    if kind != "equal rows":  # which depend on each other: it begins as without
+    if kind != "equal rows":  # which depend on each other, so that weights are not unique
         assert quick.iterations < slow.iterations / 4
         assert set(quick.support) == set(slow.support)
     assert max(quick.lower, slow.lower) <= min(quick.upper, slow.upper)
     assert quick.upper - quick.lower <= 1e-10 * quick.upper
     np.testing.assert_allclose(quick.w, slow.w, atol=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "bias"), [case for case in MANY if case[0] != "overlapping"])
+def test_equations_of_the_deciding_rows_end_where_no_row_is_nearer(rng, kind, bias):
+    X, t = many_of(kind, rng)
+    found = _many_rows.many_rows(X, t, bool(bias), 1e-12, 100)
+    assert found is not None
+    assert found.solved
+    assert (found.weights >= 0.0).all()
+    z = (t * found.weights) @ X
+    h = t * (X @ z)
+    sides = (t > 0, t < 0) if bias else (t != 0,)
+    assert [found.weights[side].sum() for side in sides] == pytest.approx([1.0] * len(sides))
+    assert z @ z - sum(h[side].min() for side in sides) <= 2e-12 * (z @ z)
+
+
+def test_equations_that_find_no_end_are_given_up(rng):
+    X, t = many_of("overlapping", rng)
+    found = _many_rows.many_rows(X, t, True, 1e-12, 100)
+    assert found is not None
+    assert not found.solved
+    assert found.weights[t > 0].sum() == pytest.approx(1.0)
+
+
+def test_data_too_ill_conditioned_for_inner_products_are_given_up_and_solved_by_wolfe(rng):
+    """Columns of which some are 1e-9 of the others: their squares are rounding in G."""
+    X, t = many_decide(rng)
+    X[:, 20:] *= 1e-9
+    found = max_margin(X, t, bias=True, **OPTIONS)
+    assert found.lower <= found.upper
+    given_up = _many_rows.many_rows(X - X.mean(axis=0), t, True, 1e-12, 100)
+    assert given_up is not None
+    assert not given_up.solved
 
 
 def test_steps_between_two_rows_shorten_z_and_keep_weights_convex(rng):

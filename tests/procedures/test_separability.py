@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from adaline._jit.working_time import working_time
 from adaline.integers import dot
+from adaline.procedures.separability import _float_rows
 from adaline.procedures.separability._exact_lp import ExactSimplex, OutOfTime
 from adaline.procedures.separability.separability import _State, decide
 from reference_separability import Fraction, signed_rows, verdict
@@ -144,6 +146,22 @@ def test_time_over_is_undecided(rng):
     assert "time limit" in found.explain()
 
 
+def test_a_busy_machine_does_not_take_time_from_the_limit(rng, monkeypatch):
+    """Other processes are as if this one slept: the clock on the wall goes on."""
+    search, slept = _float_rows.search, []
+
+    def interrupted(*arguments):
+        time.sleep(0.6)
+        slept.append(True)
+        return search(*arguments)
+
+    monkeypatch.setattr(_float_rows, "search", interrupted)
+    X, y = sides(rng, 500, 5)
+    found = decide(X, y, time_limit=0.5)
+    assert slept
+    assert found.verdict == "separable"
+
+
 def test_a_linear_machine_of_many_classes(rng):
     X = rng.standard_normal((600, 5))
     V = X @ rng.standard_normal((5, 4))
@@ -183,7 +201,7 @@ def test_the_simplex_in_integers_alone_decides(seed):
 
 
 def test_the_simplex_stops_in_time():
-    simplex = ExactSimplex(2, deadline=time.monotonic() - 1.0)
+    simplex = ExactSimplex(2, deadline=working_time() - 1.0)
     simplex.add([[1, 2]])
     with pytest.raises(OutOfTime):
         simplex.solve()

@@ -35,9 +35,9 @@ def gamma(k: int) -> float:
 def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
     """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`."""
     p, sizes, times = len(W), np.abs(W), multiplication_by(W)
-    E = times(times(G, W).T, W)  # the transpose of W'GW, which is as long
+    E = times(times(G.T, W).T, W)  # BLAS wants columns that lie in one piece, as rows of G do
     E.flat[:: p + 1] -= 1.0
-    size = column_lengths(W).sum() * _norm(times(np.abs(G), sizes))
+    size = column_lengths(W).sum() * _norm(times(np.abs(G).T, sizes))
     own = gamma(2 * p + 2) * size
     spread, drift = _norm(rounding @ sizes), _norm(coupling @ sizes)
     return float(_SLACK * (_norm(E) + own + spread**2 + 2 * drift))
@@ -45,7 +45,7 @@ def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
 
 def _norm(A: Array) -> float:
     """Frobenius norm; numpy's takes some microseconds more to find out which is meant."""
-    flat = A.ravel()
+    flat = A.ravel(order="K")
     return sqrt(flat @ flat)
 
 

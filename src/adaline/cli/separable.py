@@ -56,7 +56,7 @@ def separable(
     bias
         Whether boundaries may miss the origin.
     time_limit
-        Seconds after which to answer "undecided".
+        Seconds of CPU time, compiling not counted, after which to answer "undecided".
     """
     out = Out(common)
     if not time_limit >= 0:

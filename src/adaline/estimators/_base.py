@@ -19,13 +19,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from adaline import parameters
 from adaline.certificates.delivery import delivered
-from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
+from adaline.estimators._delivered import (
+    WRITTEN,
+    as_shape,
+    is_as_learned,
+    rounded_to,
+)
 from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing
 from adaline.estimators.declarations import Declared, Target, demand
 from adaline.parameters import Expected, ParameterError
 from adaline.results import Array, Certificate, Fit
-from adaline.tiles import as_csr, check_finite, is_sparse
+from adaline.tiles import as_csr, check_finite, is_sparse, linear_values
 
 __all__ = ["COEF", "Classifier", "Learner", "Regressor", "check_finite", "checked_rows"]
 
@@ -86,11 +91,12 @@ class Learner(Declared, AllOrNothing, BaseEstimator):
         return [f"x{j}" for j in range(self.n_features_in_)]
 
     def _values(self, X: Any) -> Array:
-        """v = W x + b for each row, (n, K), in the dtype of X."""
+        """v = W x + b for each row, (n, K), in the dtype of X; see `linear_values`."""
         self._check_fitted()
-        X = self._rows(X, reset=False)
+        X = self._rows(X, reset=False, finite=False)
         W, b = (rounded_to(part, X.dtype) for part in self._weights_shown())
-        return np.asarray(X @ W.T + b)
+        many = self._learns == "classes" and len(b) > 1
+        return linear_values(X, W, b, comparable=many, names=self._names)
 
     def _check_fitted(self) -> None:
         check_is_fitted(self, None if hasattr(self, "__sklearn_is_fitted__") else "fit_")
@@ -180,7 +186,7 @@ class Regressor(RegressorMixin, Learner):
         super()._restored(dtype)
 
     def predict(self, X: Any) -> Array:
-        """v = W x + b for each row."""
+        """v = W x + b for each row; infinite where it is beyond the range of X's dtype."""
         V = self._values(X)
         return V[:, 0] if self._one_target else V
 
@@ -203,7 +209,11 @@ class Classifier(ClassifierMixin, Learner):
     classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> Array:
-        """w'x + b: positive for `classes_[1]`; one column a class when there are more than two."""
+        """w'x + b: positive for `classes_[1]`; one column a class when there are more than two.
+
+        Beyond the range of X's dtype it is infinite; of more than two classes the values of that
+        row are divided by one number, so that the largest is the right one.
+        """
         V = self._values(X)
         return V[:, 0] if len(self.classes_) == 2 else V
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from adaline.estimators._samples import check_sample
 from adaline.results import Array, Certificate, Fit
+from adaline.tiles import linear_values
 
 if TYPE_CHECKING:
     from adaline.procedures.sequential.state import State
@@ -125,19 +126,24 @@ class StreamWeights:
         if shown is None and self._dtype.itemsize < 8:
             shown = self._show()
         if shown is not None:
-            v: Any = np.atleast_1d(shown[0] @ x + shown[1])
+            with np.errstate(over="ignore", invalid="ignore"):
+                v: Any = np.atleast_1d(shown[0] @ x + shown[1])
         else:
             state: Any = self._state
             head, theta, value = state.head, state.theta, state.kernels.value
             if state.recipe.K == 1:
                 alone = value(x, 0, head, theta)
-                if alone - alone != 0.0:
-                    check_sample(x)
-                return (alone,)
+                if alone - alone == 0.0:
+                    return (alone,)
+                return self._far_outputs(x)
             v = [value(x, k, head, theta) for k in range(state.recipe.K)]
-        if not isfinite(sum(v)):
-            check_sample(x)
-        return v
+        return v if all(map(isfinite, v)) else self._far_outputs(x)
+
+    def _far_outputs(self, x: Array) -> Array:
+        """`_outputs` where they leave the range; x that is not finite is refused."""
+        check_sample(x)
+        W, b = self._weights_shown()
+        return np.asarray(linear_values(x[None], W, b, comparable=len(b) > 1)[0])
 
     def _begin_stream(self) -> None:
         """Forget what was learned: `data.fit` is about to give the rows in their order."""

@@ -108,7 +108,8 @@ def explain(
     label = column_names(model, X, names if encoding is None else list(encoding.names))
     told = np.asarray(asked(model, "predict", X))  # first, as it refuses what are no rows
     rows = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
-    score, k, j = _scores(model, X, told, rows @ W.T + b)
+    with np.errstate(over="ignore", invalid="ignore"):
+        score, k, j = _scores(model, X, told, rows @ W.T + b)
     w = W if k is None else W[k] - W[j]
     bias = b if k is None else b[k] - b[j]
     about = _average_row(model, W.shape[1])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -37,6 +38,7 @@ from adaline.data.reading.checks import (
     check_text,
     wrong_type,
 )
+from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
@@ -327,9 +329,8 @@ class Encoding:
         """
         check_choice("order", order, ("C", "F"))
         keep = self.kept(block) if keep is None else _chosen_rows(keep, block.rows)
-        places = places_in(block, [entry.name for entry in self.inputs])
-        whole = not self.na and not self.terms and all(map(_is_plain, self.inputs))
-        if block.matrix is not None and whole:
+        places = self._places(block)
+        if block.matrix is not None and self._whole:
             return encoded_matrix(self.inputs, block, places, keep, order)
         n = block.rows if keep is None else int(keep.sum())
         columns: list[Array] = []
@@ -345,6 +346,24 @@ class Encoding:
         if self.terms:
             columns = expanded(self.inputs, self.terms, columns, block, keep)
         return side_by_side(columns, n, order)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is known of the last block."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _whole(self) -> bool:
+        """Whether every input is a column of numbers as it is."""
+        return not self.na and not self.terms and all(map(_is_plain, self.inputs))
+
+    def _places(self, block: Block) -> list[int]:
+        """Where the inputs are: looked up once for all blocks of a file, which may be very wide."""
+        names = block.names if isinstance(block.names, FeatureNames) else tuple(block.names)
+        known: tuple[Any, list[int]] = vars(self).get("_last_places", (None, []))
+        if known[0] != names:
+            known = names, places_in(block, [entry.name for entry in self.inputs])
+            vars(self)["_last_places"] = known
+        return known[1]
 
     def _column(self, entry: Input, column: Column, block: Block) -> Column:
         """The column as its input has it."""

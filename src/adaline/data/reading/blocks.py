@@ -39,7 +39,7 @@ from adaline.data.reading.text.libsvm import LibsvmSource
 from adaline.data.reading.text.libsvm_files import LibsvmFiles
 from adaline.data.reading.text.ndjson import NdjsonSource
 from adaline.data.reading.text.options import FileOptions, checked
-from adaline.data.reading.text.parsed import Scratch
+from adaline.data.reading.text.parsed import MakeScratch, no_scratch
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
 from adaline.tiles import as_csr
@@ -164,14 +164,14 @@ def opened(
     options: FileOptions | None = None,
     jobs: int | Executor = 1,
     n_features: int | None = None,
-    scratch: Scratch | None = None,
+    scratch: MakeScratch = no_scratch,
 ) -> Source:
     """`blocks`, which may put what it parsed into temporary files on the way."""
     _check(source, columns, rows, format, n_features)
     check_jobs(jobs)
     options = checked(options or FileOptions(None, None, None, None, None))
     if isinstance(source, Source):
-        return source if scratch is None else source.keeping(scratch)
+        return source if scratch is no_scratch else source.keeping(scratch)
     paths = _paths(source)
     if n_features is not None and (paths is None or _ending(paths[0], format) not in _LIBSVM):
         raise ValueError(f"n_features={n_features} is of LIBSVM files; leave it out.")
@@ -182,14 +182,14 @@ def opened(
             known = None if n_features is None else FeatureNames(n_features, 1, ("y",))
             if len(paths) == 1 and _ending(paths[0], format) in _LIBSVM:
                 _refuse(options, _ending(paths[0], format))
-                return LibsvmSource(paths[0], columns, rows, known, scratch)
+                return LibsvmSource(paths[0], columns, rows, known, scratch())
             if len(paths) == 1:
                 return opening(paths[0])
             _one_format(paths, format)
             if _ending(paths[0], format) in _LIBSVM:
                 _refuse(options, _ending(paths[0], format))
                 _refuse_columns(columns, name)
-                return LibsvmFiles(name, paths, rows, known, jobs, scratch)
+                return LibsvmFiles(name, paths, rows, known, jobs, scratch())
             return FilesSource(name, paths, opening, jobs)
     _refuse(options, "" if hasattr(source, "read") else f"a {type(source).__name__}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):

@@ -217,7 +217,7 @@ class GaussianClassifier(Classifier):
         to what all classes share, (n, K); with costs minus the expected costs.
         """
         v, dtype = self._over(X, self._decision)
-        return v.astype(dtype, copy=False)
+        return np.asarray(rounded_to(v, dtype))
 
     def mahalanobis(self, X: Any) -> Array:
         """Squared Mahalanobis distances (x - m_k)' S^-1 (x - m_k), (n, K), as in the lecture."""
@@ -324,7 +324,8 @@ class GaussianClassifier(Classifier):
     def _written_scores(self, X: Any) -> Array:
         """The discriminants that coef_ and intercept_ say, (n, K), after someone wrote them."""
         W, b = self._weights_shown()
-        V = np.asarray(X @ W.T.astype(np.float64) + b, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            V = np.asarray(X @ W.T.astype(np.float64) + b, dtype=np.float64)
         return np.column_stack([np.zeros(len(V)), V]) if V.shape[1] == 1 else V
 
     def _over(
@@ -341,7 +342,8 @@ class GaussianClassifier(Classifier):
 
     def _decision(self, scores: Array) -> Array:
         if self.costs is None:
-            return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+            with np.errstate(over="ignore"):
+                return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
         c = decisions.checked_costs(self.costs, scores.shape[1])
         if len(c) == 2 and c[0, 1] > c[1, 1] and c[1, 0] > c[0, 0]:
             return np.asarray(

@@ -259,7 +259,8 @@ class LogisticRegression(CallbackSupportMixin, Informed, StreamWeights, Classifi
         V = self._values(X)
         if len(self.classes_) == 2:
             return np.asarray(log_expit(np.column_stack([-V[:, 0], V[:, 0]])))
-        return np.asarray(log_softmax(V, axis=1))
+        with np.errstate(over="ignore"):
+            return np.asarray(log_softmax(V, axis=1))
 
     def _row_errors(self, t: Any, V: Any) -> Any:
         return np.asarray(np.logaddexp(0.0, (1.0 - 2.0 * t) * V))
@@ -365,4 +366,5 @@ def _posterior(V: Array) -> Array:
     """p(k | x) from values (n,) of two classes or (n, K) of more."""
     if V.ndim == 1:
         return np.asarray(expit(np.column_stack([-V, V])))
-    return np.asarray(softmax(V, axis=1))
+    with np.errstate(over="ignore"):  # a difference beyond the range: the smaller one is zero
+        return np.asarray(softmax(V, axis=1))

@@ -144,10 +144,14 @@ class PoissonRegression(Informed, Regressor):
     def predict(
         self, X: Any, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
     ) -> Array:
-        """The mean exp(w'x + b + offset) of each row; exposure is 1 where none is given."""
+        """The mean exp(w'x + b + offset) of each row; exposure is 1 where none is given.
+
+        It is infinite where it is beyond the range of X's dtype.
+        """
         v = self._values(X)[:, 0]
         more = _offset(offset, exposure, len(v))
-        return np.asarray(np.exp(v + more if len(more) else v), dtype=v.dtype)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(v + more if len(more) else v), dtype=v.dtype)
 
     def score(
         self,

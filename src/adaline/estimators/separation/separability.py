@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from adaline._jit.working_time import working_time
 from adaline.certificates.separation.given import given
 from adaline.certificates.separation.separation import Separability
 from adaline.parameters import FLAG, NONE, NOT_NEGATIVE
@@ -44,7 +44,8 @@ def separability(
     pairwise : bool
         With more than two classes, decide each two of them, too.
     time_limit : float, optional
-        Seconds after which to answer "undecided".
+        Seconds after which to answer "undecided". They are CPU seconds of this thread, without
+        compiling, so that the same data get the same answer on a busy machine.
 
     Returns
     -------
@@ -68,13 +69,13 @@ def separability(
     FLAG("fit_intercept", fit_intercept)
     FLAG("pairwise", pairwise)
     (NOT_NEGATIVE | NONE)("time_limit", time_limit)
-    end = None if time_limit is None else time.monotonic() + time_limit
+    end = None if time_limit is None else working_time() + time_limit
     data = given(X, y, sample_weight)
     found = decided(data, bool(fit_intercept), time_limit)
     if len(data.labels) == 2 or not pairwise:
         return found
     parts = {}
     for a, b in combinations(data.labels, 2):
-        left = None if end is None else max(0.0, end - time.monotonic())
+        left = None if end is None else max(0.0, end - working_time())
         parts[a, b] = decided(data.only(a, b), bool(fit_intercept), left, is_part=True)
     return replace(found, pairwise=parts)

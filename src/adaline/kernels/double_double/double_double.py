@@ -241,26 +241,6 @@ def _added(squares):
     return squares.cumsum(axis=1)[:, -1]
 
 
-def _one_target(y, y_scale, omega, w, w_low, b, b_low):
-    """One target as the only one of several."""
-    at = np.append(w, b)[None], np.append(w_low, b_low)[None]
-    return y[:, None], np.zeros(1, np.int64), np.full(1, y_scale), omega, *at
-
-
-def gradient_dense(X, X_low, scale, y, y_scale, omega, w, w_low, b, b_low):
-    """`gradients_dense` for one target y (n,): sums (p + 1,) high and low, and sum omega r^2."""
-    of_y = _one_target(y, y_scale, omega, w, w_low, b, b_low)
-    g, g_low, squares = gradients_dense(X, X_low, scale, *of_y)
-    return g[0], g_low[0], squares[0]
-
-
-def gradient_sparse(data, indices, indptr, scale, y, y_scale, omega, w, w_low, b, b_low):
-    """`gradient_dense` for a CSR matrix without duplicate entries."""
-    of_y = _one_target(y, y_scale, omega, w, w_low, b, b_low)
-    g, g_low, squares = gradients_sparse(data, indices, indptr, scale, *of_y)
-    return g[0], g_low[0], squares[0]
-
-
 @kernel
 def _minus_product(g, g_low, a, c, c_low, high, low):
     for j in range(g.shape[0]):

@@ -25,7 +25,7 @@ from adaline.procedures.gaussian import precision
 from adaline.procedures.gaussian.precision import Metric
 from adaline.procedures.gaussian.shrinkage import drowned, groups, rao_blackwell
 from adaline.results import Array, Certificate
-from adaline.tiles import is_sparse, tile_rows, tiles
+from adaline.tiles import is_sparse, linear_values, tile_rows, tiles
 
 _WIDE = 4096  # more features than this, and sparse rows are not unpacked to measure distances
 _BUFFER = 2**21  # numbers in the largest tile: 16 MB
@@ -64,7 +64,8 @@ class Gaussians:
     def scores(self, x: Array) -> Array:
         """ln p_k f_k(x) up to what all classes share, (n, K), for rows x about the centre."""
         if len(self.W):
-            return np.asarray(x @ self.W.T + self.b)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return _in_range(np.asarray(x @ self.W.T + self.b), x, self.W, self.b)
         return self.b - self.distances(x) / 2
 
     def distances(self, x: Array) -> Array:
@@ -162,9 +163,28 @@ def _over_plain(
                 np.add(x @ V[0], c[0], out=scores[:, 1])
             if not np.isfinite(scores.sum()):
                 check()
+                scores = _in_range(scores, x, V, c)
         return of(scores)
 
     return _joined(of_block, X, pieces(*X.shape), max(len(V), 2))
+
+
+def _in_range(scores: Array, x: Array, W: Array, b: Array) -> Array:
+    """The scores W x + b; those of rows that leave the range are made comparable.
+
+    Of two classes these are 0 and the difference, which may be infinite.
+    """
+    far = ~np.isfinite(scores).all(axis=1)
+    if not far.any() or not np.isfinite(b).all():  # a class without prior is never chosen
+        return scores
+    if len(W) > 2:
+        scores[far] = linear_values(x[far], W, b, comparable=True)
+        return scores
+    if len(W) == 2:
+        W, b = W[1:] - W[:1], b[1:] - b[:1]
+    scores[far, 0] = 0.0
+    scores[far, 1] = linear_values(x[far], W, b, comparable=False)[:, 0]
+    return scores
 
 
 def _joined(

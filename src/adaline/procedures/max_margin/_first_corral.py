@@ -1,42 +1,20 @@
-"""Where to begin when many rows will decide: about the nearest points of both hulls, at once.
-
-Wolfe's algorithm finds the deciding rows one by one, and each costs passes over all rows and over
-the rows found so far. Steps between two rows at a time (Mitchell, Demyanov and Malozemov) need only
-the inner products G of the rows, made once by BLAS; they say soon which rows decide, but slowly how
-much. So they begin, and Wolfe's algorithm goes on from their rows. Nothing is proven here.
-"""
+"""Where Wolfe's algorithm begins when many rows have weight: pairs of rows as its vertices."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from adaline._threads import one_blas_thread
-from adaline.kernels.separability import hull_steps
 from adaline.results import Array
 
 Vertices = tuple[list[tuple[int, int]], Array, Array]  # names, rows and weights
 
-_FEW, _MANY = 256, 4096  # rows: below it is no work, and above n x n numbers are too many
-_SHARE = 4  # times the columns may be fewer than the rows: many rows decide
-_TOL = 1e-3  # of z'z: enough to know nearly all that decide
-_STEPS = 16  # for each row, at most
 
+def first_corral(Z: Array, t: Array, weights: Array, bias: bool) -> Vertices | None:
+    """Vertices whose convex combination is the point of these weights; None if they are too many.
 
-def first_corral(Z: Array, t: Array, bias: bool) -> Vertices | None:
-    """Vertices whose hull comes near the nearest point, and their weights; None if not worth it."""
-    n, d = Z.shape
-    if not _FEW <= n <= _MANY or _SHARE * d < n:
-        return None
-    with one_blas_thread(1):  # threads of BLAS would change the last digit
-        G = Z @ Z.T
-        if not bias:  # one hull, of the rows t x
-            G *= t * t[:, None]
-        side = t if bias else np.ones(n)
-        positive = np.count_nonzero(side > 0)
-        weights = np.where(side > 0, 1.0 / positive, 1.0 / max(n - positive, 1))
-        h = side * (G @ (side * weights))
-    hull_steps.approach(G, side, weights, h, _TOL, _STEPS * n)
-    if np.count_nonzero(weights) > d:  # so many that they depend on each other
+    More vertices than dimensions depend on each other.
+    """
+    if np.count_nonzero(weights) > Z.shape[1]:
         return None
     if not bias:
         own = np.flatnonzero(weights)

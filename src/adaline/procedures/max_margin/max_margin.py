@@ -3,7 +3,8 @@
     min |p - q|    over p in the hull of the positive class, q in that of the negative
 
 p - q runs through a polytope whose lowest vertex in a direction z is a row of each class, found in
-one pass over the samples; Wolfe's algorithm finds its point nearest to the origin. Then
+one pass over the samples; Wolfe's algorithm finds its point nearest to the origin. Where many rows
+decide, equations find it faster (`_many_rows`), unless they are ill-conditioned. Then
 w = (p - q)/|p - q|, and b puts the hyperplane halfway. Without a bias the polytope is the hull of
 the rows t x.
 
@@ -25,7 +26,8 @@ from numpy.typing import NDArray
 from adaline.certificates.margins import margin_bounds
 from adaline.linalg import UNIT, condition, inverse_triangle, length, singular, triangle_of
 from adaline.procedures.max_margin._first_corral import first_corral
-from adaline.procedures.max_margin.nearest_point import NearestPoint, nearest_point
+from adaline.procedures.max_margin._many_rows import many_rows
+from adaline.procedures.max_margin.nearest_point import nearest_point
 from adaline.results import Array
 from adaline.tiles import is_sparse
 
@@ -57,14 +59,14 @@ def max_margin(X: Any, t: Array, *, bias: bool, tol: float, max_iter: int) -> Hu
     """
     e = _exponent(X)
     Z, centre = _prepared(X, e, bias)
-    rows = _coordinates(Z)
-    near = None if is_sparse(rows) else first_corral(rows, t, bias)
-    found = nearest_point(*_polytope(rows, t, bias), near=near, tol=tol, max_iter=max_iter)
-    support, weights = _rows_of(found, t, bias)
+    found = _deciding_rows(_coordinates(Z), t, bias, tol, max_iter)
+    support, weights = found.support, found.weights
     S, side = _dense(Z[support]), t[support]
-    directions = [_unit((weights * side) @ S), _unit(_level(S, side, bias))]
+    directions = [_unit((weights * side) @ S)]
+    if not found.solved:
+        directions.append(_unit(_level(S, side, bias)))
     bounds = [margin_bounds(Z, t, w, support, weights, bias) for w in directions]
-    best = int(bounds[1][0] > bounds[0][0])
+    best = int(np.argmax([lower for lower, _ in bounds]))
     w, (lower, upper) = directions[best], bounds[best]
     v = np.asarray(Z @ w)
     middle = -0.5 * (v[t > 0].min() + v[t < 0].max()) if bias else 0.0
@@ -85,6 +87,41 @@ def max_margin(X: Any, t: Array, *, bias: bool, tol: float, max_iter: int) -> Hu
         stopped=found.stopped,
         iterations=found.iterations,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _DecidingRows:
+    """Rows with their weights; solved: their point alone is known to be near enough."""
+
+    support: NDArray[np.int64]
+    weights: Array
+    solved: bool
+    stopped: str
+    iterations: int
+
+
+def _deciding_rows(rows: Any, t: Array, bias: bool, tol: float, max_iter: int) -> _DecidingRows:
+    """By equations where many rows decide, and by Wolfe's algorithm elsewhere."""
+    many = None if is_sparse(rows) else many_rows(rows, t, bias, tol, max_iter)
+    if many is not None and many.solved:
+        return _DecidingRows(*_shares(many.weights, t, bias), True, "nearest", many.passes)
+    near = None if many is None else first_corral(rows, t, many.weights, bias)
+    found = nearest_point(*_polytope(rows, t, bias), near=near, tol=tol, max_iter=max_iter)
+    total = np.zeros(len(t))
+    for (i, j), weight in zip(found.ids, found.weights, strict=True):
+        total[i] += weight
+        if bias:
+            total[j] += weight
+    return _DecidingRows(*_shares(total, t, bias), False, found.stopped, found.iterations)
+
+
+def _shares(total: Array, t: Array, bias: bool) -> tuple[NDArray[np.int64], Array]:
+    """Rows with weight, and their weights: with a bias one convex combination for each class."""
+    support = np.flatnonzero(total)
+    weights = total[support]
+    for side in (t[support] > 0, t[support] < 0) if bias else ():
+        weights[side] /= weights[side].sum()
+    return support, weights
 
 
 def _times_power(a: float, e: int) -> float:
@@ -145,20 +182,6 @@ def _polytope(Z: Any, t: Array, bias: bool) -> tuple[Any, Any]:
 
 def _mean(Z: Any, rows: NDArray[np.int64]) -> Array:
     return np.asarray(Z[rows].mean(axis=0)).ravel()
-
-
-def _rows_of(found: NearestPoint, t: Array, bias: bool) -> tuple[NDArray[np.int64], Array]:
-    """Rows with their weights: with a bias one convex combination for each class."""
-    total = np.zeros(len(t))
-    for (i, j), weight in zip(found.ids, found.weights, strict=True):
-        total[i] += weight
-        if bias:
-            total[j] += weight
-    support = np.flatnonzero(total)
-    weights = total[support]
-    for side in (t[support] > 0, t[support] < 0) if bias else ():
-        weights[side] /= weights[side].sum()
-    return support, weights
 
 
 def _level(S: Array, side: Array, bias: bool) -> Array:

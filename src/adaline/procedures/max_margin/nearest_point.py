@@ -6,7 +6,6 @@ convex hull of rows, or the difference of two hulls, without a list of its verti
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adaline._jit.little import for_sums
+from adaline._jit.working_time import working_time
 from adaline._threads import one_blas_thread
 from adaline.kernels.separability import corral
 from adaline.results import Array
@@ -154,7 +154,7 @@ def nearest_point(
     max_iter : int
         Calls of the oracle at most.
     deadline : float, optional
-        `time.monotonic()` at which to stop.
+        `working_time()` at which to stop.
     until_positive : bool
         Stop as soon as z'v > 0 at every vertex: z separates them from the origin.
 
@@ -194,7 +194,7 @@ def nearest_point(
             stopped = "zero"
         elif gap <= max(tol * square, _ROUNDING * size * np.sqrt(square)):
             stopped = "nearest"
-        elif deadline is not None and time.monotonic() > deadline:
+        elif deadline is not None and working_time() > deadline:
             stopped = "time"
         else:
             idle = 0 if square < best * (1.0 - 1e-15) else idle + 1

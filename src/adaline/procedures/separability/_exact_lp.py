@@ -8,10 +8,10 @@ positive multipliers lambda; else its prices w have y'w > 0 on every row it know
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adaline._jit.working_time import working_time
 from adaline.integers import Matrix, Vector, dot, reduced
 
 
@@ -62,7 +62,7 @@ class ExactSimplex:
         """Pivot until the rows known so far are all positive, or some sum to zero."""
         degenerate = False
         while True:
-            if self.deadline is not None and time.monotonic() > self.deadline:
+            if self.deadline is not None and working_time() > self.deadline:
                 raise OutOfTime
             # Prices times the scale: the sum of the artificials' rows of the inverse.
             artificial = [r for b, r in zip(self.basis, self.inverse, strict=True) if b < 0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline._jit.little import for_sums
+from adaline._jit.working_time import working_time
 from adaline.certificates.separation.exact_rows import Ints
 from adaline.certificates.separation.signed_rows import SignedRows
 from adaline.integers import dyadic
@@ -205,4 +205,4 @@ def to_integers(u: Array, least: float) -> tuple[list[int], int]:
 
 def expired(deadline: float | None) -> bool:
     """Whether the time is over."""
-    return deadline is not None and time.monotonic() > deadline
+    return deadline is not None and working_time() > deadline

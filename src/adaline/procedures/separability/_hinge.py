@@ -6,12 +6,12 @@ rows with y'w < 1, solved by conjugate gradients (LSQR), so nothing is ever writ
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import lsqr
 
+from adaline._jit.working_time import working_time
 from adaline.results import Array
 
 _STEPS = 40
@@ -23,7 +23,7 @@ def separating(A: Any, deadline: float | None) -> tuple[Array, float] | None:
     w, v = np.zeros(k), np.zeros(m)
     value = 0.5 * m
     for step in range(_STEPS):
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and working_time() > deadline:
             return None
         wrong = np.flatnonzero(v < 1.0)
         # Early steps need no digits, and later ones need few: the rows change from step to step.

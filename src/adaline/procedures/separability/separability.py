@@ -10,14 +10,13 @@ span. The rest is decided among the weights orthogonal to them (facial reduction
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline._jit.working_time import working_time
 from adaline.certificates.separation.given import Given, as_float64, fingerprint
 from adaline.certificates.separation.integer_claims import TooLarge
 from adaline.certificates.separation.separation import Separability, Verdict
@@ -58,7 +57,7 @@ def decide(
     fit_intercept : bool
         Whether the hyperplane may miss the origin.
     time_limit : float, optional
-        Seconds after which to answer "undecided".
+        Seconds of this thread's work after which to answer "undecided"; see `working_time`.
 
     Examples
     --------
@@ -76,9 +75,7 @@ def decided(
     data: Given, fit_intercept: bool, time_limit: float | None = None, is_part: bool = False
 ) -> Separability:
     """`decide` for data with labels."""
-    if time_limit is not None:
-        _compiled()
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else working_time() + time_limit
     rows = SignedRows(data.X, data.codes, len(data.labels), fit_intercept)
     state = _State(rows, deadline, data)
     found = Separability(
@@ -123,14 +120,6 @@ def _with_multipliers(found: Separability, state: _State, data: Given) -> Separa
         multipliers=tuple(multiplier for _, multiplier in proof),
         duplicates=equal_and_opposite(data),
     )
-
-
-@cache
-def _compiled() -> None:
-    """Decide something small of each kind: a limit is for deciding, not for the first compiling."""
-    X, codes = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
-    for labels in (codes, np.array([0, 0, 0, 1])):
-        decide(X, labels)
 
 
 class _State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -34,7 +35,7 @@ from adaline.errors import DataError, MissingExtra
 _FEW_ROWS, _ROWS_A_BYTE = 2**27, 2**16  # a constant column packs well, but not better
 _MANY = 2**25  # numbers, 256 MB, beyond which a row group is several pieces
 _WHOLE = 2**23  # numbers, 64 MB, up to which a piece is read at once, which costs less
-_MAPPED, _SCANS = 2**21, 8  # numbers of a piece that are read at a time; times, at most
+_MAPPED, _SCANS = 2**22, 8  # numbers of a piece that are read at a time; times, at most
 _STREAMED = 2**19  # numbers, 4 MB, of a larger piece that are decoded at a time
 
 
@@ -43,6 +44,7 @@ class ArrowSource(Source):
 
     def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None, kind: str):
         self.name, self.kind, self.engine = existing(path), kind, engine(f"{kind} files")
+        self._scanned: tuple[Any, Any] = (None, None)
         if is_url(path):
             if not has("pyarrow"):
                 raise MissingExtra.of("arrow", f"{path}: reading {kind} files from URLs", "pyarrow")
@@ -228,11 +230,25 @@ class ArrowSource(Source):
                 self.engine = "pyarrow"  # the file is too large to be mapped here; read it
         return self._arrow(piece)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what polars knows of the footer: another process reads it again."""
+        return self.__dict__ | {"_scanned": (None, None)}
+
     def _scan(self) -> Any:
+        """The file as polars sees it, its footer read once: to read it costs as much as many rows.
+
+        A file that was changed meanwhile has another footer.
+        """
         import polars as pl
 
-        scan = pl.scan_parquet if self.kind == "Parquet" else pl.scan_ipc
-        return scan(self.name, glob=False) if self.kind == "Parquet" else scan(self.name)
+        found = os.stat(self.name)
+        stamp = found.st_size, found.st_mtime_ns, found.st_ino
+        if self._scanned[0] != stamp:
+            parquet = self.kind == "Parquet"
+            lazy = pl.scan_parquet(self.name, glob=False) if parquet else pl.scan_ipc(self.name)
+            lazy.collect_schema()
+            self._scanned = stamp, lazy
+        return self._scanned[1]
 
     def _polars(self, piece: Piece) -> Any:
         """Some columns at a time, so that little of the file is mapped beside them."""

@@ -15,7 +15,7 @@ from scipy import sparse
 from adaline.data.reading.bytes.chunks import CHUNK, Text
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Kind, Piece, Source, existing, fingerprint_of_file
-from adaline.data.reading.text.parsed import Parsed, Scratch
+from adaline.data.reading.text.parsed import MakeScratch, Parsed, Scratch
 from adaline.errors import DataError
 from adaline.kernels.text import libsvm as kernels
 from adaline.results import Array
@@ -149,10 +149,10 @@ class LibsvmSource(Source):
         other._pieces = None
         return other
 
-    def keeping(self, scratch: Scratch) -> LibsvmSource:
+    def keeping(self, scratch: MakeScratch) -> LibsvmSource:
         """The same source, which puts what it parsed there, and finds it there again."""
         other = copy.copy(self)
-        other.scratch = scratch
+        other.scratch = scratch()
         return other
 
     @property

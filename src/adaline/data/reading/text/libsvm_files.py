@@ -14,7 +14,7 @@ from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.files import FilePiece
 from adaline.data.reading.source import Kind, Piece, Source, reading
 from adaline.data.reading.text.libsvm import Extent, LibsvmBlock, LibsvmSource
-from adaline.data.reading.text.parsed import Scratch
+from adaline.data.reading.text.parsed import MakeScratch, Scratch
 from adaline.errors import strange
 from adaline.mapreduce import Executor, mapreduce
 
@@ -115,10 +115,10 @@ class LibsvmFiles(Source):
         other.files, other.kinds = (), ()
         return other
 
-    def keeping(self, scratch: Scratch) -> LibsvmFiles:
+    def keeping(self, scratch: MakeScratch) -> LibsvmFiles:
         """The same source, which puts what it parsed there, and finds it there again."""
         other = copy.copy(self)
-        other.scratch = scratch
+        other.scratch = scratch()
         return other
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -112,6 +112,9 @@ class Scratch:
         _written[self.folder] = before + size
 
 
+MakeScratch = Callable[[], Scratch | None]
+
+
 def _smallest(values: Any) -> int:
     """The number of the first kind in which the values are the same; -0.0 needs its sign."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -122,22 +125,31 @@ def _smallest(values: Any) -> int:
     return len(_VALUES) - 1  # NaN
 
 
-@contextmanager
-def kept_in(size: float, who: int | Executor) -> Iterator[Scratch | None]:
-    """A folder for as long as a fit lasts, of at most size bytes and half of what is free.
+def no_scratch() -> None:
+    """Nothing is kept."""
 
-    who reads: so many processes of this machine, which have equal shares of it.
+
+@contextmanager
+def kept_in(size: float, who: int | Executor) -> Iterator[MakeScratch]:
+    """What makes a folder for as long as a fit lasts, of at most size bytes and half of the free.
+
+    It is made when it is first asked for: most sources are no text. who reads: so many processes of
+    this machine, which have equal shares of it.
     """
-    folder = _new_folder() if size > 0 and isinstance(who, int) else None
-    if folder is None or not isinstance(who, int):
-        yield None
-        return
+    made: list[Scratch] = []
+
+    def scratch() -> Scratch | None:
+        if not made and size > 0 and isinstance(who, int) and (folder := _new_folder()):
+            room = int(min(size, shutil.disk_usage(folder).free // 2))
+            made.append(Scratch(folder, room // who))
+        return made[0] if made else None
+
     try:
-        room = int(min(size, shutil.disk_usage(folder).free // 2))
-        yield Scratch(folder, room // who)
+        yield scratch
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        _written.pop(folder, None)
+        for one in made:
+            shutil.rmtree(one.folder, ignore_errors=True)
+            _written.pop(one.folder, None)
 
 
 def _new_folder() -> str | None:
