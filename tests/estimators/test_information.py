@@ -1,6 +1,7 @@
 """What summaries need is made when someone asks, of rows that nobody else can reach."""
 
 import copy
+import gc
 import pickle
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from adaline import LogisticRegression, PoissonRegression, load, save
 from adaline.losses.logistic import logistic_loss
+from adaline.procedures.inference import wald
 from adaline.procedures.inference.wald import Later
 
 
@@ -98,3 +100,24 @@ def test_rows_without_standard_errors_give_no_information(rng):
     X = np.column_stack([X, X.sum(axis=1)])
     loss = logistic_loss(X, y.astype(np.int64), 2, np.empty(0), 0.0, True)
     assert Later(loss, np.zeros((1, 4))).made() is None
+
+
+def test_many_models_together_keep_few_rows(kind, rng, monkeypatch):
+    X, y, _ = sample(kind, rng)
+    monkeypatch.setattr(
+        "adaline.procedures.inference.wald.ALL_KEPT", wald._kept.size + 3 * X.nbytes
+    )
+    models = [kind().fit(X, y) for _ in range(5)]
+    assert [isinstance(vars(m)["_information"], Later) for m in models] == [True] * 3 + [False] * 2
+    assert table(models[0]) == table(models[4])
+    assert isinstance(vars(kind().fit(X, y))["_information"], Later)  # the first has no rows now
+
+
+def test_rows_of_models_that_are_gone_are_not_counted(kind, rng):
+    X, y, _ = sample(kind, rng)
+    before = wald._kept.size
+    model = kind().fit(X, y)
+    assert wald._kept.size == before + X.nbytes
+    del model
+    gc.collect()
+    assert wald._kept.size <= before

@@ -5,8 +5,10 @@ For large samples cov(theta) = H^-1, with H the Hessian of the (penalised) loss 
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from adaline.summaries import Summary
 
 KEPT = 256  # weights up to which their covariance is kept: half a megabyte
-ROWS_KEPT = 2**22  # bytes of rows that are kept until someone asks
+ROWS_KEPT, ALL_KEPT = 2**22, 2**26  # bytes of rows until someone asks: of a fit, of all together
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +111,30 @@ def affordable(loss: Objective) -> bool:
     return n * q * q <= 1e8 and is_one_matrix(loss)
 
 
+class _Kept:
+    """How many bytes of rows the models of this process keep: a thousand of them may be alive."""
+
+    def __init__(self) -> None:
+        self._lock, self.size = threading.RLock(), 0
+
+    def add(self, size: int) -> None:
+        with self._lock:
+            self.size += size
+
+
+_kept = _Kept()
+
+
 def now_or_later(loss: Objective, theta: Array) -> Information | Later:
     """The information at theta (K, p + 1), or few enough rows to make it of when someone asks."""
-    if loss.X.size * loss.X.dtype.itemsize > ROWS_KEPT:
+    size = loss.X.size * loss.X.dtype.itemsize
+    if size > ROWS_KEPT or _kept.size + size > ALL_KEPT:
         return information(loss, theta)
     parts = {name: getattr(loss, name).copy() for name in ("X", "target", "omega", "offset")}
-    return Later(replace(loss, **parts), theta)
+    later = Later(replace(loss, **parts), theta)
+    _kept.add(size)
+    finalize(later, _kept.add, -size).atexit = False
+    return later
 
 
 def information(loss: Objective, theta: Array) -> Information:
