@@ -224,6 +224,89 @@ def test_minus_999_is_told_and_not_changed():
     np.testing.assert_allclose(asked.inputs[0].mean, values[values > 0].mean())
 
 
+def test_minus_999_is_told_where_all_other_numbers_are_positive():
+    """The range of the others may be wide: incomes of 900 to 9000."""
+    income = np.where(np.arange(N) % 10 == 0, -999.0, 900 + 80.0 * np.arange(N))
+    with pytest.warns(DataWarning, match="-999 comes often"):
+        Encoding.learn(pl.DataFrame({"a": income, "b": SIZE}))
+
+
+THOUSANDS = [f"{int(k):,}" for k in np.linspace(700, 9700, N)]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("y", ["2,5", "25"])
+def test_points_between_thousands_are_no_decimals(tmp_path, separator, y):
+    """987 and 1.234 in one column are 987 and 1234, as numbers are written in German."""
+    path = tmp_path / "t.csv"
+    lines = [separator.join((a.replace(",", "."), f"{k}{y}")) for k, a in enumerate(THOUSANDS)]
+    path.write_text("\n".join([f"a{separator}y", *lines]) + "\n", encoding="utf-8")
+    with pytest.warns(DataWarning, match="1.234 was read as a thousand and more"):
+        encoding = Encoding.learn(path, "y")
+    assert encoding.inputs[0].reading == "number .,"
+    np.testing.assert_array_equal(
+        encoded(encoding, path)[:, 0], [float(a.replace(",", "")) for a in THOUSANDS]
+    )
+
+
+def test_three_decimals_beside_few_whole_numbers_are_read_as_written_and_told(tmp_path):
+    values = [f"{k / 1000:.3f}" for k in range(1001, 1001 + N - 1)]
+    path = written(tmp_path, {"a": ["7", *values], "b": [f"{v}" for v in SIZE]})
+    with pytest.warns(DataWarning, match="1.234 was read as 1.234, not as a thousand"):
+        encoding = Encoding.learn(path)
+    assert encoded(encoding, path)[:2, 0].tolist() == [7.0, 1.001]
+    plain = written(tmp_path, {"a": ["0", *values], "b": [f"{v}" for v in SIZE]}, "u.csv")
+    assert Encoding.learn(plain).inputs[0].reading == ""  # 0 is 0 in both
+
+
+@pytest.mark.parametrize(
+    ("text", "large", "value"), [("{:.2f}", "1,234.50", 1234.5), ("{:.0f}", "12,345", 12345.0)]
+)
+def test_a_few_large_numbers_with_thousands_are_numbers_and_no_gaps(tmp_path, text, large, value):
+    a = [text.format(s) for s in SHARE]
+    a[40] = large
+    path = written(tmp_path, {"a": a, "b": [f"{v}" for v in SIZE]})
+    encoding = Encoding.learn(path, missing="auto")
+    assert encoding.names == ("a", "b")
+    assert encoded(encoding, path)[40, 0] == value
+
+
+@pytest.mark.parametrize(
+    ("texts", "words", "reading"),
+    [
+        ([f"${s}" for s in SHARE], "'Total' among numbers in \\$", "number $"),
+        ([f"{s}%" for s in SHARE], "'Total' among percent", "number %"),
+        ([f"2023-01-{1 + k % 28:02d}" for k in range(N)], "'Total' among dates", "date ymd"),
+    ],
+)
+def test_one_text_among_prices_or_dates_is_a_gap_as_it_is_among_numbers(
+    tmp_path, texts, words, reading
+):
+    a = [*texts[:-1], "Total"]
+    b = [f"{v}" for v in SIZE]
+    tables = [written(tmp_path, {"a": a, "b": b}), pl.DataFrame({"a": a, "b": b})]
+    for table in tables:
+        with pytest.warns(DataWarning, match=words):
+            encoding = Encoding.learn(table, missing="auto")
+        assert encoding.inputs[0].reading == reading
+        assert encoding.na == ("Total",)
+        assert np.isfinite(encoded(encoding, table)).all()
+    assert Encoding.learn(tables[0], missing="refuse", use=["a"]).inputs[0].levels is not None
+
+
+def test_few_texts_among_few_levels_stay_levels():
+    table = pl.DataFrame({"a": ["1 %", "2 %", "3 %"] * 39 + ["other"] * 3, "b": SIZE})
+    assert Encoding.learn(table, missing="auto").inputs[0].levels == ("1 %", "2 %", "3 %", "other")
+
+
+def test_levels_that_differ_in_case_or_blanks_are_told():
+    a = ["Yes", "yes", "Y", "no"] * 30
+    with pytest.warns(DataWarning, match="'a': 'Y', 'Yes', 'yes' may mean the same"):
+        Encoding.learn(pl.DataFrame({"a": a, "b": SIZE}))
+    with pytest.warns(DataWarning, match="'a': 'Y', 'Yes', 'yes' may mean the same"):
+        Encoding.learn(pl.DataFrame({"a": a, "b": SIZE}), "a")
+
+
 def test_auto_fills_gaps_marks_them_and_leaves_out_rows_without_a_target():
     gone = np.arange(N) % 8 == 0
     table = pl.DataFrame(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,8 @@ _MANY_LEVELS = 20  # levels, above which rare ones are merged
 _MANY_GAPS, _SOME_GAPS = 0.05, 5  # share of the rows, and rows, for an indicator of gaps
 _DATED_ROWS = 60  # rows for indicators of months and weekdays,
 _DAYS_A_MONTH, _DAILY_DAYS = 3, 14  # different days for each month, and for weekdays
+_HUNDREDS = 3  # different numbers such as 987 that make a thousand and more of 1.234
+_PLAIN = "1.234 was read as 1.234, not as a thousand and more"
 _DAILY = 3  # days of the calendar for each day that comes, at most, in daily data
 
 
@@ -29,8 +32,12 @@ class Reading:
     note: str = ""
 
 
-def recognised(texts: Texts, typed: bool, wanted: str, name: str) -> Reading | None:
+def recognised(
+    texts: Texts, typed: bool, wanted: str, name: str, decimal: str = "."
+) -> Reading | None:
     """How text is to be read as numbers or dates; None where it is text.
+
+    `decimal` is the decimal mark of other columns of the file.
 
     A table that has types calls its own text text, unless a notation or a mark of a missing value
     shows why its numbers could not be numbers.
@@ -44,7 +51,7 @@ def recognised(texts: Texts, typed: bool, wanted: str, name: str) -> Reading | N
         return None
     if not readings:
         return None
-    best = _best_number(readings) or _best_date(readings)
+    best = _best_number(readings, texts.counts, decimal) or _best_date(readings)
     marks = texts.n > texts.told
     if not wanted and marks and best.found.low == best.found.high:
         return None  # "?" and "1" are two levels rather than a number with gaps
@@ -73,7 +80,9 @@ def unreadable(texts: Texts, wanted: str, name: str) -> DataError:
     )
 
 
-def _best_number(readings: dict[str, Numbers]) -> Reading | None:
+def _best_number(
+    readings: dict[str, Numbers], counts: Mapping[str, int] | None, decimal: str
+) -> Reading | None:
     """The likeliest notation of numbers; thousands where a comma has three digits after it."""
     numbers = [notation for notation in readings if notation.startswith("number")]
     if not numbers:
@@ -84,11 +93,24 @@ def _best_number(readings: dict[str, Numbers]) -> Reading | None:
     other = readings.get(f"{head} .,")
     if other is None or _is_same(found, other):
         return Reading(first, found)
-    if first == head and money:  # 1.234 €: three decimals of money are rare
-        return Reading(f"{head} .,", other, "1.234 was read as a thousand and more, not as 1.234")
+    if first == head:
+        # 1.234 €: three decimals of money are rare, and so are points in files of decimal commas.
+        if money or decimal == "," or _has_hundreds(counts, found):
+            note = "1.234 was read as a thousand and more, not as 1.234"
+            return Reading(f"{head} .,", other, note)
+        beside = found.high < 1000 and not np.isclose(1000 * found.mean, other.mean)
+        return Reading(first, found, _PLAIN if beside else "")
     if first == f"{head} ,.":
         return Reading(first, found, "1,234 was read as a thousand and more, not as 1.234")
     return Reading(first, found)
+
+
+def _has_hundreds(counts: Mapping[str, int] | None, found: Numbers) -> bool:
+    """Whether numbers without a point stand beside 1.234 and end where thousands begin."""
+    if counts is None or found.high >= 1000:
+        return False
+    whole = {level.strip().lstrip("+-") for level in counts} - {"0", "99", "999"}
+    return sum(level.isdigit() for level in whole) >= _HUNDREDS
 
 
 def _best_date(readings: dict[str, Numbers]) -> Reading:

@@ -6,9 +6,10 @@ import functools
 import operator
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from adaline.data.columns._alike import alike
 from adaline.data.columns._left_out import (
     counts_rows,
     names_rows,
@@ -21,6 +22,7 @@ from adaline.data.columns._recognition import (
     recognised,
     text_input,
 )
+from adaline.data.columns._strays import without_strays
 from adaline.data.columns.column_facts import (
     Facts,
     Numbers,
@@ -91,7 +93,8 @@ def study(source: Source, options: EncodingOptions) -> Study:
     if not picked:
         raise DataError(f"{source.name}: there are no columns beside the target.")
     as_text = [name for name, how in options.read.items() if how.partition(" ")[0] != "number"]
-    source, options, odd = _without_strays(source.reread(as_text, options.na), options)
+    named = picked if options.target is None else [*picked, options.target]
+    source, options, odd = without_strays(source.reread(as_text, options.na), options, named)
     kinds = dict(zip(source.names, source.kinds, strict=True))
     for name in picked:
         if kinds[name] == "other":
@@ -109,34 +112,14 @@ def study(source: Source, options: EncodingOptions) -> Study:
     columns = ByName(head)
     verdicts = [_verdict(name, kinds[name], columns, facts, options, source) for name in picked]
     target, note = _target(kinds, facts, options, source)
+    if not note and options.target is not None and (target is None or target.levels is not None):
+        note = alike(column_of(head, options.target).levels)
     verdicts = _never_empty(verdicts, facts, options, source)
     notes = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
     notes = (*odd, *notes)
     if note and options.target is not None:
         notes = (*notes, (options.target, note))
     return Study(source, head, facts, tuple(verdicts), target, notes, options.na)
-
-
-def _without_strays(
-    source: Source, options: EncodingOptions
-) -> tuple[Source, EncodingOptions, tuple[tuple[str, str], ...]]:
-    """With missing="auto": a few texts among numbers count as gaps, and are told."""
-    strays = source.strays() if options.missing == "auto" else {}
-    if not strays:
-        return source, options, ()
-    notes = tuple(
-        (
-            name,
-            f"{', '.join(map(repr, odd[:3]))}{', ...' * (len(odd) > 3)} among numbers is taken as "
-            f"missing; --text {name} takes the column as text",
-        )
-        for name, odd in strays.items()
-    )
-    marks = tuple(
-        dict.fromkeys((*options.na, *(v.strip() for odd in strays.values() for v in odd)))
-    )
-    options = replace(options, na=marks)
-    return source.reread((), marks), options, notes
 
 
 def _wanted(
@@ -251,14 +234,16 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
             why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
     if why is not None and not options.keeps(name):
         return Verdict(name, None, why, spare=spare)
-    return Verdict(name, spare)
+    return Verdict(name, spare, note=alike(found.counts or ()))
 
 
 def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) -> Reading | None:
     how = options.read.get(name, "")
     if how == "text":
         return None
-    reading: Reading | None = _named(source, recognised, found, source.typed, how, name)
+    reading: Reading | None = _named(
+        source, recognised, found, source.typed, how, name, source.decimal
+    )
     return reading
 
 

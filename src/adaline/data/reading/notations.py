@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -43,6 +43,8 @@ SHARES = ("%", "‰")
 # Thousands and decimal mark, the likeliest first; "" is plain: no thousands, decimal point.
 MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
 
+_NEARLY = 0.9  # of the values that a notation reads make it that of the column,
+_STRAYS, _DIFFERENT = 3, 8  # where so few different texts remain, and so many are read
 _SHOWN = 3  # levels that cannot be read and are told
 _SAMPLE = 32  # levels that a notation must read before all are tried
 _WRITTEN = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
@@ -110,6 +112,36 @@ def candidates(
         and _reads(notation, told, na)
         and (forced or not _are_codes(notation, told))
     )
+
+
+def nearly_all(counts: Mapping[str, int], na: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
+    """The notation of nearly all values, and the few texts that it cannot read; "" where none is.
+
+    `counts` says how often each text comes.
+
+    >>> nearly_all({**{f"${k}": 1 for k in range(30)}, "call us": 2})
+    ('number $', ('call us',))
+    """
+    levels = [level for level in counts if not is_gap(level, na)]
+    most = (1.0 - _NEARLY) * sum(counts[level] for level in levels)
+    for first in levels[: _STRAYS + 1]:
+        for notation in _possible(first):
+            strange = _strange(notation, levels, na)
+            few = not strange or len(levels) - len(strange) >= _DIFFERENT
+            if strange is not None and few and sum(counts[level] for level in strange) <= most:
+                return notation, tuple(sorted(strange))
+    return "", ()
+
+
+def _strange(notation: str, levels: Sequence[str], na: Sequence[str]) -> list[str] | None:
+    """The levels that a notation does not read; None where they are more than a few."""
+    strange: list[str] = []
+    for level in levels:
+        if not _reads(notation, [level], na):
+            strange.append(level)
+            if len(strange) > _STRAYS:
+                return None
+    return strange
 
 
 def read(

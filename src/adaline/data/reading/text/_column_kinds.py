@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from adaline.data.reading.column_readings import as_numbers
-from adaline.data.reading.notations import is_gap
+from adaline.data.reading.notations import is_gap, nearly_all
 from adaline.data.reading.source import Column, Kind
 from adaline.errors import DataError
 
 _NEARLY = 0.9  # of the values that are numbers make a column of numbers
 _CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
 _ZEROS = re.compile(r"0\d+")  # 01234
+_MARKED = re.compile(r"[-+]?[1-9]\d{0,2}([.,]\d{3})+([.,]\d+)?")  # 1,234.50 or 1.234,50
+_POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234, perhaps a thousand and more
+_HUNDREDS = re.compile(r"[-+]?[1-9]\d{0,2}")  # 987, which would stand beside such thousands
+_FEW = 3  # values like 1.234 that make a notation look
 
 
-def kind_of(values: Iterable[str], is_number: Callable[[str], bool]) -> Kind:
+def kind_of(values: Sequence[str], is_number: Callable[[str], bool]) -> Kind:
     """Numbers where nearly all values are; a few others are mistakes, but codes are text.
 
-    A column without any value is text, which an encoding reads as numbers if some come later.
+    A column without any value is text, which an encoding reads as numbers if some come later. So
+    are numbers that may have marks between thousands: their notation is for an encoding to tell.
 
     >>> def is_number(text):
     ...     return text.replace(".", "").isdigit()
     >>> [kind_of(v, is_number) for v in (["1.5", "?"], ["12", "136A"], ["01234", "99999"], ["?"])]
     ['number', 'text', 'text', 'text']
+    >>> [kind_of(v, is_number) for v in (["1.5", "1,234.5"], ["987", "1.234", "2.345", "9.876"])]
+    ['text', 'text']
     """
+    if _may_have_thousands([value.strip() for value in values], is_number):
+        return "text"
     told = numbers = 0
     digits, zeros = True, False
     for value in values:
@@ -44,6 +54,21 @@ def kind_of(values: Iterable[str], is_number: Callable[[str], bool]) -> Kind:
     if not told or (zeros and digits):
         return "text"
     return "number" if numbers >= _NEARLY * told else "text"
+
+
+def _may_have_thousands(values: Sequence[str], is_number: Callable[[str], bool]) -> bool:
+    """Whether numbers are 12.50 and 1,234.50, or 987 and 1.234 (987 and 1234, written in German).
+
+    Three digits after every point there is, and up to three where there is none: few numbers with
+    decimals look like this.
+    """
+    if any(_MARKED.fullmatch(value) and not is_number(value) for value in values):
+        return bool(nearly_all(Counter(values))[0])
+    pointed = [value for value in values if "." in value and is_number(value)]
+    if len(pointed) < _FEW or not all(map(_POINTED.fullmatch, pointed)):
+        return False
+    others = {value for value in values if value and "." not in value and is_number(value)}
+    return bool(others - {"0"}) and all(map(_HUNDREDS.fullmatch, others - {"0"}))
 
 
 def not_a_number(source: str, line: int, value: str, column: str) -> DataError:
