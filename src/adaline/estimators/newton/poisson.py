@@ -189,6 +189,10 @@ class PoissonRegression(Regressor):
         self._refuse_written("standard errors are those of the likeliest weights")
         level = float(LEVEL("level", level))
         known = self._information
+        if getattr(self.fit_, "outcome", "") in ("separated", "quasi"):
+            raise ValueError(
+                f"{self.fit_.stopped} Such weights have no standard errors; give a larger alpha."
+            )
         if X is not None:
             loss = self._loss(self._rows(X, reset=False), y, sample_weight, offset, exposure)
             W, b = self.fit_.W, self.fit_.b
