@@ -299,6 +299,26 @@ def test_few_texts_among_few_levels_stay_levels():
     assert Encoding.learn(table, missing="auto").inputs[0].levels == ("1 %", "2 %", "3 %", "other")
 
 
+def test_a_row_of_totals_is_told_and_kept(tmp_path):
+    sums = {"b": f"{sum(SHARE):.1f}", "y": f"{2 * sum(SHARE):.1f} €"}
+    table = {
+        "shop": [*(f"shop {k % 9}" for k in range(N)), "Total"],
+        "a": [*(f"{v}" for v in SIZE), ""],
+        "b": [*(f"{v}" for v in SHARE), sums["b"]],
+        "y": [*(f"{2 * v:.1f} €" for v in SHARE), sums["y"]],
+    }
+    path = written(tmp_path, table)
+    told = "the last row has the sum of all rows above"
+    for asked, name in ((None, "b"), ("b", "y"), ("y", "b")):
+        with pytest.warns(DataWarning, match=f"'{name}': {told}"):
+            Encoding.learn(path, asked, missing="auto")
+    with pytest.warns(DataWarning, match=f"'y': {told}"):
+        Encoding.learn(path, "y", columns=["a"], missing="auto")
+    assert any(told in warning for warning in look(path).warnings)
+    whole = {name: values[:-1] for name, values in table.items()}
+    assert not any(told in warning for warning in look(written(tmp_path, whole)).warnings)
+
+
 def test_levels_that_differ_in_case_or_blanks_are_told():
     a = ["Yes", "yes", "Y", "no"] * 30
     with pytest.warns(DataWarning, match="'a': 'Y', 'Yes', 'yes' may mean the same"):

@@ -19,7 +19,6 @@ _MANY_GAPS, _SOME_GAPS = 0.05, 5  # share of the rows, and rows, for an indicato
 _DATED_ROWS = 60  # rows for indicators of months and weekdays,
 _DAYS_A_MONTH, _DAILY_DAYS = 3, 14  # different days for each month, and for weekdays
 _HUNDREDS = 3  # different numbers such as 987 that make a thousand and more of 1.234
-_PLAIN = "1.234 was read as 1.234, not as a thousand and more"
 _DAILY = 3  # days of the calendar for each day that comes, at most, in daily data
 
 
@@ -99,7 +98,8 @@ def _best_number(
             note = "1.234 was read as a thousand and more, not as 1.234"
             return Reading(f"{head} .,", other, note)
         beside = found.high < 1000 and not np.isclose(1000 * found.mean, other.mean)
-        return Reading(first, found, _PLAIN if beside else "")
+        note = "1.234 was read as 1.234, not as a thousand and more (the notation 'number .,')"
+        return Reading(first, found, note if beside else "")
     if first == f"{head} ,.":
         return Reading(first, found, "1,234 was read as a thousand and more, not as 1.234")
     return Reading(first, found)

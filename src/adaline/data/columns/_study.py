@@ -23,6 +23,7 @@ from adaline.data.columns._recognition import (
     text_input,
 )
 from adaline.data.columns._strays import without_strays
+from adaline.data.columns._totals import TOTAL, with_total
 from adaline.data.columns.column_facts import (
     Facts,
     Numbers,
@@ -119,6 +120,14 @@ def study(source: Source, options: EncodingOptions) -> Study:
     notes = (*odd, *notes)
     if note and options.target is not None:
         notes = (*notes, (options.target, note))
+    entries = [v.entry for v in verdicts if v.entry is not None]
+    if options.target is not None and kinds[options.target] == "number":
+        entries.append(Input(options.target))
+    elif target is not None:
+        entries.append(target)
+    total = with_total(head, facts, entries, options.na)
+    if total is not None:
+        notes = (*notes, (total, TOTAL))
     return Study(source, head, facts, tuple(verdicts), target, notes, options.na)
 
 

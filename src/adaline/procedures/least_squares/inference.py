@@ -32,7 +32,8 @@ def inference(
     """Standard errors, t, p, confidence intervals, R², F, AIC and VIF of one target's weights.
 
     n is the sum of the weights of the rows, mean (p + 1,) and the diagonal scatter (p + 1,) are
-    those of the features and of the target. The log-likelihood is that of Gaussian noise of variance SSE / n.
+    those of the features and of the target. The log-likelihood is that of Gaussian noise of
+    variance SSE / n.
     """
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
