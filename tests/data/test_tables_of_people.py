@@ -92,6 +92,18 @@ def test_percent_and_money_are_numbers_and_so_is_a_target(tmp_path):
     )
 
 
+def test_units_after_numbers_are_left_aside_and_mixed_ones_stay_text(tmp_path):
+    kilos = [f"{v} kg" for v in SHARE]
+    mixed = [f"{v} kg" if k % 2 else f"{1000 * v:.0f} g" for k, v in enumerate(SHARE)]
+    small = {"a": kilos, "b": mixed, "c": ["10 min", "3.125 min"] * (N // 2)}
+    path = written(tmp_path, small)
+    encoding = Encoding.learn(path, missing="auto", use=["b"], most_levels=200)
+    assert [entry.reading for entry in encoding.inputs] == ["number kg", "", "number min"]
+    assert encoding.inputs[1].levels is not None
+    np.testing.assert_array_equal(encoded(encoding, path)[:, 0], SHARE)
+    assert encoded(encoding, path)[1, -1] == 3.125  # three decimals are no thousands of minutes
+
+
 def test_question_marks_are_gaps_however_many(tmp_path):
     for share in (0.05, 0.15, 0.6):
         gone = RNG.random(N) < share

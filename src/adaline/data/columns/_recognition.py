@@ -10,7 +10,7 @@ import numpy as np
 from adaline.data.columns.column_facts import Numbers, Texts
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
-from adaline.data.reading.notations import SHARES, UNITS, candidates, is_gap, is_notation, words
+from adaline.data.reading.notations import MONEY, UNITS, candidates, is_gap, is_notation, words
 from adaline.errors import DataError
 
 RARE = 5  # rows, below which a level is merged with others
@@ -88,7 +88,7 @@ def _best_number(
         return None
     first, found = numbers[0], readings[numbers[0]]
     head = " ".join(part for part in first.split(" ")[:2] if part == "number" or part in UNITS)
-    money = head != "number" and head.split(" ")[1] not in SHARES
+    money = head.partition(" ")[2] in MONEY
     other = readings.get(f"{head} .,")
     if other is None or _is_same(found, other):
         return Reading(first, found)

@@ -1,4 +1,4 @@
-"""Numbers and dates as people write them: `12.5%`, `$3.10`, `1.234,5`, `31/12/2024`.
+"""Numbers and dates as people write them: `12.5%`, `$3.10`, `3 kg`, `1.234,5`, `31/12/2024`.
 
 A notation is a short text that says how all values of a column are written:
 
@@ -37,8 +37,15 @@ CODES = (
     *("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "RUB", "SEK", "NOK", "DKK", "PLN", "CZK"),
     *("CAD", "AUD", "NZD", "BRL", "MXN", "ZAR", "kr", "zł", "Fr."),
 )
-UNITS = (*SIGNS, *CODES)
 SHARES = ("%", "‰")
+MONEY = tuple(unit for unit in (*SIGNS, *CODES) if unit not in SHARES)
+# Units that stand after a number; between other letters they are none.
+MEASURES = (
+    *("kg", "g", "mg", "t", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft", "in", "ha", "m²"),
+    *("l", "L", "ml", "mL", "h", "hrs", "min", "s", "sec", "ms", "days", "years", "yrs", "°C", "°F"),
+    *("km/h", "mph", "W", "kW", "kWh", "V", "A", "Hz", "kHz", "MB", "GB", "TB"),
+)
+UNITS = (*SIGNS, *CODES, *MEASURES)
 
 # Thousands and decimal mark, the likeliest first; "" is plain: no thousands, decimal point.
 MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
@@ -49,7 +56,8 @@ _SHOWN = 3  # levels that cannot be read and are told
 _SAMPLE = 32  # levels that a notation must read before all are tried
 _WRITTEN = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
 _CODE = re.compile(r"0\d+")  # 01234: a code rather than a number
-_UNIT = re.compile("|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True)))
+_UNIT = re.compile("|".join(map(re.escape, sorted((*SIGNS, *CODES), key=len, reverse=True))))
+_MEASURE = re.compile(rf"\d\.?\s*({'|'.join(map(re.escape, MEASURES))})\s*\)?\s*$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +88,8 @@ def is_gap(text: str, na: Sequence[str] = ()) -> bool:
 def is_notation(text: str) -> bool:
     """Whether a text is a notation of this language.
 
-    >>> [is_notation(text) for text in ("number € .,", "date dmy", "number x")]
-    [True, True, False]
+    >>> [is_notation(text) for text in ("number € .,", "number kg", "date dmy", "number x")]
+    [True, True, True, False]
     """
     word, _, rest = text.partition(" ")
     if word == "date":
@@ -100,6 +108,8 @@ def candidates(
     ('number ,.',)
     >>> candidates(["31/12/2024", "?"]), candidates(["1977-1989"]), candidates(["01234"])
     (('date dmy',), (), ())
+    >>> candidates(["12.5 kg", "3kg"]), candidates(["12.5 kg", "30 g"])
+    (('number kg', 'number kg ,.', 'number kg _.', "number kg '."), ())
     """
     told = [level for level in levels if not is_gap(level, na)]
     if not told:
@@ -199,7 +209,7 @@ def _reads(notation: str, levels: Iterable[str], na: Sequence[str]) -> bool:
 
 def _possible(level: str) -> list[str]:
     """Notations that a first value leaves open: its unit is the unit of all values."""
-    found = _UNIT.findall(level)
+    found = _UNIT.findall(level) or _MEASURE.findall(level)
     if len(found) > 1:
         return []
     units = f" {found[0]}" if found else ""
