@@ -197,7 +197,7 @@ READ = {
         "t.csv",
         "a;b\n1.234;3,5\n987;4,25\n",
         ("a", "b"),
-        ("1.234", 3.5),
+        (1234.0, 3.5),
         ["semicolons", "comma in decimal"],
     ),
     "titles above the names": (

@@ -31,12 +31,8 @@ class Reading:
     note: str = ""
 
 
-def recognised(
-    texts: Texts, typed: bool, wanted: str, name: str, decimal: str = "."
-) -> Reading | None:
+def recognised(texts: Texts, typed: bool, wanted: str, name: str) -> Reading | None:
     """How text is to be read as numbers or dates; None where it is text.
-
-    `decimal` is the decimal mark of other columns of the file.
 
     A table that has types calls its own text text, unless a notation or a mark of a missing value
     shows why its numbers could not be numbers.
@@ -50,7 +46,7 @@ def recognised(
         return None
     if not readings:
         return None
-    best = _best_number(readings, texts.counts, decimal) or _best_date(readings)
+    best = _best_number(readings, texts.counts) or _best_date(readings)
     marks = texts.n > texts.told
     if not wanted and marks and best.found.low == best.found.high:
         return None  # "?" and "1" are two levels rather than a number with gaps
@@ -79,9 +75,7 @@ def unreadable(texts: Texts, wanted: str, name: str) -> DataError:
     )
 
 
-def _best_number(
-    readings: dict[str, Numbers], counts: Mapping[str, int] | None, decimal: str
-) -> Reading | None:
+def _best_number(readings: dict[str, Numbers], counts: Mapping[str, int] | None) -> Reading | None:
     """The likeliest notation of numbers; thousands where a comma has three digits after it."""
     numbers = [notation for notation in readings if notation.startswith("number")]
     if not numbers:
@@ -93,8 +87,7 @@ def _best_number(
     if other is None or _is_same(found, other):
         return Reading(first, found)
     if first == head:
-        # 1.234 €: three decimals of money are rare, and so are points in files of decimal commas.
-        if money or decimal == "," or _has_hundreds(counts, found):
+        if money or _has_hundreds(counts, found):  # 1.234 €: three decimals of money are rare
             note = "1.234 was read as a thousand and more, not as 1.234"
             return Reading(f"{head} .,", other, note)
         beside = found.high < 1000 and not np.isclose(1000 * found.mean, other.mean)

@@ -250,9 +250,7 @@ def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) 
     how = options.read.get(name, "")
     if how == "text":
         return None
-    reading: Reading | None = _named(
-        source, recognised, found, source.typed, how, name, source.decimal
-    )
+    reading: Reading | None = _named(source, recognised, found, source.typed, how, name)
     return reading
 
 

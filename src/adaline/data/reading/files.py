@@ -104,7 +104,6 @@ class FilesSource(Source):
         self.files = list(found)
         first = open_(paths[0])
         self.names, self.typed, self.is_matrix = first.names, first.typed, first.is_matrix
-        self.decimal = first.decimal
         self.notes = first.notes
         self.text_columns, self.na = self._texts(first), ()  # type: tuple[str, ...], tuple[str, ...]
         self.kinds = self._kinds(first.kinds)

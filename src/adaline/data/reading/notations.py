@@ -42,7 +42,23 @@ MONEY = tuple(unit for unit in (*SIGNS, *CODES) if unit not in SHARES)
 # Units that stand after a number; between other letters they are none.
 MEASURES = (
     *("kg", "g", "mg", "t", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft", "in", "ha", "m²"),
-    *("l", "L", "ml", "mL", "h", "hrs", "min", "s", "sec", "ms", "days", "years", "yrs", "°C", "°F"),
+    *(
+        "l",
+        "L",
+        "ml",
+        "mL",
+        "h",
+        "hrs",
+        "min",
+        "s",
+        "sec",
+        "ms",
+        "days",
+        "years",
+        "yrs",
+        "°C",
+        "°F",
+    ),
     *("km/h", "mph", "W", "kW", "kWh", "V", "A", "Hz", "kHz", "MB", "GB", "TB"),
 )
 UNITS = (*SIGNS, *CODES, *MEASURES)
@@ -193,6 +209,15 @@ def words(notation: str) -> str:
         decimal = "decimal comma" if marks[1] == "," else f"{thousands} between thousands"
         text += f" with {decimal}"
     return text
+
+
+def unit_of(notation: str) -> str:
+    """What values are measured in: a unit, "date", or "" for plain numbers.
+
+    >>> unit_of("number € .,"), unit_of("date dmy"), unit_of("number .,")
+    ('€', 'date', '')
+    """
+    return "date" if notation.startswith("date") else _parts(notation)[0]
 
 
 def _values(levels: Sequence[str], notation: str, na: Sequence[str]) -> Iterator[float | None]:

@@ -128,7 +128,6 @@ class Source:
     held_here: bool = False  # whether this process has all rows in memory
     is_matrix: bool = False  # whether all columns are numbers without a table around them
     about: int | None = None  # rows, estimated where they are not known
-    decimal: str = "."  # mark in decimal numbers of a text file
     typed: bool = True  # whether the columns have types, rather than values that tell them
 
     def descriptors(self) -> Iterable[Piece]:

@@ -201,7 +201,7 @@ def from_file_object(file: IO[bytes], separator: str, options: FileOptions) -> S
     """CSV text from a pipe, which comes once."""
     reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")), options)
     found = _once(reader.parts(), reader.name, lambda _: reader.kinds)
-    found.notes, found.decimal = reader.notes, reader.decimal
+    found.notes = reader.notes
     return found
 
 

@@ -23,7 +23,7 @@ _HUNDREDS = re.compile(r"[-+]?[1-9]\d{0,2}")  # 987, which would stand beside su
 _FEW = 3  # values like 1.234 that make a notation look
 
 
-def kind_of(values: Sequence[str], is_number: Callable[[str], bool]) -> Kind:
+def kind_of(values: Sequence[str], is_number: Callable[[str], bool], decimal: str = ".") -> Kind:
     """Numbers where nearly all values are; a few others are mistakes, but codes are text.
 
     A column without any value is text, which an encoding reads as numbers if some come later. So
@@ -36,7 +36,7 @@ def kind_of(values: Sequence[str], is_number: Callable[[str], bool]) -> Kind:
     >>> [kind_of(v, is_number) for v in (["1.5", "1,234.5"], ["987", "1.234", "2.345", "9.876"])]
     ['text', 'text']
     """
-    if _may_have_thousands([value.strip() for value in values], is_number):
+    if _may_have_thousands([value.strip() for value in values], is_number, decimal):
         return "text"
     told = numbers = 0
     digits, zeros = True, False
@@ -56,7 +56,9 @@ def kind_of(values: Sequence[str], is_number: Callable[[str], bool]) -> Kind:
     return "number" if numbers >= _NEARLY * told else "text"
 
 
-def _may_have_thousands(values: Sequence[str], is_number: Callable[[str], bool]) -> bool:
+def _may_have_thousands(
+    values: Sequence[str], is_number: Callable[[str], bool], decimal: str
+) -> bool:
     """Whether numbers are 12.50 and 1,234.50, or 987 and 1.234 (987 and 1234, written in German).
 
     Three digits after every point there is, and up to three where there is none: few numbers with
@@ -65,7 +67,7 @@ def _may_have_thousands(values: Sequence[str], is_number: Callable[[str], bool])
     if any(_MARKED.fullmatch(value) and not is_number(value) for value in values):
         return bool(nearly_all(Counter(values))[0])
     pointed = [value for value in values if "." in value and is_number(value)]
-    if len(pointed) < _FEW or not all(map(_POINTED.fullmatch, pointed)):
+    if decimal == "," or len(pointed) < _FEW or not all(map(_POINTED.fullmatch, pointed)):
         return False
     others = {value for value in values if value and "." not in value and is_number(value)}
     return bool(others - {"0"}) and all(map(_HUNDREDS.fullmatch, others - {"0"}))
@@ -81,12 +83,19 @@ def not_a_number(source: str, line: int, value: str, column: str) -> DataError:
     )
 
 
-def numbers_of_text(series: Any, column: Column, na: Sequence[str], reading: str) -> Column | None:
+def numbers_of_text(series: Any, column: Column, na: Sequence[str], decimal: str) -> Column | None:
     """Text of a column of numbers, in which marks are gaps; None where something else is text.
 
     `series` is the column of a polars table, which reads plain numbers faster, or None.
     """
-    if series is None or reading != "number":
+    if decimal == ",":
+        for reading in ("number .,", "number _,"):
+            found, strange = as_numbers(column, reading, na)
+            if not strange:
+                return found
+        return None
+    reading = "number"
+    if series is None:
         found, strange = as_numbers(column, reading, na)
         return None if strange else found
     import polars as pl

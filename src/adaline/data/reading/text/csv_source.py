@@ -40,6 +40,7 @@ _FIRST = 1000  # and rows
 _DOS_END = b"\x1a\r\n"  # DOS marked the end of a text file by a byte of its own
 _QUOTED = re.compile(rb'"[^"]*"')
 _EMPTY = re.compile(rb"^(?:[ \t]*\r?\n)+", re.MULTILINE)
+_POINTS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*")  # 1.234 or 1.234,5
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|infinity|nan)\s*")
 
 
@@ -74,7 +75,6 @@ class CsvSource(Source):
         whole = len(taste) < _TASTE
         self.dialect, sample = recognised(taste, whole, separator, blanks, options)
         text.quote, self.separator = self.dialect.quote.encode(), self.dialect.separator
-        self.decimal = self.dialect.decimal
         full = taste if whole else taste[: taste.rfind(b"\n") + 1]
         text.check(full, 0, utf8=not self.dialect.windows)
         start = self._skipped(taste)
@@ -154,7 +154,9 @@ class CsvSource(Source):
         if not found:
             raise DataError(f"{self.name}: there are column names and no rows; a fit needs rows.")
         return [
-            kind_of([row[j] for row in found if j < len(row)], self._is_number)
+            kind_of(
+                [row[j] for row in found if j < len(row)], self._is_number, self.dialect.decimal
+            )
             for j in range(len(self.fields))
         ]
 
@@ -281,6 +283,8 @@ class CsvSource(Source):
 
     def _is_number(self, value: str) -> bool:
         if self.dialect.decimal == ",":
+            if _POINTS.fullmatch(value):
+                return True
             return "." not in value and _is_number(value.replace(",", "."))
         return _is_number(value)
 
