@@ -93,6 +93,19 @@ def test_percent_and_money_are_numbers_and_so_is_a_target(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name", ["year", "customer_id"])
+def test_numbers_that_a_typed_table_keeps_as_text_are_numbers_where_text_would_be_left_out(name):
+    """Years in quotes in JSON, numbers stored as text in Excel; numbers of customers stay out."""
+    table = pl.DataFrame({name: [f"{1565 + 5 * k}" for k in range(N)], "b": SIZE})
+    with pytest.warns(DataWarning, match="numbers only" if name == "year" else "left out"):
+        encoding = Encoding.learn(table, missing="auto")
+    assert encoding.names == (("year", "b") if name == "year" else ("b",))
+    if name == "year":
+        assert encoded(encoding, table)[:2, 0].tolist() == [1565.0, 1570.0]
+    few = pl.DataFrame({"group": ["1", "2", "3"] * (N // 3), "b": SIZE})
+    assert Encoding.learn(few, missing="auto").inputs[0].levels == ("1", "2", "3")
+
+
 def test_units_after_numbers_are_left_aside_and_mixed_ones_stay_text(tmp_path):
     kilos = [f"{v} kg" for v in SHARE]
     mixed = [f"{v} kg" if k % 2 else f"{1000 * v:.0f} g" for k, v in enumerate(SHARE)]

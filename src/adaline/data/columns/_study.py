@@ -6,12 +6,13 @@ import functools
 import operator
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adaline.data.columns._alike import alike
 from adaline.data.columns._left_out import (
     counts_rows,
+    is_named_like_rows,
     names_rows,
     suspicious_code,
     tells_nothing,
@@ -113,22 +114,27 @@ def study(source: Source, options: EncodingOptions) -> Study:
     columns = ByName(head)
     verdicts = [_verdict(name, kinds[name], columns, facts, options, source) for name in picked]
     target, note = _target(kinds, facts, options, source)
-    if not note and options.target is not None and (target is None or target.levels is not None):
-        note = alike(column_of(head, options.target).levels)
     verdicts = _never_empty(verdicts, facts, options, source)
-    notes = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
-    notes = (*odd, *notes)
-    if note and options.target is not None:
-        notes = (*notes, (options.target, note))
-    entries = [v.entry for v in verdicts if v.entry is not None]
-    if options.target is not None and kinds[options.target] == "number":
-        entries.append(Input(options.target))
-    elif target is not None:
-        entries.append(target)
-    total = with_total(head, facts, entries, options.na)
-    if total is not None:
-        notes = (*notes, (total, TOTAL))
-    return Study(source, head, facts, tuple(verdicts), target, notes, options.na)
+    seen = Study(source, head, facts, tuple(verdicts), target, (), options.na)
+    own = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
+    return replace(seen, notes=(*odd, *own, *_further_notes(seen, options, note)))
+
+
+def _further_notes(
+    found: Study, options: EncodingOptions, note: str
+) -> tuple[tuple[str, str], ...]:
+    """On the target, and on a row of totals."""
+    name, target, notes = options.target, found.target, []
+    entries = [*found.inputs]
+    assert found.head is not None
+    if name is not None:
+        column = column_of(found.head, name)
+        is_text = target is None or target.levels is not None
+        note = note or (alike(column.levels) if is_text else "")
+        notes += [(name, note)] if note else []
+        entries += [Input(name)] if column.kind == "number" else [target] if target else []
+    total = with_total(found.head, found.facts, entries, found.na)
+    return (*notes, (total, TOTAL)) if total is not None else tuple(notes)
 
 
 def _wanted(
@@ -242,6 +248,10 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
         if options.missing == "auto" and alone and why is None:
             why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
     if why is not None and not options.keeps(name):
+        plain = found.readings.get("number")
+        if plain is not None and not how and not is_named_like_rows(name):
+            note = "its text holds numbers only, and was read as numbers"
+            return _of_numbers(name, plain, "number", options, source, note)
         return Verdict(name, None, why, spare=spare)
     return Verdict(name, spare, note=alike(found.counts or ()))
 

@@ -24,8 +24,9 @@ def with_total(
 
     The first rows must be all rows.
     """
-    counts = [*facts.numbers.values(), *facts.texts.values()]
-    if not counts or counts[0].n + counts[0].gaps != head.rows:
+    rows = [one.n + one.gaps for one in facts.numbers.values()]
+    rows += [one.n + one.gaps for one in facts.texts.values()]
+    if not rows or rows[0] != head.rows:
         return None
     columns = ByName(head)
     for entry in entries:
