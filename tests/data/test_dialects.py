@@ -221,6 +221,13 @@ READ = {
         (1.0, 2.0, 3.0),
         ["a second column ''"],
     ),
+    "a first name that R leaves out is no title": (
+        "t.csv",
+        '"","Content"\n"V1","one"\n"V2","two"\n',
+        ("", "Content"),
+        ("V1", "one"),
+        [],
+    ),
     "names that come again": (
         "t.csv",
         "a,b\n1,x\na,b\n2,y\na,b\n",

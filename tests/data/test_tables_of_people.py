@@ -279,12 +279,14 @@ def test_points_between_thousands_are_no_decimals(tmp_path, separator, y):
 
 def test_three_decimals_beside_few_whole_numbers_are_read_as_written_and_told(tmp_path):
     values = [f"{k / 1000:.3f}" for k in range(1001, 1001 + N - 1)]
-    path = written(tmp_path, {"a": ["7", *values], "b": [f"{v}" for v in SIZE]})
+    path = written(tmp_path, {"a": ["700", *values], "b": [f"{v}" for v in SIZE]})
     with pytest.warns(DataWarning, match="1.234 was read as 1.234, not as a thousand"):
         encoding = Encoding.learn(path)
-    assert encoded(encoding, path)[:2, 0].tolist() == [7.0, 1.001]
-    plain = written(tmp_path, {"a": ["0", *values], "b": [f"{v}" for v in SIZE]}, "u.csv")
-    assert Encoding.learn(plain).inputs[0].reading == ""  # 0 is 0 in both
+    assert encoded(encoding, path)[:2, 0].tolist() == [700.0, 1.001]
+    years = ["12", "11", "10", "9", "10.949"] * (N // 5)  # gaps filled in by a mean
+    for a in (["7", *values], years):
+        plain = written(tmp_path, {"a": a, "b": [f"{v}" for v in SIZE]}, "u.csv")
+        assert Encoding.learn(plain).inputs[0].reading == ""
 
 
 @pytest.mark.parametrize(

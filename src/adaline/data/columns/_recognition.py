@@ -102,8 +102,8 @@ def _has_hundreds(counts: Mapping[str, int] | None, found: Numbers) -> bool:
     """Whether numbers without a point stand beside 1.234 and end where thousands begin."""
     if counts is None or found.high >= 1000:
         return False
-    whole = {level.strip().lstrip("+-") for level in counts} - {"0", "99", "999"}
-    return sum(level.isdigit() for level in whole) >= _HUNDREDS
+    whole = {level.strip().lstrip("+-") for level in counts} - {"999"}
+    return sum(level.isdigit() and len(level) == 3 for level in whole) >= _HUNDREDS
 
 
 def _best_date(readings: dict[str, Numbers]) -> Reading:

@@ -19,8 +19,9 @@ _CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
 _ZEROS = re.compile(r"0\d+")  # 01234
 _MARKED = re.compile(r"[-+]?[1-9]\d{0,2}([.,]\d{3})+([.,]\d+)?")  # 1,234.50 or 1.234,50
 _POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234, perhaps a thousand and more
-_HUNDREDS = re.compile(r"[-+]?[1-9]\d{0,2}")  # 987, which would stand beside such thousands
-_FEW = 3  # values like 1.234 that make a notation look
+_SMALL = re.compile(r"[-+]?\d{1,3}")  # what may stand beside such thousands,
+_HUNDREDS = re.compile(r"[-+]?[1-9]\d\d")  # and 987, which will
+_FEW = 3  # different values like 1.234 that make a notation look
 
 
 def kind_of(values: Sequence[str], is_number: Callable[[str], bool], decimal: str = ".") -> Kind:
@@ -66,11 +67,12 @@ def _may_have_thousands(
     """
     if any(_MARKED.fullmatch(value) and not is_number(value) for value in values):
         return bool(nearly_all(Counter(values))[0])
-    pointed = [value for value in values if "." in value and is_number(value)]
+    numbers = {value for value in values if value and is_number(value)}
+    pointed = {value for value in numbers if "." in value}
     if decimal == "," or len(pointed) < _FEW or not all(map(_POINTED.fullmatch, pointed)):
         return False
-    others = {value for value in values if value and "." not in value and is_number(value)}
-    return bool(others - {"0"}) and all(map(_HUNDREDS.fullmatch, others - {"0"}))
+    others = numbers - pointed
+    return any(map(_HUNDREDS.fullmatch, others)) and all(map(_SMALL.fullmatch, others))
 
 
 def not_a_number(source: str, line: int, value: str, column: str) -> DataError:

@@ -175,8 +175,8 @@ def _without_titles(found: Dialect, lines: list[str], free: bool, options: FileO
         if _is_table(rows) and not any(map(_is_number, rows[0])):
             below = _separated_as(found, "\n".join(lines[at:]), free, options)
             titles = rows_of("\n".join(lines[j] for j in full[:k]), below)
-            is_title = [len(_told(row)) == 1 and not _is_number(_told(row)[0]) for row in titles]
-            return replace(found, skipped=at) if all(is_title) else found
+            are = all(_is_title(row, len(rows[0])) for row in titles)
+            return replace(found, skipped=at) if are else found
     return found
 
 
@@ -196,6 +196,12 @@ def _is_table(rows: list[list[str]]) -> bool:
         return True  # a single column
     even = most > 1 and count >= _EVEN * (len(rows) - 1) and most - 1 <= len(rows[0]) <= most
     return even and len(_told(rows[0])) > 1
+
+
+def _is_title(row: list[str], width: int) -> bool:
+    """One text at the left; of two columns, the second may have no name, and R names no first."""
+    alone = len(row) == 1 or width > 2
+    return alone and len(_told(row)) == 1 and bool(row[0].strip()) and not _is_number(row[0])
 
 
 def _told(row: list[str]) -> list[str]:
