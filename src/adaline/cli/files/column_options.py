@@ -219,9 +219,11 @@ def _gaps(seen: Look) -> list[str]:
     if seen.encoding.missing not in ("auto", "mean"):
         return []
     marked = {entry.name for entry in seen.encoding.inputs if entry.gaps}
+    text = {entry.name for entry in seen.encoding.inputs if entry.levels is not None}
     return [
         f"{number(column.gaps)} in {name(column.name)!r}"
         + (" (marked by a column of their own)" if column.name in marked else "")
+        + (" (a level of their own)" if column.name in text else "")
         for column in _used(seen)
         if column.gaps
     ]

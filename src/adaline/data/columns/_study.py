@@ -43,6 +43,8 @@ from adaline.data.reading.source import Block, Source, chosen, place_of
 from adaline.errors import DataError, DataWarning
 from adaline.mapreduce import mapreduce
 
+_OTHER = "holds neither numbers nor text"  # lists, or objects in objects
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -99,10 +101,8 @@ def study(source: Source, options: EncodingOptions) -> Study:
     source, options, odd = without_strays(source.reread(as_text, options.na), options, named)
     kinds = dict(zip(source.names, source.kinds, strict=True))
     for name in picked:
-        if kinds[name] == "other":
-            raise DataError(
-                f"{source.name}: the column {name!r} holds neither numbers nor text; leave it out."
-            )
+        if kinds[name] == "other" and (options.missing != "auto" or options.keeps(name)):
+            raise DataError(f"{source.name}: the column {name!r} {_OTHER}; leave it out.")
     plain = source.is_matrix and not options.read and not options.na
     head = None if plain else source.head()
     wanted = _wanted(options, picked, kinds, head)
@@ -187,6 +187,8 @@ def _named(source: Source, make: Any, *given: Any, **more: Any) -> Any:
 def _verdict(
     name: str, kind: str, head: ByName, facts: Facts, options: EncodingOptions, source: Source
 ) -> Verdict:
+    if kind == "other":
+        return Verdict(name, None, _OTHER)
     if name in facts.texts:
         return _of_text(name, facts.texts[name], options, source)
     if kind == "date":
@@ -306,6 +308,8 @@ def _never_empty(
     first = verdicts[0]
     if first.name in facts.texts and facts.texts[first.name].n:
         raise too_many_levels(first.name, facts.texts[first.name], options.most_levels)
+    if first.why == _OTHER:
+        raise DataError(f"{source.name}: the column {first.name!r} {_OTHER}; leave it out.")
     raise DataError(f"{source.name}: every value of the column {first.name!r} is missing; drop it.")
 
 
