@@ -431,6 +431,17 @@ def test_rare_levels_are_merged_where_levels_are_many():
     assert not Encoding.learn(table, missing="auto", rare=0).inputs[0].merged
 
 
+def test_many_levels_of_which_all_are_rare_are_left_out():
+    """Rings of 60 birds, each seen twice: indicators of them would only know the birds again."""
+    table = pl.DataFrame({"bird": [f"ring {k % 60}" for k in range(N)], "b": SIZE})
+    with pytest.warns(DataWarning, match="'bird' has 60 different values, none of them in 5 rows"):
+        encoding = Encoding.learn(table, missing="auto")
+    assert encoding.names == ("b",)
+    assert len(Encoding.learn(table, missing="auto", use=["bird"]).names) == 60
+    assert len(Encoding.learn(table, missing="auto", rare=2).names) == 60
+    assert len(Encoding.learn(table).names) == 60
+
+
 def test_overrides_of_columns_that_are_not_there_or_not_so_are_refused():
     table = pl.DataFrame({"size": ["a", "b"] * 9, "x": SIZE[:18]})
     with pytest.raises(DataError, match=r"'sizes'.*did you mean 'size'"):

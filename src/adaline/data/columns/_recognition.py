@@ -155,6 +155,14 @@ def date_parts(found: Numbers) -> tuple[str, ...]:
     return tuple(parts)
 
 
+def all_rare(found: Texts, rare: int) -> str | None:
+    """Why many levels tell nothing, as none has rows enough; None where one has."""
+    counts = found.counts or {}
+    if len(counts) <= _MANY_LEVELS or max(counts.values()) >= rare:
+        return None
+    return f"has {len(counts):,} different values, none of them in {rare} rows or more"
+
+
 def text_input(name: str, found: Texts, missing: str, rare: int, reading: str = "") -> Input:
     """Text with its levels; rare ones are merged, and gaps are a level where missing="auto"."""
     assert found.counts is not None

@@ -19,6 +19,7 @@ from adaline.data.columns._left_out import (
 )
 from adaline.data.columns._recognition import (
     Reading,
+    all_rare,
     number_input,
     recognised,
     text_input,
@@ -239,7 +240,7 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
         return _of_numbers(name, reading.found, reading.notation, options, source, reading.note)
     if not found.n and options.missing == "auto":
         return Verdict(name, None, "has no value in any row")
-    why = names_rows(found, name, options.most_levels)
+    why = names_rows(found, name, options.most_levels) or all_rare(found, options.merged_below)
     too_many = found.counts is None or len(found.counts) > options.most_levels
     if too_many and options.keeps(name):
         raise too_many_levels(name, found, options.most_levels)
