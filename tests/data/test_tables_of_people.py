@@ -118,6 +118,18 @@ def test_units_after_numbers_are_left_aside_and_mixed_ones_stay_text(tmp_path):
     assert encoded(encoding, path)[1, -1] == 3.125  # three decimals are no thousands of minutes
 
 
+def test_dates_and_numbers_in_several_notations_are_left_out_by_their_right_name(tmp_path):
+    day = [datetime.date(2023, 1, 1) + datetime.timedelta(days=k) for k in range(N)]
+    dates = [f"{d}" if k % 2 else f"{d.day} Mar {d.year}" for k, d in enumerate(day)]
+    mass = [f"{v} kg" if k % 2 else f"{1000 * v:.0f} g" for k, v in enumerate(SHARE)]
+    names = [f"shop {k}" for k in range(N)]
+    path = written(tmp_path, {"a": dates, "b": mass, "c": names, "d": [f"{v}" for v in SIZE]})
+    found = dict(look(path).encoding.left_out)
+    assert found["a"] == "holds dates in several notations"
+    assert found["b"] == "holds numbers in several notations or units"
+    assert found["c"] == "has 120 different values in 120 rows"
+
+
 def test_question_marks_are_gaps_however_many(tmp_path):
     for share in (0.05, 0.15, 0.6):
         gone = RNG.random(N) < share

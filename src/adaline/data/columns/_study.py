@@ -39,7 +39,7 @@ from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import ByName, column_of
 from adaline.data.columns.options import EncodingOptions
 from adaline.data.reading.column_readings import without_marks
-from adaline.data.reading.notations import candidates
+from adaline.data.reading.notations import candidates, several
 from adaline.data.reading.source import Block, Source, chosen, place_of
 from adaline.errors import DataError, DataWarning
 from adaline.mapreduce import mapreduce
@@ -255,7 +255,8 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
         if plain is not None and not how and not is_named_like_rows(name):
             note = "its text holds numbers only, and was read as numbers"
             return _of_numbers(name, plain, "number", options, source, note)
-        return Verdict(name, None, why, spare=spare)
+        mixed = "" if how else several(list(found.counts or ()), options.na)
+        return Verdict(name, None, f"holds {mixed}" if mixed else why, spare=spare)
     return Verdict(name, spare, note=alike(found.counts or ()))
 
 

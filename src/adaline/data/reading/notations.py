@@ -68,6 +68,7 @@ MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
 
 _NEARLY = 0.9  # of the values that a notation reads make it that of the column,
 _STRAYS, _DIFFERENT = 3, 8  # where so few different texts remain, and so many are read
+_MIXED_NUMBERS = "numbers in several notations or units"
 _SHOWN = 3  # levels that cannot be read and are told
 _SAMPLE = 32  # levels that a notation must read before all are tried
 _WRITTEN = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
@@ -157,6 +158,26 @@ def nearly_all(counts: Mapping[str, int], na: Sequence[str] = ()) -> tuple[str, 
             if strange is not None and few and sum(counts[level] for level in strange) <= most:
                 return notation, tuple(sorted(strange))
     return "", ()
+
+
+def several(levels: Sequence[str], na: Sequence[str] = ()) -> str:
+    """What texts are that no notation reads as a whole, and one or the other reads each.
+
+    >>> several(["2024-12-31", "31 Dec 2024", "12/31/2024"]), several(["3 kg", "250 g"])
+    ('dates in several notations', 'numbers in several notations or units')
+    >>> several(["red", "2024"])
+    ''
+    """
+    told = [level for level in levels if not is_gap(level, na)]
+    for kind, said in (("date", "dates in several notations"), ("number", _MIXED_NUMBERS)):
+        if told and all(_is_only(kind, level) for level in told):
+            return said
+    return ""
+
+
+def _is_only(kind: str, level: str) -> bool:
+    found = candidates([level], forced=True)
+    return bool(found) and all(notation.startswith(kind) for notation in found)
 
 
 def _strange(notation: str, levels: Sequence[str], na: Sequence[str]) -> list[str] | None:
