@@ -147,6 +147,7 @@ def test_priors_off_by_rounding_are_made_to_sum_to_one():
         ([[0, np.inf], [1, 0]], "finite"),
         ([[1, 0], [0, 1]], "give gains as negative costs"),
         ([[3, 2], [3, 2]], "nothing to decide"),
+        ({"no": 1, "yes": 5}, "expected 2 by 2 numbers, costs"),
     ],
 )
 def test_costs_that_make_no_sense_are_refused(costs, sentence):

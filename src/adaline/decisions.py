@@ -18,6 +18,7 @@ Lecture: 3.10, Bayes classifier; Bayes' theorem and p(error).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,11 @@ def checked_costs(costs: ArrayLike | None, K: int) -> Array:
     _check_classes(K)
     if costs is None:
         return 1.0 - np.eye(K)
+    if isinstance(costs, Mapping):
+        raise ParameterError(
+            f"costs is {shown(costs)}; expected {K} by {K} numbers, costs[i, j] of deciding class "
+            "i when class j is true, such as [[0, 5], [1, 0]]."
+        )
     c = numbers("costs", costs)
     if c.shape != (K, K):
         raise ValueError(

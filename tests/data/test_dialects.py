@@ -114,7 +114,13 @@ READ = {
         ["as column names"],
     ),
     "a year among names": ("t.csv", "land,1990\nx,4\ny,7\n", ("land", "1990"), ("x", 4), []),
-    "two files put together": ("t.csv", "a,b\nx,y\na,b\nz,y\n", ("a", "b"), ("x", "y"), []),
+    "two files put together": (
+        "t.csv",
+        "a,b\nx,y\na,b\nz,y\n",
+        ("a", "b"),
+        ("x", "y"),
+        ["again in line 3"],
+    ),
     "names twice": (
         "t.csv",
         "a,a,a_2,,\n1,2,3,4,5\n2,3,4,5,6\n",
@@ -187,7 +193,75 @@ READ = {
         ("1.234,5", 3.5),
         ["semicolons"],
     ),
+    "points of thousands beside decimal commas": (
+        "t.csv",
+        "a;b\n1.234;3,5\n987;4,25\n",
+        ("a", "b"),
+        (1234.0, 3.5),
+        ["semicolons", "comma in decimal"],
+    ),
+    "titles above the names": (
+        "t.csv",
+        "Report of 2023,,\nmade by hand,,\n\nx,z,y\n1,2,3\n4,5,6\n",
+        ("x", "z", "y"),
+        (1.0, 2.0, 3.0),
+        ["begins after 3 lines"],
+    ),
+    "a title without separators": (
+        "t.csv",
+        "Report of 2023\nx;z\n1,5;2\n4;5\n",
+        ("x", "z"),
+        (1.5, 2.0),
+        ["begins after 1 line", "semicolons", "comma in decimal"],
+    ),
+    "names of few columns are no title": (
+        "t.csv",
+        "a,,\n1,2,3\n4,5,6\n",
+        ("a", "", "column_3"),
+        (1.0, 2.0, 3.0),
+        ["a second column ''"],
+    ),
+    "a first name that R leaves out is no title": (
+        "t.csv",
+        '"","Content"\n"V1","one"\n"V2","two"\n',
+        ("", "Content"),
+        ("V1", "one"),
+        [],
+    ),
+    "names that come again": (
+        "t.csv",
+        "a,b\n1,x\na,b\n2,y\na,b\n",
+        ("a", "b"),
+        (1.0, "x"),
+        ["again in line 3 and 1 more"],
+    ),
+    "names that come twice, again": (
+        "t.csv",
+        "a,a\n1,2\na,a\n3,4\n",
+        ("a", "a_2"),
+        (1.0, 2.0),
+        ["a second column 'a'", "again in line 3"],
+    ),
+    "a row that is like names of numbers": (
+        "t.csv",
+        "0,1,2\n5,6,7\n0,1,2\n",
+        ("0", "1", "2"),
+        (5.0, 6.0, 7.0),
+        ["column names"],
+    ),
 }
+
+
+@pytest.mark.parametrize("engine", ["polars", "pyarrow", "python"])
+def test_names_that_come_again_are_no_row_in_any_block(tmp_path, monkeypatch, engine):
+    monkeypatch.setattr(engines, "has", lambda name: name == engine)
+    part = "size,name\r\n" + "".join(f"{k},word\r\n" for k in range(50))
+    path = written(tmp_path / "t.csv", part * 40)
+    for size in (None, 3, 1):
+        assert rows(blocks(path, rows=size)) == [(float(k), "word") for k in range(50)] * 40
+    broken = written(tmp_path / "u.csv", part * 2 + "x,y\r\n")
+    with pytest.raises(DataError, match="line 103 has 'x'"):
+        rows(blocks(broken))
 
 
 @pytest.mark.parametrize("engine", ["polars", "pyarrow", "python"])

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from adaline import LeastSquares
-from adaline.data import blocks, fit
+from adaline.data import blocks, fit, look
 from adaline.data.reading.arrays import numpy_files
 from adaline.data.reading.tables import engines, sheets
 from adaline.data.reading.text import json_files
@@ -262,3 +262,17 @@ def test_packed_json_is_read(tmp_path):
 
     (tmp_path / "t.json.gz").write_bytes(gzip.compress(json.dumps(ROWS).encode()))
     assert table(blocks(tmp_path / "t.json.gz"))["a"] == [1, 2.5]
+
+
+def test_lists_and_objects_are_left_out_and_told_where_gaps_are_filled_in(tmp_path):
+    path = tmp_path / "t.jsonl"
+    row = '{{"a": {k}, "inside": {{"b": {k}}}, "tags": ["p", "q"], "y": {k}.5}}'
+    path.write_text("\n".join(row.format(k=k * k) for k in range(20)) + "\n", encoding="utf-8")
+    found = look(path, "y")
+    why = "holds neither numbers nor text"
+    assert found.encoding.left_out == (("inside", why), ("tags", why))
+    assert found.encoding.names == ("a",)
+    with pytest.raises(DataError, match="'tags' holds neither"):
+        look(path, "y", use=["tags"])
+    with pytest.raises(DataError, match="'inside' holds neither"):
+        look(path, "y", ignore=["a", "tags"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,43 @@ def test_percent_and_money_are_numbers_and_so_is_a_target(tmp_path):
     assert np.array_equal(
         load(tmp_path / "m.adaline").predict(plain), load(tmp_path / "m.adaline").predict(path)
     )
+
+
+@pytest.mark.parametrize("name", ["year", "customer_id"])
+def test_numbers_that_a_typed_table_keeps_as_text_are_numbers_where_text_would_be_left_out(name):
+    """Years in quotes in JSON, numbers stored as text in Excel; numbers of customers stay out."""
+    table = pl.DataFrame({name: [f"{1565 + 5 * k}" for k in range(N)], "b": SIZE})
+    with pytest.warns(DataWarning, match="numbers only" if name == "year" else "left out"):
+        encoding = Encoding.learn(table, missing="auto")
+    assert encoding.names == (("year", "b") if name == "year" else ("b",))
+    if name == "year":
+        assert encoded(encoding, table)[:2, 0].tolist() == [1565.0, 1570.0]
+    few = pl.DataFrame({"group": ["1", "2", "3"] * (N // 3), "b": SIZE})
+    assert Encoding.learn(few, missing="auto").inputs[0].levels == ("1", "2", "3")
+
+
+def test_units_after_numbers_are_left_aside_and_mixed_ones_stay_text(tmp_path):
+    kilos = [f"{v} kg" for v in SHARE]
+    mixed = [f"{v} kg" if k % 2 else f"{1000 * v:.0f} g" for k, v in enumerate(SHARE)]
+    small = {"a": kilos, "b": mixed, "c": ["10 min", "3.125 min"] * (N // 2)}
+    path = written(tmp_path, small)
+    encoding = Encoding.learn(path, missing="auto", use=["b"], most_levels=200)
+    assert [entry.reading for entry in encoding.inputs] == ["number kg", "", "number min"]
+    assert encoding.inputs[1].levels is not None
+    np.testing.assert_array_equal(encoded(encoding, path)[:, 0], SHARE)
+    assert encoded(encoding, path)[1, -1] == 3.125  # three decimals are no thousands of minutes
+
+
+def test_dates_and_numbers_in_several_notations_are_left_out_by_their_right_name(tmp_path):
+    day = [datetime.date(2023, 1, 1) + datetime.timedelta(days=k) for k in range(N)]
+    dates = [f"{d}" if k % 2 else f"{d.day} Mar {d.year}" for k, d in enumerate(day)]
+    mass = [f"{v} kg" if k % 2 else f"{1000 * v:.0f} g" for k, v in enumerate(SHARE)]
+    names = [f"shop {k}" for k in range(N)]
+    path = written(tmp_path, {"a": dates, "b": mass, "c": names, "d": [f"{v}" for v in SIZE]})
+    found = dict(look(path).encoding.left_out)
+    assert found["a"] == "holds dates in several notations"
+    assert found["b"] == "holds numbers in several notations or units"
+    assert found["c"] == "has 120 different values in 120 rows"
 
 
 def test_question_marks_are_gaps_however_many(tmp_path):
@@ -224,6 +262,145 @@ def test_minus_999_is_told_and_not_changed():
     np.testing.assert_allclose(asked.inputs[0].mean, values[values > 0].mean())
 
 
+def test_minus_999_is_told_where_all_other_numbers_are_positive():
+    """The range of the others may be wide: incomes of 900 to 9000."""
+    income = np.where(np.arange(N) % 10 == 0, -999.0, 900 + 80.0 * np.arange(N))
+    with pytest.warns(DataWarning, match="-999 comes often"):
+        Encoding.learn(pl.DataFrame({"a": income, "b": SIZE}))
+
+
+THOUSANDS = [f"{int(k):,}" for k in np.linspace(700, 9700, N)]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("y", ["2,5", "25"])
+def test_points_between_thousands_are_no_decimals(tmp_path, separator, y):
+    """987 and 1.234 in one column are 987 and 1234, as numbers are written in German."""
+    path = tmp_path / "t.csv"
+    lines = [separator.join((a.replace(",", "."), f"{k}{y}")) for k, a in enumerate(THOUSANDS)]
+    path.write_text("\n".join([f"a{separator}y", *lines]) + "\n", encoding="utf-8")
+    told = "1.234 was read as a thousand and more"
+    sure = "," in y  # the file has decimal commas
+    with nullcontext() if sure else pytest.warns(DataWarning, match=told):
+        encoding = Encoding.learn(path, "y")
+    assert encoding.inputs[0].reading == ("" if sure else "number .,")
+    np.testing.assert_array_equal(
+        encoded(encoding, path)[:, 0], [float(a.replace(",", "")) for a in THOUSANDS]
+    )
+
+
+def test_three_decimals_beside_few_whole_numbers_are_read_as_written_and_told(tmp_path):
+    values = [f"{k / 1000:.3f}" for k in range(1001, 1001 + N - 1)]
+    path = written(tmp_path, {"a": ["700", *values], "b": [f"{v}" for v in SIZE]})
+    with pytest.warns(DataWarning, match="1.234 was read as 1.234, not as a thousand"):
+        encoding = Encoding.learn(path)
+    assert encoded(encoding, path)[:2, 0].tolist() == [700.0, 1.001]
+    years = ["12", "11", "10", "9", "10.949"] * (N // 5)  # gaps filled in by a mean
+    for a in (["7", *values], years):
+        plain = written(tmp_path, {"a": a, "b": [f"{v}" for v in SIZE]}, "u.csv")
+        assert Encoding.learn(plain).inputs[0].reading == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "large", "value"), [("{:.2f}", "1,234.50", 1234.5), ("{:.0f}", "12,345", 12345.0)]
+)
+def test_a_few_large_numbers_with_thousands_are_numbers_and_no_gaps(tmp_path, text, large, value):
+    a = [text.format(s) for s in SHARE]
+    a[40] = large
+    path = written(tmp_path, {"a": a, "b": [f"{v}" for v in SIZE]})
+    encoding = Encoding.learn(path, missing="auto")
+    assert encoding.names == ("a", "b")
+    assert encoded(encoding, path)[40, 0] == value
+
+
+def test_a_model_reads_files_that_write_its_numbers_in_another_way(tmp_path):
+    """Learned from $1,234.50 and 1/31/2023, and asked about 1.234,50 $ and 2023-01-31."""
+    price = [f"{1000 + 10 * v:,.2f}" for v in SHARE]
+    day = [datetime.date(2023, 1, 1) + datetime.timedelta(days=k) for k in range(N)]
+    learned = {
+        "price": [f"${p}" for p in price],
+        "sold": [f"{d.month}/{d.day}/{d.year}" for d in day],
+        "size": [p.replace(",", "").removesuffix("0") for p in price],
+    }
+    german = [p.replace(",", "_").replace(".", ",").replace("_", ".") for p in price]
+    asked = {
+        "price": [f"{p} $" for p in german],
+        "sold": [f"{d}" for d in day],
+        "size": german,
+    }
+    a, b = written(tmp_path, learned), tmp_path / "b.csv"
+    rows = [";".join(row) for row in zip(*asked.values(), strict=True)]
+    b.write_text("\n".join(["price;sold;size", *rows]) + "\n", encoding="utf-8")
+    encoding = Encoding.learn(a, missing="auto")
+    there, told = encoding.rewritten(b)
+    comma = "with decimal comma"
+    said = {"price": f"numbers in $ {comma}", "sold": "dates, year first"}
+    assert told == {**said, "size": f"numbers {comma}"}
+    np.testing.assert_array_equal(encoded(there, b), encoded(encoding, a))
+    assert encoding.rewritten(a) == (encoding, {})
+    euros = written(tmp_path, {**learned, "price": [f"€{p}" for p in price]}, "c.csv")
+    assert encoding.rewritten(euros)[1] == {}
+    assert encoding.forgiving(euros)[1] == {}  # no value is a price in dollars: nothing to forgive
+    with pytest.raises(DataError, match="held numbers in \\$"):
+        encoded(encoding, euros)
+
+
+@pytest.mark.parametrize(
+    ("texts", "words", "reading"),
+    [
+        ([f"${s}" for s in SHARE], "'Total' among numbers in \\$", "number $"),
+        ([f"{s}%" for s in SHARE], "'Total' among percent", "number %"),
+        ([f"2023-01-{1 + k % 28:02d}" for k in range(N)], "'Total' among dates", "date ymd"),
+    ],
+)
+def test_one_text_among_prices_or_dates_is_a_gap_as_it_is_among_numbers(
+    tmp_path, texts, words, reading
+):
+    a = [*texts[:-1], "Total"]
+    b = [f"{v}" for v in SIZE]
+    tables = [written(tmp_path, {"a": a, "b": b}), pl.DataFrame({"a": a, "b": b})]
+    for table in tables:
+        with pytest.warns(DataWarning, match=words):
+            encoding = Encoding.learn(table, missing="auto")
+        assert encoding.inputs[0].reading == reading
+        assert encoding.na == ("Total",)
+        assert np.isfinite(encoded(encoding, table)).all()
+    assert Encoding.learn(tables[0], missing="refuse", use=["a"]).inputs[0].levels is not None
+
+
+def test_few_texts_among_few_levels_stay_levels():
+    table = pl.DataFrame({"a": ["1 %", "2 %", "3 %"] * 39 + ["other"] * 3, "b": SIZE})
+    assert Encoding.learn(table, missing="auto").inputs[0].levels == ("1 %", "2 %", "3 %", "other")
+
+
+def test_a_row_of_totals_is_told_and_kept(tmp_path):
+    sums = {"b": f"{sum(SHARE):.1f}", "y": f"{2 * sum(SHARE):.1f} €"}
+    table = {
+        "shop": [*(f"shop {k % 9}" for k in range(N)), "Total"],
+        "a": [*(f"{v}" for v in SIZE), ""],
+        "b": [*(f"{v}" for v in SHARE), sums["b"]],
+        "y": [*(f"{2 * v:.1f} €" for v in SHARE), sums["y"]],
+    }
+    path = written(tmp_path, table)
+    told = "the last row has the sum of all rows above"
+    for asked, name in ((None, "b"), ("b", "y"), ("y", "b")):
+        with pytest.warns(DataWarning, match=f"'{name}': {told}"):
+            Encoding.learn(path, asked, missing="auto")
+    with pytest.warns(DataWarning, match=f"'y': {told}"):
+        Encoding.learn(path, "y", columns=["a"], missing="auto")
+    assert any(told in warning for warning in look(path).warnings)
+    whole = {name: values[:-1] for name, values in table.items()}
+    assert not any(told in warning for warning in look(written(tmp_path, whole)).warnings)
+
+
+def test_levels_that_differ_in_case_or_blanks_are_told():
+    a = ["Yes", "yes", "Y", "no"] * 30
+    with pytest.warns(DataWarning, match="'a': 'Y', 'Yes', 'yes' may mean the same"):
+        Encoding.learn(pl.DataFrame({"a": a, "b": SIZE}))
+    with pytest.warns(DataWarning, match="'a': 'Y', 'Yes', 'yes' may mean the same"):
+        Encoding.learn(pl.DataFrame({"a": a, "b": SIZE}), "a")
+
+
 def test_auto_fills_gaps_marks_them_and_leaves_out_rows_without_a_target():
     gone = np.arange(N) % 8 == 0
     table = pl.DataFrame(
@@ -264,6 +441,17 @@ def test_rare_levels_are_merged_where_levels_are_many():
     assert X[:, list(encoding.names).index("w=(other)")].tolist() == [1, 1, 0]
     assert not Encoding.learn(table).inputs[0].merged
     assert not Encoding.learn(table, missing="auto", rare=0).inputs[0].merged
+
+
+def test_many_levels_of_which_all_are_rare_are_left_out():
+    """Rings of 60 birds, each seen twice: indicators of them would only know the birds again."""
+    table = pl.DataFrame({"bird": [f"ring {k % 60}" for k in range(N)], "b": SIZE})
+    with pytest.warns(DataWarning, match="'bird' has 60 different values, none of them in 5 rows"):
+        encoding = Encoding.learn(table, missing="auto")
+    assert encoding.names == ("b",)
+    assert len(Encoding.learn(table, missing="auto", use=["bird"]).names) == 60
+    assert len(Encoding.learn(table, missing="auto", rare=2).names) == 60
+    assert len(Encoding.learn(table).names) == 60
 
 
 def test_overrides_of_columns_that_are_not_there_or_not_so_are_refused():

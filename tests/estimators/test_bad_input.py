@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier
@@ -89,6 +91,18 @@ def test_other_kinds_of_numbers_are_taken_as_numbers(estimator, rng, kind):
 def test_text_is_no_number(estimator):
     with pytest.raises(ValueError, match=r"convert|numeric|dtype"):
         clone(estimator).fit(np.array([["a"], ["b"], ["c"]]), [0, 1, 0])
+
+
+@each
+def test_a_column_of_text_is_named_with_what_to_do(estimator, rng):
+    table = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
+    table["town"] = ["Ulm", "Bonn"] * 10
+    table["kind"] = pd.Categorical(["x", "y"] * 10)
+    for X in (table, pl.from_pandas(table)):
+        with pytest.raises(ValueError, match=r"the columns 'town', 'kind' hold text .*OneHotEnc"):
+            clone(estimator).fit(X, [0, 1] * 10)
+    with pytest.raises(ValueError, match=r"the column 'town' holds text"):
+        clone(estimator).fit(table[["a", "town"]], [0, 1] * 10)
 
 
 @each

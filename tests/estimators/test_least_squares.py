@@ -114,6 +114,21 @@ def test_summary_without_intercept_agrees_with_statsmodels(data):
     assert ours["F"] == pytest.approx(theirs.fvalue, rel=1e-9)
 
 
+def test_a_summary_says_how_weights_count_and_how_to_have_those_of_variances(data, rng):
+    """Weights that sum to 1 leave no degrees of freedom, and weights of 11 make small errors."""
+    sm = pytest.importorskip("statsmodels.api")
+    X, y = data
+    w = rng.uniform(0.5, 20.0, len(y))
+    theirs = sm.WLS(y, sm.add_constant(X), weights=w).fit()
+    ours = LeastSquares().fit(X, y, sample_weight=w).summary()
+    assert f"weights count rows: {len(y)} rows of weight {w.sum():g} in all" in ours.notes[-1]
+    assert "divide them by their mean" in ours.notes[-1]
+    scaled = LeastSquares().fit(X, y, sample_weight=w / w.mean()).summary()
+    np.testing.assert_allclose(scaled["std err"], theirs.bse, rtol=1e-9)
+    for plain in (scaled, LeastSquares().fit(X, y).summary()):
+        assert not any("weights count" in note for note in plain.notes)
+
+
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_likelihood_aic_and_bic_are_those_of_statsmodels(data, rng, bias, weighted):

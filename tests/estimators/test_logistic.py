@@ -362,3 +362,9 @@ def test_a_penalty_beyond_the_range_of_float64_is_not_called_no_penalty():
         model = LogisticRegression(alpha=1.0).fit(X * unit, y)
         assert "without a penalty" not in model.fit_.stopped
         assert model.certificate_.kind == "unproven"
+
+
+def test_a_summary_of_many_classes_says_what_each_is_held_against(rng):
+    X, y = rng.normal(size=(90, 2)), rng.integers(0, 3, 90)
+    assert "held against the mean of all classes" in str(LogisticRegression().fit(X, y).summary())
+    assert "mean of all classes" not in str(LogisticRegression().fit(X, y > 0).summary())

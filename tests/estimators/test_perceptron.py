@@ -198,3 +198,9 @@ def test_a_label_never_announced_is_refused_by_learn_one_too():
     model = Perceptron().learn_one([1.0, 2.0], "a", classes=["a", "b"])
     with pytest.raises(ValueError, match="'c', which is not among the classes"):
         model.learn_one([1.0, 2.0], "c")
+
+
+def test_a_perceptron_that_cannot_converge_is_not_only_told_to_go_on():
+    X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]
+    with pytest.warns(ConvergenceWarning, match="ask `separability` whether any hyperplane"):
+        Perceptron(max_iter=5).fit(X, y)

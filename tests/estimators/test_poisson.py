@@ -176,3 +176,12 @@ def test_bad_counts_and_exposures_are_refused_in_words(y, more, words):
 def test_bad_parameters_are_refused_by_name(parameter):
     with pytest.raises(ValueError, match=next(iter(parameter))):
         PoissonRegression(**parameter).fit([[0.0], [1.0]], [1, 2])
+
+
+def test_weights_that_grow_without_bound_are_why_there_are_no_standard_errors():
+    X, y = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]]), [0, 0, 0, 1, 3, 1]
+    with pytest.warns(ConvergenceWarning, match="without bound"):
+        model = PoissonRegression(alpha=0).fit(X, y)
+    for rows in ({}, {"X": X, "y": y}):
+        with pytest.raises(ValueError, match=r"without bound.* larger alpha"):
+            model.summary(**rows)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adaline import PolynomialLeastSquares
+from adaline import IllConditionedWarning, PolynomialLeastSquares, RankDeficientWarning
 from adaline.estimators.closed_forms.polynomial import _check_size, _recipe
 from reference import correct_digits, exact_least_squares
 
@@ -96,3 +96,12 @@ def test_the_count_that_decides_is_the_number_of_monomials(monkeypatch, p, degre
     monkeypatch.setattr("adaline.estimators.closed_forms.polynomial._MOST", number)
     with pytest.raises(ValueError, match="more than"):
         _check_size(1, p, degree)
+
+
+def test_ranks_and_conditions_count_monomials_and_not_the_users_columns(rng):
+    X = rng.normal(size=(60, 2))
+    with pytest.warns(RankDeficientWarning, match="rank 5 of 14; of the many"):
+        PolynomialLeastSquares(degree=2).fit(np.column_stack([X, X]), X[:, 0])
+    x = np.linspace(1000.0, 1001.0, 40)[:, None]
+    with pytest.warns(IllConditionedWarning, match="the scaled condition number is"):
+        PolynomialLeastSquares(degree=4).fit(x, x[:, 0])

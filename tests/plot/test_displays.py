@@ -96,6 +96,11 @@ def _text(figure):
     return " ".join(titles).replace("\n", " ").replace("\N{NO-BREAK SPACE}%", " %")
 
 
+def test_a_display_shows_itself_by_its_claim_and_not_by_its_numbers(every_display):
+    for display in every_display.values():
+        assert repr(display) == f"<{type(display).__name__}: {display.claim}>"
+
+
 def test_svg_is_the_same_each_time_and_shares_no_ids(rng):
     X, y = lines(rng)
     model = adaline.LeastSquares().fit(X, y)

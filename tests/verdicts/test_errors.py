@@ -55,6 +55,20 @@ def test_two_targets_and_very_many_rows_have_no_intervals(monkeypatch):
     assert kept.facts()["rmse_high"] is None
 
 
+def test_where_one_row_makes_all_the_variance_there_is_no_interval_and_a_doubt(rng):
+    """A row of totals: the delta method would call 71 % known to half a percent."""
+    y = np.append(rng.normal(500, 90, 120), 60_000.0)
+    found = errors_of(y, np.append(y[:-1] + rng.normal(0, 10, 120), 28_000.0))
+    facts = found.facts()
+    assert 0.5 < facts["r2"] < 0.8
+    assert facts["r2_low"] is facts["r2_high"] is facts["rmse_low"] is None
+    assert len(found.doubts()) == 1
+    assert "one row makes 99.1 % of the variance" in found.doubts()[0]
+    without = errors_of(y[:-1], y[:-1] + rng.normal(0, 10, 120))
+    assert without.facts()["r2_low"] > 0.9
+    assert without.doubts() == []
+
+
 @pytest.mark.parametrize(
     ("y", "answer", "said", "doubted"),
     [

@@ -30,6 +30,9 @@ def test_five_rows_a_column_are_enough(rng, n, p, few):
         ((30, 9, 9, 30), "only 9 of 78 rows learned from are 'b', 11.5 % (2 classes are as rare):"),
         ((1000, 20, 20, 30), "only 20 of 1,070 rows learned from are 'b', 1.9 % (3 classes are"),
         ((181, 9, 10), "only 9 of 200 rows learned from are 'b', 4.5 %: the share"),  # c is not
+        ((9, 7), "only 7 of 16 rows learned from are 'b': few to learn a class from."),
+        ((27, 9), "only 9 of 36 rows learned from are 'b': few"),  # half of an equal share
+        ((28, 9), "only 9 of 37 rows learned from are 'b', 24.3 %: the share"),
         ((5,), None),
     ],
 )

@@ -18,7 +18,7 @@ from adaline.cli.learning.learning import Plan
 from adaline.cli.learning.weights_and_costs import beside, row_weights, without
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Common, Data, Out, Whole
-from adaline.verdicts.words import name, plural
+from adaline.verdicts.words import file, name, plural
 
 
 def compare(
@@ -93,7 +93,7 @@ def compare(
         time_limit=time_limit,
     )
     out.say(
-        f"Read {name(title(source))}: {plural(len(y), 'row')}, "
+        f"Read {file(title(source))}: {plural(len(y), 'row')}, "
         f"{plural(X.shape[1], 'column')} of numbers."
     )
     tell_notes(source, out)

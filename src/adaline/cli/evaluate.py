@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli.files.column_options import strays_line, unknown_line
+from adaline.cli.files.column_options import unknown_line
 from adaline.cli.files.file_options import Reading, tell_notes
 from adaline.cli.files.sources import about_rows, known_column, mark_of, opened, path_of
 from adaline.cli.predicting.predictions import loaded, measured
@@ -53,7 +53,7 @@ def evaluate(
     known_column(source, wanted)
     if found.tells_text:
         source = source.reread([wanted])  # labels may happen to be digits here
-    encoding, odd = found.prepared_for(source, unknown)
+    encoding, told = found.prepared_for(source, unknown)
     source = encoding.prepare(source)
     with Progress(printer, about_rows(source), doing="measuring the quality") as progress:
         tested = measured(
@@ -68,8 +68,7 @@ def evaluate(
     printer.say()
     _tell(printer, facts)
     warnings = quality.doubts()
-    if odd:
-        warnings.append(strays_line(odd))
+    warnings += told
     if tested.unknown:
         warnings.append(unknown_line(tested.unknown))
     if tested.left_out:

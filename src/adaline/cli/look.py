@@ -11,7 +11,7 @@ from adaline.cli.files.file_options import Reading, tell_notes
 from adaline.cli.files.sources import known_column, opened, title
 from adaline.cli.printing.printer import Common, Data, Out
 from adaline.data import Look
-from adaline.verdicts.words import name, number, plural
+from adaline.verdicts.words import file, name, number, plural
 
 
 def look(
@@ -80,4 +80,4 @@ def _verdict(seen: Look, called: str) -> str:
     made = len(seen.encoding.names)
     more = "" if made == used else f", which make {plural(made, 'column')} of numbers"
     of = plural(len(seen.columns), "column")
-    return f"{name(called)}: {rows}{of}; fit would learn from {used} of them{more}."
+    return f"{file(called)}: {rows}{of}; fit would learn from {used} of them{more}."

@@ -15,7 +15,7 @@ from adaline.cli.learning import learning
 from adaline.cli.learning.learner_choice import Choice
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Common, Data, Out, Whole
-from adaline.verdicts.words import name, number, plural
+from adaline.verdicts.words import file, name, number, plural
 
 _WIDE = 8  # coefficients that the table shows beside the errors
 
@@ -66,7 +66,7 @@ def path(
     table = model.path(grid, *rows)
     minima = _minima(model, found)
     n = "" if found.rows is None else f"{plural(found.rows, 'row')}, "
-    out.say(f"Read {name(title(source))}: {n}{plural(len(encoding.names), 'column')} of numbers.")
+    out.say(f"Read {file(title(source))}: {n}{plural(len(encoding.names), 'column')} of numbers.")
     tell_notes(source, out)
     tell(seen, out)
     out.say()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Parameter
 
-from adaline.cli.files.column_options import count_unknown, strays_line, unknown_line
+from adaline.cli.files.column_options import count_unknown, unknown_line
 from adaline.cli.files.file_options import Reading, tell_notes
 from adaline.cli.files.sources import about_rows, column, known_column, not_the_data, opened
 from adaline.cli.files.table_writers import Writer, writer_for
@@ -76,7 +76,7 @@ def predict(
     source = opened(data, reading=reading, only=found.columns(*(keep or ())))
     for wanted in keep or ():
         known_column(source, wanted, "--keep")
-    encoding, odd = found.prepared_for(source, unknown)
+    encoding, told = found.prepared_for(source, unknown)
     source = encoding.reread(source)
     if printer.common.json and out == "-":
         format = "json"  # type: ignore[assignment]
@@ -95,8 +95,7 @@ def predict(
             count_unknown(strange, encoding.unknown_in(part.block))
             rows, blank = rows + part.block.rows, blank + int((~part.kept).sum())
             progress(rows)
-    doubts = [strays_line(odd)] if odd else []
-    doubts += [unknown_line(strange)] if strange else []
+    doubts = [*told, unknown_line(strange)] if strange else told
     if out == "-" and not printer.common.quiet:
         for text in doubts:
             print(f"Warning: {text}", file=sys.stderr)

@@ -19,7 +19,7 @@ from adaline.cli.printing.words import with_names
 from adaline.data import Encoding
 from adaline.data.outputs import write_atomically
 from adaline.verdicts.evidence import of_chance
-from adaline.verdicts.words import name, number, plural
+from adaline.verdicts.words import file, name, number, plural
 
 _MANY = 100  # classes: each row is told from every other class
 _PAIRED = 20  # classes up to which each two of them are decided, too
@@ -80,7 +80,7 @@ def separable(
     )
     n, p = X.shape
     out.say(
-        f"Read {name(title(source))}: {plural(n, 'row')}, {plural(p, 'column')} of numbers, "
+        f"Read {file(title(source))}: {plural(n, 'row')}, {plural(p, 'column')} of numbers, "
         f"{len(found.labels)} classes."
     )
     tell_notes(source, out)

@@ -240,7 +240,30 @@ def checked_rows(learner: Any, X: Any, *, reset: bool, **options: Any) -> Any:
         X = _WithNames(X) if _has_hidden_names(X) else X
         return validate_data(learner, X, ensure_all_finite=False, reset=reset, **options)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
+        if (told := _told_of_text(X, error)) is not None:
+            raise ValueError(told) from None
         raise parameters.named(error, "X") from None
+
+
+def _told_of_text(X: Any, error: Exception) -> str | None:
+    """Which columns of a table hold text, where that is why it could not be used."""
+    if "could not convert string to float" not in str(error) or not hasattr(X, "columns"):
+        return None
+    found = []
+    for name in X.columns:
+        try:
+            np.asarray(X[name], dtype=np.float64)
+        except (ValueError, TypeError):
+            found.append(str(name))
+    if not found:
+        return None
+    several = len(found) > 1
+    listed = ", ".join(map(repr, found[:5])) + ", ..." * (len(found) > 5)
+    return (
+        f"X cannot be used: the column{'s' * several} {listed} hold{'s' * (not several)} text "
+        f"({error}). Make numbers of it, for instance by OneHotEncoder of scikit-learn in a "
+        "ColumnTransformer; adaline.data.fit does so by itself."
+    )
 
 
 def _has_hidden_names(X: Any) -> bool:

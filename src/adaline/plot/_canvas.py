@@ -75,6 +75,10 @@ class Display:
         """What the picture says, in a sentence: its title, and its text for who cannot see it."""
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        """The claim: a notebook shows it below the picture, where all numbers would fill pages."""
+        return f"<{type(self).__name__}: {self.claim}>"
+
     def plot(self, ax: Any = None, *, title: bool = True) -> Self:
         """Draw on `ax`, or on a new figure.
 

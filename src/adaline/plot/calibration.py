@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CalibrationDisplay(Display):
     """Whether what is told to have probability p happens p of the time.
 

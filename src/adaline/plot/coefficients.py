@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CoefficientsDisplay(Display):
     """Coefficients, the largest on top, with intervals from `summary()` where there are any.
 

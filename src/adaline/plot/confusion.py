@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WRITTEN = 12  # classes up to which every cell has its number
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ConfusionMatrixDisplay(Display):
     """How often each class is decided as each.
 

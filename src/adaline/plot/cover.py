@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CoverDisplay(Display):
     """F(N, d), the share of labellings of N points that are separable, against N/(d + 1).
 

@@ -24,7 +24,7 @@ _RINGS = 100  # wrong or support rows up to which each gets a mark; more would h
 _LETTERS = 36  # of all names under the strips, from which on they are turned
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DecisionDisplay(Display):
     """Decision regions of a classifier: over two features, or of its scores where there are more.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TICKS = 150  # rows whose values are marked on the axis
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class EffectDisplay(Display):
     """The answer as one column changes and the others stay at their averages.
 

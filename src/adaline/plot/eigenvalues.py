@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class EigenvalueDisplay(Display):
     """Eigenvalues of R = X'X/N, the largest first.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DISTANCES = (1.0, 2.0)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class GaussianDisplay(Display):
     """The posterior over two features, and each class's Mahalanobis ellipses.
 

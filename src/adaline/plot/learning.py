@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _DRAWN = 800  # points of a curve beyond which more cannot be seen
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LearningCurveDisplay(Display):
     """The mean squared error of the last samples against the samples seen.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SAMPLES = 60  # beyond this, samples cannot be told apart
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MarginsDisplay(Display):
     """Margins b and values Ya of each sample, and the errors e = Ya - b, as Ho-Kashyap goes.
 

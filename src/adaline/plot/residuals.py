@@ -21,7 +21,7 @@ _WIDE = 1000  # columns up to which S is decomposed
 _NUMBERED = 3  # rows whose numbers are written beside them
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ResidualsDisplay(Display):
     """Three looks at residuals: against the fitted values, against the normal, and by leverage.
 
@@ -176,7 +176,7 @@ class ResidualsDisplay(Display):
             ax.plot(h[inside], -line[inside], **look)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PredictionDisplay(Display):
     """Predicted against true values.
 

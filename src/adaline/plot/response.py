@@ -20,7 +20,7 @@ _POINTS = 1024
 _STEMS = 200  # taps up to which each is a stem of its own
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ResponseDisplay(Display):
     """Impulse response, and the gain of each frequency in decibels.
 

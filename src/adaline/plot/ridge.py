@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAMED = 7  # curves that the legend names, those that reach farthest first
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class RidgePathDisplay(Display):
     """Coefficients against the penalty, and the errors whose minimum chooses it.
 

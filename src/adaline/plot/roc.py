@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class RocCurveDisplay(Display):
     """Hits against false alarms, over all thresholds of the decision function.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SeparabilityDisplay(Display):
     """Convex hulls of classes in the plane, and what `separability` proves of them.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _COLUMNS = 400  # columns of pixels in a picture; longer signals are looked at in larger hops
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SpectrogramDisplay(Display):
     """Power over time and frequency, before and after, in decibels.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _POINTS = 400  # corners that can be seen apart
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ThresholdDisplay(Display):
     """Recall, precision and mean cost over the probability from which on a class is answered.
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from adaline.verdicts.intervals import of_ratio
 from adaline.verdicts.words import number, percent
 
+_ONE_ROW = 0.9  # share of a sum of squares that makes it the sum of one row: no interval holds
+_SOME = 10  # rows, below which every row makes much of a sum
 _KEPT = 1_000_000  # rows up to which there are intervals; beyond, they would be narrow
 
 
@@ -75,15 +77,22 @@ class Errors:
         empty: dict[str, Any] = dict.fromkeys(("r2_low", "r2_high", "rmse_low", "rmse_high"))
         if not self.kept or not told:
             return empty
-        rows = np.concatenate(self.kept)
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares, spread = rows[:, 1] ** 2, (rows[:, 0] - self.mean) ** 2
+        squares, spread = self._of_rows()
         size, rest = of_ratio(squares), of_ratio(squares, spread)
+        if max(_largest(squares), _largest(spread)) > _ONE_ROW and self.n >= _SOME:
+            return empty
         if size is not None:
             empty |= {"rmse_low": math.sqrt(size[0]), "rmse_high": math.sqrt(size[1])}
         if rest is not None:
             empty |= {"r2_low": 1.0 - rest[1], "r2_high": 1.0 - rest[0]}
         return empty
+
+    def _of_rows(self) -> tuple[Any, Any]:
+        """Squared errors, and squared distances from the mean, of the rows that are kept."""
+        assert self.kept is not None
+        rows = np.concatenate(self.kept)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rows[:, 1] ** 2, (rows[:, 0] - self.mean) ** 2
 
     def sentence(self, words: str) -> str:
         """The facts in a sentence about rows that are called `words`."""
@@ -101,9 +110,22 @@ class Errors:
     def doubts(self) -> list[str]:
         """What these numbers give reason to doubt, with advice."""
         r2 = self.facts()["r2"]
+        share = _largest(self._of_rows()[1]) if self.kept and r2 is not None else 0.0
+        if share > _ONE_ROW and self.n >= _SOME:
+            return [
+                f"one row makes {percent(share)} of the variance of these rows, so that the "
+                "explained variance is about that row, and has no interval. See whether it is "
+                "right, or a total."
+            ]
         if r2 is not None and r2 <= 0:
             return [
                 "the predictions are worse than the mean of these rows; they may come from "
                 "elsewhere than the rows of the fit, or the columns say nothing about the target."
             ]
         return []
+
+
+def _largest(squares: NDArray[Any]) -> float:
+    """The share of the largest in a sum of squares."""
+    whole = float(squares.sum())
+    return float(squares.max()) / whole if 0 < whole < math.inf else 0.0

@@ -28,6 +28,16 @@ def name(text: Any) -> str:
     return plain(text, LONGEST_NAME)
 
 
+def file(path: Any) -> str:
+    """The name of a file: of a long path, its end.
+
+    >>> file("/one/two/three/" + 50 * "x" + "/penguins.csv")
+    '…xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx/penguins.csv'
+    """
+    shown = plain(path, LONGEST)
+    return shown if len(shown) <= LONGEST_NAME else "…" + shown[1 - LONGEST_NAME :]
+
+
 def number(value: Any, digits: int = 5) -> str:
     """Counts with thousands apart, other numbers to a few digits, a dash where there is none.
 

@@ -219,9 +219,11 @@ def _gaps(seen: Look) -> list[str]:
     if seen.encoding.missing not in ("auto", "mean"):
         return []
     marked = {entry.name for entry in seen.encoding.inputs if entry.gaps}
+    text = {entry.name for entry in seen.encoding.inputs if entry.levels is not None}
     return [
         f"{number(column.gaps)} in {name(column.name)!r}"
         + (" (marked by a column of their own)" if column.name in marked else "")
+        + (" (a level of their own)" if column.name in text else "")
         for column in _used(seen)
         if column.gaps
     ]
@@ -256,6 +258,12 @@ def strays_line(found: Mapping[str, Sequence[str]]) -> str:
     """Say which texts among numbers were taken as missing."""
     told = [f"{name(texts[0])!r} in {name(column)!r}" for column, texts in found.items()]
     return f"No numbers, and taken as missing: {_some(told)}; --unknown refuse stops at them."
+
+
+def rewritten_line(found: Mapping[str, str]) -> str:
+    """Say which columns are written otherwise than where the model has learned."""
+    told = [f"{name(column)!r} as {name(how)}" for column, how in found.items()]
+    return f"Written otherwise than where the model has learned, and read so: {_some(told)}."
 
 
 def unknown_line(found: dict[str, int]) -> str:

@@ -26,7 +26,7 @@ from adaline.verdicts.coefficients import spreads_of
 from adaline.verdicts.cross_validation import CrossValidated
 from adaline.verdicts.quality import beside
 from adaline.verdicts.verdict import judged
-from adaline.verdicts.words import name, number, plural
+from adaline.verdicts.words import file, name, number, plural
 
 
 class FitOutcome:
@@ -154,7 +154,7 @@ class FitOutcome:
             held, gone = rows_text(self.folded), self.found.left_out
         why = "that have no target" if self.plan.missing == "auto" else "for missing values"
         left = f", {number(gone)} left out {why}" if gone else ""
-        return f"Read {name(title(self.source))}: {columns}{n}{held}{left}."
+        return f"Read {file(title(self.source))}: {columns}{n}{held}{left}."
 
     def _next(self, kept: str | None) -> None:
         out = self.out

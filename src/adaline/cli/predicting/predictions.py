@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adaline
-from adaline.cli.files.column_options import count_unknown
+from adaline.cli.files.column_options import count_unknown, rewritten_line, strays_line
 from adaline.cli.files.sources import column, labels
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.words import did_you_mean
@@ -56,10 +56,15 @@ class Loaded:
 
     def prepared_for(
         self, source: Source, unknown: Literal["zeros", "refuse"]
-    ) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
-        """The encoding, and texts among numbers that it takes as gaps where unknown is zeros."""
+    ) -> tuple[Encoding, list[str]]:
+        """The encoding, and what it reads otherwise here: notations, and strays where zeros."""
         encoding = replace(self.prepared(source), unknown=unknown)
-        return encoding.forgiving(source) if unknown == "zeros" else (encoding, {})
+        encoding, other = encoding.rewritten(source)
+        told = [rewritten_line(other)] if other else []
+        if unknown == "zeros":
+            encoding, odd = encoding.forgiving(source)
+            told += [strays_line(odd)] if odd else []
+        return encoding, told
 
     def prepared(self, source: Source) -> Encoding:
         """The encoding of the file, or one of the model's columns for a model without."""

@@ -19,11 +19,13 @@ from adaline.data.columns.of_blocks import (
 )
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.dates import WEEKDAYS
-from adaline.data.reading.notations import read, words
+from adaline.data.reading.notations import is_gap, read, words
 from adaline.data.reading.source import Block, Column
 from adaline.errors import DataError
 from adaline.results import Array
 from adaline.tiles import is_sparse
+
+_STRAYS = 3  # different texts from which on a column of nothing else holds no numbers
 
 _TILE = 4096  # rows that are turned from columns to rows at a time
 Keep = NDArray[np.bool_] | None
@@ -61,13 +63,17 @@ def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = 
 def texts_among_numbers(
     block: Block, entries: Iterable[Input], na: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Texts in columns of numbers that are neither numbers nor gaps, by column."""
+    """Texts in columns of numbers that are neither numbers nor gaps, by column.
+
+    Where all are, they are no strays: the column means something else here.
+    """
     found = {}
     for entry in entries:
         column = column_of(block, entry.name)
         levels = column.levels if column.kind == "text" else ()
         strange = read(levels, entry.reading or "number", na, len(levels)).strange
-        if strange:
+        told = sum(not is_gap(level, na) for level in levels)
+        if strange and (len(strange) < told or told < _STRAYS):
             found[entry.name] = strange
     return found
 

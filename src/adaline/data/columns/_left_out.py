@@ -90,7 +90,10 @@ def tells_nothing(found: Numbers) -> str | None:
 
 
 def suspicious_code(column: Column) -> float | None:
-    """A number such as -999 that may stand for a missing value: extreme, repeated and far off."""
+    """A number such as -999 that may stand for a missing value: extreme, repeated and far off.
+
+    A negative one is far off where no other number is negative.
+    """
     gone = missing_in(column)
     values = np.asarray(column.values if gone is None else column.values[~gone])
     if len(values) < COUNTED or values.dtype.kind not in "iuf":
@@ -102,6 +105,7 @@ def suspicious_code(column: Column) -> float | None:
         if len(others) < 2 or len(values) - len(others) < 2:
             continue
         low, high = float(others.min()), float(others.max())
-        if min(abs(code - low), abs(code - high)) > max(high - low, 1.0):
+        alone = code < 0 <= low
+        if alone or min(abs(code - low), abs(code - high)) > max(high - low, 1.0):
             return code
     return None

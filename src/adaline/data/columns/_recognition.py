@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from adaline.data.columns.column_facts import Numbers, Texts
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
-from adaline.data.reading.notations import SHARES, UNITS, candidates, is_gap, is_notation, words
+from adaline.data.reading.notations import MONEY, UNITS, candidates, is_gap, is_notation, words
 from adaline.errors import DataError
 
 RARE = 5  # rows, below which a level is merged with others
@@ -17,6 +18,7 @@ _MANY_LEVELS = 20  # levels, above which rare ones are merged
 _MANY_GAPS, _SOME_GAPS = 0.05, 5  # share of the rows, and rows, for an indicator of gaps
 _DATED_ROWS = 60  # rows for indicators of months and weekdays,
 _DAYS_A_MONTH, _DAILY_DAYS = 3, 14  # different days for each month, and for weekdays
+_HUNDREDS = 3  # different numbers such as 987 that make a thousand and more of 1.234
 _DAILY = 3  # days of the calendar for each day that comes, at most, in daily data
 
 
@@ -44,7 +46,7 @@ def recognised(texts: Texts, typed: bool, wanted: str, name: str) -> Reading | N
         return None
     if not readings:
         return None
-    best = _best_number(readings) or _best_date(readings)
+    best = _best_number(readings, texts.counts) or _best_date(readings)
     marks = texts.n > texts.told
     if not wanted and marks and best.found.low == best.found.high:
         return None  # "?" and "1" are two levels rather than a number with gaps
@@ -73,22 +75,35 @@ def unreadable(texts: Texts, wanted: str, name: str) -> DataError:
     )
 
 
-def _best_number(readings: dict[str, Numbers]) -> Reading | None:
+def _best_number(readings: dict[str, Numbers], counts: Mapping[str, int] | None) -> Reading | None:
     """The likeliest notation of numbers; thousands where a comma has three digits after it."""
     numbers = [notation for notation in readings if notation.startswith("number")]
     if not numbers:
         return None
     first, found = numbers[0], readings[numbers[0]]
     head = " ".join(part for part in first.split(" ")[:2] if part == "number" or part in UNITS)
-    money = head != "number" and head.split(" ")[1] not in SHARES
+    money = head.partition(" ")[2] in MONEY
     other = readings.get(f"{head} .,")
     if other is None or _is_same(found, other):
         return Reading(first, found)
-    if first == head and money:  # 1.234 €: three decimals of money are rare
-        return Reading(f"{head} .,", other, "1.234 was read as a thousand and more, not as 1.234")
+    if first == head:
+        if money or _has_hundreds(counts, found):  # 1.234 €: three decimals of money are rare
+            note = "1.234 was read as a thousand and more, not as 1.234"
+            return Reading(f"{head} .,", other, note)
+        beside = found.high < 1000 and not np.isclose(1000 * found.mean, other.mean)
+        note = "1.234 was read as 1.234, not as a thousand and more (the notation 'number .,')"
+        return Reading(first, found, note if beside else "")
     if first == f"{head} ,.":
         return Reading(first, found, "1,234 was read as a thousand and more, not as 1.234")
     return Reading(first, found)
+
+
+def _has_hundreds(counts: Mapping[str, int] | None, found: Numbers) -> bool:
+    """Whether numbers without a point stand beside 1.234 and end where thousands begin."""
+    if counts is None or found.high >= 1000:
+        return False
+    whole = {level.strip().lstrip("+-") for level in counts} - {"999"}
+    return sum(level.isdigit() and len(level) == 3 for level in whole) >= _HUNDREDS
 
 
 def _best_date(readings: dict[str, Numbers]) -> Reading:
@@ -138,6 +153,14 @@ def date_parts(found: Numbers) -> tuple[str, ...]:
     if different >= _DAILY_DAYS and span <= _DAILY * different:
         parts += [f"weekday={day}" for day in weekdays[1:]]
     return tuple(parts)
+
+
+def all_rare(found: Texts, rare: int) -> str | None:
+    """Why many levels tell nothing, as none has rows enough; None where one has."""
+    counts = found.counts or {}
+    if len(counts) <= _MANY_LEVELS or max(counts.values()) >= rare:
+        return None
+    return f"has {len(counts):,} different values, none of them in {rare} rows or more"
 
 
 def text_input(name: str, found: Texts, missing: str, rare: int, reading: str = "") -> Input:

@@ -9,18 +9,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adaline.data.columns._alike import alike
 from adaline.data.columns._left_out import (
     counts_rows,
+    is_named_like_rows,
     names_rows,
     suspicious_code,
     tells_nothing,
 )
 from adaline.data.columns._recognition import (
     Reading,
+    all_rare,
     number_input,
     recognised,
     text_input,
 )
+from adaline.data.columns._strays import without_strays
+from adaline.data.columns._totals import TOTAL, with_total
 from adaline.data.columns.column_facts import (
     Facts,
     Numbers,
@@ -34,10 +39,12 @@ from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import ByName, column_of
 from adaline.data.columns.options import EncodingOptions
 from adaline.data.reading.column_readings import without_marks
-from adaline.data.reading.notations import candidates
+from adaline.data.reading.notations import candidates, several
 from adaline.data.reading.source import Block, Source, chosen, place_of
 from adaline.errors import DataError, DataWarning
 from adaline.mapreduce import mapreduce
+
+_OTHER = "holds neither numbers nor text"  # lists, or objects in objects
 
 
 @dataclass(frozen=True)
@@ -91,13 +98,12 @@ def study(source: Source, options: EncodingOptions) -> Study:
     if not picked:
         raise DataError(f"{source.name}: there are no columns beside the target.")
     as_text = [name for name, how in options.read.items() if how.partition(" ")[0] != "number"]
-    source, options, odd = _without_strays(source.reread(as_text, options.na), options)
+    named = picked if options.target is None else [*picked, options.target]
+    source, options, odd = without_strays(source.reread(as_text, options.na), options, named)
     kinds = dict(zip(source.names, source.kinds, strict=True))
     for name in picked:
-        if kinds[name] == "other":
-            raise DataError(
-                f"{source.name}: the column {name!r} holds neither numbers nor text; leave it out."
-            )
+        if kinds[name] == "other" and (options.missing != "auto" or options.keeps(name)):
+            raise DataError(f"{source.name}: the column {name!r} {_OTHER}; leave it out.")
     plain = source.is_matrix and not options.read and not options.na
     head = None if plain else source.head()
     wanted = _wanted(options, picked, kinds, head)
@@ -110,33 +116,26 @@ def study(source: Source, options: EncodingOptions) -> Study:
     verdicts = [_verdict(name, kinds[name], columns, facts, options, source) for name in picked]
     target, note = _target(kinds, facts, options, source)
     verdicts = _never_empty(verdicts, facts, options, source)
-    notes = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
-    notes = (*odd, *notes)
-    if note and options.target is not None:
-        notes = (*notes, (options.target, note))
-    return Study(source, head, facts, tuple(verdicts), target, notes, options.na)
+    seen = Study(source, head, facts, tuple(verdicts), target, (), options.na)
+    own = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
+    return replace(seen, notes=(*odd, *own, *_further_notes(seen, options, note)))
 
 
-def _without_strays(
-    source: Source, options: EncodingOptions
-) -> tuple[Source, EncodingOptions, tuple[tuple[str, str], ...]]:
-    """With missing="auto": a few texts among numbers count as gaps, and are told."""
-    strays = source.strays() if options.missing == "auto" else {}
-    if not strays:
-        return source, options, ()
-    notes = tuple(
-        (
-            name,
-            f"{', '.join(map(repr, odd[:3]))}{', ...' * (len(odd) > 3)} among numbers is taken as "
-            f"missing; --text {name} takes the column as text",
-        )
-        for name, odd in strays.items()
-    )
-    marks = tuple(
-        dict.fromkeys((*options.na, *(v.strip() for odd in strays.values() for v in odd)))
-    )
-    options = replace(options, na=marks)
-    return source.reread((), marks), options, notes
+def _further_notes(
+    found: Study, options: EncodingOptions, note: str
+) -> tuple[tuple[str, str], ...]:
+    """On the target, and on a row of totals."""
+    name, target, notes = options.target, found.target, []
+    entries = [*found.inputs]
+    assert found.head is not None
+    if name is not None:
+        column = column_of(found.head, name)
+        is_text = target is None or target.levels is not None
+        note = note or (alike(column.levels) if is_text else "")
+        notes += [(name, note)] if note else []
+        entries += [Input(name)] if column.kind == "number" else [target] if target else []
+    total = with_total(found.head, found.facts, entries, found.na)
+    return (*notes, (total, TOTAL)) if total is not None else tuple(notes)
 
 
 def _wanted(
@@ -189,6 +188,8 @@ def _named(source: Source, make: Any, *given: Any, **more: Any) -> Any:
 def _verdict(
     name: str, kind: str, head: ByName, facts: Facts, options: EncodingOptions, source: Source
 ) -> Verdict:
+    if kind == "other":
+        return Verdict(name, None, _OTHER)
     if name in facts.texts:
         return _of_text(name, facts.texts[name], options, source)
     if kind == "date":
@@ -239,7 +240,7 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
         return _of_numbers(name, reading.found, reading.notation, options, source, reading.note)
     if not found.n and options.missing == "auto":
         return Verdict(name, None, "has no value in any row")
-    why = names_rows(found, name, options.most_levels)
+    why = names_rows(found, name, options.most_levels) or all_rare(found, options.merged_below)
     too_many = found.counts is None or len(found.counts) > options.most_levels
     if too_many and options.keeps(name):
         raise too_many_levels(name, found, options.most_levels)
@@ -250,8 +251,13 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
         if options.missing == "auto" and alone and why is None:
             why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
     if why is not None and not options.keeps(name):
-        return Verdict(name, None, why, spare=spare)
-    return Verdict(name, spare)
+        plain = found.readings.get("number")
+        if plain is not None and not how and not is_named_like_rows(name):
+            note = "its text holds numbers only, and was read as numbers"
+            return _of_numbers(name, plain, "number", options, source, note)
+        mixed = "" if how else several(list(found.counts or ()), options.na)
+        return Verdict(name, None, f"holds {mixed}" if mixed else why, spare=spare)
+    return Verdict(name, spare, note=alike(found.counts or ()))
 
 
 def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) -> Reading | None:
@@ -304,6 +310,8 @@ def _never_empty(
     first = verdicts[0]
     if first.name in facts.texts and facts.texts[first.name].n:
         raise too_many_levels(first.name, facts.texts[first.name], options.most_levels)
+    if first.why == _OTHER:
+        raise DataError(f"{source.name}: the column {first.name!r} {_OTHER}; leave it out.")
     raise DataError(f"{source.name}: every value of the column {first.name!r} is missing; drop it.")
 
 

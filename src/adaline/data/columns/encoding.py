@@ -21,6 +21,7 @@ from adaline.data.columns._applying import (
 )
 from adaline.data.columns._fields import as_plain_data, check_fields, from_plain_data
 from adaline.data.columns._read_source import ReadSource
+from adaline.data.columns._rewritten import other_notations
 from adaline.data.columns._study import Study, study, warn_of
 from adaline.data.columns.inputs import Input, encoded_names
 from adaline.data.columns.of_blocks import column_at, missing_in, places_in
@@ -39,6 +40,7 @@ from adaline.data.reading.checks import (
     wrong_type,
 )
 from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.notations import words
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
@@ -244,11 +246,26 @@ class Encoding:
         text = [e.name for e in self._entries() if e.levels is not None and e.name in there]
         return found.reread(text, self.na)
 
+    def rewritten(self, source: Any) -> tuple[Encoding, dict[str, str]]:
+        """This encoding for a source that writes numbers or dates in other ways; and which.
+
+        1.234,50 € is read where the encoding knows $1,234.50 with the unit of its own.
+        """
+        found = self.reread(source)
+        other = other_notations(self._entries(), found, self.na)
+        if not other:
+            return self, {}
+        entries = [replace(e, reading=other.get(e.name, e.reading)) for e in self._entries()]
+        inputs, target = tuple(entries[: len(self.inputs)]), entries[len(self.inputs) :]
+        told = {name: words(notation) for name, notation in other.items()}
+        return replace(self, inputs=inputs, target=target[0] if target else None), told
+
     def forgiving(self, source: Any) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
         """This encoding with texts among numbers, in the first rows, as gaps; and which they are.
 
         It is for rows to predict, where one strange value should not stop all others; gaps must
-        be filled in (missing="auto" or "mean").
+        be filled in (missing="auto" or "mean"). A column in which nothing can be read stays as it
+        is, and is refused when it is read.
         """
         found = blocks(source)
         if self.missing not in ("auto", "mean"):

@@ -1,4 +1,4 @@
-"""Numbers and dates as people write them: `12.5%`, `$3.10`, `1.234,5`, `31/12/2024`.
+"""Numbers and dates as people write them: `12.5%`, `$3.10`, `3 kg`, `1.234,5`, `31/12/2024`.
 
 A notation is a short text that says how all values of a column are written:
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -37,17 +37,44 @@ CODES = (
     *("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "RUB", "SEK", "NOK", "DKK", "PLN", "CZK"),
     *("CAD", "AUD", "NZD", "BRL", "MXN", "ZAR", "kr", "zł", "Fr."),
 )
-UNITS = (*SIGNS, *CODES)
 SHARES = ("%", "‰")
+MONEY = tuple(unit for unit in (*SIGNS, *CODES) if unit not in SHARES)
+# Units that stand after a number; between other letters they are none.
+MEASURES = (
+    *("kg", "g", "mg", "t", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft", "in", "ha", "m²"),
+    *(
+        "l",
+        "L",
+        "ml",
+        "mL",
+        "h",
+        "hrs",
+        "min",
+        "s",
+        "sec",
+        "ms",
+        "days",
+        "years",
+        "yrs",
+        "°C",
+        "°F",
+    ),
+    *("km/h", "mph", "W", "kW", "kWh", "V", "A", "Hz", "kHz", "MB", "GB", "TB"),
+)
+UNITS = (*SIGNS, *CODES, *MEASURES)
 
 # Thousands and decimal mark, the likeliest first; "" is plain: no thousands, decimal point.
 MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
 
+_NEARLY = 0.9  # of the values that a notation reads make it that of the column,
+_STRAYS, _DIFFERENT = 3, 8  # where so few different texts remain, and so many are read
+_MIXED_NUMBERS = "numbers in several notations or units"
 _SHOWN = 3  # levels that cannot be read and are told
 _SAMPLE = 32  # levels that a notation must read before all are tried
 _WRITTEN = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
 _CODE = re.compile(r"0\d+")  # 01234: a code rather than a number
-_UNIT = re.compile("|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True)))
+_UNIT = re.compile("|".join(map(re.escape, sorted((*SIGNS, *CODES), key=len, reverse=True))))
+_MEASURE = re.compile(rf"\d\.?\s*({'|'.join(map(re.escape, MEASURES))})\s*\)?\s*$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +105,8 @@ def is_gap(text: str, na: Sequence[str] = ()) -> bool:
 def is_notation(text: str) -> bool:
     """Whether a text is a notation of this language.
 
-    >>> [is_notation(text) for text in ("number € .,", "date dmy", "number x")]
-    [True, True, False]
+    >>> [is_notation(text) for text in ("number € .,", "number kg", "date dmy", "number x")]
+    [True, True, True, False]
     """
     word, _, rest = text.partition(" ")
     if word == "date":
@@ -98,6 +125,8 @@ def candidates(
     ('number ,.',)
     >>> candidates(["31/12/2024", "?"]), candidates(["1977-1989"]), candidates(["01234"])
     (('date dmy',), (), ())
+    >>> candidates(["12.5 kg", "3kg"]), candidates(["12.5 kg", "30 g"])
+    (('number kg', 'number kg ,.', 'number kg _.', "number kg '."), ())
     """
     told = [level for level in levels if not is_gap(level, na)]
     if not told:
@@ -110,6 +139,56 @@ def candidates(
         and _reads(notation, told, na)
         and (forced or not _are_codes(notation, told))
     )
+
+
+def nearly_all(counts: Mapping[str, int], na: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
+    """The notation of nearly all values, and the few texts that it cannot read; "" where none is.
+
+    `counts` says how often each text comes.
+
+    >>> nearly_all({**{f"${k}": 1 for k in range(30)}, "call us": 2})
+    ('number $', ('call us',))
+    """
+    levels = [level for level in counts if not is_gap(level, na)]
+    most = (1.0 - _NEARLY) * sum(counts[level] for level in levels)
+    for first in levels[: _STRAYS + 1]:
+        for notation in _possible(first):
+            strange = _strange(notation, levels, na)
+            few = not strange or len(levels) - len(strange) >= _DIFFERENT
+            if strange is not None and few and sum(counts[level] for level in strange) <= most:
+                return notation, tuple(sorted(strange))
+    return "", ()
+
+
+def several(levels: Sequence[str], na: Sequence[str] = ()) -> str:
+    """What texts are that no notation reads as a whole, and one or the other reads each.
+
+    >>> several(["2024-12-31", "31 Dec 2024", "12/31/2024"]), several(["3 kg", "250 g"])
+    ('dates in several notations', 'numbers in several notations or units')
+    >>> several(["red", "2024"])
+    ''
+    """
+    told = [level for level in levels if not is_gap(level, na)]
+    for kind, said in (("date", "dates in several notations"), ("number", _MIXED_NUMBERS)):
+        if told and all(_is_only(kind, level) for level in told):
+            return said
+    return ""
+
+
+def _is_only(kind: str, level: str) -> bool:
+    found = candidates([level], forced=True)
+    return bool(found) and all(notation.startswith(kind) for notation in found)
+
+
+def _strange(notation: str, levels: Sequence[str], na: Sequence[str]) -> list[str] | None:
+    """The levels that a notation does not read; None where they are more than a few."""
+    strange: list[str] = []
+    for level in levels:
+        if not _reads(notation, [level], na):
+            strange.append(level)
+            if len(strange) > _STRAYS:
+                return None
+    return strange
 
 
 def read(
@@ -153,6 +232,15 @@ def words(notation: str) -> str:
     return text
 
 
+def unit_of(notation: str) -> str:
+    """What values are measured in: a unit, "date", or "" for plain numbers.
+
+    >>> unit_of("number € .,"), unit_of("date dmy"), unit_of("number .,")
+    ('€', 'date', '')
+    """
+    return "date" if notation.startswith("date") else _parts(notation)[0]
+
+
 def _values(levels: Sequence[str], notation: str, na: Sequence[str]) -> Iterator[float | None]:
     """A number for each level; None where the notation does not read it."""
     word, _, rest = notation.partition(" ")
@@ -167,7 +255,7 @@ def _reads(notation: str, levels: Iterable[str], na: Sequence[str]) -> bool:
 
 def _possible(level: str) -> list[str]:
     """Notations that a first value leaves open: its unit is the unit of all values."""
-    found = _UNIT.findall(level)
+    found = _UNIT.findall(level) or _MEASURE.findall(level)
     if len(found) > 1:
         return []
     units = f" {found[0]}" if found else ""

@@ -68,7 +68,7 @@ class ClosedForm(Learner):
             )
         if self.fit_.dependent:
             warnings.warn(self._dependence(), RankDeficientWarning, stacklevel=3 + GUARD)
-        elif self.fit_.condition > ILL_CONDITIONED and self.fit_.rank == self.n_features_in_:
+        elif self.fit_.condition > ILL_CONDITIONED and self._is_whole():
             warnings.warn(
                 f"the scaled condition number is {self.fit_.condition:.1e}: changing the data in "
                 "their 16th digit changes the coefficients by as much as "
@@ -80,10 +80,14 @@ class ClosedForm(Learner):
         else:
             self._speak_of_rounding(stacklevel=4)
 
+    def _is_whole(self) -> bool:
+        """Whether all columns of the fit, powers of a polynomial among them, are independent."""
+        return bool(self.fit_.rank == self.fit_.W.shape[1])
+
     def _speak_of_rounding(self, stacklevel: int = 3) -> None:
         """Warn where rounding has left no digit, though columns are independent."""
         fit = self.fit_
-        evidence, whole = fit.certificate.evidence, fit.rank == self.n_features_in_
+        evidence, whole = fit.certificate.evidence, self._is_whole()
         if "drowned" in evidence or (whole and evidence.get("digits") == 0.0):
             names = self._names()
             lost = [names[j] for j in evidence.get("drowned", ())[:5]]
@@ -110,8 +114,8 @@ class ClosedForm(Learner):
         return (
             "; ".join(parts)
             + (f"; and {more} more columns depend on others" if more > 0 else "")
-            + f". X has rank {self.fit_.rank} of {self.n_features_in_}; of the many solutions, the "
-            "one of least norm is given. Drop these columns to make the coefficients unique."
+            + f". X has rank {self.fit_.rank} of {self.fit_.W.shape[1]}; of the many solutions, "
+            "the one of least norm is given. Drop these columns to make the coefficients unique."
         )
 
 

@@ -58,6 +58,7 @@ class LeastSquaresRegressor(ClosedFormRegressor):
         return inference(
             self.fit_,
             n=m.weight,
+            rows=m.rows,
             mean=mean[chosen],
             scatter=scatter[chosen],
             names=self._names(),

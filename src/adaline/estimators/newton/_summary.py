@@ -69,6 +69,11 @@ def summarised(
 def _notes(model: Any, profile: bool) -> tuple[str, ...]:
     """What a reader of the table must know."""
     notes = [str(model.certificate_)]
+    if len(model.classes_) > 2:
+        notes.append(
+            "Each class is held against the mean of all classes; the difference of two "
+            "coefficients is the log-odds of one class against the other."
+        )
     if model.alpha_ > 0:
         notes.append(
             f"Standard errors include the penalty (alpha = {model.alpha_:.6g}): it pulls "

@@ -193,6 +193,10 @@ class PoissonRegression(Informed, Regressor):
         check_is_fitted(self, "fit_")
         self._refuse_written("standard errors are those of the likeliest weights")
         level = float(LEVEL("level", level))
+        if getattr(self.fit_, "outcome", "") in ("separated", "quasi"):
+            raise ValueError(
+                f"{self.fit_.stopped} Such weights have no standard errors; give a larger alpha."
+            )
         if X is None:
             known = self._information
         else:

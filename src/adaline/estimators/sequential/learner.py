@@ -75,6 +75,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
     random_state: Any
     _streams = "order"
     _traces = "samples"
+    _other_advice = ""  # beside more passes, where learning has not converged
     _stored = SEEN | {
         "_state": "State",
         "_dtype": "dtype",
@@ -140,7 +141,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         if not outcome.converged:
             warnings.warn(
                 f"{type(self).__name__} did not converge: {outcome.stopped} Give a larger "
-                "max_iter, or see fit_.stopped.",
+                f"max_iter{self._other_advice}.",
                 ConvergenceWarning,
                 stacklevel=3 + FRAMES,
             )

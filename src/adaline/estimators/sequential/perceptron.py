@@ -72,6 +72,10 @@ class Perceptron(SequentialClassifier):
     """
 
     _command = "perceptron"
+    _other_advice = (
+        ", or ask `separability` whether any hyperplane exists: without one, no number of passes "
+        "is enough"
+    )
     _error = "perceptron criterion"
     _MODES = ("incremental", "batch")
     _parameters = {

@@ -21,6 +21,7 @@ def inference(
     fit: ClosedFit,
     *,
     n: float,
+    rows: int,
     mean: Array,
     scatter: Array,
     names: list[str],
@@ -30,8 +31,9 @@ def inference(
 ) -> Summary:
     """Standard errors, t, p, confidence intervals, R², F, AIC and VIF of one target's weights.
 
-    n is the sum of the weights, mean (p + 1,) and the diagonal scatter (p + 1,) are those of the
-    features and of the target. The log-likelihood is that of Gaussian noise of variance SSE / n.
+    n is the sum of the weights of the rows, mean (p + 1,) and the diagonal scatter (p + 1,) are
+    those of the features and of the target. The log-likelihood is that of Gaussian noise of
+    variance SSE / n.
     """
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
@@ -65,7 +67,7 @@ def inference(
         "VIF": np.append([np.nan] * intercept, vif),
     }
     facts = _facts(n, p, dof, sse, sst, F, fit.condition, intercept)
-    notes = (str(fit.certificate), *_digits_of_errors(fit))
+    notes = (str(fit.certificate), *_digits_of_errors(fit), *_meaning_of_weights(n, rows))
     return Summary("Least squares", tuple(names), columns, facts, notes)
 
 
@@ -103,6 +105,17 @@ def _digits_of_errors(fit: ClosedFit) -> list[str]:
     return [
         f"standard errors, t and intervals have {how}: they were not corrected by the rows, as "
         "coefficients are."
+    ]
+
+
+def _meaning_of_weights(n: float, rows: int) -> list[str]:
+    """A sentence about weights, which standard errors take for numbers of rows."""
+    if np.isclose(n, rows, rtol=1e-12):
+        return []
+    return [
+        f"weights count rows: {rows} rows of weight {n:g} in all count as {n:g} samples. If they "
+        "are inverse variances, divide them by their mean: then standard errors are those of "
+        "weighted least squares."
     ]
 
 

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from adaline.data.reading.column_readings import as_numbers
-from adaline.data.reading.notations import is_gap
+from adaline.data.reading.notations import is_gap, nearly_all
 from adaline.data.reading.source import Column, Kind
 from adaline.errors import DataError
 
 _NEARLY = 0.9  # of the values that are numbers make a column of numbers
 _CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
 _ZEROS = re.compile(r"0\d+")  # 01234
+_MARKED = re.compile(r"[-+]?[1-9]\d{0,2}([.,]\d{3})+([.,]\d+)?")  # 1,234.50 or 1.234,50
+_POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234, perhaps a thousand and more
+_SMALL = re.compile(r"[-+]?\d{1,3}")  # what may stand beside such thousands,
+_HUNDREDS = re.compile(r"[-+]?[1-9]\d\d")  # and 987, which will
+_FEW = 3  # different values like 1.234 that make a notation look
 
 
-def kind_of(values: Iterable[str], is_number: Callable[[str], bool]) -> Kind:
+def kind_of(values: Sequence[str], is_number: Callable[[str], bool], decimal: str = ".") -> Kind:
     """Numbers where nearly all values are; a few others are mistakes, but codes are text.
 
-    A column without any value is text, which an encoding reads as numbers if some come later.
+    A column without any value is text, which an encoding reads as numbers if some come later. So
+    are numbers that may have marks between thousands: their notation is for an encoding to tell.
 
     >>> def is_number(text):
     ...     return text.replace(".", "").isdigit()
     >>> [kind_of(v, is_number) for v in (["1.5", "?"], ["12", "136A"], ["01234", "99999"], ["?"])]
     ['number', 'text', 'text', 'text']
+    >>> [kind_of(v, is_number) for v in (["1.5", "1,234.5"], ["987", "1.234", "2.345", "9.876"])]
+    ['text', 'text']
     """
+    if _may_have_thousands([value.strip() for value in values], is_number, decimal):
+        return "text"
     told = numbers = 0
     digits, zeros = True, False
     for value in values:
@@ -46,6 +57,24 @@ def kind_of(values: Iterable[str], is_number: Callable[[str], bool]) -> Kind:
     return "number" if numbers >= _NEARLY * told else "text"
 
 
+def _may_have_thousands(
+    values: Sequence[str], is_number: Callable[[str], bool], decimal: str
+) -> bool:
+    """Whether numbers are 12.50 and 1,234.50, or 987 and 1.234 (987 and 1234, written in German).
+
+    Three digits after every point there is, and up to three where there is none: few numbers with
+    decimals look like this.
+    """
+    if any(_MARKED.fullmatch(value) and not is_number(value) for value in values):
+        return bool(nearly_all(Counter(values))[0])
+    numbers = {value for value in values if value and is_number(value)}
+    pointed = {value for value in numbers if "." in value}
+    if decimal == "," or len(pointed) < _FEW or not all(map(_POINTED.fullmatch, pointed)):
+        return False
+    others = numbers - pointed
+    return any(map(_HUNDREDS.fullmatch, others)) and all(map(_SMALL.fullmatch, others))
+
+
 def not_a_number(source: str, line: int, value: str, column: str) -> DataError:
     """Say what is no number in a column of numbers, and what to do about it."""
     return DataError(
@@ -56,12 +85,19 @@ def not_a_number(source: str, line: int, value: str, column: str) -> DataError:
     )
 
 
-def numbers_of_text(series: Any, column: Column, na: Sequence[str], reading: str) -> Column | None:
+def numbers_of_text(series: Any, column: Column, na: Sequence[str], decimal: str) -> Column | None:
     """Text of a column of numbers, in which marks are gaps; None where something else is text.
 
     `series` is the column of a polars table, which reads plain numbers faster, or None.
     """
-    if series is None or reading != "number":
+    if decimal == ",":
+        for reading in ("number .,", "number _,"):
+            found, strange = as_numbers(column, reading, na)
+            if not strange:
+                return found
+        return None
+    reading = "number"
+    if series is None:
         found, strange = as_numbers(column, reading, na)
         return None if strange else found
     import polars as pl

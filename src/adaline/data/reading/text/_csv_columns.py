@@ -65,11 +65,10 @@ def columns_of_lines(data: bytes, layout: Layout, na: Sequence[str]) -> tuple[Co
             raise
         table = _table(data, layout.as_text)
         columns = list(_columns(table, layout.as_text.kinds))
-        reading = "number _," if layout.decimal == "," else "number"
         for j, kind in enumerate(layout.kinds):
             if kind == "number":
                 series = table.to_series(j) if is_polars(table) else None
-                found = numbers_of_text(series, columns[j], na, reading)
+                found = numbers_of_text(series, columns[j], na, layout.decimal)
                 if found is None:
                     raise
                 columns[j] = found

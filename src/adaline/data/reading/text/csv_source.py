@@ -32,6 +32,7 @@ from adaline.data.reading.text.dialect import Dialect, recognised
 from adaline.data.reading.text.header import header_of
 from adaline.data.reading.text.options import FileOptions
 from adaline.data.reading.text.plain_python import MISSING
+from adaline.data.reading.text.repeated_names import note_on, repeated, without_names
 from adaline.errors import DataError
 
 _TASTE = 2**20  # bytes from which the columns' types are told,
@@ -39,6 +40,7 @@ _FIRST = 1000  # and rows
 _DOS_END = b"\x1a\r\n"  # DOS marked the end of a text file by a byte of its own
 _QUOTED = re.compile(rb'"[^"]*"')
 _EMPTY = re.compile(rb"^(?:[ \t]*\r?\n)+", re.MULTILINE)
+_POINTS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*")  # 1.234 or 1.234,5
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|infinity|nan)\s*")
 
 
@@ -80,9 +82,15 @@ class CsvSource(Source):
         self.header = header_of(first, sample[1:], self.dialect, options.header)
         self.begin = start if self.header.is_data else start + end
         self.fields = self.header.names + ("",) * self.header.trailing
-        self.all_kinds: list[Kind] = self._kinds(self._as_points(taste[self.begin :]))
+        body = self.dialect.plain(taste[self.begin :])
+        self.names_line = self.dialect.plain(taste[start : start + end - 1]).rstrip(b"\r")
+        self.names_again = None if self.header.is_data else repeated(self.names_line, first)
+        self.first = first
+        again = note_on(body, self.names_again, text.line(self.begin))
+        body = without_names(body, self.names_line, self.names_again)
+        self.all_kinds: list[Kind] = self._kinds(body)
         self.taste = taste
-        self.notes = (*self.dialect.notes, *_facts(text, options), *self.header.notes)
+        self.notes = (*self.dialect.notes, *_facts(text, options), *self.header.notes, *again)
 
     def _choose(self, columns: Sequence[str] | None, rows: int | None) -> None:
         """Take some of the columns."""
@@ -110,11 +118,6 @@ class CsvSource(Source):
         for _ in range(self.dialect.skipped):
             at = taste.find(b"\n", at) + 1
         return at
-
-    def _as_points(self, body: bytes) -> bytes:
-        """Lines in which decimal numbers have points, to tell what is a number."""
-        body = self.dialect.plain(body)
-        return body.replace(b",", b".") if self.dialect.decimal == "," else body
 
     def _header(self, taste: bytes) -> tuple[int, list[str]]:
         """Where the first line ends, and the fields in it."""
@@ -151,7 +154,9 @@ class CsvSource(Source):
         if not found:
             raise DataError(f"{self.name}: there are column names and no rows; a fit needs rows.")
         return [
-            kind_of((row[j] for row in found if j < len(row)), _is_number)
+            kind_of(
+                [row[j] for row in found if j < len(row)], self._is_number, self.dialect.decimal
+            )
             for j in range(len(self.fields))
         ]
 
@@ -214,6 +219,7 @@ class CsvSource(Source):
         if not data.endswith(b"\n"):
             data += b"\n"
         raw, layout = data, self._layout()
+        data = without_names(data, self.names_line, self.names_again)
         try:
             columns = columns_of_lines(data, layout, self.na)
             if not self._is_even(data, len(columns[0].values)) and _EMPTY.search(data):
@@ -224,11 +230,11 @@ class CsvSource(Source):
         except BaseException as error:
             if not is_failure(error):
                 raise
-            raise self._complaint(data, start, str(error)) from None
+            raise self._complaint(raw, start, str(error)) from None
         if not self._is_even(data, len(columns[0].values)):
-            raise self._complaint(data, start, "its lines have different numbers of fields")
+            raise self._complaint(raw, start, "its lines have different numbers of fields")
         if self.header.trailing and not self._ends_empty(data, len(columns[0].values)):
-            raise self._complaint(data, start, "something comes after its last separator")
+            raise self._complaint(raw, start, "something comes after its last separator")
         return Block(self.names, columns, None, lambda i: self._line(raw, start, i, raw is data))
 
     def _layout(self) -> Layout:
@@ -262,15 +268,23 @@ class CsvSource(Source):
         reader = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=self.separator)
         before = 0
         for fields in reader:
-            if "".join(fields).strip() or len(fields) > 1:
+            if self._holds_row(fields):
                 row -= 1
             if row < 0:
                 break
             before = reader.line_num
         return f"line {first + before}"
 
+    def _holds_row(self, fields: list[str]) -> bool:
+        """Whether the fields of a line are a row: neither an empty line nor the names again."""
+        if not "".join(fields).strip() and len(fields) < 2:
+            return False
+        return self.names_again is None or list(map(str.strip, fields)) != self.first
+
     def _is_number(self, value: str) -> bool:
         if self.dialect.decimal == ",":
+            if _POINTS.fullmatch(value):
+                return True
             return "." not in value and _is_number(value.replace(",", "."))
         return _is_number(value)
 
@@ -285,13 +299,15 @@ class CsvSource(Source):
             for row in reader:
                 line = first + before
                 before = reader.line_num
-                if row and len(row) != len(self.fields):
+                if not self._holds_row(row):
+                    continue
+                if len(row) != len(self.fields):
                     has = "has" if self.header.is_data else "names"
                     return DataError(
                         f"{self.name}: line {line} has {len(row)} fields, and the first line {has} "
                         f"{len(self.fields)} columns; correct that line."
                     )
-                if row and self.header.trailing and row[-1].strip():
+                if self.header.trailing and row[-1].strip():
                     return DataError(
                         f"{self.name}: line {line} has {row[-1][:40]!r} after the last column, "
                         "where the first rows have nothing; correct that line."

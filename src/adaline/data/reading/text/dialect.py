@@ -17,6 +17,8 @@ from itertools import islice
 from adaline.data.reading.text.options import FileOptions
 
 _SAMPLE, _ROWS = 2**17, 100  # bytes and rows that are looked at
+_TITLES = 10  # lines of text that may stand above a table
+_EVEN = 0.9  # of the rows have as many fields as most, where titles are looked for
 _SEPARATORS = (",", ";", "\t", "|")
 NAMED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|", " ": "blanks"}
 _BLANKS = re.compile(rb"[ \t]+")
@@ -28,6 +30,7 @@ _QUOTED_NAMES = re.compile(r'"[^"\n]*"([ \t]+"[^"\n]*")+[ \t]*\r?\n')
 _COMMA_NUMBER = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
 _POINT_NUMBER = re.compile(r"\s*[-+]?\d*\.\d+([eE][-+]?\d+)?\s*")
 _THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(,\d{3})+\s*")
+_POINTS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(\.\d{3})+\s*")  # 1.234, perhaps a thousand and more
 # Windows-1252 with the five letters that it leaves open as Latin-1 has them, as browsers read it.
 _WINDOWS = "".join(
     bytes([k]).decode("cp1252", "ignore") or bytes([k]).decode("latin-1") for k in range(256)
@@ -96,11 +99,10 @@ def recognised(
     found = Dialect(usual, windows=windows)
     lines = found.plain(_sample(taste, whole)).decode(errors="replace").split("\n")
     found, at = _without_preamble(found, lines)
+    if options.header is None and not found.comment:
+        found = _without_titles(found, lines, free, options)
     text = "\n".join(lines[found.skipped :])
-    if options.separator is not None:
-        found = _with_separator(found, options.separator)
-    else:
-        found = _separated(found, text, free)
+    found = _separated_as(found, text, free, options)
     rows = rows_of(text, found)
     if found.comment and _names_columns(found, rows):
         found = replace(found, skipped=at, comment="")
@@ -162,6 +164,50 @@ def _without_preamble(found: Dialect, lines: list[str]) -> tuple[Dialect, int]:
     return replace(found, skipped=k, comment=comment), at
 
 
+def _without_titles(found: Dialect, lines: list[str], free: bool, options: FileOptions) -> Dialect:
+    """Skip lines of text above the names: one field in each, where the rows below have more."""
+    start = found.skipped
+    if _is_table(_rows_from(start, lines, found, free, options)):
+        return found
+    full = [k for k in range(start, len(lines)) if lines[k].strip()][: _TITLES + 1]
+    for k, at in enumerate(full):
+        rows = _rows_from(at, lines, found, free, options)
+        if _is_table(rows) and not any(map(_is_number, rows[0])):
+            below = _separated_as(found, "\n".join(lines[at:]), free, options)
+            titles = rows_of("\n".join(lines[j] for j in full[:k]), below)
+            are = all(_is_title(row, len(rows[0])) for row in titles)
+            return replace(found, skipped=at) if are else found
+    return found
+
+
+def _rows_from(
+    at: int, lines: list[str], found: Dialect, free: bool, options: FileOptions
+) -> list[list[str]]:
+    text = "\n".join(lines[at:])
+    return rows_of(text, _separated_as(found, text, free, options))
+
+
+def _is_table(rows: list[list[str]]) -> bool:
+    """Whether rows of several fields begin here, the first with a name for most of them."""
+    if len(rows) < 2:
+        return True  # too little to tell
+    ((most, count),) = Counter(map(len, rows[1:])).most_common(1)
+    if most == 1 and count == len(rows) - 1 and len(rows[0]) == 1:
+        return True  # a single column
+    even = most > 1 and count >= _EVEN * (len(rows) - 1) and most - 1 <= len(rows[0]) <= most
+    return even and len(_told(rows[0])) > 1
+
+
+def _is_title(row: list[str], width: int) -> bool:
+    """One text at the left; of two columns, the second may have no name, and R names no first."""
+    alone = len(row) == 1 or width > 2
+    return alone and len(_told(row)) == 1 and bool(row[0].strip()) and not _is_number(row[0])
+
+
+def _told(row: list[str]) -> list[str]:
+    return [field for field in row if field.strip()]
+
+
 def _names_columns(found: Dialect, rows: list[list[str]]) -> bool:
     """Whether a first line with # is the names, "#id,size", and no comment above them.
 
@@ -182,6 +228,13 @@ def _with_separator(found: Dialect, separator: str) -> Dialect:
     if separator == " ":
         return replace(found, separator="\t", aligned=True)
     return replace(found, separator=separator)
+
+
+def _separated_as(found: Dialect, text: str, free: bool, options: FileOptions) -> Dialect:
+    """With the separator that the user names, or the one that fits the text."""
+    if options.separator is not None:
+        return _with_separator(found, options.separator)
+    return _separated(found, text, free)
 
 
 def _separated(found: Dialect, text: str, free: bool) -> Dialect:
@@ -242,12 +295,13 @@ def _is_number(field: str) -> bool:
 
 
 def _decimal(dialect: Dialect, rows: list[list[str]]) -> str:
-    """A comma where numbers have one, none has a point, and commas are no thousands."""
+    """A comma where numbers have one, points if any are thousands, and commas are no thousands."""
     if dialect.separator == ",":
         return "."
     fields = [field for row in rows for field in row]
     with_comma = [field for field in fields if _COMMA_NUMBER.fullmatch(field)]
-    if not with_comma or any(_POINT_NUMBER.fullmatch(field) for field in fields):
+    with_point = [field for field in fields if _POINT_NUMBER.fullmatch(field)]
+    if not with_comma or not all(_POINTS.fullmatch(field) for field in with_point):
         return "."
     if dialect.separator != ";" and all(_THOUSANDS.fullmatch(field) for field in with_comma):
         return "."

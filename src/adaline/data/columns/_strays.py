@@ -1,0 +1,69 @@
+"""A few texts among numbers or dates: they count as gaps, and are told."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from adaline.data.columns.of_blocks import ByName
+from adaline.data.columns.options import EncodingOptions
+from adaline.data.reading.notations import nearly_all, words
+from adaline.data.reading.source import Source
+
+_SHOWN = 3
+
+
+def without_strays(
+    source: Source, options: EncodingOptions, names: Sequence[str]
+) -> tuple[Source, EncodingOptions, tuple[tuple[str, str], ...]]:
+    """With missing="auto": a few texts among numbers or dates are marks of gaps; with notes."""
+    if options.missing != "auto" or source.is_matrix:
+        return source, options, ()
+    plain = {name: ("numbers", odd) for name, odd in source.strays().items()}
+    source, options = _with_marks(source, options, [odd for _, odd in plain.values()])
+    written = _among_notations(source, options, names)
+    source, options = _with_marks(source, options, [odd for _, odd in written.values()])
+    found = plain | written
+    return source, options, tuple((name, _note(name, *found[name])) for name in found)
+
+
+def _with_marks(
+    source: Source, options: EncodingOptions, odd: Sequence[Sequence[str]]
+) -> tuple[Source, EncodingOptions]:
+    if not odd:
+        return source, options
+    marks = [*options.na, *(text.strip() for texts in odd for text in texts)]
+    options = replace(options, na=tuple(dict.fromkeys(marks)))
+    return source.reread((), options.na), options
+
+
+def _among_notations(
+    source: Source, options: EncodingOptions, names: Sequence[str]
+) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Columns of text that are nearly all dates or numbers with signs in the first rows."""
+    kinds = dict(zip(source.names, source.kinds, strict=True))
+    text = [name for name in names if kinds[name] == "text" and name not in options.read]
+    columns = ByName(source.head()) if text else None
+    found = {}
+    for name in text:
+        assert columns is not None
+        column = columns[name]
+        there = column.values if column.missing is None else column.values[~column.missing]
+        counts = np.bincount(there, minlength=len(column.levels)).tolist()
+        told = {level: n for level, n in zip(column.levels, counts, strict=True) if n}
+        notation, odd = nearly_all(told, options.na)
+        if odd and notation != "number":  # plain numbers were told from codes by their source
+            among = "dates" if notation.startswith("date") else words(notation)
+            found[name] = (among, odd)
+    return found
+
+
+def _note(name: str, among: str, odd: Sequence[str]) -> str:
+    told = ", ".join(map(repr, odd[:_SHOWN])) + ", ..." * (len(odd) > _SHOWN)
+    return (
+        f"{told} among {among} is taken as missing; --text {shlex.quote(name)} takes the column as "
+        "text"
+    )

@@ -1,0 +1,53 @@
+"""A last row that is no row: the totals of a spreadsheet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from adaline.data.columns.column_facts import Facts
+from adaline.data.columns.inputs import Input
+from adaline.data.columns.of_blocks import ByName, missing_in
+from adaline.data.reading.column_readings import as_numbers
+from adaline.data.reading.source import Block, Column
+
+_ROWS = 5  # above a total
+_ROUNDING = 1e-3  # of a sum of cells that are rounded
+TOTAL = "the last row has the sum of all rows above it: a total is no row, so delete it"
+
+
+def with_total(
+    head: Block, facts: Facts, entries: Sequence[Input], na: Sequence[str]
+) -> str | None:
+    """The first column of numbers whose last row is the sum of the others; None without any.
+
+    The first rows must be all rows.
+    """
+    rows = [one.n + one.gaps for one in facts.numbers.values()]
+    rows += [one.n + one.gaps for one in facts.texts.values()]
+    if not rows or rows[0] != head.rows:
+        return None
+    columns = ByName(head)
+    for entry in entries:
+        if entry.levels is None and not entry.is_date:
+            column, strange = as_numbers(columns[entry.name], entry.reading, na)
+            if not strange and column.kind == "number" and _ends_with_sum(column):
+                return entry.name
+    return None
+
+
+def _ends_with_sum(column: Column) -> bool:
+    """Whether the last number is the sum of those before it, and larger than each."""
+    gone = missing_in(column)
+    values = np.asarray(column.values, dtype=np.float64)
+    if not len(values) or (gone is not None and gone[-1]):
+        return False
+    others = values[:-1] if gone is None else values[:-1][~gone[:-1]]
+    last = values[-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(
+            len(others) >= _ROWS
+            and abs(last) > np.abs(others).max()
+            and abs(last - others.sum()) <= _ROUNDING * abs(last)
+        )
