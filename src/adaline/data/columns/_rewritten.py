@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from adaline.data.columns._recognition import recognised
 from adaline.data.columns.column_facts import texts_of
 from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import ByName
-from adaline.data.reading.notations import unit_of
+from adaline.data.reading.notations import unit_of, words
 from adaline.data.reading.source import Source
 
 
-def other_notations(entries: Iterable[Input], source: Source, na: Sequence[str]) -> dict[str, str]:
+def rewritten(
+    entries: Sequence[Input], source: Source, na: Sequence[str]
+) -> tuple[list[Input], dict[str, str]]:
+    """Entries with the notations that the source has; in words, those that are others."""
+    other = _other_notations(entries, source, na)
+    told = {name: words(notation) for name, notation in other.items()}
+    return [replace(e, reading=other.get(e.name, e.reading)) for e in entries], told
+
+
+def _other_notations(entries: Iterable[Input], source: Source, na: Sequence[str]) -> dict[str, str]:
     """Notations of numbers and dates in the first rows, where the encoding's do not read them.
 
     The unit must be the same: dollars are no euros.

@@ -21,10 +21,16 @@ from adaline.data.columns._applying import (
 )
 from adaline.data.columns._fields import as_plain_data, check_fields, from_plain_data
 from adaline.data.columns._read_source import ReadSource
-from adaline.data.columns._rewritten import other_notations
+from adaline.data.columns._rewritten import rewritten
 from adaline.data.columns._study import Study, study, warn_of
 from adaline.data.columns.inputs import Input, encoded_names
-from adaline.data.columns.of_blocks import column_at, missing_in, places_in
+from adaline.data.columns.of_blocks import (
+    check_block,
+    chosen_rows,
+    column_at,
+    missing_in,
+    places_in,
+)
 from adaline.data.columns.options import (
     MOST_LEVELS,
     Missing,
@@ -37,10 +43,8 @@ from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import (
     check_choice,
     check_text,
-    wrong_type,
 )
 from adaline.data.reading.feature_names import FeatureNames
-from adaline.data.reading.notations import words
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
@@ -251,13 +255,8 @@ class Encoding:
 
         1.234,50 € is read where the encoding knows $1,234.50 with the unit of its own.
         """
-        found = self.reread(source)
-        other = other_notations(self._entries(), found, self.na)
-        if not other:
-            return self, {}
-        entries = [replace(e, reading=other.get(e.name, e.reading)) for e in self._entries()]
+        entries, told = rewritten(self._entries(), self.reread(source), self.na)
         inputs, target = tuple(entries[: len(self.inputs)]), entries[len(self.inputs) :]
-        told = {name: words(notation) for name, notation in other.items()}
         return replace(self, inputs=inputs, target=target[0] if target else None), told
 
     def forgiving(self, source: Any) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
@@ -283,7 +282,7 @@ class Encoding:
 
     def read(self, block: Block) -> Block:
         """A block with its columns read as this encoding reads them; `prepare` does it for all."""
-        _check_block(block)
+        check_block(block)
         return read_block(self._entries(), block, self.na)
 
     def _entries(self) -> list[Input]:
@@ -294,7 +293,7 @@ class Encoding:
 
         missing="drop" leaves out rows with any gap, "auto" those without a target.
         """
-        _check_block(block)
+        check_block(block)
         if target is not None:
             check_text("target", target, "the name of a column")
         if self.missing not in ("drop", "auto"):
@@ -315,7 +314,7 @@ class Encoding:
 
     def unknown_in(self, block: Block) -> dict[str, int]:
         """How many values of each column of text are no level that was learned."""
-        _check_block(block)
+        check_block(block)
         text = [entry for entry in self.inputs if entry.levels is not None]
         found = {}
         for entry, j in zip(text, places_in(block, [e.name for e in text]), strict=True):
@@ -345,7 +344,7 @@ class Encoding:
             Whether to look for infinities and NaN; who sums all numbers sees them in the sums.
         """
         check_choice("order", order, ("C", "F"))
-        keep = self.kept(block) if keep is None else _chosen_rows(keep, block.rows)
+        keep = self.kept(block) if keep is None else chosen_rows(keep, block.rows)
         places = self._places(block)
         if block.matrix is not None and self._whole:
             return encoded_matrix(self.inputs, block, places, keep, order)
@@ -389,21 +388,9 @@ class Encoding:
         return read_column(entry, column, block, self.na)
 
 
-def _check_block(block: Any) -> None:
-    if not isinstance(block, Block):
-        raise wrong_type("block", block, "a Block, such as blocks(source) gives")
-
-
 def _kind(entry: Input) -> str:
     return "number" if entry.levels is None else "text"
 
 
 def _is_plain(entry: Input) -> bool:
     return entry.levels is None and not entry.gaps and not entry.parts
-
-
-def _chosen_rows(keep: Any, rows: int) -> NDArray[np.bool_]:
-    good = isinstance(keep, np.ndarray) and keep.dtype == bool and keep.shape == (rows,)
-    if not good:
-        raise wrong_type("keep", keep, f"an array of {rows} booleans")
-    return np.asarray(keep)

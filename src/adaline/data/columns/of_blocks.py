@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline.data.reading.checks import wrong_type
 from adaline.data.reading.source import Block, Column, place_of
 from adaline.errors import DataError
 from adaline.tiles import is_sparse
@@ -90,3 +91,17 @@ def missing_values(gone: NDArray[np.bool_], name: str, block: Block) -> DataErro
         f"{at}; leave those rows out (missing='drop'), or for numbers fill in the mean "
         "(missing='mean')."
     )
+
+
+def check_block(block: Any) -> None:
+    """Raise TypeError where something else came."""
+    if not isinstance(block, Block):
+        raise wrong_type("block", block, "a Block, such as blocks(source) gives")
+
+
+def chosen_rows(keep: Any, rows: int) -> NDArray[np.bool_]:
+    """The mask that chooses rows; raises TypeError where it is none."""
+    good = isinstance(keep, np.ndarray) and keep.dtype == bool and keep.shape == (rows,)
+    if not good:
+        raise wrong_type("keep", keep, f"an array of {rows} booleans")
+    return np.asarray(keep)
