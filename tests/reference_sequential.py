@@ -103,8 +103,9 @@ def automatic(X, y):
 
     A gain, one over the mean square of what is not zero in a feature, is measured in the first
     1024 samples and in one of 64 after, and in the first four values of a feature. With m inputs
-    of q that are not zero in the average row, samples count (1 - m/q)^3 / 4m before weights are
-    averaged, and 1 / 32q after; one plus what a feature was not zero in divides its gain.
+    of q that are not zero in the average row, a sample counts (1 - m/q)^4 / 4m until weights are
+    averaged; one plus the count of those in which a feature was not zero divides its gain. Its
+    first four values measure weights anew, as if the gain had always been so.
     """
     q = len(X[0])
     w, squares, counts, gains = [0.0] * q, [0.0] * q, [0] * q, [0.0] * q
@@ -113,7 +114,7 @@ def automatic(X, y):
         is_measured, age = n < 1024 or n % 64 == 0, 0.0
         if is_measured:
             m = max(total_inputs / rows, 1.0) if rows else 1.0
-            age = max(1.0 - m / q, 0.0) ** 3 * min(n, 2 * q) / (4 * m) + max(n / q - 2, 0.0) / 32
+            age = max(1.0 - m / q, 0.0) ** 4 * min(n, 2 * q) / (4 * m)
             gains[-1] = 1.0 / (1.0 + age)
             rows, total_inputs = rows + 1, total_inputs + 1.0
         for j, a in enumerate(x[:-1]):
@@ -121,10 +122,12 @@ def automatic(X, y):
                 squares[j] += a * a
                 counts[j] += 1
                 share = max(counts[j] - 3.5, 0.0) / rows
-                gains[j] = counts[j] / squares[j] / (1.0 + share * age)
+                before, gains[j] = gains[j], counts[j] / squares[j] / (1.0 + share * age)
+                w[j] *= gains[j] / before if 2 <= counts[j] <= 4 else 1.0
                 total_inputs += is_measured * a * a * counts[j] / squares[j]
         z = sum(a * a * g for a, g in zip(x, gains, strict=True))
-        e = (target - dot(w, x)) / max(z, total_inputs / rows)
+        slower = 1.0 + max((n + 1) / q - 2.0, 0.0) / 32.0
+        e = (target - dot(w, x)) / max(z, total_inputs / rows * slower)
         w = [a + e * b * g for a, b, g in zip(w, x, gains, strict=True)]
         late = max(n + 1 - 2 * q, 0)
         weighted = [s + late * a for s, a in zip(weighted, w, strict=True)]

@@ -1,4 +1,4 @@
-"""On-line logistic regression on rows with few of many words."""
+"""Automatic rates on rows with few of many words, and on features that are seldom met."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline import LogisticRegression
+from adaline import LogisticRegression, WidrowHoff
 
 
 def documents(seed, n=6000, p=5000, words=60):
@@ -53,3 +53,25 @@ def test_a_refused_row_leaves_a_stream_as_it_was(rng, kind, bad, at):
         model.partial_fit(kind(wrong), y)
     assert all(np.array_equal(a, b) for a, b in zip(state, model._state.copy(), strict=True))
     assert np.array_equal(model.coef_, weights)
+
+
+def test_a_first_value_near_zero_does_not_leave_a_huge_weight(rng):
+    """Features met in one row of twenty: the first few values must not rule the next thousands."""
+    X = rng.standard_normal((3000, 300)) * (rng.random((3000, 300)) < 0.05)
+    v = X @ rng.standard_normal(300) * 0.4
+    y = (v + 0.5 * rng.logistic(size=3000) > 0).astype(int)
+    model = LogisticRegression().partial_fit(sparse.csr_array(X[:2400]), y[:2400], classes=[0, 1])
+    probability = model.predict_proba(X[2400:])[np.arange(600), y[2400:]]
+    assert -np.log(probability).mean() < 0.55  # it was 4
+
+
+def test_first_values_leave_given_weights_alone(rng):
+    """Where rows have nothing to teach, weights that were given stay, whatever their units."""
+    X, w = rng.standard_normal((40, 6)), rng.integers(-4, 5, 6).astype(float)
+    X[0] *= 1e-6
+    X = np.round(X * 2**24) / 2**24  # so that sums are exact, and errors zero
+    for stream in (X, sparse.csr_array(X)):
+        model = WidrowHoff().partial_fit(stream[:1], [0.0])
+        model.coef_, model.intercept_ = w, 0.5
+        model.partial_fit(stream, X @ w + 0.5)
+        assert np.array_equal(model.coef_, w)

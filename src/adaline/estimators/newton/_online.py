@@ -48,7 +48,7 @@ def _begin(model: Any, X: Any, codes: Any, weights: Any, classes: Any) -> None:
     keep, bias = neurons.LATE_AVERAGE, bool(model.fit_intercept)
     state = State(Recipe(criterion, neurons.BITS, Auto(), keep, bias, K, X.shape[1]))
     if model._known is not None:
-        state.W[...], state.b[...] = model._known.W, model._known.b
+        state.go_on_from(model._known.W, model._known.b)
     _learn(model, state, X, codes, weights)
     model._know(classes)
     model.alpha_, model._information = 0.0, None

@@ -18,6 +18,7 @@ from adaline.kernels.sequential.neurons import (
     CORRECTIONS,
     CRITERION,
     CURVATURE,
+    GIVEN,
     INTERCEPT,
     LOSS,
     MODERATE,
@@ -32,13 +33,12 @@ from adaline.kernels.sequential.neurons import (
     target,
 )
 
-# In samples a feature: from when on weights are averaged. Before, the weights still have a way to
-# go, and an average would lag behind.
-SETTLED = 2.0
-# When a gain has halved. Text is seldom averaged, since it has so many features, and its gains must
-# quiet the noise of weights alone: 4 values of a feature for each input of a row that is not zero.
-# While weights are averaged: 32 samples a feature.
-ALONE, AVERAGED = 4.0, 32.0
+# In samples a feature: after how many more the rate has halved, once weights are averaged, and from
+# when on they are. Before, the weights still have a way to go, and an average would lag behind.
+SEARCH, SETTLED = 32.0, 2.0
+# Text has so many features that its weights are seldom averaged: until then gains must quiet their
+# noise alone. In values of a feature, for each input of a row that is not zero: when it has halved.
+ALONE = 4.0
 # Gains are measured by the first values of a feature, the first rows, and then one row of many.
 FEW, FIRST, EVERY = 3.5, 1024, 64
 TINY = 1e-290  # squares below are zeros
@@ -82,13 +82,28 @@ def _mean_inputs(head):
     return head[SQUARES] / max(measured(head[SEEN]), 1.0)
 
 
+@kernel
+def _in_new_units(j, ratio, late, now, aside):
+    """Weights of feature j as if its gain had been so many times as large from the beginning."""
+    for k in range(now.shape[1] - 1):
+        w = now[j, k]
+        now[j, k] = w * ratio
+        aside[j, k] += late * (now[j, k] - w)
+
+
 @inlined
-def _measure(x, j, fall, now, aside):
-    """Sets the gain of feature j, whose next value is x. Returns x^2 in units of the feature."""
+def _measure(x, j, fall, late, own, now, aside):
+    """Sets the gain of feature j, whose next value is x. Returns x^2 in units of the feature.
+
+    A first value near zero makes a gain, and with it a weight, that the next values show to be far
+    too large. A feature that is seldom met would not get rid of that weight in thousands of rows.
+    """
     K = U(now.shape[1] - 1)
     count, square = aside[j, K] + 1.0, aside[j, K + U(1)] + x * x
-    aside[j, K], aside[j, K + U(1)] = count, square
     gain = count / (square * (1.0 + max(count - FEW, 0.0) * fall))
+    if own and 1.0 < count < FEW + 1.0:
+        _in_new_units(j, gain / abs(now[j, K]), late, now, aside)
+    aside[j, K], aside[j, K + U(1)] = count, square
     now[j, K] = gain if count > FEW else -gain
     return x * x * (count / square)
 
@@ -106,8 +121,7 @@ def _begin(head, now):
     p, K = now.shape[0] - 1, now.shape[1] - 1
     inputs, late = max(_mean_inputs(head), 1.0), SETTLED * (p + 1.0)
     empty = max(1.0 - inputs / (p + 1.0), 0.0)  # one for text, zero where no input is ever zero
-    age = empty * empty * empty * min(n, late) / (ALONE * inputs)
-    age += max(n - late, 0.0) / (AVERAGED * (p + 1.0))
+    age = empty**4 * min(n, late) / (ALONE * inputs)
     now[p, K] = head[INTERCEPT] / (1.0 + age)
     return np.inf, age / measured(n + 1.0)
 
@@ -124,9 +138,11 @@ def _count(head, z, squares, unsure, inputs):
 
 
 @kernel
-def _rate(head, z, inputs):
-    """At most 1/z, z the sum of x^2 times gains: it would bring the sample's own error to zero."""
-    scale = head[CURVATURE] * max(z, inputs)
+def _rate(head, z, inputs, p):
+    """At most 1/z, z the sum of x^2 times gains, which would bring the sample's own error to zero;
+    since weights are averaged it falls as 1/n, so that in the end all samples count alike."""
+    late = max(head[SEEN] / (p + 1.0) - SETTLED, 0.0)
+    scale = head[CURVATURE] * max(z, inputs * (1.0 + late / SEARCH))
     return 1.0 / scale if scale > 0.0 else 0.0  # samples of zeros have nothing to tell
 
 
@@ -143,6 +159,7 @@ def _slope(Y, i, v, weight, head):
 def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
     """`learn` for one neuron. One long loop: calls would cost more than the arithmetic."""
     p, W, GAIN, inputs = now.shape[0] - 1, U(0), U(1), _mean_inputs(head)
+    own = head[GIVEN] == 0.0
     for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         weight = omega[i] if omega.shape[0] > 0 else 1.0
@@ -159,12 +176,12 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
             gain = now[j, GAIN]
             if gain <= unsure:
                 if x * x > TINY:
-                    squares += _measure(x, j, fall, now, aside)
+                    squares += _measure(x, j, fall, late, own, now, aside)
                 gain = abs(now[j, GAIN])
             z += x * x * gain
             v += now[j, W] * x
         inputs = _count(head, z, squares, unsure, inputs)
-        d = weight * _rate(head, z, inputs) * _slope(Y, i, v, weight, head)
+        d = weight * _rate(head, z, inputs, p) * _slope(Y, i, v, weight, head)
         if d == 0.0:
             continue
         head[CORRECTIONS] += 1.0
@@ -183,14 +200,14 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
 
 
 @kernel
-def _measured_row(data, indices, lo, hi, unsure, fall, now, aside):
+def _measured_row(data, indices, lo, hi, unsure, fall, late, own, now, aside):
     """Sums of x^2 times gains, which are measured on the way, and of x^2 in units."""
     K, first, z, squares = U(now.shape[1] - 1), U(lo), 0.0, 0.0
     for q in range(first, U(hi)):
         x = data[q]
         j = q - first if indices is None else U(indices[q])
         if now[j, K] <= unsure and x * x > TINY:
-            squares += _measure(x, j, fall, now, aside)
+            squares += _measure(x, j, fall, late, own, now, aside)
         z += x * x * abs(now[j, K])
     return z, squares
 
@@ -245,7 +262,7 @@ def _move(data, indices, lo, hi, d, late, now, aside):
 def _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside):
     """`learn` for K neurons."""
     p, K, criterion = now.shape[0] - 1, now.shape[1] - 1, head[CRITERION]
-    d, inputs = head[RUNS : RUNS + K], _mean_inputs(head)
+    d, inputs, own = head[RUNS : RUNS + K], _mean_inputs(head), head[GIVEN] == 0.0
     for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
         weight = omega[i] if omega.shape[0] > 0 else 1.0
@@ -254,10 +271,10 @@ def _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside):
         late, moved = late_weight(head[SEEN], p), 0
         unsure, fall = _begin(head, now)
         lo, hi = (i * p, i * p + p) if indices is None else (indptr[i], indptr[i + 1])
-        z, squares = _measured_row(data, indices, lo, hi, unsure, fall, now, aside)
+        z, squares = _measured_row(data, indices, lo, hi, unsure, fall, late, own, now, aside)
         z += now[p, K]
         inputs = _count(head, z, squares, unsure, inputs)
-        eta = weight * _rate(head, z, inputs)
+        eta = weight * _rate(head, z, inputs, p)
         _fields(data, indices, lo, hi, now, d)
         head[LOSS] += weight * _slopes(int(criterion), int(head[TARGETS]), Y, i, d)
         for k in range(K):

@@ -161,6 +161,8 @@ class State:
         if self.recipe.keep != neurons.LAST:
             self.beside[...] = 0.0
         self.head[neurons.RUNS :] = 0.0
+        if self.theta.ndim == 1:
+            self.head[neurons.GIVEN] = 1.0
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         """Arrays that were mapped into memory read-only are copied: learning writes into them."""
@@ -190,6 +192,7 @@ def from_first_files(recipe: Recipe, head: Array, theta: Array) -> tuple[Array, 
     now[-1, K] = recipe.intercept
     head = head.copy()
     head[neurons.SQUARES] *= automatic.measured(n) / max(n, 1.0)
+    head[neurons.GIVEN] = 1.0  # perhaps: they do not tell
     aside = np.column_stack([aside[:, :K], np.rint(counts), squares])
     return head, np.concatenate([now.ravel(), aside.ravel()])
 
