@@ -101,7 +101,8 @@ class State:
         """The last weights, those that learning goes on from, the bias last; (K, p + 1), a view."""
         K = self.recipe.K
         if self.theta.ndim == 1:
-            return automatic.tables(self.theta, K)[0][:, :K].T
+            now: Array = automatic.tables(self.theta, K)[0]
+            return now[:, :K].T
         return self.theta[:K]
 
     @property
@@ -109,7 +110,8 @@ class State:
         """What is kept beside them: what an average lacks, or the pocket; (K, p + 1), a view."""
         K = self.recipe.K
         if self.theta.ndim == 1:
-            return automatic.tables(self.theta, K)[1][:, :K].T
+            aside: Array = automatic.tables(self.theta, K)[1]
+            return aside[:, :K].T
         return self.theta[K : 2 * K]
 
     @property
