@@ -101,25 +101,35 @@ def lms(X, y, rate, passes=1, phi=None):
 def automatic(X, y):
     """The weights of automatic rates after one pass, averaged; the last input is the bias's 1.
 
-    D, the mean squares of what is not zero, are measured in the first 1024 samples and in one of
-    256 after, and in the first four values of a feature.
+    A gain, one over the mean square of what is not zero in a feature, is measured in the first
+    1024 samples and in one of 64 after, and in the first four values of a feature. With m inputs
+    of q that are not zero in the average row, a sample counts (1 - m/q)^4 / 4m until weights are
+    averaged; one plus the count of those in which a feature was not zero divides its gain. Its
+    first four values measure weights anew, as if the gain had always been so.
     """
     q = len(X[0])
-    w, squares, counts, total_z = [0.0] * q, [0.0] * q, [0] * q, 0.0
-    weighted, weight = [0.0] * q, 0.0
-    for n, (x, target) in enumerate(zip(X, y, strict=True), start=1):
-        for j, a in enumerate(x):
-            if a != 0 and (n <= 1024 or n % 256 == 1 or counts[j] < 4):
+    w, squares, counts, gains = [0.0] * q, [0.0] * q, [0] * q, [0.0] * q
+    weighted, weight, rows, total_inputs = [0.0] * q, 0.0, 0, 0.0
+    for n, (x, target) in enumerate(zip(X, y, strict=True)):
+        is_measured, age = n < 1024 or n % 64 == 0, 0.0
+        if is_measured:
+            m = max(total_inputs / rows, 1.0) if rows else 1.0
+            age = max(1.0 - m / q, 0.0) ** 4 * min(n, 2 * q) / (4 * m)
+            gains[-1] = 1.0 / (1.0 + age)
+            rows, total_inputs = rows + 1, total_inputs + 1.0
+        for j, a in enumerate(x[:-1]):
+            if a != 0 and (is_measured or counts[j] < 4):
                 squares[j] += a * a
                 counts[j] += 1
-        D = [s / c if c else 1.0 for s, c in zip(squares, counts, strict=True)]
-        D[-1] = 1.0
-        z = sum(a * a / d for a, d in zip(x, D, strict=True))
-        total_z += z
-        eta = 1.0 / max(z, total_z / n * (1.0 + n / (32.0 * q)))
-        e = target - dot(w, x)
-        w = [a + eta * e * b / d for a, b, d in zip(w, x, D, strict=True)]
-        late = max(n - 2 * q, 0)
+                share = max(counts[j] - 3.5, 0.0) / rows
+                before, gains[j] = gains[j], counts[j] / squares[j] / (1.0 + share * age)
+                w[j] *= gains[j] / before if 2 <= counts[j] <= 4 else 1.0
+                total_inputs += is_measured * a * a * counts[j] / squares[j]
+        z = sum(a * a * g for a, g in zip(x, gains, strict=True))
+        slower = 1.0 + max((n + 1) / q - 2.0, 0.0) / 32.0
+        e = (target - dot(w, x)) / max(z, total_inputs / rows * slower)
+        w = [a + e * b * g for a, b, g in zip(w, x, gains, strict=True)]
+        late = max(n + 1 - 2 * q, 0)
         weighted = [s + late * a for s, a in zip(weighted, w, strict=True)]
         weight += late
     return [s / weight for s in weighted] if weight else w

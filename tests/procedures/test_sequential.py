@@ -10,12 +10,13 @@ from adaline import criteria
 from adaline.estimators.sequential.perceptron import Perceptron
 from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.sequential.widrow_hoff import WidrowHoff
+from adaline.kernels.sequential import automatic as automatic_kernels
 from adaline.kernels.sequential import neurons
 from adaline.procedures.sequential import sequential as procedure
 from adaline.procedures.sequential.gradient import batch_gradient
 from adaline.procedures.sequential.sequential import blocks
-from adaline.procedures.sequential.state import Recipe, State
-from adaline.schedules import Constant, OverK, SearchThenConverge
+from adaline.procedures.sequential.state import Recipe, State, from_first_files, learn
+from adaline.schedules import Auto, Constant, OverK, SearchThenConverge
 from reference_sequential import automatic, batch_perceptron, kesler, lms, perceptron
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -95,12 +96,41 @@ def test_automatic_rates_are_their_slow_twin(rng, n, kind):
     np.testing.assert_allclose(got, automatic(augmented(X), y), rtol=1e-9)
 
 
+def test_automatic_rates_of_rows_with_few_words_are_their_slow_twin(rng):
+    """Weights are not averaged before 2 samples a feature, and frequent words must settle alone."""
+    X = (rng.random((1300, 700)) < 1.0 / np.arange(2, 702)) * rng.standard_normal((1300, 700))
+    y = rng.standard_normal(1300)
+    model = WidrowHoff(max_iter=1).fit(sparse.csr_array(X), y)
+    want = automatic(augmented(X), y)
+    got = [*model.coef_, model.intercept_]
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
+
+
 def test_many_neurons_with_automatic_rates_are_their_slow_twins(rng):
     X, Y = rng.standard_normal((1200, 3)) * [1e3, 1, 1e-3], rng.standard_normal((1200, 2))
     model = WidrowHoff(max_iter=1).fit(X, Y)
     for k in range(2):
         got = [*model.coef_[k], model.intercept_[k]]
         np.testing.assert_allclose(got, automatic(augmented(X), Y[:, k]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("K", [1, 2])
+def test_states_of_the_first_files_go_on_learning(rng, K):
+    """Up to 2 samples a feature no gain is divided: then the old layout holds the same numbers."""
+    X, Y = rng.standard_normal((25, 12)) * 2.0 ** np.arange(12), rng.standard_normal((25, K))
+    X[:, 3] = 0.0
+    recipe = Recipe(neurons.SQUARED, neurons.NUMBERS, Auto(), neurons.LATE_AVERAGE, True, K, 12)
+    known = State(recipe)
+    learn(known, X, Y, np.empty(0))
+    now, aside = automatic_kernels.tables(known.theta, K)
+    older = np.stack([now, np.delete(aside, K, axis=1)])
+    older[0, -1, K] = 0.0
+    resumed = State(recipe)
+    resumed.restore(from_first_files(recipe, known.head, older))
+    for state in (known, resumed):
+        learn(state, X[::-1], Y, np.empty(0))
+    np.testing.assert_allclose(resumed.last, known.last, rtol=1e-12)
+    np.testing.assert_allclose(resumed.theta, known.theta, rtol=1e-12)
 
 
 CRITERIA = [

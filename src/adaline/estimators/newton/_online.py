@@ -14,7 +14,6 @@ from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.kernels.sequential import neurons
 from adaline.procedures.sequential.state import Recipe, State, learn
 from adaline.schedules import Auto
-from adaline.tiles import as_rows
 
 _TOO_LARGE = (
     "X has values beyond 1e154, whose squares overflow; nothing was learned. Measure those columns "
@@ -34,35 +33,41 @@ def learn_rows(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> 
     stream = announced(classes, None if first else model.classes_)
     known, codes = encode(labels_of_rows(y, X), stream, weights)
     model._check_costs(len(known))
-    X, Y, omega = as_rows(X, codes, weights)
-    if first:
-        model._know(known)
-    state = _begun(model, X.shape[1])
-    saved = state.copy()
-    try:
-        learn(state, X, Y, omega)
-        if not np.isfinite(state.head[neurons.SQUARES]):
-            check_finite(X, model._names)
-            raise ValueError(_TOO_LARGE)
-    except BaseException:  # Ctrl-C too
-        state.restore(saved)
-        raise
+    if model._state is None:
+        _begin(model, X, codes, weights, known)
+    else:
+        _go_on(model, X, codes, weights)
     model._dtype, model._known, model._shown = X.dtype, None, None
     model._show()  # now, so that predicting changes nothing
 
 
-def _begun(model: Any, p: int) -> State:
-    """The stream's state, or a new one from the weights of the last fit where there is one."""
-    if model._state is not None:
-        known: State = model._state
-        return known
-    K = 1 if len(model.classes_) == 2 else len(model.classes_)
+def _begin(model: Any, X: Any, codes: Any, weights: Any, classes: Any) -> None:
+    """A new stream, from the weights of the last fit where there is one."""
+    K = 1 if len(classes) == 2 else len(classes)
     criterion = neurons.CROSS_ENTROPY if K == 1 else neurons.SOFTMAX
     keep, bias = neurons.LATE_AVERAGE, bool(model.fit_intercept)
-    state = State(Recipe(criterion, neurons.BITS, Auto(), keep, bias, K, p))
+    state = State(Recipe(criterion, neurons.BITS, Auto(), keep, bias, K, X.shape[1]))
     if model._known is not None:
-        state.W[...], state.b[...] = model._known.W, model._known.b
+        state.go_on_from(model._known.W, model._known.b)
+    _learn(model, state, X, codes, weights)
+    model._know(classes)
     model.alpha_, model._information = 0.0, None
     model.n_iter_ = np.array([1], dtype=np.int32)
     model._state = state
-    return state
+
+
+def _go_on(model: Any, X: Any, codes: Any, weights: Any) -> None:
+    saved = model._state.copy()
+    try:
+        _learn(model, model._state, X, codes, weights)
+    except BaseException:  # Ctrl-C too
+        model._state.restore(saved)
+        raise
+
+
+def _learn(model: Any, state: State, X: Any, codes: Any, weights: Any) -> None:
+    Y = codes.astype(np.float64).reshape(-1, 1)
+    learn(state, X, Y, np.empty(0) if weights is None else weights)
+    if not np.isfinite(state.head[neurons.SQUARES]):
+        check_finite(X, model._names)
+        raise ValueError(_TOO_LARGE)

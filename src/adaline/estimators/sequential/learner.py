@@ -243,3 +243,5 @@ def start(state: State, coef: Any, intercept: Any) -> None:
                 f"shape {place.shape}."
             )
         place[...] = values.reshape(place.shape)
+    if coef is not None or intercept is not None:
+        state.go_on_from(state.W.copy(), state.b.copy())

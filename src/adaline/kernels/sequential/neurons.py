@@ -14,6 +14,7 @@ from adaline._jit import kernel, sums_kernel
 # Places in head.
 CRITERION, TARGETS, RATE, RATE_A, RATE_B, INTERCEPT, KEEP, NEURONS = range(8)
 SEEN, CORRECTIONS, LOSS, SQUARES, CURVATURE, FEWEST = range(8, 14)
+GIVEN = FEWEST  # with automatic rates: whether weights were given, and not all learned from zero
 RUNS = 14
 
 # Criteria.

@@ -60,7 +60,7 @@ class Recipe:
         """Those of head and theta; automatic rates have a layout of their own."""
         head, rows = (neurons.RUNS + 2 * self.K,), self.K * (1 + (self.keep != neurons.LAST))
         if self.schedule.code()[0] == neurons.AUTO:
-            return head, (2, self.p + 1, self.K + 1)
+            return head, ((self.p + 1) * (2 * self.K + 3),)
         return head, (rows, self.p + 1)
 
 
@@ -94,19 +94,25 @@ class State:
     @property
     def kernels(self) -> Any:
         """The compiled file that knows this layout of theta."""
-        return automatic if self.theta.ndim == 3 else sequential
+        return automatic if self.theta.ndim == 1 else sequential
 
     @property
     def last(self) -> Array:
         """The last weights, those that learning goes on from, the bias last; (K, p + 1), a view."""
         K = self.recipe.K
-        return self.theta[0, :, :K].T if self.theta.ndim == 3 else self.theta[:K]
+        if self.theta.ndim == 1:
+            now: Array = automatic.tables(self.theta, K)[0]
+            return now[:, :K].T
+        return self.theta[:K]
 
     @property
     def beside(self) -> Array:
         """What is kept beside them: what an average lacks, or the pocket; (K, p + 1), a view."""
         K = self.recipe.K
-        return self.theta[1, :, :K].T if self.theta.ndim == 3 else self.theta[K : 2 * K]
+        if self.theta.ndim == 1:
+            aside: Array = automatic.tables(self.theta, K)[1]
+            return aside[:, :K].T
+        return self.theta[K : 2 * K]
 
     @property
     def W(self) -> Array:
@@ -157,6 +163,8 @@ class State:
         if self.recipe.keep != neurons.LAST:
             self.beside[...] = 0.0
         self.head[neurons.RUNS :] = 0.0
+        if self.theta.ndim == 1:
+            self.head[neurons.GIVEN] = 1.0
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         """Arrays that were mapped into memory read-only are copied: learning writes into them."""
@@ -172,6 +180,23 @@ class State:
     def restore(self, saved: tuple[Array, Array]) -> None:
         """Back to what `copy` gave."""
         self.head[:], self.theta[:] = saved
+
+
+def from_first_files(recipe: Recipe, head: Array, theta: Array) -> tuple[Array, Array]:
+    """head and theta of automatic rates, of theta (2, p + 1, K + 1) as the first files hold it.
+
+    Numbers of values were kept as gains times sums of squares, and no gain was divided: the next
+    values of a feature do that. Sums of inputs were over all samples.
+    """
+    K, n = recipe.K, head[neurons.SEEN]
+    now, aside = theta.copy()
+    counts, squares = np.abs(now[:, K]) * aside[:, K], aside[:, K]
+    now[-1, K] = recipe.intercept
+    head = head.copy()
+    head[neurons.SQUARES] *= automatic.measured(n) / max(n, 1.0)
+    head[neurons.GIVEN] = 1.0  # perhaps: they do not tell
+    aside = np.column_stack([aside[:, :K], np.rint(counts), squares])
+    return head, np.concatenate([now.ravel(), aside.ravel()])
 
 
 @dataclass(eq=False)
