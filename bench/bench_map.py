@@ -309,6 +309,11 @@ def on_line(repeats: int, answers: Any) -> None:
             lambda seed, *rows: peers.SGDClassifier(**once, shuffle=False).fit(*rows),
         ),
         (
+            "LogisticRegression.partial_fit csr 100000x100000, at equal test accuracy",
+            lambda seed, *rows: labels(adaline.LogisticRegression(), *rows),
+            as_accurate(labels(adaline.LogisticRegression(), *train).score(*test), train, test),
+        ),
+        (
             "LogisticRegression.partial_fit csr 100000x100000",
             lambda seed, *rows: labels(adaline.LogisticRegression(), *rows),
             lambda seed, *rows: peers.SGDClassifier(loss="log_loss", random_state=seed).partial_fit(
@@ -323,6 +328,17 @@ def on_line(repeats: int, answers: Any) -> None:
             times = in_turns(partial(ours, 0, *train), partial(peer, 0, *train), repeats)
             answers.put(("row", name, type(peer(0, *train)).__name__, *times, remark))
     answers.put(("done",))
+
+
+def as_accurate(wanted: float, train: Any, test: Any) -> Any:
+    """How SGDClassifier learns with as many passes, in order, as it needs for this accuracy."""
+
+    def learned(passes: int, seed: int, *rows: Any) -> Any:
+        options = {"loss": "log_loss", "max_iter": passes, "tol": None, "shuffle": False}
+        return peers.SGDClassifier(**options).fit(*rows)
+
+    passes = next(k for k in range(1, 100) if learned(k, 0, *train).score(*test) >= wanted)
+    return partial(learned, passes)
 
 
 def limited(work: Any, limit: float, *given: Any) -> list[Any]:

@@ -39,7 +39,7 @@ from adaline.errors import DataError
 from adaline.estimators.declarations import is_public, names_with
 from adaline.mapreduce import Executor
 
-_FORMAT = 5  # of what checkpoints hold; another number refuses those of older versions
+_FORMAT = 6  # of what checkpoints hold; another number refuses those of older versions
 _CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
 
 
