@@ -368,3 +368,10 @@ def test_a_summary_of_many_classes_says_what_each_is_held_against(rng):
     X, y = rng.normal(size=(90, 2)), rng.integers(0, 3, 90)
     assert "held against the mean of all classes" in str(LogisticRegression().fit(X, y).summary())
     assert "mean of all classes" not in str(LogisticRegression().fit(X, y > 0).summary())
+
+
+def test_the_hyperplane_of_separable_classes_is_told_by_the_names_of_columns():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"heat": [0.0, 1.0, 2.0, 3.0], "acid": [1.0, 0.0, 0.0, 1.0]})
+    with pytest.raises(SeparableError, match=r"hyperplane 1 heat -1\.5 = 0"):
+        LogisticRegression(alpha=0.0).fit(X, [0, 0, 1, 1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import adaline
@@ -19,7 +18,7 @@ def proof(points: Points) -> dict[str, Any]:
     found = adaline.separability(points.X, points.labels, time_limit=SECONDS, pairwise=False)
     told: dict[str, Any] = {
         "verdict": found.verdict,
-        "words": _told(found.explain(), points.names),
+        "words": _sentence(found.explain(points.names)),
         "classes": [CLASSES.index(str(label)) for label in found.labels],
         "rows": [row for row, _ in found.rows],
         "multipliers": [str(k) if k > 2**53 else k for k in found.multipliers],
@@ -31,10 +30,8 @@ def proof(points: Points) -> dict[str, Any]:
     return {**told, "cover": cover(len(points)), "bound": bound(points, found)}
 
 
-def _told(words: str, names: tuple[str, str]) -> str:
-    """A sentence about columns x0 and x1, with the names of the axes."""
-    named = re.sub(r"\bx([01])\b", lambda column: names[int(column[1])], words)
-    return named[:1].upper() + named[1:]
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def cover(n: int) -> dict[str, Any]:

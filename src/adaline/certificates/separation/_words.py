@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 _SHOWN = 6
 
 
-def explained(found: Separability) -> str:
+def explained(found: Separability, names: Sequence[str] | None = None) -> str:
     """The verdict and its proof in a sentence or two."""
     if found.verdict == "separable":
-        return _separable(found)
+        return _separable(found, names or [f"x{j}" for j in range(found.n_features)])
     if found.verdict == "undecided" and not found.multipliers:
         return (
             f"it is not decided whether a {boundary(found)} separates the classes: "
@@ -49,10 +49,10 @@ def boundary(found: Separability) -> str:
     return "hyperplane" if len(found.labels) == 2 else "linear machine"
 
 
-def _separable(found: Separability) -> str:
+def _separable(found: Separability, names: Sequence[str]) -> str:
     margin = f"the closest at distance {found.margin:.6g}"
     if len(found.labels) == 2:
-        formula = _formula(found)
+        formula = _formula(found, names)
         rows = f"all {found.n_rows} rows on their right side"
         return f"the hyperplane {formula} = 0 has {rows}, {margin}."
     return (
@@ -61,12 +61,12 @@ def _separable(found: Separability) -> str:
     )
 
 
-def _formula(found: Separability) -> str:
+def _formula(found: Separability, names: Sequence[str]) -> str:
     if found.n_features > _SHOWN:
         return "w'x + b" if found.fit_intercept else "w'x"
     coef = found.coef
     assert coef is not None
-    terms = [f"{a:+.4g} x{j}" for j, a in enumerate(coef.tolist()) if a != 0]
+    terms = [f"{a:+.4g} {name}" for a, name in zip(coef.tolist(), names, strict=True) if a != 0]
     if found.fit_intercept and found.intercept != 0:
         terms.append(f"{found.intercept:+.4g}")
     text = " ".join(terms) or "0"

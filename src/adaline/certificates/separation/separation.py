@@ -101,9 +101,9 @@ class Separability:
         W = np.concatenate([np.zeros((1, W.shape[1])), W])
         return W[:, s:], W[:, 0].copy() if s else np.zeros(len(W))
 
-    def explain(self) -> str:
-        """The verdict and its proof in a sentence or two."""
-        return _words.explained(self)
+    def explain(self, names: Sequence[str] | None = None) -> str:
+        """The verdict and its proof in a sentence or two; names of the columns, else x0, x1, ..."""
+        return _words.explained(self, names)
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.explain()}"
