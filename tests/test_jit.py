@@ -533,3 +533,46 @@ def test_a_part_is_made_once_for_all_integers_and_copied_only_where_it_says(tmp_
     assert told[2] == "['3far']"
     assert told[3] == "True False False TypingError"
     assert told[4] == "True"
+
+
+COMPILED = """
+import gc
+import sys
+from numba.core import base
+from numba.core.types.functions import BaseFunction
+from adaline._jit import kernel
+
+@kernel
+def root(x):
+    return abs(x) ** 0.5
+
+@kernel
+def wrong(x):
+    return x + "text"
+
+owners = BaseFunction, base.BaseContext
+before = [dict(vars(owner)) for owner in owners]
+if sys.argv[1:] == ["frozen"]:
+    gc.freeze()
+frozen = gc.get_freeze_count()
+print(root(4.0))
+try:
+    wrong(1.0)
+except Exception as error:
+    print(type(error).__name__)
+print([dict(vars(owner)) for owner in owners] == before)
+print(gc.isenabled(), (gc.get_freeze_count() > frozen // 2) == (frozen > 0))
+print("scipy.linalg" in sys.modules)
+import numba
+import numpy as np
+print(numba.njit(lambda a: np.dot(a, a))(np.ones(3)))
+"""
+
+
+@pytest.mark.parametrize("frozen", ["", "frozen"])
+def test_what_compiling_changes_in_numba_and_python_is_as_before_then(tmp_path, frozen):
+    """Also where compiling fails, or the user has frozen objects. Others' kernels find BLAS."""
+    (tmp_path / "compiled.py").write_text(COMPILED)
+    program = f"import sys; sys.argv[1:] = {[frozen]!r}; import compiled"
+    told = process(tmp_path, program).communicate(timeout=60)[0].splitlines()
+    assert told == ["2.0", "TypingError", "True", "True True", "False", "3.0"]

@@ -14,9 +14,11 @@ half slower.
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
+from importlib import import_module
 from math import fsum, inf, isfinite
 from typing import Any, TypeVar, cast
 
@@ -25,9 +27,11 @@ import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
 from numba.core import types
+from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 from numba.core.types.functions import BaseFunction
 from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
@@ -159,9 +163,20 @@ _SPARED = {
 }
 
 
+def _spare_blas() -> None:
+    """Spare numba the question whether scipy has BLAS: it imports scipy.linalg, for 0.2 s.
+
+    It has. Kernels do without, and those of others still ask where they call it.
+    """
+    if "numba.np.arraymath" not in sys.modules:
+        with _replaced((import_module("numba.np.linalg"), "ensure_blas", lambda: None)):
+            import_module("numba.np.arraymath")
+
+
 class _LeanCompiler(Compiler):  # type: ignore[misc]
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, args: Any, *more: Any) -> None:
         return_type, flags, locals = more
+        _spare_blas()
         super().__init__(typingctx, targetctx, library, args, return_type, _Flags(flags), locals)
 
     def define_pipelines(self) -> list[Any]:
@@ -176,7 +191,7 @@ class _WholeCompiler(_LeanCompiler):
         self.state.flags.no_cfunc_wrapper = True  # only Python calls it
         self.state.library = _Whole(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
-        with _no_collections(), _answers_kept():
+        with _no_collections(), _replaced(*_spared_work()):
             return super().compile_extra(func)
 
 
@@ -189,30 +204,78 @@ def _no_collections() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            # What was made counts as old now: else Python would look through all of it at once.
+            if gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
 @contextmanager
-def _answers_kept() -> Iterator[None]:
-    """Ask once what + of two floats is: numba tries a dozen definitions at every +.
+def _replaced(*methods: tuple[Any, str, Any]) -> Iterator[None]:
+    """Methods (class, name, other) are replaced for a while; where they are missing, they are not.
 
-    Also of other functions, for types of arguments: a sixth of the time to compile. The answers are
-    forgotten when the kernel is compiled; numba, which others use too, is as before then.
+    numba, which others use too, is as before then.
     """
-    functions: Any = BaseFunction
-    asked, found = functions.get_call_type, dict[Any, Any]()
-
-    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
-        key = (self, context, tuple(args), tuple(kws.items()))
-        if key not in found:
-            found[key] = asked(self, context, args, kws)
-        return found[key]
-
-    functions.get_call_type = get_call_type
+    there = [(owner, name, one) for owner, name, one in methods if name in vars(owner)]
+    before = [(owner, name, vars(owner)[name]) for owner, name, _ in there]
     try:
+        for owner, name, one in there:
+            setattr(owner, name, one)
         yield
     finally:
-        functions.get_call_type = asked
+        for owner, name, one in before:
+            setattr(owner, name, one)
+
+
+def _spared_work() -> list[tuple[Any, str, Any]]:
+    """Methods of numba that answer from memory what they were asked before, for one kernel.
+
+    - What + of two floats is: numba tries a dozen definitions at every +, and as many of other
+      functions. A sixth of the time to compile.
+    - How many bytes a type has: numba writes a module, and LLVM reads it, for every variable.
+    - Which definitions are new: numba imports all its files again, some hundred times.
+    """
+    return [
+        (BaseFunction, "get_call_type", _remembered(BaseFunction.get_call_type, _types_in_call)),
+        (BaseContext, "get_abi_sizeof", _remembered(BaseContext.get_abi_sizeof, _text)),
+        (BaseContext, "refresh", _known_only(BaseContext.refresh)),
+    ]
+
+
+def _remembered(method: Any, key_of: Any) -> Any:
+    """A method that keeps its answers, by a key made of its arguments."""
+    found = dict[Any, Any]()
+
+    def answer(*arguments: Any) -> Any:
+        key = key_of(*arguments)
+        if key not in found:
+            found[key] = method(*arguments)
+        return found[key]
+
+    return answer
+
+
+def _types_in_call(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    return function, context, tuple(args), tuple(kws.items())
+
+
+def _text(context: Any, kind: Any) -> Any:
+    return str(kind)
+
+
+def _known_only(refresh: Any) -> Any:
+    """A method that the second time looks for new definitions only where there were some before."""
+    done = list[bool]()
+
+    def look(self: Any) -> None:
+        if not done:
+            refresh(self)
+            done.append(True)
+        for registry in [*self._registries]:
+            self.install_registry(registry)
+
+    return look
 
 
 class _PartCompiler(_LeanCompiler):
@@ -229,6 +292,13 @@ class _PartCompiler(_LeanCompiler):
 
 
 class _PartDispatcher(CPUDispatcher):  # type: ignore[misc]
+    def compile(self, sig: Any) -> Any:
+        """As numba's own, without clocks for each part, which every call of LLVM would start."""
+        args, return_type = normalize_signature(sig)
+        if args not in self.overloads:
+            self.add_overload(self._compiler.compile(args, return_type))
+        return self.overloads[args].entry_point
+
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres  # not for calls from Python
 
