@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import fma, inlined, kernel, sums_kernel
+from adaline._jit import inlined, kernel, sums_kernel
+from adaline._jit.processor import fma
 
 # Rows about 4096 bytes apart would share cache sets and slow each other; 288 numbers avoid that.
 COLUMNS, APART = 256, 288
