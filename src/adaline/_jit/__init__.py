@@ -290,7 +290,7 @@ def _place(lower: Any, array: Any, index: Any, signature: Any) -> Any:
     As in numpy, a negative index counts from the end.
     """
     kind, at = signature.args[:2]
-    kinds = at.types if isinstance(at, types.BaseTuple) else (at,)
+    kinds = at.types if isinstance(at, types.containers.BaseTuple) else (at,)
     plain = isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned
     if not plain or len(kinds) != kind.ndim or not all(isinstance(k, types.Integer) for k in kinds):
         return None
