@@ -533,3 +533,98 @@ def test_a_part_is_made_once_for_all_integers_and_copied_only_where_it_says(tmp_
     assert told[2] == "['3far']"
     assert told[3] == "True False False TypingError"
     assert told[4] == "True"
+
+
+ITEMS = """
+import numpy as np
+from adaline._jit import kernel
+from adaline._jit.little import uncompiled
+
+@kernel
+def ends(a, i, k):
+    return a[i], a[-1], a[k], a[0], a[-i - 1]
+
+@kernel
+def corners(A, i, k):
+    return A[i, k], A[-1, k], A[k, -2], A[0, 1], A[i][k], A[i, k:][0], A[(k, k)]
+
+@kernel
+def deep(T, i, k):
+    return T[i, k, -1], T[k, -2, 0], T[1, i, k]
+
+@kernel
+def written(a, A, T, i, k, v):
+    a[i] = v
+    a[-1] += 2
+    A[k, -1] = A[i, k] = v
+    A[i] = 3
+    T[i, k, -1] = v
+
+k = np.uintp(1)
+for dtype in ("f8", "c8", "?"):
+    a, A = np.arange(5).astype(dtype), np.arange(12).reshape(3, 4).astype(dtype)
+    T = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    rows, gaps = np.asfortranarray(A), np.repeat(a, 2)[::2]
+    for i in (0, 1, -2):
+        for one in (a, gaps) if dtype == "f8" else (a,):
+            assert ends(one, i, k) == uncompiled(ends)(one, i, k), (dtype, i)
+        for one in (A, rows, A[:, ::2]) if dtype == "f8" else (A,):
+            assert corners(one, i, k) == uncompiled(corners)(one, i, k), (dtype, i)
+        assert deep(T, i, k) == uncompiled(deep)(T, i, k)
+    copies = [[x.copy() for x in (a, A, T)] for _ in range(2)]
+    for run, one in zip((written, uncompiled(written)), copies):
+        run(*one, 1, k, 7)
+    assert all(np.array_equal(*pair) for pair in zip(*copies)), dtype
+print("same")
+"""
+
+
+def test_numbers_of_arrays_are_read_and_written_where_numpy_has_them(tmp_path):
+    """Negative indices, several dimensions, gaps, and every kind of number."""
+    (tmp_path / "items.py").write_text(ITEMS)
+    told, errors = process(tmp_path, "import items").communicate(timeout=120)
+    assert told == "same\n", errors
+
+
+COMPILED = """
+import gc
+import sys
+from numba.core import base
+from numba.core.lowering import Lower
+from numba.core.types.functions import BaseFunction
+from adaline._jit import kernel
+
+@kernel
+def root(x):
+    return abs(x) ** 0.5
+
+@kernel
+def wrong(x):
+    return x + "text"
+
+owners = BaseFunction, base.BaseContext, Lower
+before = [dict(vars(owner)) for owner in owners]
+if sys.argv[1:] == ["frozen"]:
+    gc.freeze()
+frozen = gc.get_freeze_count()
+print(root(4.0))
+try:
+    wrong(1.0)
+except Exception as error:
+    print(type(error).__name__)
+print([dict(vars(owner)) for owner in owners] == before)
+print(gc.isenabled(), (gc.get_freeze_count() > frozen // 2) == (frozen > 0))
+print("scipy.linalg" in sys.modules)
+import numba
+import numpy as np
+print(numba.njit(lambda a: np.dot(a, a))(np.ones(3)))
+"""
+
+
+@pytest.mark.parametrize("frozen", ["", "frozen"])
+def test_what_compiling_changes_in_numba_and_python_is_as_before_then(tmp_path, frozen):
+    """Also where compiling fails, or the user has frozen objects. Others' kernels find BLAS."""
+    (tmp_path / "compiled.py").write_text(COMPILED)
+    program = f"import sys; sys.argv[1:] = {[frozen]!r}; import compiled"
+    told = process(tmp_path, program).communicate(timeout=60)[0].splitlines()
+    assert told == ["2.0", "TypingError", "True", "True True", "False", "3.0"]

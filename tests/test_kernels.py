@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from adaline._jit import _fma_exactly
+from adaline._jit.processor import fma_exactly
 from adaline.kernels.double_double import double_double, long_rows
 from reference import rationals
 
@@ -38,7 +38,7 @@ def test_two_product_loses_nothing(a, b):
 @given(numbers, numbers, numbers)
 def test_the_product_error_is_what_a_fused_multiply_add_gives_without_a_compiler(a, b, c):
     high, low = double_double.two_product(a, b)
-    assert low == _fma_exactly(a, b, -high)
+    assert low == fma_exactly(a, b, -high)
 
 
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False), st.floats(), st.integers(-3, 3))
@@ -48,7 +48,7 @@ def test_a_fused_multiply_add_without_a_compiler_rounds_once(a, b, c, ulps):
         if not all(np.isfinite([a, b, third])):
             continue
         exact = Fraction(a) * Fraction(b) + Fraction(third)
-        found = _fma_exactly(a, b, third)
+        found = fma_exactly(a, b, third)
         try:
             assert found == float(exact)
         except OverflowError:

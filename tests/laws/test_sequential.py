@@ -128,6 +128,23 @@ def test_the_end_of_a_trace_is_the_fit_exactly(learner, seed, classes, shuffle):
 
 
 @each_online
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "CSR"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_each_row_of_a_trace_is_a_fit_on_the_samples_so_far(learner, form, dtype):
+    """In random order too: a stream of the samples as they were shown has the same weights."""
+    X, y = sample(learner, 7, n=9, classes=2)
+    X = form(X.astype(dtype))
+    table = trace(clone(learner).set_params(shuffle=True, random_state=1), X, y)
+    stream = clone(learner)
+    assert sorted(table.samples) == list(range(9))
+    for m, i in enumerate(table.samples):
+        stream.partial_fit(X[[i]], y[[i]], **announced(learner, y))
+        assert np.array_equal(table.W_kept[m].astype(dtype), stream.fit_.W.astype(dtype))
+        assert np.array_equal(table.b_kept[m].astype(dtype), stream.fit_.b.astype(dtype))
+    assert table.updated[0]
+
+
+@each_online
 def test_storage_does_not_change_the_bits(learner):
     X, y = sample(learner, 3)
     X = X.astype(np.float32).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The only `import numba`: the decorators of kernels, and arithmetic that Python has not.
+"""The decorators of kernels: how numba compiles them, and what is done to have it done soon.
 
 What Python calls is compiled whole: with all that it calls, as one piece of machine code, which is
 kept on disk. What kernels call is a part: it is translated, linked into each kernel that calls it,
@@ -14,20 +14,24 @@ half slower.
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from fractions import Fraction
-from math import fsum, inf, isfinite
+from importlib import import_module
+from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
+from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
+from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 from numba.core.types.functions import BaseFunction
 from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
@@ -113,6 +117,10 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
                 function.attributes.add("noinline")
         super().add_ir_module(module)
 
+    def _optimize_functions(self, module: Any) -> None:
+        if not self.seldom:  # what is copied nowhere is optimised in the kernel that links this
+            super()._optimize_functions(module)
+
     def _optimize_final_module(self) -> None:
         """Nothing to do: the kernel that links this is optimised."""
 
@@ -159,6 +167,13 @@ _SPARED = {
 }
 
 
+def _spare_blas() -> None:
+    """Do not let numba look whether scipy has BLAS: it has, and looking imports 0.2 s of scipy."""
+    if "numba.np.arraymath" not in sys.modules:
+        with _replaced((import_module("numba.np.linalg"), "ensure_blas", lambda: None)):
+            import_module("numba.np.arraymath")
+
+
 class _LeanCompiler(Compiler):  # type: ignore[misc]
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, args: Any, *more: Any) -> None:
         return_type, flags, locals = more
@@ -172,11 +187,16 @@ class _LeanCompiler(Compiler):  # type: ignore[misc]
 
 
 class _WholeCompiler(_LeanCompiler):
+    def __init__(self, *arguments: Any) -> None:
+        _spare_blas()
+        with _replaced(*_spared_work()):
+            super().__init__(*arguments)
+
     def compile_extra(self, func: Any) -> Any:
         self.state.flags.no_cfunc_wrapper = True  # only Python calls it
         self.state.library = _Whole(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
-        with _no_collections(), _answers_kept():
+        with _no_collections(), _replaced(*_spared_work()):
             return super().compile_extra(func)
 
 
@@ -189,30 +209,130 @@ def _no_collections() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            # What was made counts as old now: else Python would look through all of it at once.
+            if gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
 @contextmanager
-def _answers_kept() -> Iterator[None]:
-    """Ask once what + of two floats is: numba tries a dozen definitions at every +.
+def _replaced(*methods: tuple[Any, str, Any]) -> Iterator[None]:
+    """Methods (class, name, other) are replaced for a while; where they are missing, they are not.
 
-    Also of other functions, for types of arguments: a sixth of the time to compile. The answers are
-    forgotten when the kernel is compiled; numba, which others use too, is as before then.
+    numba, which others use too, is as before then.
     """
-    functions: Any = BaseFunction
-    asked, found = functions.get_call_type, dict[Any, Any]()
-
-    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
-        key = (self, context, tuple(args), tuple(kws.items()))
-        if key not in found:
-            found[key] = asked(self, context, args, kws)
-        return found[key]
-
-    functions.get_call_type = get_call_type
+    there = [(owner, name, one) for owner, name, one in methods if name in vars(owner)]
+    before = [(owner, name, vars(owner)[name]) for owner, name, _ in there]
     try:
+        for owner, name, one in there:
+            setattr(owner, name, one)
         yield
     finally:
-        functions.get_call_type = asked
+        for owner, name, one in before:
+            setattr(owner, name, one)
+
+
+def _spared_work() -> list[tuple[Any, str, Any]]:
+    """Methods of numba that answer from memory what they were asked before, and write less code.
+
+    - What + of two floats is: numba tries a dozen definitions at every +, and as many of other
+      functions. A sixth of the time to compile.
+    - How many bytes a type has: numba writes a module, and LLVM reads it, for every variable.
+    - Which definitions are new: numba imports all its files again, some hundred times.
+    """
+    call_type = _remembered(
+        BaseFunction.get_call_type, lambda f, to, args, kws: (f, to, (*args,), (*kws.items(),))
+    )
+    bytes_of = _remembered(BaseContext.get_abi_sizeof, lambda context, kind: str(kind))
+    return [
+        (BaseFunction, "get_call_type", call_type),
+        (BaseContext, "get_abi_sizeof", bytes_of),
+        (BaseContext, "refresh", _known_only(BaseContext.refresh)),
+        (Lower, "lower_getitem", _reading(Lower.lower_getitem)),
+        (Lower, "lower_setitem", _writing(Lower.lower_setitem)),
+    ]
+
+
+def _reading(lower_getitem: Any) -> Any:
+    """a[i] and a[i, j] in four instructions: numba's own copy the description of a first."""
+
+    def read(self: Any, kind: Any, expr: Any, array: Any, index: Any, signature: Any) -> Any:
+        place = _place(self, array, index, signature)
+        if place is None:
+            return lower_getitem(self, kind, expr, array, index, signature)
+        number = self.context.unpack_value(self.builder, signature.args[0].dtype, place)
+        return self.context.cast(self.builder, number, signature.return_type, kind)
+
+    return read
+
+
+def _writing(lower_setitem: Any) -> Any:
+    """a[i] = v and a[i, j] = v, likewise."""
+
+    def write(self: Any, array: Any, index: Any, value: Any, signature: Any) -> Any:
+        place = _place(self, array, index, signature)
+        if place is None:
+            return lower_setitem(self, array, index, value, signature)
+        context, builder, dtype = self.context, self.builder, signature.args[0].dtype
+        number = self.loadvar(value.name)
+        for before, after in pairwise((self.typeof(value.name), signature.args[2], dtype)):
+            number = context.cast(builder, number, before, after)
+        context.pack_value(builder, dtype, number, place)
+        return context.get_dummy_value()
+
+    return write
+
+
+def _place(lower: Any, array: Any, index: Any, signature: Any) -> Any:
+    """Address of one number of an array without gaps, or None where an index means something else.
+
+    As in numpy, a negative index counts from the end.
+    """
+    kind, at = signature.args[:2]
+    kinds = at.types if isinstance(at, types.containers.BaseTuple) else (at,)
+    plain = isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned
+    if not plain or len(kinds) != kind.ndim or not all(isinstance(k, types.Integer) for k in kinds):
+        return None
+    from numba.np.arrayobj import fix_integer_index
+
+    context, builder = lower.context, lower.builder
+    value, i = lower.loadvar(array.name), lower.loadvar(index.name)
+    i = context.cast(builder, i, lower.typeof(index.name), at)
+    indices = [i] if at is kinds[0] else cgutils.unpack_tuple(builder, i, len(kinds))
+    field = context.data_model_manager[kind].get_field_position
+    shape = cgutils.unpack_tuple(builder, builder.extract_value(value, field("shape")), kind.ndim)
+    data, each = (
+        builder.extract_value(value, field("data")),
+        zip(kinds, indices, shape, strict=True),
+    )
+    places = [fix_integer_index(context, builder, *one) for one in each]
+    return cgutils.get_item_pointer2(context, builder, data, shape, None, "C", places)
+
+
+def _remembered(method: Any, key_of: Any) -> Any:
+    """A method that keeps its answers, by a key made of its arguments."""
+    found = dict[Any, Any]()
+
+    def answer(*arguments: Any) -> Any:
+        if (key := key_of(*arguments)) not in found:
+            found[key] = method(*arguments)
+        return found[key]
+
+    return answer
+
+
+def _known_only(refresh: Any) -> Any:
+    """A method that the second time looks for new definitions only where there were some before."""
+    done = list[None]()
+
+    def look(self: Any) -> None:
+        if not done:
+            done.append(refresh(self))
+        for registry in [*self._registries]:
+            self.install_registry(registry)
+
+    return look
 
 
 class _PartCompiler(_LeanCompiler):
@@ -229,6 +349,13 @@ class _PartCompiler(_LeanCompiler):
 
 
 class _PartDispatcher(CPUDispatcher):  # type: ignore[misc]
+    def compile(self, sig: Any) -> Any:
+        """As numba's own, without clocks for each part, which every call of LLVM would start."""
+        args, return_type = normalize_signature(sig)
+        if args not in self.overloads:
+            self.add_overload(self._compiler.compile(args, return_type))
+        return self.overloads[args].entry_point
+
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres  # not for calls from Python
 
@@ -250,41 +377,6 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         return self._part.get_overload(sig)
 
 
-_SPLIT = 2.0**27 + 1.0  # times a number: its upper half of bits
-_TINY, _HUGE = 2.0**-900, 2.0**900
-
-
-def _fma_exactly(a: float, b: float, c: float) -> float:
-    """a*b + c rounded once: the same bits without a compiler.
-
-    The product is a float and its rounding error, another float (Dekker), and `fsum` rounds their
-    sum with c once. Where the error might be too small for a float, or a part of it too large,
-    fractions do the same, ten times slower.
-    """
-    a, b, c = float(a), float(b), float(c)  # numpy's are slow
-    product = a * b
-    if _TINY < abs(product) < _HUGE and abs(a) < _HUGE and abs(b) < _HUGE and abs(c) < _HUGE:
-        s, t = _SPLIT * a, _SPLIT * b
-        s, t = s - (s - a), t - (t - b)
-        u, v = a - s, b - t
-        return fsum((product, ((s * t - product) + s * v + u * t) + u * v, c))
-    if a == 0.0 or b == 0.0 or not (isfinite(a) and isfinite(b) and isfinite(c)):
-        return product + c  # not rounded: exact, infinite or NaN, and zeros keep their signs
-    total = Fraction(a) * Fraction(b) + Fraction(c)
-    try:
-        return float(total)
-    except OverflowError:
-        return inf if total > 0 else -inf
-
-
-@intrinsic
-def _fma_compiled(typing_context, a, b, c):  # type: ignore[no-untyped-def]
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.fma(*arguments)
-
-    return types.float64(types.float64, types.float64, types.float64), code
-
-
 def _scaled_exactly(x: float, power: float) -> float:
     bits = np.array([x, power]).view(np.int64)
     bits[0] += bits[1] << 52
@@ -302,27 +394,5 @@ def _scaled_compiled(typing_context, x, power):  # type: ignore[no-untyped-def]
     return types.float64(types.float64, types.float64), code
 
 
-def _prefetch_nothing(array: Any, i: Any) -> None:
-    """Without a compiler there is nothing to be gained."""
-
-
-@intrinsic
-def _prefetch_compiled(typing_context, array, i):  # type: ignore[no-untyped-def]
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
-        # To be read; often, so that it is brought next to the processor; data, not code.
-        builder.call(fetch, [place, *(ir.Constant(number, k) for k in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(array, i), code
-
-
 # x times two to the number in the lowest bits of a float64: its exponent, by adding integers.
 scaled = _scaled_exactly if numba.config.DISABLE_JIT else _scaled_compiled
-fma = _fma_exactly if numba.config.DISABLE_JIT else _fma_compiled
-# Begin to fetch array[i] from memory, which takes a hundred times as long as to add it.
-prefetch = _prefetch_nothing if numba.config.DISABLE_JIT else _prefetch_compiled

@@ -19,8 +19,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from adaline._jit import _fma_exactly, fma
 from adaline._jit import kernel as compiled
+from adaline._jit.processor import fma, fma_exactly
 
 _LITTLE = 2**13  # steps, each some ten microseconds
 _ENOUGH = 1.0  # seconds in which Python does the work of a process, altogether
@@ -95,7 +95,7 @@ def uncompiled(kernel: Any) -> Callable[..., Any]:
     for name in function.__code__.co_names:
         one = names.get(name)
         if one is fma:
-            names[name] = _fma_exactly
+            names[name] = fma_exactly
         elif hasattr(one, "py_func"):
             names[name] = uncompiled(one)
     return FunctionType(function.__code__, names, function.__name__)

@@ -47,15 +47,13 @@ def refusal(found: Separability, fit: NewtonFit, names: list[str]) -> SeparableE
         s = int(found.fit_intercept)
         strength = strength * np.array([any(w) for w in zip(*found.weights, strict=True)][s:])
     along = ", ".join(names[j] for j in np.argsort(-strength)[:3] if strength[j] > 0)
-    mostly = f"They are told apart mostly by {along or 'the intercept'}."
+    words = f"{found.explain(names)} They are told apart mostly by {along or 'the intercept'}."
     if found.verdict == "separable":
-        return SeparableError(
-            f"the classes are separable: {found.explain(names)} {mostly} {_ADVICE}"
-        )
+        return SeparableError(f"the classes are separable: {words} {_ADVICE}")
     if found.verdict == "quasi-separable":
         lead = "the classes touch" if len(found.labels) == 2 else "the classes are quasi-separable"
-        return SeparableError(f"{lead}: {found.explain(names)} {mostly} {_ADVICE}")
+        return SeparableError(f"{lead}: {words} {_ADVICE}")
     return SeparableError(
         f"the classes look separable, at least but for ties: after {fit.steps} steps weights still "
-        f"grow; {found.explain(names)} {mostly} {_ADVICE}"
+        f"grow; {words} {_ADVICE}"
     )

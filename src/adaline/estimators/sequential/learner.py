@@ -128,8 +128,8 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         if self.mode == "batch":
             steps = batch.steps(state, X, Y, omega, **shared)
         else:
-            many = None if self._look is None else 1  # `trace` shows every sample
-            steps = sequential.steps(state, X, Y, omega, rng=rng, many=many, **shared)
+            note = self._look is not None  # `trace` shows every sample
+            steps = sequential.steps(state, X, Y, omega, rng=rng, note=note, **shared)
         try:
             with passes(self, self.max_iter) as hear:
                 outcome = finished(steps, hear)

@@ -212,65 +212,53 @@ class _Descents:
 class _Samples:
     """Notes every sample that is shown to a learner who corrects errors.
 
-    A step notes numbers only: a table may have 10^5 of them. What follows from the numbers is
-    computed at the end, for all steps at once.
+    A table may have 10^5 rows. What follows from the notes is computed at the end, for all of them
+    at once.
     """
 
     def __init__(self) -> None:
-        self.steps: list[tuple[int, int, bool]] = []  # pass, sample, and whether it was corrected
         self.batches: list[tuple[NDArray[Any], ...]] = []  # the columns of a pass in batch mode
+        self.passes: list[Ints] = []  # of each sample that was shown alone, block by block
+        self.samples: list[Ints] = []
         self.kept: list[tuple[Array, Array]] = []
-        self.begun, self.made = False, 0
 
     def __call__(self, done: int, here: Learning) -> None:
-        state = here.state
-        before, made = self.made, state.corrections
-        if not self.begun:
-            self._begin(here)
+        if not hasattr(self, "X"):
+            self.X, self.T = here.X, _targets(here)
+            self.made = [np.full(1, here.state.corrections, np.float64)]
+            self.weights = [here.state.last[None].copy()]
         elif here.change is not None:
             self._note_batch(done, here)
-        elif len(here.rows):
-            self.steps.append((done + 1, int(here.rows[0]), made > before))
-            self._note_weights(state.last)
-            if self.averages:
-                self.kept.append(state.kept())
-        self.made = made
-
-    def _begin(self, here: Learning) -> None:
-        self.begun, self.X, self.T = True, here.X, _targets(here)
-        self.averages = here.state.recipe.keep != neurons.LAST
-        start = here.state.last
-        self.weights, self.count = np.empty((64, *start.shape)), 0
-        self._note_weights(start)
-
-    def _note_weights(self, last: Array) -> None:
-        if self.count == len(self.weights):
-            self.weights = np.concatenate([self.weights, np.empty_like(self.weights)])
-        self.weights[self.count] = last
-        self.count += 1
+        elif here.notes is not None and len(here.rows):
+            self.passes.append(np.full(len(here.rows), done + 1))
+            self.samples.append(np.array(here.rows))
+            self.made.append(here.notes.made)
+            self.weights.append(here.notes.last)
+            self.kept += here.notes.kept
 
     def _note_batch(self, k: int, here: Learning) -> None:
         """A pass, whose weights and change stand beside every sample."""
-        before, after = self.weights[self.count - 1], here.state.last
+        before, after = self.weights[-1][-1], here.state.last
         V = _fields(here.X, before)
         S, _ = criteria.slopes(here.state.recipe.criterion, self.T, V)
         n = len(V)
         whole = (before, here.change, after, *here.state.kept())
         repeated = (np.repeat(np.asarray(one)[None], n, axis=0) for one in whole)
         self.batches.append((np.full(n, k), np.arange(n), np.any(S, axis=1), V, *repeated))
-        self._note_weights(after)
+        self.weights.append(after[None].copy())
 
     def _columns(self) -> tuple[Any, ...]:
         """Pass, sample, whether corrected, v, weights before, their change and after, and kept."""
         if self.batches:
             return tuple(np.concatenate(column) for column in zip(*self.batches, strict=True))
-        k, i, updated = (np.array(column) for column in zip(*self.steps, strict=True))
-        before, after = self.weights[: self.count - 1], self.weights[1 : self.count]
+        k, i = np.concatenate(self.passes), np.concatenate(self.samples)
+        made, weights = np.concatenate(self.made), np.concatenate(self.weights)
+        updated, before, after = np.diff(made) > 0, weights[:-1], weights[1:]
         rows = self.X[i]
         rows = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
         v = np.einsum("mp,mkp->mk", rows, before[..., :-1]) + before[..., -1]
         W, b = after[..., :-1], after[..., -1]
-        if self.averages:
+        if self.kept:
             W, b = (np.array(column) for column in zip(*self.kept, strict=True))
         return k, i, updated, v, before, after - before, after, W, b
 

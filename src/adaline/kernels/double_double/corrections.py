@@ -14,8 +14,9 @@ from math import inf, sqrt
 
 import numpy as np
 
-from adaline._jit import fma, kernel
+from adaline._jit import kernel
 from adaline._jit.little import for_work
+from adaline._jit.processor import fma
 from adaline.kernels.double_double.double_double import two_product, two_sum
 
 _UNIT = 2.0**-53

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import fma, kernel
+from adaline._jit import kernel
 from adaline._jit.little import for_work
+from adaline._jit.processor import fma
 
 LANES = 32  # rows worked on together: whole vector registers, and accumulators stay in cache
 TOGETHER = 8  # targets whose y are read together: a cache line of a row of Y

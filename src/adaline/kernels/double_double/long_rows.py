@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import fma, kernel
+from adaline._jit import kernel
 from adaline._jit.little import for_work
+from adaline._jit.processor import fma
 from adaline.kernels.double_double.double_double import LANES, two_product, two_sum
 
 LONG = 256  # columns from which on this is faster than tiles of rows, for one target

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import fma, inlined, kernel, sums_kernel
+from adaline._jit import inlined, kernel, seldom, sums_kernel
+from adaline._jit.processor import fma
 
 # Rows about 4096 bytes apart would share cache sets and slow each other; 288 numbers avoid that.
 COLUMNS, APART = 256, 288
@@ -162,6 +163,7 @@ def _complex(P, V, m):
         V[r + Z2], V[r + Z3] = V[r + Z2] + s2, V[r + Z3] + s3
 
 
+@seldom
 @kernel
 def zeroed(V, m, first, until):
     """Rows of V = 0."""

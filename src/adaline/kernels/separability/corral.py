@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import fma, kernel, sums_kernel
+from adaline._jit import kernel, sums_kernel
+from adaline._jit.processor import fma
 
 CORRECTIONS = 8  # at most
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, kernel, prefetch, sums_kernel
+from adaline._jit import inlined, kernel, sums_kernel
+from adaline._jit.processor import prefetch
 from adaline.kernels.sequential.neurons import (
     ABSOLUTE,
     AVERAGE,

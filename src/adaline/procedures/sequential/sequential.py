@@ -19,6 +19,7 @@ from adaline.procedures.sequential.state import (
     asked,
     diverged,
     learn,
+    learn_each,
 )
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array
@@ -30,12 +31,8 @@ _BLOCK = 2**15  # numbers in a block of rows that is gathered: it stays in cache
 _EXPLODES = 1e6  # errors so many times the targets are no learning
 
 
-def blocks(
-    X: Any, rng: np.random.Generator | None, many: int | None = None
-) -> Iterator[tuple[int, int, Order]]:
+def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, Order]]:
     """(start, stop, rows) of the blocks of a pass; no rows where they come as they are.
-
-    A block holds so many rows, or as many as suit the cache.
 
     With rng, a block holds the places start..stop of a random permutation of all rows. Blocks of
     neighbours in random order would not do: of rows sorted by label, each would hold one class.
@@ -43,7 +40,7 @@ def blocks(
     n, p = X.shape
     width = X.nnz / max(n, 1) if is_sparse(X) else p
     size = _BLOCK if rng is not None else 32 * _BLOCK  # between two blocks, Ctrl-C is heard
-    m = many or int(np.clip(size // max(width, 1), 256, 65536))
+    m = int(np.clip(size // max(width, 1), 256, 65536))
     order = NO_ROWS if rng is None else rng.permutation(n)
     for start in range(0, n, m):
         stop = min(start + m, n)
@@ -74,14 +71,14 @@ def sequential(
     max_iter: int,
     tol: float,
     rng: np.random.Generator | None = None,
-    many: int | None = None,
+    note: bool = False,
     bound: str = "",
 ) -> Steps[Outcome]:
     """Passes until one makes no correction, or squared error stops falling, or max_iter.
 
     State is at a complete pass whatever happens: an interrupt or divergence takes it back to the
     last one. `bound` is said of rates that diverged. The steps are the start, every block of rows,
-    of so `many` where that is given, and every pass.
+    with a note of each row where that is asked for, and every pass.
     """
     here = Learning(state, X, Y)
     yield 0, here
@@ -94,9 +91,12 @@ def sequential(
         saved = state.copy()
         try:
             made, loss = state.corrections, state.loss
-            for start, stop, rows in blocks(X, rng, many):
-                learn_rows(state, X, Y, omega, start, stop, rows)
+            for start, stop, rows in blocks(X, rng):
                 here.rows = rows if len(rows) else range(start, stop)
+                if note:
+                    here.notes = learn_each(state, X, Y, omega, here.rows)
+                else:
+                    learn_rows(state, X, Y, omega, start, stop, rows)
                 yield k - 1, here
         except BaseException:
             state.restore(saved)
@@ -125,8 +125,7 @@ def sequential(
 
 def _rows(X: Any, start: int, stop: int) -> Any:
     """Rows of X; those of a CSR matrix without a copy of its entries."""
-    # Asked for every sample of a trace: `is_sparse` would take a tenth of the time.
-    return X[start:stop] if isinstance(X, np.ndarray) else _Sparse(X, start, stop)
+    return _Sparse(X, start, stop) if is_sparse(X) else X[start:stop]
 
 
 class _Sparse:

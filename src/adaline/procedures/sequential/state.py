@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.criteria import CURVATURE
 from adaline.kernels.sequential import automatic, neurons, sequential
@@ -200,6 +201,25 @@ def from_first_files(recipe: Recipe, head: Array, theta: Array) -> tuple[Array, 
 
 
 @dataclass(eq=False)
+class Notes:
+    """What rows were learned one by one.
+
+    Attributes
+    ----------
+    made : ndarray of shape (m,)
+        Corrections so far, all passes together, after each row.
+    last : ndarray of shape (m, K, p + 1)
+        The last weights after each row.
+    kept : list of (W, b)
+        The weights to predict with after each row, where they are not the last.
+    """
+
+    made: Array
+    last: Array
+    kept: list[tuple[Array, Array]]
+
+
+@dataclass(eq=False)
 class Learning:
     """What can be looked at while learning goes on.
 
@@ -208,6 +228,8 @@ class Learning:
     state, X, Y : State, (n, p) samples and (n, k) targets
     rows : sequence of int
         Those learned since the last step.
+    notes : Notes
+        What was learned from each of them, where that was asked for; else None.
     change : ndarray of shape (K, p + 1)
         What batch learning has added to the last weights; None for single samples.
     """
@@ -216,18 +238,35 @@ class Learning:
     X: Any
     Y: Array
     rows: Any = ()
+    notes: Notes | None = None
     change: Array | None = None
 
 
 def learn(state: State, X: Any, Y: Array, omega: Array, order: Any = NO_ROWS) -> None:
     """Learn the rows of X one by one, as they come or in the given order."""
-    if hasattr(X, "indptr"):
-        entries = X.data, X.indices, X.indptr
-        if X.data.dtype != np.float64:
-            lo, hi = X.indptr[0], X.indptr[-1]
-            part = slice(lo, hi)
-            entries = X.data[part].astype(np.float64), X.indices[part], X.indptr - lo
-    else:
-        flat = np.ascontiguousarray(X, dtype=np.float64).reshape(-1)
-        entries = flat, NO_ROWS, NO_ROWS
-    state.kernels.learn(*entries, order, Y, omega, state.head, state.theta)
+    state.kernels.learn(*_entries(X), order, Y, omega, state.head, state.theta)
+
+
+def learn_each(state: State, X: Any, Y: Array, omega: Array, rows: Any) -> Notes:
+    """As `learn`, a call of the kernel for each row: what the weights are after each."""
+    data, indices, indptr = _entries(X)
+    p, last, theirs = X.shape[1], state.last, state.recipe.keep != neurons.LAST
+    learn, head, theta = state.kernels.learn, state.head, state.theta
+    notes = Notes(np.empty(len(rows)), np.empty((len(rows), *last.shape)), [])
+    for m, i in enumerate(rows):
+        x, at = (data, indptr[i : i + 2]) if len(indptr) else (data[i * p : i * p + p], NO_ROWS)
+        learn(x, indices, at, NO_ROWS, Y[i : i + 1], omega[i : i + 1], head, theta)
+        notes.made[m], notes.last[m] = head[neurons.CORRECTIONS], last
+        if theirs:
+            notes.kept.append(state.kept())
+    return notes
+
+
+def _entries(X: Any) -> tuple[Array, NDArray[Any], NDArray[Any]]:
+    """Numbers, columns and beginnings of rows, as kernels take them; the first alone if dense."""
+    if not hasattr(X, "indptr"):
+        return np.ascontiguousarray(X, dtype=np.float64).reshape(-1), NO_ROWS, NO_ROWS
+    if X.data.dtype == np.float64:
+        return X.data, X.indices, X.indptr
+    part = slice(X.indptr[0], X.indptr[-1])
+    return X.data[part].astype(np.float64), X.indices[part], X.indptr - X.indptr[0]
