@@ -628,3 +628,16 @@ def test_what_compiling_changes_in_numba_and_python_is_as_before_then(tmp_path, 
     program = f"import sys; sys.argv[1:] = {[frozen]!r}; import compiled"
     told = process(tmp_path, program).communicate(timeout=60)[0].splitlines()
     assert told == ["2.0", "TypingError", "True", "True True", "False", "3.0"]
+
+
+def test_a_later_numba_than_we_know_is_left_as_it_is(tmp_path):
+    program = """
+from adaline._jit import _spared_work
+_spared_work._KNOWN = (0, 0)
+_spared_work._methods = None  # who asks for them fails
+import numpy as np, later
+print(later.second(np.array([1.0, 2.0])))
+"""
+    source = "from adaline._jit import kernel\n@kernel\ndef second(a):\n    return a[1]\n"
+    (tmp_path / "later.py").write_text(source)
+    assert process(tmp_path, program).communicate(timeout=60)[0].split() == ["2.0"]

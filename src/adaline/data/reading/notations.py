@@ -40,27 +40,9 @@ CODES = (
 SHARES = ("%", "‰")
 MONEY = tuple(unit for unit in (*SIGNS, *CODES) if unit not in SHARES)
 # Units that stand after a number; between other letters they are none.
-MEASURES = (
-    *("kg", "g", "mg", "t", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft", "in", "ha", "m²"),
-    *(
-        "l",
-        "L",
-        "ml",
-        "mL",
-        "h",
-        "hrs",
-        "min",
-        "s",
-        "sec",
-        "ms",
-        "days",
-        "years",
-        "yrs",
-        "°C",
-        "°F",
-    ),
-    *("km/h", "mph", "W", "kW", "kWh", "V", "A", "Hz", "kHz", "MB", "GB", "TB"),
-)
+_LENGTHS, _WEIGHTS = "km m cm mm mi ft in ha m²", "kg g mg t lb lbs oz l L ml mL"
+_TIMES, _OTHERS = "h hrs min s sec ms days years yrs", "°C °F km/h mph W kW kWh V A Hz kHz MB GB TB"
+MEASURES = tuple(" ".join((_LENGTHS, _WEIGHTS, _TIMES, _OTHERS)).split())
 UNITS = (*SIGNS, *CODES, *MEASURES)
 
 # Thousands and decimal mark, the likeliest first; "" is plain: no thousands, decimal point.
@@ -292,8 +274,9 @@ def _pattern(notation: str) -> re.Pattern[str]:
     number, sign, named = f"(?P<digits>{digits})", "[-+−]?", re.escape(unit)
     forms = [number]
     if unit:
-        forms = [rf"{number}\s*{named}"]
-        if unit not in SHARES:
+        blanks = r"\s+" if len(unit) == 1 and unit.isupper() else r"\s*"  # 136A is a code
+        forms = [rf"{number}{blanks}{named}"]
+        if unit in MONEY:
             forms.append(rf"{named}\s*(?P<after>{sign})\s*{number}")
     plain = [rf"\s*(?P<sign>{sign})\s*{form}\s*" for form in forms]
     return re.compile("|".join(_numbered(plain + [rf"\s*\(\s*{form}\s*\)\s*" for form in forms])))
