@@ -771,6 +771,7 @@ NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `sep
     ("compare", "learners"),  # tests/verdicts tries these
     ("explain", "names"),
     ("explain", "encoding"),
+    ("Separability.explain", "names"),  # tests/certificates tries them
     *(("Separability.check", name) for name in ("X", "y", "sample_weight")),  # its answer says so
     ("Separability.gap", "data"),
     *((f"{name}.in_units", "exponent") for name in ("Moments", "ClassMoments", "Triangle")),

@@ -150,3 +150,16 @@ def test_weights_in_floats_have_unit_length_whatever_their_size():
     assert not np.signbit(machine.coef[2, 0])
     assert proof("undecided").coef is None
     assert proof("undecided").intercept is None
+
+
+def test_columns_are_called_by_their_names():
+    found = separability([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    assert "heat" in found.explain(["heat", "acid"])
+    assert found.explain() == found.explain(["x0", "x1"])
+
+
+@pytest.mark.parametrize("names", [["heat"], "ab", 3, ["heat", 1], [], {"heat": 1, "acid": 2}])
+def test_names_that_do_not_fit_are_refused(names):
+    found = separability([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    with pytest.raises(ValueError, match=r"names=.*expected a list of 2 texts"):
+        found.explain(names)

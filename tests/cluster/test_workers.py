@@ -196,8 +196,8 @@ def listening() -> list:
 
 
 def variables() -> dict:
-    """The environment, but for two marks of Dask that change nothing for this process."""
-    marks = {"PYTHONHASHSEED", "__DASK_PARENT_PID"}
+    """The environment, but for marks of Dask that change nothing for this process."""
+    marks = {"PYTHONHASHSEED", "__DASK_PARENT_PID", "DASK_PARENT"}
     return {name: value for name, value in os.environ.items() if name not in marks}
 
 

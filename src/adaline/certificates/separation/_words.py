@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 _SHOWN = 6
 
 
-def explained(found: Separability, names: Sequence[str] | None = None) -> str:
-    """The verdict and its proof in a sentence or two."""
+def explained(found: Separability, names: Sequence[str]) -> str:
+    """The verdict and its proof in a sentence or two, with the names of the columns."""
     if found.verdict == "separable":
-        return _separable(found, names or [f"x{j}" for j in range(found.n_features)])
+        return _separable(found, names)
     if found.verdict == "undecided" and not found.multipliers:
         return (
             f"it is not decided whether a {boundary(found)} separates the classes: "

@@ -12,6 +12,7 @@ from adaline.certificates.separation import _json_text, _words, integer_claims
 from adaline.certificates.separation.exact_rows import over_root
 from adaline.certificates.separation.given import Given, Label, fingerprint, given
 from adaline.certificates.separation.signed_rows import SignedRows
+from adaline.parameters import ParameterError, shown
 from adaline.results import Array
 
 Verdict = Literal["separable", "quasi-separable", "overlapping", "undecided"]
@@ -103,7 +104,15 @@ class Separability:
 
     def explain(self, names: Sequence[str] | None = None) -> str:
         """The verdict and its proof in a sentence or two; names of the columns, else x0, x1, ..."""
-        return _words.explained(self, names)
+        p = self.n_features
+        if names is None:
+            return _words.explained(self, [f"x{j}" for j in range(p)])
+        listed = list(names) if isinstance(names, Sequence) and not isinstance(names, str) else []
+        if len(listed) != p or not all(isinstance(name, str) for name in listed):
+            raise ParameterError(
+                f"names={shown(names)}; expected a list of {p} texts, one a column."
+            )
+        return _words.explained(self, listed)
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.explain()}"
