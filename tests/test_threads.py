@@ -54,6 +54,17 @@ def test_small_data_are_not_cut():
     assert all(len(pieces(n, q, q * q)) == 1 for n, q in [(100, 5), (1000, 20), (10_000, 50)])
 
 
+@pytest.mark.parametrize("refine", [True, False])
+def test_many_columns_have_the_same_bits_with_one_thread_and_two(rng, refine):
+    X = rng.standard_normal((4000, 900))
+    y = X[:, 0] + rng.standard_normal(4000)
+    bits = set()
+    for count in (1, 2):
+        with threadpool_limits(count):
+            bits.add(LeastSquares(refine=refine).fit(X, y).coef_.tobytes())
+    assert len(bits) == 1
+
+
 @pytest.mark.parametrize("p", [5, 80])
 def test_one_thread_and_two_give_the_same_bits(rng, p):
     X, y = rng.standard_normal((60_000, p)), rng.standard_normal(60_000)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import between_passes
+from adaline._threads import between_passes, one_blas_thread
 from adaline.certificates.digits import (
     after_correction,
     certificate_of_digits,
@@ -45,6 +45,7 @@ from adaline.tiles import Rows
 from adaline.triangle import Triangle
 
 PROVABLE = 0.1  # a contraction below this gains at least a digit a correction
+_SMALL = 2**13  # numbers in a matrix: too few for threads of BLAS
 _HEAVY = 2.0**400  # weights beyond this take double-double products out of float64's range
 
 
@@ -147,6 +148,14 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Close
 
 def _from_moments(normal: Normal) -> ClosedFit:
     """W W'c, and how many digits the rounding errors of the moments leave proven."""
+    p = normal.m.p
+    if p * (p + normal.m.targets) <= _SMALL:
+        return _solved_from_moments(normal)
+    with one_blas_thread(p):  # others would change the last digit
+        return _solved_from_moments(normal)
+
+
+def _solved_from_moments(normal: Normal) -> ClosedFit:
     m, W, p = normal.m, normal.W, normal.m.p
     c = m.scatter[:p, p:]
     G = m.scatter[:p, :p] + np.diag(normal.ridge)
