@@ -372,3 +372,10 @@ def test_filters_without_rows_say_so(name):
     f = cls(**good)
     with pytest.raises(TypeError, match=f"{name} .* takes no rows"):
         f.process_rows(np.ones((5, f.taps)), np.ones(5))
+
+
+@pytest.mark.parametrize("kind", [LMS, NLMS, RLS])
+def test_signals_that_lie_in_one_row_are_told_how_to_stand(kind, rng):
+    x = rng.standard_normal(50)
+    with pytest.raises(ValueError, match=r"shape \(1, 50\).*transpose it, and x alike"):
+        kind(taps=4).process(x[None], x[None])

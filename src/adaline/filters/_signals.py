@@ -110,7 +110,11 @@ def as_desired(d: Any, n: int, name: str = "x") -> Signal:
     if signal.ndim == 2 and signal.shape[1] == 1:
         signal = signal[:, 0]
     if signal.ndim != 1:
-        raise ValueError(f"d has shape {signal.shape}; expected one signal of shape ({n},).")
+        advice = " Samples go down the rows: transpose it, and x alike."
+        raise ValueError(
+            f"d has shape {signal.shape}; expected one signal of shape ({n},)."
+            f"{advice if signal.shape[:1] == (1,) else ''}"
+        )
     if len(signal) != n:
         raise ValueError(
             f"{name} has {n} samples and d has {len(signal)}; they belong together one by one."
