@@ -36,10 +36,10 @@ WORST = {"squared": 1e-8, "logistic": 1e-5, "gap": 1e-8, "nothing": 0.0}  # qual
 EXACT = 1e-13  # a gradient that only rounding is left of
 AUTO = np.logspace(-3, 4, 20)
 WIDE, CSR = ("200x2000", "1000x5000"), ("csr 2000x5000", "csr 5000x20000", "csr 50000x100000")
-DENSE = ("100x5", "1000x20", "10000x50", "20000x300", "float32 20000x50", *WIDE)
+DENSE = ("100x5", "1000x20", "10000x50", "20000x300", "5000x1000", "float32 20000x50", *WIDE)
 TARGETS = ("2000x30, 200 targets", "2000x30, 1000 targets")
 CLASSES = ("10000x50, 3 classes", "10000x50, 6 classes")
-LARGEST = {"csr 50000x100000", "1000x5000", "20000x300"}  # left out by --quick
+LARGEST = {"csr 50000x100000", "1000x5000", "5000x1000", "20000x300"}  # left out by --quick
 
 
 @dataclass(frozen=True)
