@@ -39,6 +39,17 @@ def test_few_rows_are_all_summed_and_many_thinned_the_more_the_less_columns_are_
     assert 1 < _stride.proof_rows(loss) <= 30_000 // (_stride.FEWEST * 51)
 
 
+@pytest.mark.parametrize(("n", "sums"), [(250, 1), (5000, 2)])
+def test_rows_are_sampled_only_where_there_is_a_choice(rng, monkeypatch, n, sums):
+    """With five rows a column all are summed, whatever a sample of them would tell."""
+    monkeypatch.setattr(_stride, "WORK", 0.0)
+    loss, made = loss_of(rng, n, 50), []
+    gram = type(loss).gram
+    monkeypatch.setattr(type(loss), "gram", lambda *a: made.append(1) or gram(*a))
+    curvature(loss, np.zeros((1, 51)), np.full(n, 0.5), 15.0)
+    assert len(made) == sums
+
+
 def test_chance_is_taken_off_the_correlations(rng):
     Z = rng.standard_normal((500, 40))
     # Of independent columns nothing but chance is left: a few standard deviations of 40 x 40 / 500.

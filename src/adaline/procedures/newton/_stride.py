@@ -64,12 +64,18 @@ def best_stride(
     loss: Objective, left: float, related: float = np.inf, sums: int = 1, far: bool = False
 ) -> int:
     """The stride for which the Hessian and the passes after it cost least together."""
-    n, q = loss.X.shape[0], len(loss.penalty)
-    if n * q * q <= WORK:
-        return 1
-    some = sorted({int(1.25**k) for k in range(80) if 1.25**k <= max(n / (FEWEST * q), 1.0)})
+    some = strides(loss)
     costs = [price(loss, e, sums) + expected_passes(loss, e, left, related, far) for e in some]
     return some[int(np.argmin(costs))]
+
+
+def strides(loss: Objective) -> list[int]:
+    """Strides that leave rows enough; 1 alone for small tables, and for little more rows than
+    columns."""
+    n, q = loss.X.shape[0], len(loss.penalty)
+    if n * q * q <= WORK:
+        return [1]
+    return sorted({int(1.25**k) for k in range(80) if 1.25**k <= max(n / (FEWEST * q), 1.0)})
 
 
 def proof_rows(loss: Objective) -> int:

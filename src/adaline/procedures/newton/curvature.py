@@ -161,7 +161,7 @@ def _factored(
 def _worth(loss: Objective, slopes: Array, left: float, sums: int, far: bool) -> int:
     """The cheapest stride, by what a small sample of the rows tells of the correlations."""
     n, q = loss.X.shape[0], len(loss.penalty)
-    if n * q * q <= _stride.WORK:
+    if _stride.strides(loss) == [1]:
         return 1
     few = max(n // (2 * q), 1)
     weights = slopes[::few] ** 2
