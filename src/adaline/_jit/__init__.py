@@ -14,7 +14,7 @@ half slower.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, TypeVar, cast
 
 import numba
@@ -172,20 +172,22 @@ class _LeanCompiler(Compiler):  # type: ignore[misc]
         return list(pipelines)
 
 
+def _doing_less() -> AbstractContextManager[None]:
+    from adaline._jit._spared_work import spared_work  # only where something is compiled
+
+    return spared_work()
+
+
 class _WholeCompiler(_LeanCompiler):
     def __init__(self, *arguments: Any) -> None:
-        from adaline._jit._spared_work import spared_work  # only where something is compiled
-
-        with spared_work():
+        with _doing_less():
             super().__init__(*arguments)
 
     def compile_extra(self, func: Any) -> Any:
         self.state.flags.no_cfunc_wrapper = True  # only Python calls it
         self.state.library = _Whole(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
-        from adaline._jit._spared_work import spared_work
-
-        with spared_work():
+        with _doing_less():
             return super().compile_extra(func)
 
 
