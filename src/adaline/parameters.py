@@ -28,6 +28,9 @@ _TINY = 2.0**-1022  # the least float64 that has all its digits
 _LONGEST = 80  # characters of a value that a message repeats
 
 
+_FLOAT64 = np.dtype(np.float64)
+
+
 class ParameterError(ValueError, TypeError):
     """A value of the wrong type or size; both, as scikit-learn's InvalidParameterError is."""
 
@@ -287,3 +290,35 @@ def weights_of(name: str, value: Any, n: int) -> NDArray[np.float64] | None:
             "weights, for instance all of them divided by the largest."
         )
     return omega
+
+
+def check_sample(x: Any, y: Any = 0.0) -> None:
+    """Raise ValueError that names the first NaN or infinity of one sample and its target."""
+    for name, values in (("x", np.atleast_1d(x)), ("y", np.atleast_1d(y))):
+        values = np.asarray(values, dtype=np.float64)
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            place = f" at column {bad[0]}" if name == "x" else ""
+            raise ValueError(
+                f"{name} has {values[bad[0]]}{place}; expected finite numbers. The model is "
+                "unchanged; leave this sample out, or fill the value in."
+            )
+
+
+def one_sample(x: Any, shape: tuple[int]) -> NDArray[np.float64]:
+    """A sample x (p,), contiguous float64; whether it is finite, the caller's sums tell."""
+    if type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == shape and x.strides == (8,):
+        return x  # as nearly always: a call takes about a microsecond in all
+    sample: NDArray[np.float64] = np.ascontiguousarray(numbers("x", x))
+    if sample.shape != shape:
+        raise ParameterError(f"x has shape {sample.shape}; expected {shape}, one sample.")
+    return sample
+
+
+def one_row(x: Any) -> NDArray[np.float64]:
+    """A sample x (p,) as a block of one row."""
+    sample = numbers("x", x)
+    if sample.ndim != 1 or not sample.size:
+        raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
+    check_sample(sample)
+    return sample.reshape(1, -1)

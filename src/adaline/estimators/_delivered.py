@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adaline.estimators._samples import check_sample
+from adaline.parameters import check_sample
 from adaline.results import Array, Certificate, Fit
 from adaline.tiles import linear_values
 

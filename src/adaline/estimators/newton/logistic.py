@@ -19,10 +19,19 @@ from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
-from adaline.estimators._samples import one_row, one_sample
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.newton._procedure import Informed, check_weights, is_wide, learned, warn_of
-from adaline.parameters import COUNT, FLAG, NONE, NOT_NEGATIVE, NUMBER, POSITIVE, words
+from adaline.parameters import (
+    COUNT,
+    FLAG,
+    NONE,
+    NOT_NEGATIVE,
+    NUMBER,
+    POSITIVE,
+    one_row,
+    one_sample,
+    words,
+)
 from adaline.results import Array, Certificate, Fit
 from adaline.tiles import as_rows
 

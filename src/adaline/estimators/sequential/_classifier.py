@@ -14,8 +14,8 @@ from adaline.estimators._delivered import as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
-from adaline.estimators._samples import check_sample, one_row
 from adaline.estimators.sequential.learner import SequentialLearner, start, streams
+from adaline.parameters import check_sample, one_row
 from adaline.results import Array
 from adaline.tiles import as_rows
 

@@ -15,7 +15,6 @@ from adaline.estimators._base import Learner
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
 from adaline.estimators._refusals import GUARD
-from adaline.estimators._samples import one_sample
 from adaline.estimators.declarations import SEEN
 from adaline.kernels.sequential import neurons
 from adaline.parameters import (
@@ -25,6 +24,7 @@ from adaline.parameters import (
     SEED,
     ParameterError,
     numbers,
+    one_sample,
     words,
 )
 from adaline.procedures.sequential.gradient import batch

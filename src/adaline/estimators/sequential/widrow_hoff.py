@@ -11,11 +11,10 @@ from adaline.estimators._available import available_unless
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
-from adaline.estimators._samples import check_sample, one_row
 from adaline.estimators.declarations import demand
 from adaline.estimators.sequential.learner import SequentialLearner, start, streams
 from adaline.kernels.sequential import neurons
-from adaline.parameters import NUMBER, numbers
+from adaline.parameters import NUMBER, check_sample, numbers, one_row
 from adaline.procedures.sequential.state import Recipe
 from adaline.results import Array, Certificate
 from adaline.schedules import Schedule
