@@ -218,24 +218,29 @@ class _OneThread:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside = 0  # how many times entered, by all threads together
+        self._inside = 0  # how many threads are inside
         self._found: list[tuple[Any, int]] = []  # limits of the process, before the first entered
         self._own = _Own()
 
     def __enter__(self) -> None:
+        own = self._own
+        if own.depth > 0:  # this thread has set the limits already
+            own.depth += 1
+            return
         process, thread = _libraries()  # outside the lock: a first search for libraries is long
         with self._lock:
             if self._inside == 0:
                 self._found = _limited(process)
             self._inside += 1
-        if self._own.depth == 0:
-            self._own.found = _limited(thread)
-        self._own.depth += 1
+        own.found = _limited(thread)
+        own.depth = 1
 
     def __exit__(self, *_: object) -> None:
-        self._own.depth -= 1
-        if self._own.depth == 0:
-            _restore(self._own.found)
+        own = self._own
+        own.depth -= 1
+        if own.depth > 0:
+            return
+        _restore(own.found)
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
@@ -269,7 +274,7 @@ class _OneThread:
     def after_fork_in_child(self) -> None:
         """The thread that has forked is the only one here, so the others are not inside."""
         self._lock = threading.Lock()
-        self._inside = self._own.depth
+        self._inside = min(self._own.depth, 1)
         if self._inside == 0:
             self._lift()
 
