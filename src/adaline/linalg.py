@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, matmul_toeplitz, qr, solve_toeplitz, svd
-from scipy.linalg.blas import dsyrk, dtrmm
+from scipy.linalg.blas import ddot, dsyrk, dtrmm
 from scipy.linalg.lapack import (
     dgejsv,
     dpotrf,
@@ -27,6 +27,7 @@ from scipy.linalg.lapack import (
 from adaline.results import Array
 
 _FEW = 64  # columns of a matrix that is small
+_SHORT = 2**10  # numbers of a vector that is multiplied by one thread
 _OUT_OF_RANGE = "sums over X leave the range of float64; rescale the columns or the weights."
 UNIT = 2.0**-53  # the unit roundoff: the largest relative error of one rounded operation
 
@@ -40,8 +41,7 @@ It is a few times the least normal number, so that processors that flush to zero
 def length(a: Array) -> float:
     """Euclidean length of all numbers in a, also where their squares leave float64's range."""
     flat = a.ravel()
-    with np.errstate(over="ignore"):
-        size = math.sqrt(flat @ flat)
+    size = math.sqrt(ddot(flat, flat)) if len(flat) else 0.0
     if 1e-140 < size < 1e140:
         return size
     top = float(np.max(np.abs(a), initial=0.0))
@@ -49,6 +49,13 @@ def length(a: Array) -> float:
         return top
     e = int(np.frexp(top)[1])
     return float(np.ldexp(np.linalg.norm(np.ldexp(a, -e)), e))
+
+
+def inner(a: Array, b: Array) -> float:
+    """Sum of a b over all their numbers, with the same bits whatever threads BLAS may use."""
+    if a.size > _SHORT:
+        return float((a * b).sum())
+    return float(ddot(a.ravel(), b.ravel()))
 
 
 def lengths(A: Array) -> Array:
