@@ -289,8 +289,9 @@ def test_weights_at_the_minimum_are_still_rounded(K):
     theta = np.array([[1.0, 0.5], [3.0, 0.5], [-2.0, 0.5]])[:K]
     zero = np.zeros(2)
     bound = CurvatureBound(np.eye(2))
+    within = radius(bound, np.zeros((K, 2)), zero, zero)
     found = optimality(
-        bound, np.zeros((K, 2)), zero, zero, np.array([4.0]), np.array([0.25]), theta, 0.0
+        bound, within, np.zeros((K, 2)), np.array([4.0]), np.array([0.25]), theta, 0.0
     )
     assert found.kind == "optimal"
     W = 4.0 * theta[:, 0]

@@ -55,9 +55,8 @@ def found(g, theta, scale=(4.0, 0.5), shift=(0.25, -2.0), top=0.0, **more):
     """Weights in units of X are theta scale, and M is diag(1, 1/4, 1/9)."""
     bound = CurvatureBound(np.diag([1.0, 2.0, 3.0]))
     g, theta = np.atleast_2d(np.asarray(g)), np.atleast_2d(np.asarray(theta))
-    return optimality(
-        bound, g, np.zeros(3), np.full(3, top), np.array(scale), np.array(shift), theta, 7.0
-    )
+    within = radius(bound, g, np.zeros(3), np.full(3, top))
+    return optimality(bound, within, g, np.array(scale), np.array(shift), theta, 7.0)
 
 
 def test_the_certificate_has_the_distances_of_the_proof():

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 from adaline.losses.logistic import logistic_loss
 from adaline.procedures.firth.firth import firth
 from adaline.procedures.newton import _class_products, curvature
+from adaline.procedures.newton import _newton_state as state_module
 from adaline.procedures.newton import newton as module
 from adaline.procedures.newton.newton import newton
 from reference_logistic import firth_score, minimum
@@ -134,6 +135,22 @@ def test_separable_and_quasi_separable_rows_are_told_apart_from_a_minimum():
     assert outcomes == {"separable": "separated", "overlap": "converged"}
     assert quasi.outcome == "quasi"
     assert quasi.certificate.kind != "optimal"
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_proof_is_made_once(rng, monkeypatch, K):
+    X, codes = sample(rng, K=K)
+    radius, made = state_module.radius, []
+
+    def counted(*args):
+        made.append(radius(*args))
+        return made[-1]
+
+    monkeypatch.setattr(state_module, "radius", counted)
+    fit = newton(logistic_loss(X, codes, K, np.empty(0), 1.0, True))
+    assert fit.certificate.kind == "optimal"
+    names = "newton_decrement", "self_concordance"
+    assert [tuple(fit.certificate.evidence[name] for name in names)] == [nu[:2] for nu in made]
 
 
 def test_ctrl_c_leaves_the_last_complete_step(rng, monkeypatch):

@@ -24,11 +24,12 @@ share: shifts of all classes together change no probability, and are left out of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log1p, sqrt
+from functools import cached_property
+from math import hypot, isfinite, log1p, sqrt
 
 import numpy as np
 
-from adaline.linalg import UNIT, length, lengths
+from adaline.linalg import UNIT, column_lengths, length, lengths
 from adaline.results import Array, Certificate
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
@@ -77,8 +78,12 @@ class CurvatureBound:
 
     def deviations(self) -> Array:
         """Root of the diagonal of M^-1: how far each weight can be where delta = 1."""
+        return self._deviations
+
+    @cached_property
+    def _deviations(self) -> Array:
         if len(self.A):
-            return np.asarray(sqrt(self.loss) * np.linalg.norm(self.A, axis=1))
+            return np.asarray(sqrt(self.loss) * column_lengths(self.A.T))
         assert self.alpha is not None
         assert self.mean is not None
         own = 1.0 / self.alpha
@@ -128,9 +133,10 @@ class JointBound(CurvatureBound):
         return np.asarray(np.sqrt(self.loss) * np.linalg.norm(self.A, axis=1).reshape(self.K, -1))
 
 
-def radius(
-    bound: CurvatureBound, g: Array, rounding: Array, top: Array
-) -> tuple[float, float, float]:
+Within = tuple[float, float, float]  # nu, rho and delta of the proof
+
+
+def radius(bound: CurvatureBound, g: Array, rounding: Array, top: Array) -> Within:
     """nu, rho and delta of the proof above; delta is inf where rho nu >= 1.
 
     g (K, q) is the gradient, off by at most rounding (q,) in each row.
@@ -147,9 +153,8 @@ def radius(
 
 def optimality(
     bound: CurvatureBound,
+    within: Within,
     g: Array,
-    rounding: Array,
-    top: Array,
     scale: Array,
     shift: Array,
     theta: Array,
@@ -157,23 +162,23 @@ def optimality(
 ) -> Certificate:
     """Whether theta is provably near the minimum, and how near each weight is.
 
-    Weights in the units of X are theta scale, and the bias is theta_0 - theta'shift.
+    within is what `radius` tells of this bound and g. Weights in the units of X are theta scale,
+    and the bias is theta_0 - theta'shift.
     """
-    nu, rho, delta = radius(bound, g, rounding, top)
-    each = bound.deviations()
-    W = theta[:, :-1] * scale
-    # What all classes share is nothing at the minimum; here rounding has left this much.
-    shared = np.abs(W.mean(axis=0)) if len(theta) > 1 else np.zeros(len(scale))
+    nu, rho, delta = within
+    each, w, away = bound.deviations(), theta[:, :-1], np.abs(shift)
     with np.errstate(invalid="ignore", over="ignore"):
-        coef = delta * (each[:-1] * scale) + 2 * UNIT * np.abs(W).max(axis=0) + _LOST + shared
-        bias = delta * (each[-1] + each[:-1] @ np.abs(shift))
-        bias += (len(scale) + 2) * UNIT * float(np.max(np.abs(theta[:, :-1]) @ np.abs(shift)))
-        bias += len(scale) * _LOST
+        W, far = w * scale, each[:-1] * scale
+        coef = delta * far + 2 * UNIT * np.abs(W).max(axis=0) + _LOST
+        bias = delta * (each[-1] + each[:-1] @ away)
+        bias += (len(scale) + 2) * UNIT * float((np.abs(w) @ away).max()) + len(scale) * _LOST
         distance = delta * bound.reach(scale) + 2 * UNIT * length(W) + len(scale) * _LOST
-        distance += float(np.sqrt(len(theta))) * length(shared)
-        slope = g[:, :-1] / scale + g[:, -1:] * shift / scale
-        steepness = length(np.column_stack([slope, g[:, -1]]))
-        convexity = length(each * np.append(scale, 1.0)) ** -2.0
+        if len(theta) > 1:
+            # What all classes share is nothing at the minimum; here rounding has left this much.
+            shared = np.abs(W.mean(axis=0))
+            coef, distance = coef + shared, distance + sqrt(len(theta)) * length(shared)
+        steepness = hypot(length((g[:, :-1] + g[:, -1:] * shift) / scale), length(g[:, -1]))
+        convexity = hypot(length(far), each[-1]) ** -2.0
     evidence = {
         "gradient_norm": steepness,
         "newton_decrement": nu,
@@ -184,7 +189,7 @@ def optimality(
         "intercept_bound": bias,
         "value": value,
     }
-    if not np.isfinite(delta):
+    if not isfinite(delta):
         return Certificate(
             "unproven",
             f"how far the minimum is cannot be proven: the gradient has norm {steepness:.1e}, too "

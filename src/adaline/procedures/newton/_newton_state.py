@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from math import isfinite, sqrt
+from math import isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from adaline._threads import one_blas_thread
-from adaline.certificates.optimality import CurvatureBound, radius
+from adaline.certificates.optimality import CurvatureBound, Within, radius
+from adaline.linalg import inner
 from adaline.objective import Evaluation, Objective
 from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound
 from adaline.procedures.newton._stride import proof_rows
@@ -33,6 +34,7 @@ from adaline.procedures.newton.descent import line_search
 from adaline.results import Array
 
 _SMALL = 2**13  # numbers in a matrix too few for threads of BLAS
+_AS_IS: AbstractContextManager[None] = nullcontext()
 _LONGEST = 16.0  # times Newton's first step, at most
 
 
@@ -59,7 +61,7 @@ class NewtonState:
         Rows that the Hessian is transported by.
     transported : TransportedHessian or None
     measured : tuple or None
-        A theta, the lower bound on the Hessian there, and how far that proves the minimum to be.
+        A theta, the lower bound on the Hessian there, and what `radius` proves by it.
     """
 
     loss: Objective
@@ -72,22 +74,21 @@ class NewtonState:
     full: int = 0
     sample: Sample | None = None
     transported: TransportedHessian | None = None
-    measured: tuple[Array, CurvatureBound, float] | None = None
-    _solved: tuple[tuple[Any, ...], Array] | None = None
+    measured: tuple[Array, CurvatureBound, Within] | None = None
+    _solved: tuple[Any, ...] = (None, None, None, None)
 
     @property
     def nu(self) -> float:
         """sqrt(g'H^-1 g), the Newton decrement: about the distance from the minimum."""
-        return sqrt(max(float((self.here.g * self._newton_step()).sum()), 0.0))
+        return sqrt(max(inner(self.here.g, self._newton_step()), 0.0))
 
     def _newton_step(self) -> Array:
         """H^-1 g here, kept until g or H is another: nu and the direction both ask for it."""
-        by = self.here, self.known, self.transported
-        if self._solved is None or any(
-            a is not b for a, b in zip(self._solved[0], by, strict=True)
-        ):
-            self._solved = by, self.solve(self.here.g)
-        return self._solved[1]
+        here, known, transported, found = self._solved
+        if here is not self.here or known is not self.known or transported is not self.transported:
+            found = self.solve(self.here.g)
+            self._solved = self.here, self.known, self.transported, found
+        return np.asarray(found)
 
     def solve(self, g: Array) -> Array:
         """H^-1 g, with H transported to theta where that is possible."""
@@ -97,8 +98,8 @@ class NewtonState:
 
     def _one_blas_thread(self) -> AbstractContextManager[None]:
         """For small products, whose last digit would depend on how many threads BLAS uses."""
-        q = self.theta.shape[1]
-        return one_blas_thread(q) if q * q > _SMALL else nullcontext()
+        small = self.theta.size**2 <= _SMALL
+        return _AS_IS if small else one_blas_thread(self.theta.shape[1])
 
     def direction(self) -> Array:
         """-H^-1 g, with H corrected by L-BFGS."""
@@ -114,7 +115,7 @@ class NewtonState:
         if self.known.diagonal is None:
             return self.solve
         _, y, sy = self.pairs[-1]
-        size = sy / float((y * self.solve(y)).sum())
+        size = sy / inner(y, self.solve(y))
         return lambda g: size * self.solve(g)
 
     @property
@@ -159,12 +160,13 @@ class NewtonState:
 
     def proven(self) -> bool:
         """Whether the distance from the minimum is proven."""
-        self.curvature_bound()
-        assert self.measured is not None
-        return isfinite(self.measured[2])
+        return isfinite(self.bounded()[1][2])
 
-    def curvature_bound(self) -> CurvatureBound:
-        """A lower bound on the Hessian at theta: of some rows, or of all if some prove nothing."""
+    def bounded(self) -> tuple[CurvatureBound, Within]:
+        """A lower bound on the Hessian at theta: of some rows, or of all if some prove nothing.
+
+        And nu, rho and delta of the proof by it.
+        """
         if self.measured is None or self.measured[0] is not self.theta:
             error, top = self.rounding(), self.loss.top
             regular = self.full == self.theta.size
@@ -172,15 +174,15 @@ class NewtonState:
                 near = curvature_bound(
                     self.loss, self.theta, self.root, self.known, regular, stride
                 )
-                away = radius(near, self.here.g, error, top)[2]
-                if isfinite(away):
+                within = radius(near, self.here.g, error, top)
+                if isfinite(within[2]):
                     break
             else:
                 if self.loss.K > 1 and is_one_matrix(self.loss) and not self.loss.is_wide:
                     near = joint_bound(self.loss, self.root)
-                    away = radius(near, self.here.g, error, top)[2]
-            self.measured = self.theta, near, away
-        return self.measured[1]
+                    within = radius(near, self.here.g, error, top)
+            self.measured = self.theta, near, within
+        return self.measured[1:]
 
     def _first_length(self, d: Array) -> float:
         """How long the first step should be: where f of a small sample of the rows is least.
@@ -228,10 +230,10 @@ def begin(loss: Objective, theta: Array, goal: float) -> NewtonState:
     """The state at theta, with the Hessian there, for a nu that is to fall to goal."""
     root = loss.room()
     here = loss.at(theta, root)
-    far = np.sqrt(loss.weight)
+    far = sqrt(loss.weight)
     if np.any(theta):  # the minimum of a sample
-        far = min(far, 4.0 * np.sqrt(theta.size))
-    known = curvature(loss, theta, root, float(np.log(max(far / goal, 2.0))))
+        far = min(far, 4.0 * sqrt(theta.size))
+    known = curvature(loss, theta, root, log(max(far / goal, 2.0)))
     state = NewtonState(loss, theta, here, root, known)
     state.full = state.rank
     if not loss.is_wide and (stride := sample_step(loss)):

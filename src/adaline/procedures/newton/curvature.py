@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adaline._threads import one_blas_thread
-from adaline.linalg import UNIT, condition, eigen, inverse_cholesky
+from adaline.linalg import UNIT, condition, eigen, inner, inverse_cholesky
 from adaline.objective import Objective
 from adaline.procedures.newton import _stride
 from adaline.results import Array
@@ -125,7 +125,7 @@ def curvature(
         return Curvature((root_of(full_hessian(loss, root), depth(loss)),), True)
     slopes = root if K == 1 else np.sqrt(_omega(loss) * (1.0 - np.einsum("ij,ij->i", root, root)))
     sums = 1 if K == 1 or not np.any(theta) else K
-    stride = stride or min(_worth(loss, slopes, left, sums, not np.any(theta)), most)
+    stride = stride or min(_worth(loss, theta, slopes, left, sums), most)
     chance = _chance(slopes, stride) if stride > 1 else 0.0
     if K > 1:
         roots, H, shrunk = _blocks(loss, root, stride, chance, sums)
@@ -158,7 +158,7 @@ def _factored(
     return root_of(H, depth(loss)), H, shrunk
 
 
-def _worth(loss: Objective, slopes: Array, left: float, sums: int, far: bool) -> int:
+def _worth(loss: Objective, theta: Array, slopes: Array, left: float, sums: int) -> int:
     """The cheapest stride, by what a small sample of the rows tells of the correlations."""
     n, q = loss.X.shape[0], len(loss.penalty)
     if _stride.strides(loss) == [1]:
@@ -169,7 +169,7 @@ def _worth(loss: Objective, slopes: Array, left: float, sums: int, far: bool) ->
     with one_blas_thread(q) if q <= _SLIGHT else nullcontext():
         G = loss.gram(slopes, few)
     related = _stride.correlations(G, rows)
-    return _stride.best_stride(loss, left, related, sums, far)
+    return _stride.best_stride(loss, left, related, sums, far=not np.any(theta))
 
 
 def _omega(loss: Objective) -> Array:
@@ -201,18 +201,18 @@ def full_hessian(loss: Objective, P: Array) -> Array:
     from adaline.procedures.newton._class_products import class_products
 
     K, q = P.shape[1], len(loss.penalty)
-    H = np.zeros((K, q, K, q))
+    H = np.zeros((K, K, q, q))
     for k, m, G in class_products(loss, P):
-        H[k, :, m, :] = H[m, :, k, :] = -G
-        H[k, :, k, :] += G  # p (1 - p) is the sum of its products with the others
-        H[m, :, m, :] += G
-    for k in range(K):
-        H[k, :, k, :] += np.diag(loss.penalty)
-        if not loss.intercept:
-            H[k, -1, k, -1] = 1.0
-    c = np.einsum("kjkj->j", H) / K**2
-    H += np.ones((K, 1, K, 1)) * np.diag(np.where(c > 0, c, 1.0))[None, :, None, :]
-    return H.reshape(K * q, K * q)
+        H[k, m] = H[m, k] = -G
+        H[k, k] += G  # p (1 - p) is the sum of its products with the others
+        H[m, m] += G
+    own = np.einsum("kkjj->kj", H)  # views: what is added to them is added to H
+    own += loss.penalty
+    if not loss.intercept:
+        own[:, -1] = 1.0
+    c, each = own.sum(axis=0) / K**2, np.einsum("kmjj->kmj", H)
+    each += np.where(c > 0, c, 1.0)
+    return H.transpose(0, 2, 1, 3).reshape(K * q, K * q)
 
 
 def _blocks(
@@ -250,16 +250,16 @@ def corrected(g: Array, pairs: Pairs, solve: Callable[[Array], Array]) -> Array:
     """
     r, shares = g.copy(), []
     for s, y, sy in reversed(pairs):
-        shares.append(float((s * r).sum()) / sy)
+        shares.append(inner(s, r) / sy)
         r -= shares[-1] * y
     r = solve(r)
     for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
-        r = r + (share - float((y * r).sum()) / sy) * s
+        r = r + (share - inner(y, r) / sy) * s
     return r
 
 
 def remember(pairs: Pairs, s: Array, y: Array) -> None:
     """Add the step s and its change of gradient y, if they show curvature; forget the oldest."""
-    sy = float((s * y).sum())
+    sy = inner(s, y)
     if sy > 0.0:
         pairs[:] = [*pairs[1 - MEMORY :], (s, y, sy)]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Protocol, TypeVar
 
-from adaline.certificates.optimality import CurvatureBound, optimality
-from adaline.linalg import UNIT
+from adaline.certificates.optimality import CurvatureBound, Within, optimality
+from adaline.linalg import UNIT, inner
 from adaline.objective import Evaluation, Objective
 from adaline.procedures.steps import Steps
 from adaline.results import Array, Certificate, NewtonFit, Outcome
@@ -32,7 +32,7 @@ class State(Protocol):
 
     loss has the penalty, the units and bounds on |z|; of passes over a file it holds no rows.
     `step` makes one step that lowers f, and is false where it had to be shortened or none was
-    found. `rounding` bounds the error of each component of the gradient, (q,).
+    found. `bounded` is a lower bound on the Hessian, and nu, rho and delta of the proof by it.
     """
 
     loss: Objective
@@ -44,8 +44,7 @@ class State(Protocol):
     @property
     def rank(self) -> int: ...
     def step(self) -> bool: ...
-    def curvature_bound(self) -> CurvatureBound: ...
-    def rounding(self) -> Array: ...
+    def bounded(self) -> tuple[CurvatureBound, Within]: ...
 
 
 class Rule(Protocol):
@@ -99,7 +98,7 @@ def line_search(
 
     size is halved until it does; None where all tries failed. weight is that of all rows.
     """
-    slope = float((here.g * d).sum())
+    slope = inner(here.g, d)
     for _ in range(tries):
         end = theta + size * d
         there = at(end)
@@ -149,8 +148,7 @@ def fit_of(
 def _proof(state: State) -> Certificate:
     """How near the minimum is."""
     loss, theta, here = state.loss, state.theta, state.here
-    at = loss.top, loss.scale, loss.shift, theta, here.f
-    found = optimality(state.curvature_bound(), here.g, state.rounding(), *at)
+    found = optimality(*state.bounded(), here.g, loss.scale, loss.shift, theta, here.f)
     if state.rank < theta.size and found.kind == "optimal":
         said = (
             "columns depend on others, so many weights give the same least loss; these are one "

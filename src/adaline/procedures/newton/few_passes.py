@@ -17,7 +17,7 @@ from math import exp, inf, isfinite, sqrt
 
 import numpy as np
 
-from adaline.certificates.optimality import CurvatureBound, radius
+from adaline.certificates.optimality import CurvatureBound, Within, radius
 from adaline.linalg import UNIT
 from adaline.objective import Evaluation, Objective, gradient_rounding
 from adaline.procedures.newton._curvature_bound import lessened
@@ -139,8 +139,12 @@ class _PassState:
 
     def proven(self) -> bool:
         """Whether the distance from the minimum is proven."""
-        at = self.here.g, self.rounding(), self.loss.top
-        return isfinite(radius(self.curvature_bound(), *at)[2])
+        return isfinite(self.bounded()[1][2])
+
+    def bounded(self) -> tuple[CurvatureBound, Within]:
+        """A lower bound on the Hessian, and nu, rho and delta of the proof by it."""
+        bound = self.curvature_bound()
+        return bound, radius(bound, self.here.g, self.rounding(), self.loss.top)
 
     def look_ahead(self) -> tuple[float, float] | None:
         """Bounds on |g| after the step, in the metric at theta, and on how values move."""

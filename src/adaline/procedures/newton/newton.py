@@ -49,7 +49,7 @@ def newton(
     n, q = loss.X.shape[0], len(loss.penalty)
     theta = loss.loss.start(loss) if start is None else start
     tol = float(tol)  # it may be a Fraction, which numpy does not know
-    goal = tol * np.sqrt(loss.weight * theta.size)
+    goal = tol * sqrt(loss.weight * theta.size)
     spare = n // max(_SAMPLE, 50 * q * loss.K)
     if start is None and not loss.is_wide and spare >= 4:
         theta = _from_a_sample(loss, min(16, spare))
@@ -133,7 +133,7 @@ class _Rule:
         loss = state.loss
         self.bare = not loss.penalty[:-1].any()
         # No component of the mean gradient may be above tol, in units of its column's deviation.
-        size = np.sqrt(state.theta.size)
+        size = sqrt(state.theta.size)
         self.steepest = goal / size * np.where(loss.length > 0, loss.length, np.inf)
         self.brief = 0 if len(loss.penalty) <= FEW and state.known.exact else 3
         self.nu, self.ratio = state.nu, 1.0  # after the last step, and relative to that before
@@ -144,8 +144,9 @@ class _Rule:
     def arrived(self, more: bool) -> Outcome | None:
         """Near the minimum, with weights as accurate as they are wanted, and proven."""
         state = self.state
-        level = not self.proven or bool((np.abs(state.here.g) <= self.steepest).all())
-        if not (self.nu <= self.goal and level and not state.lost):
+        if not self.nu <= self.goal or state.lost:
+            return None
+        if self.proven and not (np.abs(state.here.g) <= self.steepest).all():
             return None
         if more and (self.finer == 0 or self.ratio < 0.1) and not _is_fine(state, self.tol):
             self.finer += 1
