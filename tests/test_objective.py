@@ -123,6 +123,23 @@ def test_a_gram_matrix_of_some_rows_is_theirs(rng, p, stride):
     np.testing.assert_array_equal(G, G.T)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sparse.csr_array, np.asfortranarray])
+def test_rows_of_a_small_table_are_centred_once_for_all_gram_matrices(rng, form, intercept):
+    X, codes, _ = rows(rng)
+    X = form(X)
+    loss = logistic_loss(X, codes, 2, np.empty(0), 1.0, intercept)
+    Z = (X.toarray() if form is sparse.csr_array else X) * loss.scale - loss.shift
+    Z = np.column_stack([Z, np.ones(150) if intercept else np.zeros(150)])
+    for root in rng.uniform(0.1, 0.5, (2, 150)):  # the first leaves the rows as they were
+        expected = (Z * root[:, None]).T @ (Z * root[:, None])
+        expected[-1, -1] += not intercept
+        G = loss.gram(root)
+        np.testing.assert_allclose(G, expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(G, G.T)
+    np.testing.assert_array_equal(loss.with_penalty(7.0).gram(root), G)
+
+
 @pytest.mark.parametrize("K", [2, 3, 5])
 @pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray])
 def test_one_thread_and_two_sum_the_same_bits_in_any_layout(rng, K, form):

@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 from adaline._threads import pieces
 from adaline.kernels.losses import losses
 from adaline.kernels.losses.links import ROWS
-from adaline.linalg import UNDERFLOW, UNIT
+from adaline.kernels.sums import sums
+from adaline.linalg import UNDERFLOW, UNIT, inner
 from adaline.results import Array
 from adaline.row_sums.objective_sums import (
     MANY,
     UNPACKED,
     added,
+    and_bias,
     copied_rows,
     gram,
     over_rows,
@@ -36,6 +38,7 @@ from adaline.tiles import is_sparse, tile_rows
 
 NEAR = 4.0  # means of this many deviations cost no digit to speak of
 _STEEPEST = 2.0**1000  # curvature of a penalty, at most
+_FAINTEST = float(np.finfo(np.float64).smallest_subnormal)
 _NONE = np.empty(0)
 
 
@@ -197,9 +200,9 @@ class Objective:
         """In units that fit the columns, with the penalty alpha / 2 |w|^2."""
         with np.errstate(invalid="ignore", over="ignore"):  # NaN in X gives NaN in length
             scale, shift, top, length = units_of_columns(X, omega, intercept)
-        none = np.zeros(len(top))
-        rest = omega, offset, K, intercept, scale, shift, none, top, length
-        return cls(loss, X, target, *rest).with_penalty(alpha)
+        penalty = penalty_of(alpha, scale)
+        rest = omega, offset, K, intercept, scale, shift, penalty, top, length
+        return cls(loss, X, target, *rest)
 
     def on(self, X: Any, alpha: float) -> Objective:
         """The same loss and targets with other columns for the same rows."""
@@ -216,7 +219,7 @@ class Objective:
         """Rows."""
         return int(self.X.shape[0])
 
-    @property
+    @cached_property
     def weight(self) -> float:
         """Sum of the sample weights."""
         return float(self.omega.sum()) if len(self.omega) else float(self.X.shape[0])
@@ -259,23 +262,22 @@ class Objective:
         """Whether one output is summed over rows as they are, each so long that it is read once."""
         return self.K == 1 and self.is_wide and self._near_zero
 
-    @property
+    @cached_property
     def _near_zero(self) -> bool:
         dense = isinstance(self.X, np.ndarray) and self.X.flags.c_contiguous
         return dense and bool(np.all(np.abs(self.shift) <= NEAR))
 
     def at(self, theta: Array, slopes: Array = _NONE) -> Evaluation:
         """Value and gradient; fills slopes, made by `room`, where given."""
-        parts = self.loss.parts(self, theta, slopes)
-        f, g = sum(float(part[0]) for part in parts), added([part[1] for part in parts])
+        f, g, least = _whole(self.loss.parts(self, theta, slopes))
         g = g.reshape(theta.shape)
-        total = float(g[:, -1].sum())
+        total = float(np.add.reduce(g[:, -1]))
         if not self.intercept:
             g[:, -1] = 0.0
         size = self.loss.size(self, theta, f, total)
-        own = 0.5 * float((self.penalty * theta**2).sum())
-        least = min(float(part[2]) for part in parts)
-        return Evaluation(f + own, g + self.penalty * theta, least, total, size + own)
+        pull = self.penalty * theta
+        own = 0.5 * inner(pull, theta)
+        return Evaluation(f + own, g + pull, least, total, size + own)
 
     def neuron(self, code: int, theta: Array, slopes: Array) -> list[Part]:
         """`Loss.parts` of one output whose loss `kernels.losses.links` knows by this code."""
@@ -294,11 +296,23 @@ class Objective:
 
     def gram(self, root: Array, stride: int = 1) -> Array:
         """Sum of root^2 z z' over every stride-th row, without the penalty; (p + 1, p + 1)."""
-        some = self.X[::stride], np.ascontiguousarray(root[::stride])
-        G = gram(*some, self.scale, self.shift, apart=stride > 1)
+        if stride == 1 and self._few_rows is not None:
+            G: Array = sums.gram_of_few(self._few_rows, root)
+        else:
+            some = self.X[::stride], np.ascontiguousarray(root[::stride])
+            G = gram(*some, self.scale, self.shift, apart=stride > 1)
         if not self.intercept:
             G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
         return G
+
+    @cached_property
+    def _few_rows(self) -> Array | None:
+        """All z (n, p + 1), made once where they are so few that numpy multiplies them."""
+        n, q = self.X.shape[0], len(self.top)
+        if n * q * q > sums.FEW_PRODUCTS:
+            return None
+        X = self.X.toarray() if is_sparse(self.X) else self.X
+        return np.asarray(sums.few_rows(X, np.empty((n, 0)), self.scale, self.shift))
 
     def with_penalty(self, alpha: float, units: Array | None = None) -> Objective:
         """The same rows with another penalty, alpha / 2 |w|^2 in the units of X.
@@ -332,6 +346,15 @@ class Objective:
         return theta[:, :-1] * self.scale, theta[:, -1] - theta[:, :-1] @ self.shift
 
 
+def _whole(parts: list[Part]) -> Part:
+    """The sum of pieces, of which there is one where rows are few."""
+    if len(parts) == 1:
+        f, g, least = parts[0]
+        return float(f), g, float(least)
+    f, least = sum(float(part[0]) for part in parts), min(float(part[2]) for part in parts)
+    return f, added([part[1] for part in parts]), least
+
+
 def penalty_of(alpha: float, scale: Array) -> Array:
     """Curvature (p + 1,) of alpha / 2 |w|^2 for w = theta scale; zero for the bias.
 
@@ -339,7 +362,7 @@ def penalty_of(alpha: float, scale: Array) -> Array:
     """
     with np.errstate(over="ignore"):  # columns of 1e-200: as good as no column
         own = np.minimum(alpha * scale * scale, _STEEPEST)
-    return np.append(np.maximum(own, np.finfo(np.float64).smallest_subnormal * (alpha > 0)), 0.0)
+    return and_bias(np.maximum(own, _FAINTEST if alpha > 0 else 0.0), 0.0)
 
 
 def reach(rows: Extent, theta: Array, away: Array | float = 0.0) -> float:

@@ -117,8 +117,11 @@ def _classes(rows: Objective, theta: Array, probability: Array) -> list[Part]:
 
     def of_piece(i: int, j: int) -> Part:
         if plain:
-            f, g, total, least = of_rows(X[i:j], i)
-            return f, np.column_stack([g * rows.scale - total[:, None] * rows.shift, total]), least
+            f, sums, total, least = of_rows(X[i:j], i)
+            g = np.empty((K, q))
+            g[:, :-1] = sums * rows.scale - total[:, None] * rows.shift
+            g[:, -1] = total
+            return f, g, least
         filled = tiles(X, none, _NONE, rows.scale, rows.shift, size, i, j)
         parts = [of_rows(tile, i + k * size) for k, tile in enumerate(filled)]
         f, g, least = 0.0, np.zeros((K, q)), np.inf

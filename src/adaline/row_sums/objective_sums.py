@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -30,19 +31,24 @@ def units_of_columns(X: Any, omega: Array, intercept: bool) -> tuple[Array, Arra
     n, p = X.shape
     mean, spread, first, top = _spreads(X)
     centre = intercept and (not is_sparse(X) or p <= UNPACKED)
-    about = spread if centre else np.hypot(spread, first + mean)
-    about = np.where(about > 0, about, top)  # squares so small that they were lost
+    size = spread if centre else np.hypot(spread, first + mean)
+    about = np.where(size > 0, size, top)  # squares so small that they were lost
     scale = np.where(about > 0, np.ldexp(1.0, -np.frexp(about)[1]), 1.0)
     shift = (first + mean) * scale if centre else np.zeros(p)
     # The shift is rounded; so is the bound: a little more than the largest |z|.
     top = (top + np.abs(mean if centre else first)) * scale * 1.01
     weight = float(omega.sum()) if len(omega) else float(n)
     largest = float(omega.max()) if len(omega) else 1.0
-    length = np.minimum(
-        np.sqrt(n * largest) * np.hypot(spread, 0.0 if centre else first + mean) * scale,
-        np.sqrt(weight) * top,
-    )
-    return scale, shift, np.append(top, 1.0), np.append(1.01 * length, np.sqrt(weight))
+    length = np.minimum(sqrt(n * largest) * size * scale, sqrt(weight) * top)
+    return scale, shift, and_bias(top, 1.0), and_bias(1.01 * length, sqrt(weight))
+
+
+def and_bias(each: Array, last: float) -> Array:
+    """A number for each column and, last, one for the bias; numpy's append takes four times as
+    long."""
+    found = np.empty(len(each) + 1)
+    found[:-1], found[-1] = each, last
+    return found
 
 
 def _spreads(X: Any) -> tuple[Array, Array, Array, Array]:
@@ -60,11 +66,11 @@ def _spreads(X: Any) -> tuple[Array, Array, Array, Array]:
     head = X[:1].toarray()[0] if is_sparse(X) else X[0]
     first, unit = np.asarray(head, dtype=np.float64), np.ones(p)
     parts = over_pieces(lambda i, j: _spread(X, first, unit, i, j), n, p)
-    if not np.isfinite(sum(float(part[1].sum()) for part in parts)):
+    if not isfinite(sum(float(part[1].sum()) for part in parts)):
         unit = np.ldexp(1.0, -exponents(X, np.empty((n, 0))) - 4)
         parts = over_pieces(lambda i, j: _spread(X, first, unit, i, j), n, p)
     mean, square = (added([part[i] for part in parts]) / n for i in range(2))
-    top = np.max([part[2] for part in parts], axis=0)
+    top = parts[0][2] if len(parts) == 1 else np.max([part[2] for part in parts], axis=0)
     return mean / unit, np.sqrt(np.maximum(square - mean**2, 0.0)) / unit, first, top / unit
 
 

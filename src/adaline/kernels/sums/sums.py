@@ -148,15 +148,20 @@ def _gram_dense(X, Y, root, scale, shift, tile, G):
         _add_products(tile, G)
 
 
-def _gram_of_few(X, Y, root, scale, shift):
-    """`gram_dense` by numpy: a little slower on a small table, and there is nothing to compile."""
+def few_rows(X, Y, scale, shift):
+    """Rows z = (scale [X Y] - shift, 1) by numpy."""
     p = X.shape[1]
     z = np.ones((len(X), len(scale) + 1))
     np.multiply(X, scale[:p], out=z[:, :p])
     np.multiply(Y, scale[p:], out=z[:, p:-1])
     z[:, :-1] -= shift
+    return z
+
+
+def gram_of_few(z, root):
+    """Sum of root^2 z z' by numpy: a little slower on a small table, and nothing to compile."""
     if len(root):
-        z *= root[:, None]
+        z = z * root[:, None]
     return np.dot(z.T, z)
 
 
@@ -167,7 +172,7 @@ def gram_dense(X, Y, root, scale, shift):
     """
     q = len(scale) + 1
     if len(X) * q * q <= FEW_PRODUCTS:
-        return _gram_of_few(X, Y, root, scale, shift)
+        return gram_of_few(few_rows(X, Y, scale, shift), root)
     tile, G = _gram_room(q)
     _gram_dense(X, Y, root, scale, shift, tile, G)
     return G[:q, :q]
@@ -225,7 +230,7 @@ def gram_sparse(data, indices, indptr, Y, root, scale, shift):
         X, row = np.zeros((n, q - 1 - Y.shape[1])), np.repeat(np.arange(n), np.diff(indptr))
         stored = slice(indptr[0], indptr[-1])
         np.add.at(X, (row, indices[stored]), data[stored])
-        return _gram_of_few(X, Y, root, scale, shift)
+        return gram_of_few(few_rows(X, Y, scale, shift), root)
     tile, G = _gram_room(q)
     _gram_sparse(data, indices, indptr, Y, root, scale, shift, tile, G)
     return G[:q, :q]
