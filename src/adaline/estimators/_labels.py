@@ -165,9 +165,9 @@ def encode(
     a row of weight zero is no sample. Whole numbers in a small range are counted, which is much
     quicker than sorting them.
     """
-    whole = _whole_in_small_range(y)
+    whole, low = _whole_in_small_range(y)
     if whole is not None:
-        found, codes = _counted(whole, classes)
+        found, codes = _counted(whole, low, classes)
         if whole is not y:
             found = found.astype(y.dtype) if classes is None else classes
             _check_by_sklearn(y, len(found))
@@ -189,19 +189,19 @@ def encode(
     return found, codes
 
 
-def _whole_in_small_range(y: NDArray[Any]) -> NDArray[Any] | None:
-    """Labels as integers, where they are whole numbers in a range that can be counted."""
+def _whole_in_small_range(y: NDArray[Any]) -> tuple[NDArray[Any] | None, int]:
+    """Labels as integers and the least, where they are whole numbers of a range to be counted."""
     if y.dtype.kind not in "iuf" or not len(y):
-        return None
+        return None, 0
     low, high = y.min().item(), y.max().item()  # float16 knows no 2**53
     if y.dtype.kind == "f" and not -_EXACT < low <= high < _EXACT:
-        return None
+        return None, 0
     if int(high) - int(low) > 4 * len(y) + 64:
-        return None
+        return None, 0
     if y.dtype.kind != "f":
-        return y
+        return y, low
     whole = y.astype(np.int64)
-    return whole if (whole == y).all() else None
+    return (whole, int(low)) if (whole == y).all() else (None, 0)
 
 
 def _check_by_sklearn(y: NDArray[Any], different: int | None = None) -> None:
@@ -226,10 +226,10 @@ def _check_weights(classes: NDArray[Any], codes: Codes, omega: Array) -> None:
         )
 
 
-def _counted(y: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[Any], Codes]:
-    low = int(y.min())
+def _counted(y: NDArray[Any], low: int, classes: NDArray[Any] | None) -> tuple[NDArray[Any], Codes]:
     wide = y if y.dtype.itemsize == 8 else y.astype(np.int64)  # differences of int8 overflow int8
-    places = wide.astype(np.int64) if low == 0 else (wide - wide.dtype.type(low)).astype(np.int64)
+    moved = wide if low == 0 else wide - wide.dtype.type(low)
+    places = moved.astype(np.int64, copy=low == 0)  # codes are never the labels that came
     present = np.flatnonzero(np.bincount(places))
     found = (present.astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
     if classes is None and len(found) == present[-1] + 1:

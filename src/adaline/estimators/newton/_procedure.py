@@ -135,7 +135,8 @@ def warn_of(model: Any, frames: int = FRAMES) -> None:
     frames lie between `fit` and whoever called it. Where weights grow without bound, curvature is
     lost by probabilities of 0 and 1 or means of 0, and columns need not depend on each other.
     """
-    fit = model.fit_
+    # fit_ of a learner of streams would compare it with coef_, which nobody can have written yet.
+    fit = getattr(model, "_known", None) or model.fit_
     if isinstance(fit, NewtonFit):
         if fit.rank < fit.theta.size and fit.outcome != "quasi":
             warnings.warn(
