@@ -20,6 +20,7 @@ from adaline import (
     Perceptron,
     SigmoidPerceptron,
 )
+from adaline.estimators._labels import encode
 
 EVERY = [
     Adaline,
@@ -140,3 +141,28 @@ def test_a_stream_of_whole_floats_keeps_its_classes(rng):
     assert model.classes_.tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="not among the classes"):
         model.partial_fit(X, np.array([0.0, 3.0] * 3))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("labels", [(-1.0, 1.0), (-0.0, 1.0), (-7.0, 300.0), (0.0, 2.0, 5.0)])
+def test_whole_floats_are_encoded_as_their_integers_are(rng, labels, dtype):
+    drawn = rng.permutation(np.arange(60) % len(labels))
+    y = np.array(labels)[drawn].astype(dtype)
+    classes, codes = encode(y, None)
+    assert classes.dtype == dtype
+    assert not np.signbit(classes[classes == 0]).any()
+    np.testing.assert_array_equal(classes, np.unique(y.astype(int)))
+    np.testing.assert_array_equal(codes, drawn)
+    assert codes.dtype == np.int64
+
+
+@pytest.mark.parametrize("pair", [(0.5, 1.0), (1.0, 2.5)])
+def test_two_floats_that_are_not_whole_are_refused(rng, pair):
+    with pytest.raises(ValueError, match="continuous"):
+        encode(rng.permutation(np.repeat(pair, 5)), None)
+
+
+def test_floats_beyond_whole_numbers_are_still_two_classes():
+    y = np.array([2.0**60, -(2.0**60), 2.0**60])
+    classes, codes = encode(y, None)
+    assert (classes.tolist(), codes.tolist()) == ([-(2.0**60), 2.0**60], [1, 0, 1])
