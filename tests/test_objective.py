@@ -111,9 +111,10 @@ def test_large_values_neither_overflow_nor_lose_the_loss():
 
 @pytest.mark.parametrize("p", [5, 80])
 @pytest.mark.parametrize("stride", [1, 3])
-def test_a_gram_matrix_of_some_rows_is_theirs(rng, p, stride):
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_gram_matrix_of_some_rows_is_theirs(rng, p, stride, K):
     X, root = rng.standard_normal((3001, p)) + 1.0, rng.uniform(0.1, 0.5, 3001)
-    loss = logistic_loss(X, np.arange(3001) % 2, 2, np.empty(0), 1.0, True)
+    loss = logistic_loss(X, np.arange(3001) % K, K, np.empty(0), 1.0, True)
     Z = (
         np.column_stack([X * loss.scale - loss.shift, np.ones(3001)])[::stride]
         * root[::stride, None]

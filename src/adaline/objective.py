@@ -31,7 +31,9 @@ from adaline.row_sums.objective_sums import (
     and_bias,
     copied_rows,
     gram,
+    has_pair_grams,
     over_rows,
+    pair_grams,
     units_of_columns,
 )
 from adaline.tiles import is_sparse, tile_rows
@@ -296,8 +298,12 @@ class Objective:
 
     def gram(self, root: Array, stride: int = 1) -> Array:
         """Sum of root^2 z z' over every stride-th row, without the penalty; (p + 1, p + 1)."""
-        if stride == 1 and self._few_rows is not None:
+        if stride == 1 and self.is_small:
             G: Array = sums.gram_of_few(self._few_rows, root)
+        elif stride == 1 and self.K > 1 and has_pair_grams(self.X):
+            # By what Hessians of K classes are made of: nothing else has to be compiled.
+            R = np.column_stack([root, np.ones(len(root))])
+            G = pair_grams(self.X, R, self.scale, self.shift)[0]
         else:
             some = self.X[::stride], np.ascontiguousarray(root[::stride])
             G = gram(*some, self.scale, self.shift, apart=stride > 1)
@@ -305,14 +311,16 @@ class Objective:
             G[-1], G[:, -1], G[-1, -1] = 0.0, 0.0, 1.0
         return G
 
+    @property
+    def is_small(self) -> bool:
+        """Whether rows are so few that numpy makes their Gram matrices."""
+        return self.n * len(self.top) ** 2 <= sums.FEW_PRODUCTS
+
     @cached_property
-    def _few_rows(self) -> Array | None:
-        """All z (n, p + 1), made once where they are so few that numpy multiplies them."""
-        n, q = self.X.shape[0], len(self.top)
-        if n * q * q > sums.FEW_PRODUCTS:
-            return None
+    def _few_rows(self) -> Array:
+        """All z (n, p + 1), made once for all Gram matrices of a small table."""
         X = self.X.toarray() if is_sparse(self.X) else self.X
-        return np.asarray(sums.few_rows(X, np.empty((n, 0)), self.scale, self.shift))
+        return np.asarray(sums.few_rows(X, np.empty((self.n, 0)), self.scale, self.shift))
 
     def with_penalty(self, alpha: float, units: Array | None = None) -> Objective:
         """The same rows with another penalty, alpha / 2 |w|^2 in the units of X.

@@ -9,8 +9,8 @@ from threadpoolctl import threadpool_limits
 
 from adaline.losses.logistic import logistic_loss
 from adaline.procedures.firth.firth import firth
-from adaline.procedures.newton import _class_products, curvature
 from adaline.procedures.newton import _newton_state as state_module
+from adaline.procedures.newton import curvature
 from adaline.procedures.newton import newton as module
 from adaline.procedures.newton.newton import newton
 from reference_logistic import firth_score, minimum
@@ -235,11 +235,11 @@ def test_large_fits_are_proven_and_the_same_for_one_thread_and_two(rng, monkeypa
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("many", [0, 2**27])
+@pytest.mark.parametrize("few", [0, 2**15])
 def test_the_hessian_of_all_classes_is_the_sum_over_rows(
-    rng, monkeypatch, intercept, weighted, many
+    rng, monkeypatch, intercept, weighted, few
 ):
-    monkeypatch.setattr(_class_products, "_MANY", many)
+    monkeypatch.setattr("adaline.kernels.sums.sums.FEW_PRODUCTS", few)
     X, codes = sample(rng, n=300, K=3)
     omega = rng.uniform(0.5, 2, len(X)) if weighted else np.empty(0)
     loss = logistic_loss(X, codes, 3, omega, 0.5, intercept)

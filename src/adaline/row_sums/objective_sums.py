@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from math import isfinite, sqrt
+from operator import iadd
 from typing import Any
 
 import numpy as np
 
-from adaline._threads import one_blas_thread, over_cuts, over_pieces, pieces
+from adaline._threads import one_blas_thread, over_cuts, over_pieces, pieces, summed
 from adaline.kernels.losses import losses
 from adaline.kernels.sums import sums
 from adaline.linalg import symmetric
@@ -111,6 +112,26 @@ def gram(X: Any, root: Array, scale: Array, shift: Array, *, apart: bool = False
 
     G = _summed(_products(of_piece, X.shape[0], p + 1, apart=apart))
     return G if p >= FEW else symmetric(G)
+
+
+def has_pair_grams(X: Any) -> bool:
+    """Whether `pair_grams` is the way to Gram matrices of these rows."""
+    return not is_sparse(X) and X.shape[1] < FEW
+
+
+def pair_grams(X: Array, R: Array, scale: Array, shift: Array) -> Array:
+    """Sums of (r_k r_m)^2 z z' over rows of few columns, for each pair m < k of the columns of R.
+
+    (pairs, p + 1, p + 1); each tile of rows is transposed once for all of them.
+    """
+    n, q, K = len(X), len(scale) + 1, R.shape[1]
+    none, pairs = np.empty((n, 0)), K * (K - 1) // 2
+
+    def of_piece(i: int, j: int) -> Array:
+        return np.asarray(sums.class_products(X[i:j], none[i:j], R[i:j], scale, shift))
+
+    upper = summed(of_piece, iadd, pieces(n, q, pairs * q * q))
+    return np.array([symmetric(G) for G in upper])
 
 
 def _even(n: int, rows: int) -> int:
