@@ -38,7 +38,10 @@ AUTO = np.logspace(-3, 4, 20)
 WIDE, CSR = ("200x2000", "1000x5000"), ("csr 2000x5000", "csr 5000x20000", "csr 50000x100000")
 DENSE = ("100x5", "1000x20", "10000x50", "20000x300", "5000x1000", "float32 20000x50", *WIDE)
 TARGETS = ("2000x30, 200 targets", "2000x30, 1000 targets")
-CLASSES = ("10000x50, 3 classes", "10000x50, 6 classes")
+CLASSES = tuple(
+    f"{size}, {K} classes"
+    for size, K in (("100x5", 3), ("100x5", 5), ("1000x20", 5), ("10000x50", 3), ("10000x50", 6))
+)
 LARGEST = {"csr 50000x100000", "1000x5000", "5000x1000", "20000x300"}  # left out by --quick
 
 
