@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -72,7 +72,20 @@ def symmetric(upper: Array) -> Array:
     """The whole matrix whose upper triangle is given."""
     if len(upper) <= _FEW:
         return np.where(_is_upper(len(upper)), upper, upper.T)
-    return np.triu(upper) + np.triu(upper, 1).T
+    whole = upper.copy()
+    for own, rest in _blocks(len(upper)):
+        whole[own, own] = symmetric(upper[own, own])
+        whole[rest, own] = upper[own, rest].T
+    return whole
+
+
+def _blocks(p: int) -> Iterator[tuple[slice, slice]]:
+    """Columns of a p x p matrix, few at a time, and those behind them.
+
+    Numbers on both sides of the diagonal are near each other in memory only in such blocks.
+    """
+    for i in range(0, p, _FEW):
+        yield slice(i, i + _FEW), slice(i + _FEW, p)
 
 
 @cache
@@ -92,9 +105,15 @@ def multiplication_by(W: Array) -> Callable[[Array, Array], Array]:
 
     It takes half the time where W is an upper triangle that is not small.
     """
-    if len(W) <= _FEW or np.tril(W, -1).any():
+    if len(W) <= _FEW or not _is_upper_triangle(W):
         return lambda A, W: np.asarray(A @ W)
     return lambda A, W: np.asarray(dtrmm(1.0, W, A, side=1))
+
+
+def _is_upper_triangle(W: Array) -> bool:
+    return not any(
+        W[rest, own].any() or np.tril(W[own, own], -1).any() for own, rest in _blocks(len(W))
+    )
 
 
 def inverse_triangle(R: Array) -> Array | None:

@@ -15,7 +15,7 @@ from adaline.certificates.digits import (
     contraction,
     in_users_units,
 )
-from adaline.linalg import UNIT
+from adaline.linalg import UNIT, inverse_cholesky
 from reference import exact_least_squares
 
 
@@ -122,3 +122,62 @@ def test_what_rounding_left_over_is_part_of_the_bound():
     W, low = np.array([[1.0, 2.0]]), np.array([[3e-17, 4e-17]])
     found = certificate_together(W, np.array([1e-16]), low, 10.0)
     np.testing.assert_allclose(found.evidence["error_bound"], [1.01 * 1.5e-16])
+
+
+def exact_contraction(G, W):
+    """|W'GW - I| in Frobenius norm, squared, without rounding."""
+    G, W = ([[Fraction(x) for x in row] for row in A.tolist()] for A in (G, W))
+    p = len(G)
+    GW = [[sum(G[i][k] * W[k][j] for k in range(p)) for j in range(p)] for i in range(p)]
+    E = [[sum(W[k][i] * GW[k][j] for k in range(p)) - (i == j) for j in range(p)] for i in range(p)]
+    return sum(e * e for row in E for e in row)
+
+
+def gram_matrices():
+    """Positive definite matrices, of good and bad condition, in even and in uneven units."""
+    rng = np.random.default_rng(5)
+    for p in (1, 2, 3, 5, 8):
+        A = rng.standard_normal((3 * p, p))
+        hilbert = 1.0 / (np.arange(p)[:, None] + np.arange(p) + 1.0)
+        graded = A.T @ A * np.multiply.outer(10.0 ** -np.arange(p), 10.0 ** -np.arange(p))
+        for G in (A.T @ A, hilbert, graded, A.T @ A + np.diag(10.0 ** np.arange(0, 2 * p, 2))):
+            yield (G + G.T) / 2
+
+
+def test_a_contraction_covers_what_rounding_hides():
+    """Without the bound on rounding, W'GW - I as computed is smaller than it is."""
+    hidden = 0
+    for G in gram_matrices():
+        p = len(G)
+        W = inverse_cholesky(G)
+        found = contraction(G, W, np.zeros(p), np.zeros(p))
+        truth = exact_contraction(G, W)
+        assert truth <= Fraction(found) ** 2
+        seen = W.T @ G @ W - np.eye(p)
+        hidden += truth > Fraction(1.01 * np.linalg.norm(seen)) ** 2
+    assert hidden >= 5
+
+
+def test_a_contraction_does_not_hang_on_units(rng):
+    """Powers of two of units change no bit; a penalty that dwarfs a column costs no digit."""
+    A = rng.standard_normal((90, 70))
+    G = A.T @ A
+    G = (G + G.T) / 2
+    none, unit = np.zeros(70), np.ldexp(1.0, rng.integers(-60, 60, 70))
+    found = contraction(G, inverse_cholesky(G), none, none)
+    H = G * unit[:, None] * unit
+    assert contraction(H, inverse_cholesky(H), none, none) == found < 1e-6
+    G[0, 0] += 1e16
+    assert contraction(G, inverse_cholesky(G), none, none) < 1e-6
+
+
+def test_a_matrix_that_is_no_triangle_is_multiplied_whole(rng):
+    """BLAS reads the upper triangle alone; what lies below would go unseen."""
+    A = rng.standard_normal((300, 200))
+    G = A.T @ A
+    G = (G + G.T) / 2
+    none, W = np.zeros(200), inverse_cholesky(G)
+    for i, j in ((199, 0), (130, 129), (64, 63)):
+        V = W.copy()
+        V[i, j] = 1.0
+        assert contraction(G, V, none, none) >= np.linalg.norm(V.T @ G @ V - np.eye(200)) > 1.0

@@ -33,14 +33,27 @@ def gamma(k: int) -> float:
 
 
 def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
-    """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`."""
-    p, sizes, times = len(W), np.abs(W), multiplication_by(W)
+    """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`.
+
+    G is symmetric and has a positive diagonal, its inverse has too.
+    """
+    p, times = len(W), multiplication_by(W)
     E = times(times(G.T, W).T, W)  # BLAS wants columns that lie in one piece, as rows of G do
     E.flat[:: p + 1] -= 1.0
-    size = column_lengths(W).sum() * _norm(times(np.abs(G).T, sizes))
-    own = gamma(2 * p + 2) * size
+    sizes = np.abs(W)
+    own = gamma(2 * p + 2) * _size_of_products(np.abs(G), sizes)
     spread, drift = _norm(rounding @ sizes), _norm(coupling @ sizes)
     return float(_SLACK * (_norm(E) + own + spread**2 + 2 * drift))
+
+
+def _size_of_products(G: Array, W: Array) -> float:
+    """A bound on the Frobenius norm of W'GW, without a product of matrices; none is negative.
+
+    For T = diag(sqrt(G_jj)) it is at most |T^-1 G T^-1| |TW|_F^2 in spectral norm, and that of a
+    symmetric matrix is at most its largest row sum (Higham 2002, section 6.2). No units count here.
+    """
+    t = np.sqrt(G.diagonal())
+    return float(np.max(G @ (1 / t) / t, initial=0.0)) * _norm(t[:, None] * W) ** 2
 
 
 def _norm(A: Array) -> float:

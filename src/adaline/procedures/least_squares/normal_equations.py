@@ -115,7 +115,7 @@ def normal_equations(m: Moments, intercept: bool, ridge: float | Array) -> Norma
     D = penalty(m, ridge)
     G = m.scatter[:p, :p].copy()
     G.flat[:: p + 1] += D
-    W = inverse_cholesky(G)
+    W = inverse_cholesky(G.T)  # which is G in the order of LAPACK
     if W is None:
         return None
     alpha = contraction(G, W, m.rounding[:p], coupling(m))
