@@ -28,6 +28,7 @@ _PRODUCTS = 2**26  # in a piece, at least, where a row of q numbers costs q^2 pr
 _PIECES = 32  # at most: twice the cores of a large machine, so that none waits long at the end
 _ROOM = 2**24  # numbers in the sums of all pieces together, at most: 128 MB
 _WORTH = 8  # pieces, if room for fewer the threads of BLAS do better
+_PRODUCT_ROWS = 768  # in such a piece, at least: BLAS takes a tenth longer for products of 512 rows
 _ROWS = 256  # a multiple of which every piece holds: whole tiles
 _LARGE = 1024  # columns beyond which BLAS has work enough for its own threads
 
@@ -45,7 +46,9 @@ def pieces(n: int, q: int, held: int = 0) -> Cuts:
     most = _ROOM // held
     if most < _WORTH:
         return [(0, n)]
-    least = _NUMBERS // q if held < q * q else min(_NUMBERS // q, _PRODUCTS // (q * q))
+    least = _NUMBERS // q
+    if held >= q * q:
+        least = min(least, max(_PRODUCTS // (q * q), _PRODUCT_ROWS))
     rows = max(least, -(-n // min(most, _PIECES)))
     rows = -(-rows // _ROWS) * _ROWS
     return [(i, min(i + rows, n)) for i in range(0, n, rows)]

@@ -43,6 +43,7 @@ _BLOCK = "(X, y) or (X, y, weights)"
 SIZE = count(0, _MOST)
 TOGETHER = 64  # targets whose products with each other cost nothing to keep
 _LOST = 2.0**-1072  # a square may lose this much below float64's range
+_NEAR, _ORDINARY = 100, 2.0**400  # powers of two of units, and squares, whose products are in range
 _FAR = -400  # powers of two between units, from which on nothing is left of the smaller
 
 
@@ -214,7 +215,7 @@ class Moments:
             self.rows,
             self.weight,
             np.ldexp(self.mean, shift),
-            np.ldexp(self.scatter, shift[:, None] + shift),
+            _rescaled(self.scatter, shift),
             np.asarray(exponent, dtype=np.int64),
             np.ldexp(self.rounding, shift),
             np.ldexp(self.mean_rounding, shift),
@@ -353,6 +354,18 @@ def _of(
         mean_rounding=(2 * gamma * reach + lost / length) / length + 2 * UNIT * moved + unsure,
         targets=k,
     )
+
+
+def _rescaled(scatter: Array, shift: NDArray[np.int64]) -> Array:
+    """scatter_jk 2**(shift_j + shift_k)."""
+    near = np.abs(shift).max(initial=0) <= _NEAR
+    squares = scatter.diagonal()
+    if near and squares.min(initial=1.0) > 1 / _ORDINARY and squares.max(initial=1.0) < _ORDINARY:
+        unit = np.ldexp(1.0, shift)  # no product leaves float64's range, so that all are exact
+        found = scatter * unit[:, None]
+        found *= unit
+        return np.asarray(found)
+    return np.asarray(np.ldexp(scatter, shift[:, None] + shift))
 
 
 def _in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:

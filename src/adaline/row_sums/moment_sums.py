@@ -160,8 +160,8 @@ def gram_apart(
 def scatter_of(G: Array, root: Array) -> Array:
     """Products about the mean from those about the shift; root is the sum over sqrt(weight)."""
     q = len(root)
-    scatter = symmetric(G[:q, :q]) - root[:, None] * root
-    scatter = (scatter + scatter.T) / 2
+    scatter = symmetric(G[:q, :q])
+    scatter -= root[:, None] * root
     if scatter.diagonal().min(initial=0.0) < 0.0:
         np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
     return scatter
