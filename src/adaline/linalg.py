@@ -131,13 +131,14 @@ def inverse_cholesky(G: Array) -> Array | None:
     return None if info != 0 or not np.isfinite(W).all() else np.asarray(W)
 
 
-def cholesky(G: Array) -> Array | None:
+def cholesky(G: Array, *, overwrite: bool = False) -> Array | None:
     """R upper triangular with R'R = G, or None where G is not positive definite.
 
-    In float32 where G is: half the time, and good enough where corrections follow.
+    In float32 where G is: half the time, and good enough where corrections follow. R may take the
+    place of G, if G has Fortran order.
     """
     factor = spotrf if G.dtype == np.float32 else dpotrf
-    R, info = factor(G, lower=0, clean=1)
+    R, info = factor(G, lower=0, clean=1, overwrite_a=overwrite)
     return None if info != 0 or not np.isfinite(R).all() else np.asarray(R)
 
 

@@ -91,9 +91,9 @@ class ClosedFit(Fit):
     squares : ndarray of shape (K,)
         Sums of squared residuals.
     root : ndarray of shape (p, p) or (p + 1, p), or None
-        root root' is the inverse of the (penalised) scatter of x; None where it has none. A last
-        row is mean'root, for the error of the bias, where both are known to their last digits;
-        zeros without a bias.
+        root root' is the inverse of the (penalised) scatter of x; None where it has none, and
+        where penalties of many columns made a proof without it. A last row is mean'root, for the
+        error of the bias, where both are known to their last digits; zeros without a bias.
     dependent : tuple of (int, tuple of int)
         Columns that are combinations of others, and of which.
     """

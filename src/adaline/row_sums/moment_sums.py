@@ -161,7 +161,8 @@ def scatter_of(G: Array, root: Array) -> Array:
     """Products about the mean from those about the shift; root is the sum over sqrt(weight)."""
     q = len(root)
     scatter = symmetric(G[:q, :q])
-    scatter -= root[:, None] * root
+    for i in range(0, q, _FEW):  # no second matrix
+        scatter[i : i + _FEW] -= root[i : i + _FEW, None] * root
     if scatter.diagonal().min(initial=0.0) < 0.0:
         np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
     return scatter

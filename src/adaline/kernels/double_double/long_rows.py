@@ -52,9 +52,10 @@ def _add(x, r, r_low, g, g_low):
 def _gradients_long(
     X, scale, Y, which, y_scale, omega, theta, theta_low, x, room, g, g_low, squares
 ):
+    flat = x.reshape(x.size)
     for a in range(X.shape[0]):
         for j in range(X.shape[1]):
-            x[j // LANES, j % LANES] = X[a, j] * scale[j]
+            flat[j] = X[a, j] * scale[j]
         for t in range(which.shape[0]):
             value, rest = _value(x, theta[t], theta_low[t], room[0], room[1])
             total, low = two_sum(Y[a, which[t]] * y_scale[t], -value)

@@ -39,6 +39,7 @@ from adaline.procedures.least_squares.normal_equations import (
     rank_of,
     triangle_equations,
 )
+from adaline.procedures.least_squares.penalised import penalised_least_squares
 from adaline.procedures.least_squares.refinement import refine
 from adaline.results import Array, Certificate, ClosedFit
 from adaline.tiles import Rows
@@ -79,6 +80,10 @@ def least_squares(
             return iterative_least_squares(SparseRows.of(rows, intercept))
         return wide_minimum_norm(rows, intercept)
     enough = m.rows >= m.p + intercept or bool(np.all(ridge > 0))
+    if rows is not None and refined and 1 / _HEAVY < m.weight < _HEAVY:
+        found = penalised_least_squares(m, rows, intercept, ridge)
+        if found is not None:
+            return found
     with between_passes(0 if rows is None else m.rows, m.p + 1):
         normal = normal_equations(m, intercept, ridge) if enough else None
     if rows is None or not 1 / _HEAVY < m.weight < _HEAVY:

@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import over_pieces
+from adaline._threads import over_pieces, pieces
 from adaline.kernels.double_double import double_double, long_rows
+from adaline.linalg import UNIT
 from adaline.results import Array
 from adaline.tiles import Rows, is_sparse
 
@@ -63,6 +64,25 @@ def additions(n: int, p: int) -> int:
     """Numbers that `gradients` adds up in a row, at most, where n rows have p columns."""
     lanes = double_double.LANES
     return (n if p >= long_rows.LONG else n // lanes) + lanes + 16
+
+
+def additions_of_pieces(n: int, p: int) -> int:
+    """The same, where rows are so many that sums of pieces are added."""
+    cuts = pieces(n, p + 1)
+    return min(additions(n, p), additions(cuts[0][1], p) + 2 * len(cuts))
+
+
+def doubt_of_residuals(rows: Rows, p: int, size: float) -> float:
+    """A bound on the length of the errors of residuals y - (x, 1)'theta in `gradients`.
+
+    size is the sum of the lengths of y and of all p + 1 columns times |theta|.
+    """
+    if is_sparse(rows.X) or p < long_rows.LONG or len(rows.X_low):
+        return 2 * (p + 3) ** 2 * UNIT**2 * size
+    # Each of 32 lanes adds c products and their errors, which are at most c times the unit roundoff
+    # of their sum; then lanes are added: (c^2 + 3c + 4) + 64 (c + 34) units squared, at most.
+    c = p // double_double.LANES + 1
+    return 2 * (c + 2 * double_double.LANES) ** 2 * UNIT**2 * size
 
 
 def minus_product(*arrays: Array) -> tuple[Array, Array]:

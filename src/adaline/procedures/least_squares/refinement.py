@@ -56,7 +56,7 @@ def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
     other digits beyond float64 than residuals do.
     """
     if len(rows.X_low):
-        lengths, _ = _raw_lengths(normal.m)
+        lengths, _ = raw_lengths(normal.m)
         alpha = contraction_with_low_parts(normal.alpha, normal.W, lengths[:-1])
         normal = replace(normal, alpha=alpha)
     p, scale = normal.m.p, np.ldexp(1.0, -normal.m.exponent)
@@ -68,7 +68,7 @@ def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
     said = "solved in closed form, then corrected {} times in double-double."
     first = None
     if by_sums and normal.m.targets > MANY:
-        first = product_sums(normal, rows, np.concatenate(_raw_lengths(normal.m)))
+        first = product_sums(normal, rows, np.concatenate(raw_lengths(normal.m)))
     root = covariance_root(normal, rows)
     return refine_by(normal, sums, _MAX_CORRECTIONS, said, root, first)
 
@@ -86,36 +86,12 @@ def refine_by(
     At most so many corrections are made, the first one by sums of products where these are given;
     said has a place for their number.
     """
-    m, p = normal.m, normal.m.p
     found = _corrected(normal, sums, most, first)
-    exponent = np.empty((m.targets, p + 1), dtype=np.int64)
-    exponent[:, :p], exponent[:, p] = normal.weights_exponent.T, m.exponent[p:]  # the bias has y's
-    bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
-    bound = in_users_units(bound, exponent)
-    with np.errstate(over="ignore"):
-        theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
-        squares = np.ldexp(found.squares, 2 * m.exponent[p:])  # may be infinite; weights are not
-    bound = outward(bound + np.abs(low))
-    used = slice(p + 1 if normal.intercept else p)
-    certificate = certificate_of_digits(
-        theta[:, used].T, bound[:, used].T, floor[:, used].T, normal.alpha, normal.condition
-    )
-    return ClosedFit(
-        W=theta[:, :p].copy(),
-        b=theta[:, p].copy(),
-        stopped=said.format(found.passes),
-        certificate=certificate,
-        rank=p,
-        condition=normal.condition,
-        W_low=low[:, :p].copy(),
-        b_low=low[:, p].copy(),
-        squares=squares,
-        root=root,
-    )
+    return delivered(found, normal.m, normal.intercept, normal.alpha, normal.condition, said, root)
 
 
 @dataclass
-class _Found:
+class Found:
     """theta + low (k, p + 1), each within its bound; squared residuals; passes of the slowest."""
 
     theta: Array
@@ -126,15 +102,52 @@ class _Found:
     passes: int = 0
 
 
-def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None) -> _Found:
+def delivered(
+    found: Found,
+    m: Moments,
+    intercept: bool,
+    alpha: float,
+    condition: float,
+    said: str,
+    root: Array | None = None,
+) -> ClosedFit:
+    """The fit, in the user's units; alpha is the share of an error that a correction leaves."""
+    p, e = m.p, m.exponent
+    exponent = np.empty((m.targets, p + 1), dtype=np.int64)
+    exponent[:, :p], exponent[:, p] = e[p:, None] - e[:p], e[p:]  # the bias has y's
+    bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
+    bound = in_users_units(bound, exponent)
+    with np.errstate(over="ignore"):
+        theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
+        squares = np.ldexp(found.squares, 2 * e[p:])  # may be infinite; weights are not
+    bound = outward(bound + np.abs(low))
+    used = slice(p + 1 if intercept else p)
+    certificate = certificate_of_digits(
+        theta[:, used].T, bound[:, used].T, floor[:, used].T, alpha, condition
+    )
+    return ClosedFit(
+        W=theta[:, :p].copy(),
+        b=theta[:, p].copy(),
+        stopped=said.format(found.passes),
+        certificate=certificate,
+        rank=p,
+        condition=condition,
+        W_low=low[:, :p].copy(),
+        b_low=low[:, p].copy(),
+        squares=squares,
+        root=root,
+    )
+
+
+def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None) -> Found:
     """Corrections of (w, b) until the bounds are small enough or no longer shrink."""
     m, p, k = normal.m, normal.m.p, normal.m.targets
-    lengths, lengths_y = _raw_lengths(m)
+    lengths, lengths_y = raw_lengths(m)
     T = np.ascontiguousarray(normal.W.T)
     columns = T, m.mean[:p], normal.ridge, lengths, m.weight, normal.alpha, normal.intercept
-    theta, floor = _first_guess(normal, T), _floors(m, lengths_y)
+    theta, floor = _first_guess(normal, T), floors(m, lengths_y)
     unknown = np.full(theta.shape, np.inf)
-    found = _Found(theta, np.zeros(theta.shape), unknown, floor, np.zeros(k))
+    found = Found(theta, np.zeros(theta.shape), unknown, floor, np.zeros(k))
     on = np.arange(k)
     least, stalls = np.full(k, np.inf), np.zeros(k, dtype=np.int64)
     while found.passes < most:
@@ -186,7 +199,7 @@ def _first_guess(normal: Normal, T: Array) -> Array:
     return theta
 
 
-def _raw_lengths(m: Moments) -> tuple[Array, Array]:
+def raw_lengths(m: Moments) -> tuple[Array, Array]:
     """Bounds on the lengths about zero of the columns of X, of that of ones, (p + 1,), and of Y."""
     lengths = np.sqrt(m.scatter.diagonal() + m.weight * m.mean**2) + m.rounding
     of_x = np.empty(m.p + 1)
@@ -194,7 +207,7 @@ def _raw_lengths(m: Moments) -> tuple[Array, Array]:
     return of_x, lengths[m.p :]
 
 
-def _floors(m: Moments, lengths_y: Array) -> Array:
+def floors(m: Moments, lengths_y: Array) -> Array:
     """Coefficients below this share of the units count as zeros of this size, (k, p + 1).
 
     A column that does not vary has no influence, and its coefficient has no digits to count.
