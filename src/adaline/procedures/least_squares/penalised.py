@@ -13,7 +13,6 @@ import numpy as np
 
 from adaline._threads import between_passes, one_blas_thread
 from adaline.certificates.penalty_digits import PenalisedColumns
-from adaline.kernels.double_double import double_double
 from adaline.linalg import UNIT, cholesky, condition, solve_cholesky
 from adaline.moments import Moments
 from adaline.procedures.least_squares.gradients import (
@@ -150,8 +149,10 @@ def _correct(
 
 def _added(found: Found, t: int, d: Array) -> bool:
     """Add the step d to target t; whether its error, or any further step, is lost in rounding."""
-    high, carry = double_double.two_sum(found.theta[t], d)
-    tail = found.low[t] + carry
+    theta = found.theta[t]
+    high = theta + d
+    moved = high - theta
+    tail = found.low[t] + ((theta - (high - moved)) + (d - moved))  # what rounding left of high
     found.theta[t] = high + tail
     found.low[t] = tail - (found.theta[t] - high)
     size = np.maximum(np.abs(found.theta[t]), found.floor[t])
