@@ -32,8 +32,8 @@ def gamma(k: int) -> float:
     return k * UNIT / (1 - k * UNIT)
 
 
-def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
-    """alpha >= |W' A'A W - I|, where G is A'A up to `rounding` and columns' sums to `coupling`.
+def contraction(G: Array, W: Array, rounding: Array) -> float:
+    """alpha >= |W' A'A W - I|, where G is A'A up to `rounding`: |G_jk - exact| <= rho_j rho_k.
 
     G is symmetric and has a positive diagonal, its inverse has too.
     """
@@ -42,8 +42,14 @@ def contraction(G: Array, W: Array, rounding: Array, coupling: Array) -> float:
     E.flat[:: p + 1] -= 1.0
     sizes = np.abs(W)
     own = gamma(2 * p + 2) * _size_of_products(np.abs(G), sizes)
-    spread, drift = _norm(rounding @ sizes), _norm(coupling @ sizes)
-    return float(_SLACK * (_norm(E) + own + spread**2 + 2 * drift))
+    return float(_SLACK * (_norm(E) + own + _norm(rounding @ sizes) ** 2))
+
+
+def contraction_with_ones(alpha: float, W: Array, coupling: Array) -> float:
+    """alpha for (A, 1/sqrt(n)) and (W, 1) in the place of A and W, where columns of A are centred
+    up to `coupling`: their sums over sqrt(n).
+    """
+    return float(alpha + _SLACK * 2 * _norm(coupling @ np.abs(W)))
 
 
 def _size_of_products(G: Array, W: Array) -> float:

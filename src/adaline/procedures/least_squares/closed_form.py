@@ -18,7 +18,6 @@ from adaline._threads import between_passes, one_blas_thread
 from adaline.certificates.digits import (
     after_correction,
     certificate_of_digits,
-    contraction,
     gamma,
     in_users_units,
 )
@@ -164,7 +163,7 @@ def _solved_from_moments(normal: Normal) -> ClosedFit:
     m, W, p = normal.m, normal.W, normal.m.p
     c = m.scatter[:p, p:]
     G = m.scatter[:p, :p] + np.diag(normal.ridge)
-    alpha = contraction(G, W, m.rounding[:p], np.zeros(p))  # no row is centred, so no mean counts
+    alpha = normal.alpha_of_sums  # no row is centred, so no mean counts
     w = W @ (W.T @ c)
     w += W @ (W.T @ (c - G @ w))
     g = c - G @ w

@@ -7,7 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.digits import contraction, contraction_of_rows
+from adaline.certificates.digits import (
+    contraction,
+    contraction_of_rows,
+    contraction_with_ones,
+)
 from adaline.linalg import (
     UNIT,
     add_gram,
@@ -33,7 +37,8 @@ class Normal:
 
     m : Moments in those units, about zero where there is no bias.
     ridge (p,) : the penalty on each weight in those units.
-    W (p, p) : upper triangular, W'(S + ridge)W = I nearly; alpha bounds by how much not.
+    W (p, p) : upper triangular, W'(S + ridge)W = I nearly; alpha bounds by how much not, and how
+        far columns are from centred; alpha_of_sums, known from moments, the former alone.
     """
 
     m: Moments
@@ -43,6 +48,7 @@ class Normal:
     condition: float
     intercept: bool
     from_moments: bool
+    alpha_of_sums: float = np.inf
 
     @property
     def root(self) -> Array:
@@ -118,8 +124,9 @@ def normal_equations(m: Moments, intercept: bool, ridge: float | Array) -> Norma
     W = inverse_cholesky(G.T)  # which is G in the order of LAPACK
     if W is None:
         return None
-    alpha = contraction(G, W, m.rounding[:p], coupling(m))
-    return Normal(m, D, W, alpha, condition(W), intercept, from_moments=True)
+    of_sums = contraction(G, W, m.rounding[:p])
+    alpha = contraction_with_ones(of_sums, W, coupling(m))
+    return Normal(m, D, W, alpha, condition(W), intercept, True, of_sums)
 
 
 def triangle_equations(
