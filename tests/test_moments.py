@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tracemalloc
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from adaline import Moments
+from adaline.linalg import symmetric
 from reference import exact_moments
 
 entries = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda x: round(x, 3))
@@ -203,3 +205,28 @@ def test_a_constant_column_among_few_nonzeros_has_no_scatter(rng):
     X[np.arange(3000), rng.integers(8, 300, 3000)] = 1.0
     m = Moments.of(sparse.csr_array(X), rng.standard_normal(3000))
     assert m.scatter_xx[7, 7] == 0.0
+
+
+@pytest.mark.parametrize("far", [3, 100, 101, 700])
+def test_other_units_are_powers_of_two_without_rounding(rng, far):
+    """Near units are multiplied by, far ones are added to exponents: no bit tells which."""
+    m = Moments.of(rng.standard_normal((40, 70)), rng.standard_normal(40))
+    shift = rng.integers(-far, far + 1, 71)
+    shift[0] = far
+    found = m.in_units(shift).scatter
+    np.testing.assert_array_equal(found, np.ldexp(m.scatter, -shift[:, None] - shift))
+    for size in (2.0**-450, 2.0**450):  # squares that are not ordinary
+        grown = dataclasses.replace(m, scatter=m.scatter * size)
+        found = grown.in_units(shift).scatter
+        with np.errstate(over="ignore", under="ignore"):
+            expected = np.ldexp(grown.scatter, -shift[:, None] - shift)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("p", [1, 63, 64, 65, 130, 200])
+def test_a_lower_triangle_is_that_of_the_upper_one(rng, p):
+    upper = rng.standard_normal((p, p))
+    expected = np.triu(upper) + np.triu(upper, 1).T
+    given = np.array(upper)
+    np.testing.assert_array_equal(symmetric(given), expected)
+    np.testing.assert_array_equal(given, upper)
