@@ -130,5 +130,5 @@ def test_sums_are_left_alone_where_they_do_not_serve(rng, case):
         X[:, 0] = X[:, 1] + 1e-6 * X[:, 0]
     rows = rows_of(X, Y, np.ones(100) if case == "weights" else None)
     normal = normal_of(rows)
-    lengths = np.concatenate(refinement._raw_lengths(normal.m))
+    lengths = np.concatenate(refinement.raw_lengths(normal.m))
     assert product_sums(normal, rows, lengths) is None
