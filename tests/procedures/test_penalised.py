@@ -255,3 +255,33 @@ def test_sums_of_pieces_have_fewer_additions():
     cuts = _threads.pieces(100_000, 301)
     assert len(cuts) > 5
     assert additions_of_pieces(100_000, 300) == additions(cuts[0][1], 300) + 2 * len(cuts)
+
+
+def exact_wide_ridge(X, y, alpha, intercept):
+    """w = A'(AA' + alpha)^-1 y and b as fractions: n equations in the place of p."""
+    A, t = [[Fraction(v) for v in row] for row in X.tolist()], [Fraction(v) for v in y.tolist()]
+    n, p = X.shape
+    mean = [sum(row[j] for row in A) / n if intercept else Fraction(0) for j in range(p)]
+    about = sum(t) / n if intercept else Fraction(0)
+    A = [[v - m for v, m in zip(row, mean, strict=True)] for row in A]
+    K = [[sum(a * b for a, b in zip(r, s, strict=True)) for s in A] for r in A]
+    for i in range(n):
+        K[i][i] += Fraction(alpha)
+    c = solve_exactly(K, [v - about for v in t])
+    w = [sum(c[i] * A[i][j] for i in range(n)) for j in range(p)]
+    b = about - sum(m * v for m, v in zip(mean, w, strict=True))
+    return [*w, b] if intercept else w
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("units", ["even", "uneven"])
+def test_long_rows_are_true_in_rational_arithmetic(rng, intercept, units):
+    """Few rows of 300 columns have an exact solution within a second."""
+    X, y = rng.standard_normal((8, 300)), rng.standard_normal(8) + 3.0
+    X[:, ::7] += 50.0
+    if units == "uneven":
+        X = np.ldexp(X, rng.integers(-3, 4, 300))
+    alpha = float(0.01 * (X**2).sum(axis=0).max())
+    fit = solved(rows_of(X, y), alpha, intercept)
+    assert fit.certificate.kind == "exact"
+    check(fit, 0, exact_wide_ridge(X, y, alpha, intercept))
