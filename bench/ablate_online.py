@@ -11,23 +11,20 @@ leaving it out, in processes of their own, since constants are compiled in.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from _ablation import run_apart, set_constants
 from _bench import threads
 from bench_sequential import text
 from sklearn.linear_model import SGDClassifier
 
 from adaline import LogisticRegression
 from adaline._jit import kernel
-from adaline.kernels.sequential import automatic, neurons
+from adaline.kernels.sequential import neurons
 from adaline.procedures.sequential.state import Recipe, State, learn
 from adaline.schedules import Auto
 
@@ -104,25 +101,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--repeats", type=int, default=25)
-    parser.add_argument(
-        "--set", nargs="*", default=[], help="constants of automatic.py, NAME=VALUE"
-    )
+    parser.add_argument("--set", nargs="*", default=[], help="NAME=VALUE, from the first process")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    for constant in options.set:
-        name, value = constant.split("=")
-        setattr(automatic, name, float(value) if name == "FEW" else int(value))
+    set_constants(options.set)
     every = works(options.rows)
     if options.set:
         told({name: every[name] for name in ("SGDClassifier", "its kernel")}, options.repeats)
         return
     told(every, options.repeats)
-    given = [sys.executable, __file__, f"--rows={options.rows}", f"--repeats={options.repeats}"]
+    given = [f"--rows={options.rows}", f"--repeats={options.repeats}"]
     for name, constants in ABLATIONS.items():
-        print(name, flush=True)
-        with tempfile.TemporaryDirectory() as folder:  # such kernels are not to be found by others
-            environment = os.environ | {"ADALINE_CACHE_DIR": folder}
-            subprocess.run([*given, "--set", *constants.split()], env=environment, check=True)
+        print(name, run_apart(given, constants.split()), sep="\n", end="", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What one pass with automatic rates learns, beside peers with tuned rates, on rows not tuned on.
 
-    python bench/bench_rates.py [--quick] [--seeds 3] [--only text heavy]
+    python bench/bench_rates.py [--quick] [--seeds 3] [--only lines heavy]
 
 Held-out log loss and accuracy of `LogisticRegression().partial_fit`; of scikit-learn's
 SGDClassifier on scaled columns with its own settings, and with the best of 34; of Vowpal Wabbit
