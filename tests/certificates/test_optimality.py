@@ -29,6 +29,19 @@ def test_without_a_bias_and_a_matrix_the_bias_adds_nothing():
     assert bound.reach(np.array([2.0, 3.0])) == pytest.approx(2.0 * 4.0)
 
 
+@pytest.mark.parametrize("h", [0.0, 0.5])
+def test_without_a_matrix_rounding_counts_at_its_worst_and_no_more(h):
+    """Over all signs of the errors; the worst signs are those against the mean."""
+    rng = np.random.default_rng(0)
+    mean = rng.standard_normal(6) if h else np.zeros(6)
+    bound = CurvatureBound(np.empty((0, 0)), 1.5, rng.uniform(0.1, 2.0, 6), mean, h, 9.0)
+    rounding = rng.uniform(0.0, 1.0, 7)
+    signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * 7)).reshape(7, -1).T
+    worst = bound.lengths(signs * rounding).max()
+    assert bound.doubt(rounding, 1) == pytest.approx(worst)
+    assert bound.doubt(rounding, 4) == pytest.approx(2.0 * worst)
+
+
 def test_classes_together_have_lengths_of_all_their_weights():
     A = np.diag([1.0, 2.0, 3.0, 4.0])
     bound = JointBound(A, 4.0, K=2)

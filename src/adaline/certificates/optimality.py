@@ -55,15 +55,22 @@ class CurvatureBound:
         """|g| in the metric M^-1 of each row g of G (K, q)."""
         if len(self.A):
             return np.asarray(sqrt(self.loss) * lengths(G @ self.A))
-        assert self.alpha is not None
         assert self.mean is not None
-        w = G[:, :-1] - G[:, -1:] * self.mean
-        bias = G[:, -1] ** 2 / self.h if self.h > 0 else 0.0
+        return self._length(G[:, :-1] - G[:, -1:] * self.mean, G[:, -1])
+
+    def _length(self, w: Array, b: Array) -> Array:
+        """|g| for g = (w + b m, b), where A is empty."""
+        assert self.alpha is not None
+        bias = b**2 / self.h if self.h > 0 else 0.0
         return np.asarray(np.sqrt(self.loss * (np.sum(w**2 / self.alpha, axis=1) + bias)))
 
     def doubt(self, rounding: Array, K: int) -> float:
         """A bound on |e| in the metric M^-1 for e (K, q) with |e_kj| <= rounding_j."""
-        return sqrt(K) * float((self.deviations() * rounding).sum())
+        if len(self.A):
+            return sqrt(K) * float((self.deviations() * rounding).sum())
+        assert self.mean is not None
+        worst = rounding[:-1] + rounding[-1] * np.abs(self.mean)  # of what `lengths` is made of
+        return sqrt(K) * float(self._length(worst[None], rounding[-1:])[0])
 
     def fastest(self, top: Array, K: int) -> float:
         """rho: how fast a value, or the difference of two, can move, for rows |z_j| <= top_j."""
