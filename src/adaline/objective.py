@@ -38,6 +38,7 @@ from adaline.row_sums.objective_sums import (
 )
 from adaline.tiles import is_sparse, tile_rows
 
+LONG = 768  # columns, from which a block of rows no longer stays in the cache
 NEAR = 4.0  # means of this many deviations cost no digit to speak of
 _STEEPEST = 2.0**1000  # curvature of a penalty, at most
 _FAINTEST = float(np.finfo(np.float64).smallest_subnormal)
@@ -262,7 +263,7 @@ class Objective:
     @property
     def long_rows(self) -> bool:
         """Whether one output is summed over rows as they are, each so long that it is read once."""
-        return self.K == 1 and self.is_wide and self._near_zero
+        return self.K == 1 and len(self.scale) >= LONG and self._near_zero
 
     @cached_property
     def _near_zero(self) -> bool:

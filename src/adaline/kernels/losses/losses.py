@@ -14,7 +14,7 @@ from adaline.kernels.losses.links import ROWS, exponentials, known, link
 FEW_NUMBERS = 2**13  # of a table so small that numpy looks through it
 SMALL_PRODUCT = 2**16  # multiplications: BLAS makes it with one thread, for the same bits
 CLASS_ROWS = 256  # rows of a block of K classes, whose products BLAS makes
-_LONG = 8  # rows of thousands of numbers, whose second product still finds them in the cache
+_LONG = 16  # rows of thousands of numbers, whose second product still finds them in the cache
 
 
 @sums_kernel
