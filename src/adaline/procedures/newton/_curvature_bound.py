@@ -26,8 +26,6 @@ def curvature_bound(
     Where columns are independent (`regular`), a singular M proves nothing.
     """
     K, q = theta.shape
-    if loss.is_wide:
-        return _thin_bound(loss, root)
     if K == 1 and known.slopes is not None and known.roots[0].rank == q:
         left = np.ones(len(known.slopes))
         np.divide(root[:: known.stride], known.slopes, out=left, where=known.slopes > 0)
@@ -61,7 +59,7 @@ def lessened(root: Root, factor: float, K: int = 1) -> CurvatureBound:
     return CurvatureBound(root.A, loss) if K == 1 else JointBound(root.A, loss, K=K)
 
 
-def _thin_bound(loss: Objective, root: Array) -> CurvatureBound:
+def thin_bound(loss: Objective, root: Array) -> CurvatureBound:
     """A bound that needs no matrix: the penalty, and the curvature of all rows at their mean."""
     X, omega = loss.X, loss.omega if len(loss.omega) else 1.0
     weights = root**2 if loss.K == 1 else omega * root.min(axis=1)

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from math import isfinite, log, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from adaline._threads import one_blas_thread
 from adaline.certificates.optimality import CurvatureBound, Within, radius
-from adaline.linalg import inner
+from adaline.linalg import inner, length
 from adaline.objective import Evaluation, Objective
-from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound
-from adaline.procedures.newton._stride import proof_rows
+from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound, thin_bound
+from adaline.procedures.newton._stride import is_dear, proof_rows
 from adaline.procedures.newton._transported_hessian import Sample, TransportedHessian, sample_step
 from adaline.procedures.newton.curvature import (
     Curvature,
@@ -34,6 +34,7 @@ from adaline.procedures.newton.descent import line_search
 from adaline.results import Array
 
 _SMALL = 2**13  # numbers in a matrix too few for threads of BLAS
+_PROVEN = 1e-3  # times |w|: a bound on the distance from the minimum that is of use
 _AS_IS: AbstractContextManager[None] = nullcontext()
 _LONGEST = 16.0  # times Newton's first step, at most
 
@@ -133,13 +134,26 @@ class NewtonState:
         """Bound on what rounding may have done to each component of g, (q,)."""
         return self.loss.rounding(self.theta, self.here)
 
+    @property
+    def sketched(self) -> bool:
+        """Whether no matrix was made so far."""
+        return self.known.diagonal is not None
+
+    @property
+    def tentative(self) -> bool:
+        """Whether no matrix was made, but could be."""
+        return self.sketched and not self.loss.is_wide
+
     def renew(self, left: float, stride: int) -> None:
         """Make a new Hessian at theta, and forget the pairs, which it contains.
 
         It has at least twice the rows of the last, which turned out to be too few.
         """
-        most = max(self.known.stride // 2, 1)
+        first = self.sketched
+        most = 2**62 if first else max(self.known.stride // 2, 1)
         self.known = curvature(self.loss, self.theta, self.root, left, stride, most)
+        if first:
+            self.full = self.rank
         self.pairs.clear()
         self.set_origin()
 
@@ -159,30 +173,47 @@ class NewtonState:
             self.transported = self.transported if found is None else found
 
     def proven(self) -> bool:
-        """Whether the distance from the minimum is proven."""
+        """Whether the distance from the minimum is proven.
+
+        Where a matrix could still be made, a bound without it must be close enough to be of use.
+        """
+        if self.tentative:
+            return self.shortfall() <= 1.0
         return isfinite(self.bounded()[1][2])
 
-    def bounded(self) -> tuple[CurvatureBound, Within]:
-        """A lower bound on the Hessian at theta: of some rows, or of all if some prove nothing.
+    def shortfall(self) -> float:
+        """By how much g must shrink until a bound without a matrix proves what is of use."""
+        return self._shortfall(*self.bounded())
 
-        And nu, rho and delta of the proof by it.
-        """
+    def _shortfall(self, bound: CurvatureBound, within: Within) -> float:
+        (nu, rho, _), scale = within, self.loss.scale
+        useful = _PROVEN * length(self.theta[:, :-1] * scale)
+        return max(2.0 * rho * nu, nu * bound.reach(scale) / useful if useful > 0 else inf)
+
+    def bounded(self) -> tuple[CurvatureBound, Within]:
+        """A lower bound on the Hessian at theta, and nu, rho and delta of the proof by it."""
         if self.measured is None or self.measured[0] is not self.theta:
-            error, top = self.rounding(), self.loss.top
-            regular = self.full == self.theta.size
-            for stride in sorted({proof_rows(self.loss), 1}, reverse=True):
-                near = curvature_bound(
-                    self.loss, self.theta, self.root, self.known, regular, stride
-                )
-                within = radius(near, self.here.g, error, top)
-                if isfinite(within[2]):
-                    break
-            else:
-                if self.loss.K > 1 and is_one_matrix(self.loss) and not self.loss.is_wide:
-                    near = joint_bound(self.loss, self.root)
-                    within = radius(near, self.here.g, error, top)
-            self.measured = self.theta, near, within
+            self.measured = self.theta, *self._bound()
         return self.measured[1:]
+
+    def _bound(self) -> tuple[CurvatureBound, Within]:
+        """Without a matrix where one is dear; of some rows; of all if some prove nothing."""
+        error, top = self.rounding(), self.loss.top
+        if self.sketched or is_dear(self.loss, proof_rows(self.loss)):
+            near = thin_bound(self.loss, self.root)
+            within = radius(near, self.here.g, error, top)
+            if self.sketched or self._shortfall(near, within) <= 1.0:
+                return near, within
+        regular = self.full == self.theta.size
+        for stride in sorted({proof_rows(self.loss), 1}, reverse=True):
+            near = curvature_bound(self.loss, self.theta, self.root, self.known, regular, stride)
+            within = radius(near, self.here.g, error, top)
+            if isfinite(within[2]):
+                return near, within
+        if self.loss.K > 1 and is_one_matrix(self.loss):
+            near = joint_bound(self.loss, self.root)
+            within = radius(near, self.here.g, error, top)
+        return near, within
 
     def _first_length(self, d: Array) -> float:
         """How long the first step should be: where f of a small sample of the rows is least.
@@ -226,17 +257,26 @@ class NewtonState:
         return size == first
 
 
-def begin(loss: Objective, theta: Array, goal: float) -> NewtonState:
-    """The state at theta, with the Hessian there, for a nu that is to fall to goal."""
+def begin(loss: Objective, theta: Array, goal: float, *, sketched: bool = False) -> NewtonState:
+    """The state at theta, with the Hessian there, for a nu that is to fall to goal.
+
+    Of a wide loss, and where this is asked for, the Hessian is sketched: no matrix is made.
+    """
+    sketched = sketched or loss.is_wide
     root = loss.room()
     here = loss.at(theta, root)
     far = sqrt(loss.weight)
     if np.any(theta):  # the minimum of a sample
         far = min(far, 4.0 * sqrt(theta.size))
-    known = curvature(loss, theta, root, log(max(far / goal, 2.0)))
+    if sketched:
+        from adaline.procedures.newton._sketch import sketch
+
+        known = sketch(loss, root, theta)
+    else:
+        known = curvature(loss, theta, root, log(max(far / goal, 2.0)))
     state = NewtonState(loss, theta, here, root, known)
     state.full = state.rank
-    if not loss.is_wide and (stride := sample_step(loss)):
+    if not sketched and (stride := sample_step(loss)):
         state.sample = Sample(loss, stride)
         state.set_origin()
     return state

@@ -28,8 +28,10 @@ from adaline.results import Array
 
 WORK = 1e8  # n q^2 up to which all rows are summed
 FEWEST = 4  # times q: rows of a Hessian, at least
+_DEAR = 12.0  # passes that a Hessian costs, from which steps without it are tried first
+_GOOD = 30  # times q: rows whose Hessian is about that of all
 _PRODUCTS = 25.0  # columns whose products cost as much as a row of a gradient
-_FACTOR = 0.1  # passes of n rows for a factorisation, times n / q^2
+_FACTOR = 0.05  # passes of n rows for a factorisation, times n / q^2
 _VARIANCES = 8.0  # sampling variance of the largest variance, over that of a correlation
 _FAR = 0.005  # s^2 between the Hessian at the minimum and one transported there from zero
 _SMALL = 0.02  # s^2, up to which a Hessian is as good as that of all rows
@@ -41,6 +43,16 @@ def price(loss: Objective, stride: int, sums: int = 1) -> float:
     n, q = loss.X.shape[0], len(loss.penalty)
     dearer = 1.0 if loss.K == 1 else 1.0 + loss.K / 5.0  # gradients of K classes
     return float(sums * ((1.0 + q / _PRODUCTS) / stride + _FACTOR * q * q / n) / dearer)
+
+
+def is_dear(loss: Objective, stride: int = 0) -> bool:
+    """Whether a Hessian costs so much that steps and proofs without it are tried first.
+
+    They need a penalty of all columns: it is all they know of the least curvature. With stride = 0,
+    the Hessian is one of so many rows that it serves all steps.
+    """
+    stride = stride or max(loss.X.shape[0] // (_GOOD * len(loss.penalty)), 1)
+    return price(loss, stride) > _DEAR and bool((loss.penalty[:-1] > 0).all())
 
 
 def expected_passes(

@@ -73,7 +73,9 @@ class Curvature:
     slopes : ndarray or None
         sqrt(omega p (1 - p)) of those rows, where K = 1 and H is their plain sum.
     diagonal : ndarray or None
-        About the diagonal of H.
+        About the diagonal of H, where no matrix is made (see `_sketch`).
+    along : tuple or None
+        Directions V (q, k) and how much less of H^-1 lies along each than the diagonal tells.
     matrix : ndarray or None
         H itself, where it can be transported (see `_transported_hessian`); for K classes, the
         block of one class at theta = 0.
@@ -86,13 +88,17 @@ class Curvature:
     stride: int = 1
     slopes: Array | None = None
     diagonal: Array | None = None
+    along: tuple[Array, Array] | None = None
     matrix: Array | None = None
     shrunk: bool = False
 
     def solve(self, g: Array) -> Array:
         """H^-1 g, for g (K, q)."""
         if self.diagonal is not None:
-            return np.asarray(g / self.diagonal)
+            if self.along is None:
+                return np.asarray(g / self.diagonal)
+            V, less = self.along
+            return np.asarray(g / self.diagonal - ((g @ V) * less) @ V.T)
         if self.exact:
             A = self.roots[0].A
             return np.asarray((A @ (A.T @ g.ravel())).reshape(g.shape))
@@ -103,7 +109,11 @@ class Curvature:
     def deviations(self) -> Array:
         """Root of the diagonal of H^-1, (Kq,), or (q,) where one serves all classes."""
         if self.diagonal is not None:
-            return np.asarray(1.0 / np.sqrt(self.diagonal))
+            own = 1.0 / self.diagonal
+            if self.along is not None:
+                V, less = self.along
+                own = own - (V * V) @ less
+            return np.asarray(np.sqrt(np.maximum(own, 0.0)))
         return np.concatenate([np.sqrt(np.einsum("ij,ij->i", r.A, r.A)) for r in self.roots])
 
 
@@ -116,11 +126,6 @@ def curvature(
     `most`, for a distance from the minimum that is to shrink by exp(left).
     """
     K, q = theta.shape
-    if loss.is_wide:
-        # Gradients lie in the span of the rows: on its few directions falls all the curvature.
-        crowd = max(q / max(loss.n, 1), 1.0)
-        diagonal = crowd * _mean_slope(loss, root) * loss.length**2 + loss.penalty
-        return Curvature((), False, diagonal=np.where(diagonal > 0, diagonal, 1.0))
     if K > 1 and is_one_matrix(loss) and not (_is_dear(loss) and not theta.any()):
         return Curvature((root_of(full_hessian(loss, root), depth(loss)),), True)
     slopes = root if K == 1 else np.sqrt(_omega(loss) * (1.0 - np.einsum("ij,ij->i", root, root)))
@@ -228,13 +233,6 @@ def _blocks(
         found, H, shrunk = _factored(loss, np.sqrt(omega * p * (1 - p)), stride, more, chance)
         roots.append(found)
     return tuple(roots if len(roots) == K else roots * K), H, shrunk
-
-
-def _mean_slope(loss: Objective, root: Array) -> float:
-    """Mean of p (1 - p) over rows, and over classes where there are more than two."""
-    if loss.K == 1:
-        return float(np.sum(root**2)) / loss.weight
-    return float(np.mean(np.sum(root * (1 - root), axis=1))) / loss.K
 
 
 def solver(A: Array) -> Callable[[Array], Array]:

@@ -25,10 +25,12 @@ from adaline.row_sums.objective_sums import FEW
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
 _FEW_ROWS = 512  # rows whose n x n side costs less than about 30 passes over them
-_PASSES = 60  # steps that more rows are given before their n x n side is made
-_ROWS = 1000  # rows up to which their n x n side is the way to very many features
+_PASSES = 0.06  # times n: steps that more rows are given before their n x n side is made
+_ROWS = 3000  # rows up to which their n x n side is the way to very many features
 _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to nothing
 _PATIENCE = 15  # steps with a Hessian that is not exact, after the first new one
+_NEARER, _TRIES = 10.0, 3  # how much smaller nu is when a proof is tried again, and how often
+_TRIAL, _SHARE = 8, 0.8  # steps without a matrix before they are judged, and share of max_iter
 _DEAR = 100.0  # times tol: a relative change of a weight above this is worth a step on any data
 
 Minimum = tuple[Array, Array, bool]  # theta, slopes of the rows there, and whether it converged
@@ -56,12 +58,13 @@ def newton(
     few = start is None and loss.is_wide and n <= _ROWS and bool((loss.penalty[:-1] > 0).all())
     if few and n <= _FEW_ROWS:
         theta = _from_few_rows(loss, max_iter, tol, goal)
-    state = begin(loss, theta, goal)
+    state = begin(loss, theta, goal, sketched=_stride.is_dear(loss))
     try:
         yield 0, state
         # Passes may lead more rows to the minimum before an n x n matrix of them is made.
-        most = min(_PASSES, max_iter) if few and n > _FEW_ROWS else max_iter
-        outcome = yield from descend(state, _Rule(state, goal, proven=True, tol=tol), most)
+        most = min(int(_PASSES * n), max_iter) if few and n > _FEW_ROWS else max_iter
+        rule = _Rule(state, goal, proven=True, tol=tol, most=most)
+        outcome = yield from descend(state, rule, most)
         if few and n > _FEW_ROWS and outcome == "max_iter":
             made, state = state.steps, begin(loss, _from_few_rows(loss, max_iter, tol, goal), goal)
             state.steps = made
@@ -127,9 +130,9 @@ class _Rule:
     """
 
     def __init__(
-        self, state: NewtonState, goal: float, *, proven: bool, tol: float = np.inf
+        self, state: NewtonState, goal: float, *, proven: bool, tol: float = inf, most: float = inf
     ) -> None:
-        self.state, self.goal, self.proven, self.tol = state, goal, proven, tol
+        self.state, self.goal, self.proven, self.tol, self.most = state, goal, proven, tol, most
         loss = state.loss
         self.bare = not loss.penalty[:-1].any()
         # No component of the mean gradient may be above tol, in units of its column's deviation.
@@ -139,19 +142,39 @@ class _Rule:
         self.nu, self.ratio = state.nu, 1.0  # after the last step, and relative to that before
         self.finer = 0  # steps after nu <= goal, for relative accuracy
         self.since, self.renewals = 0, 0  # steps since the last new Hessian, and how many were made
+        self.least = [state.nu]  # so far, after each step
+        self.nearer, self.tries = inf, 0  # a nu for a proof without a matrix, and how many failed
         self.stuck, self.still = 0, 0  # steps in a row that gained little, and that found nothing
 
     def arrived(self, more: bool) -> Outcome | None:
         """Near the minimum, with weights as accurate as they are wanted, and proven."""
         state = self.state
-        if not self.nu <= self.goal or state.lost:
+        if not self.nu <= min(self.goal, self.nearer) or state.lost:
             return None
         if self.proven and not (np.abs(state.here.g) <= self.steepest).all():
             return None
         if more and (self.finer == 0 or self.ratio < 0.1) and not _is_fine(state, self.tol):
             self.finer += 1
             return None
-        return "converged" if not self.proven or state.proven() else None
+        if not self.proven or state.proven():
+            return "converged"
+        if state.sketched and more:
+            self._go_nearer(state.shortfall())
+        return None
+
+    def _go_nearer(self, short: float) -> None:
+        """Make nu as much smaller as the proof wants; or make a matrix, where that costs less."""
+        left = log(max(short, _NEARER))
+        pays = self.tries < _TRIES and left / self._rate() < _anew(self.state.loss, left)
+        if self.state.loss.is_wide or pays:
+            self.nearer, self.tries = self.nu / max(short, _NEARER), self.tries + 1
+        else:
+            self._renew(left, 1)
+
+    def _renew(self, left: float, stride: int) -> None:
+        self.state.renew(left, stride)
+        self.nu, self.since, self.renewals = self.state.nu, 0, self.renewals + 1
+        self.nearer = inf
 
     def is_endless(self) -> bool:
         """Whether rows have lost their curvature, or steps go on although nu is small."""
@@ -161,11 +184,17 @@ class _Rule:
         """Compare nu with that before; make a new Hessian where that pays."""
         state, loss = self.state, self.state.loss
         self.still = 0 if moved else self.still + 1
-        if self.still > 3:
+        if self.still > 3 and not state.tentative:
             return "rounding"
         before, self.nu, self.since = self.nu, state.nu, self.since + 1
+        self.least.append(min(self.nu, self.least[-1]))
         self.ratio = self.nu / before if before > 0 else 1.0
         self.stuck = self.stuck + 1 if not whole or self.ratio > 0.9 else 0
+        left = log(max(self.nu / self.goal, 1.0))
+        if state.tentative:
+            if self.still > 1 or self.stuck > 12 or self._is_slow(left):
+                self._renew(left, 0)
+            return None
         if self.nu <= self.goal and self.ratio > 0.5 and self.stuck > 3:
             if self.proven and not state.lost and state.proven():  # only `level` does not hold
                 return "converged"
@@ -177,10 +206,8 @@ class _Rule:
             and is_noise(self.nu, state.here.size, loss.weight)
         ):
             return "rounding"
-        left = log(max(self.nu / self.goal, 1.0))
         if self._wants_renewal(whole, left):
-            state.renew(left, 0 if whole else 1)
-            self.nu, self.since, self.renewals = state.nu, 0, self.renewals + 1
+            self._renew(left, 0 if whole else 1)
         return None
 
     def _wants_renewal(self, whole: bool, left: float) -> bool:
@@ -189,11 +216,26 @@ class _Rule:
         A Hessian that was sampled or shrunk gets more steps before it is judged.
         """
         known = self.state.known
+        if self.state.sketched:  # another would know no more, and L-BFGS would begin anew
+            return False
         soon = self.renewals == 0 or (known.exact and not known.shrunk)
         if self.since <= (self.brief if soon else _PATIENCE) or self.nu <= 0.1 * self.goal:
             return False
         more = left / -log(max(self.ratio, UNIT)) if self.ratio < 1.0 else inf
         return not whole or more > _anew(self.state.loss, left)
+
+    def _is_slow(self, left: float) -> bool:
+        """Whether steps without a matrix will cost more than the matrix and the steps with it."""
+        if self.since < _TRIAL:
+            return False
+        more = log(max(self.least[-1] / min(self.goal, self.nearer), 1.0)) / self._rate()
+        return more > min(_anew(self.state.loss, left), _SHARE * self.most - self.since)
+
+    def _rate(self) -> float:
+        """Mean fall of log nu, of all steps or of the latter half: nu of L-BFGS falls in leaps."""
+        k = len(self.least) - 1
+        falls = [log(self.least[i] / self.least[-1]) / max(k - i, 1) for i in (0, k // 2)]
+        return max(*falls, UNIT)
 
 
 def _is_fine(state: NewtonState, tol: float) -> bool:
