@@ -98,7 +98,8 @@ def penalties_by_loss(loss: Objective, max_iter: int) -> tuple[list[Penalty], Ar
 
     def minimum(here: Objective, start: Array | None) -> Minimum:
         goal = 1e-3 * np.sqrt(here.weight)
-        state = begin(here, here.loss.start(here) if start is None else start, goal)
+        theta = here.loss.start(here) if start is None else start
+        state = begin(here, theta, goal, sketched=_stride.is_dear(here))
         outcome = finished(descend(state, _Rule(state, goal, proven=False), max_iter))
         return state.theta, state.root, outcome == "converged"
 
