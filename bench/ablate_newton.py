@@ -3,7 +3,8 @@
     python bench/ablate_newton.py [--sizes 1000000x20 50000x100x10] [--repeats 3]
 
 Sizes are rows x features, or rows x features x classes. One thread, medians of warm fits taken in
-turns; columns correlated with their neighbours by 0.9, by 0.3, not at all, or skewed (lognormal).
+turns; columns correlated with their neighbours by 0.9, by 0.3, not at all, skewed (lognormal), or
+all with each other by 0.5, as by a common cause.
 A piece is switched off by patching it. The table stands in docs/adr/0017.
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 from _bench import seconds, threads
 
 from adaline.estimators.newton.logistic import LogisticRegression
-from adaline.procedures.newton import _newton_state, _stride, newton
+from adaline.procedures.newton import _newton_state, _sketch, _stride, newton
 
 SIZES = [
     "1000000x20",
@@ -32,8 +33,11 @@ SIZES = [
     "10000x50x5",
     "20000x300",
     "100000x30",
+    "5000x1000",
+    "3000x500",
+    "2000x1500",
 ]
-COLUMNS = {"r=0.9": 0.9, "r=0.3": 0.3, "r=0": 0.0, "skewed": 0.5}
+COLUMNS = {"r=0.9": 0.9, "r=0.3": 0.3, "r=0": 0.0, "skewed": 0.5, "cause": 0.0}
 
 
 def unshrunk(G: np.ndarray, penalty: np.ndarray, chance: float) -> tuple[np.ndarray, bool]:
@@ -45,6 +49,8 @@ PIECES: dict[str, Callable[[], Any]] = {
     "subsampled curvature": lambda: patch.object(_stride, "WORK", np.inf),
     "shrunk correlations": lambda: patch.object(_stride, "shrunk", unshrunk),
     "start from a sample": lambda: patch.object(newton, "_SAMPLE", 2**60),
+    "steps without a matrix": lambda: patch.object(_stride, "_DEAR", np.inf),
+    "directions in the sketch": lambda: patch.object(_sketch, "_FEWEST", 2**60),
     "length of the first step": lambda: patch.object(
         _newton_state.NewtonState, "_first_length", lambda state, d: 1.0
     ),
@@ -58,6 +64,8 @@ def data(n: int, p: int, K: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
     X = rng.normal(size=(n, p)) @ np.linalg.cholesky(COLUMNS[kind] ** lag).T
     if kind == "skewed":
         X = np.exp(0.7 * X)
+    elif kind == "cause":
+        X = np.sqrt(0.5) * (X + rng.normal(size=(n, 1)))
     W = rng.normal(size=(p, K)) * 2 / np.sqrt(p)
     V = (X - X.mean(axis=0)) / X.std(axis=0) @ W
     return X, np.argmax(V + rng.gumbel(size=V.shape), axis=1)
