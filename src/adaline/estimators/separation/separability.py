@@ -71,11 +71,11 @@ def separability(
     (NOT_NEGATIVE | NONE)("time_limit", time_limit)
     end = None if time_limit is None else working_time() + time_limit
     data = given(X, y, sample_weight)
-    found = decided(data, bool(fit_intercept), time_limit)
+    found = decided(data, bool(fit_intercept), time_limit, deadline=end)
     if len(data.labels) == 2 or not pairwise:
         return found
-    parts = {}
-    for a, b in combinations(data.labels, 2):
-        left = None if end is None else max(0.0, end - working_time())
-        parts[a, b] = decided(data.only(a, b), bool(fit_intercept), left, is_part=True)
+    parts = {
+        (a, b): decided(data.only(a, b), bool(fit_intercept), time_limit, True, end)
+        for a, b in combinations(data.labels, 2)
+    }
     return replace(found, pairwise=parts)

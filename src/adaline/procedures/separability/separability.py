@@ -72,10 +72,19 @@ def decide(
 
 
 def decided(
-    data: Given, fit_intercept: bool, time_limit: float | None = None, is_part: bool = False
+    data: Given,
+    fit_intercept: bool,
+    time_limit: float | None = None,
+    is_part: bool = False,
+    deadline: float | None = None,
 ) -> Separability:
-    """`decide` for data with labels."""
-    deadline = None if time_limit is None else working_time() + time_limit
+    """`decide` for data with labels.
+
+    `deadline` is when the limit is over, in `working_time`, where it began before this call: the
+    answer names the limit that the user gave, not what was left of it.
+    """
+    if deadline is None and time_limit is not None:
+        deadline = working_time() + time_limit
     rows = SignedRows(data.X, data.codes, len(data.labels), fit_intercept)
     state = _State(rows, deadline, data)
     found = Separability(
