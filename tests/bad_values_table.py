@@ -721,7 +721,7 @@ subject(
     kinds={
         "X": NEW_ROWS,
         "y": Numbers(((n,),)),
-        "held_out": FLAG,
+        "held_out": Either((FLAG, NONE)),
         "model": Exact(adaline.Ridge),
     },
 )

@@ -56,7 +56,7 @@ def test_the_columns_are_those_of_the_rows_learned_from_or_called_held_out(cance
     assert "Columns of the 455 rows learned from" in captions
     X, y = rng.standard_normal((60, 3)), rng.standard_normal(60)
     model = adaline.LeastSquares().fit(X[:40], y[:40])
-    for held_out, words in ((True, "held-out rows"), (False, "rows learned from")):
+    for held_out, words in ((True, "held-out rows"), (False, "rows learned from"), (None, "rows")):
         report = Report.of(model, X[40:], y[40:], held_out=held_out)
         assert f"Columns of the 20 {words}" in [table.caption for table in report.tables]
 

@@ -68,7 +68,7 @@ def classes(rng, n=200, p=3, K=2):
 def test_the_verdict_of_a_regression_names_quality_proof_and_condition(rng):
     X, y = regression(rng)
     model = adaline.LeastSquares().fit(X[:100], y[:100])
-    report = Report.of(model, X[100:], y[100:], target="pressure")
+    report = Report.of(model, X[100:], y[100:], target="pressure", held_out=True)
     error = y[100:] - model.predict(X[100:])
     r2 = 1 - np.sum(error**2) / np.sum((y[100:] - y[100:].mean()) ** 2)
     assert report.verdict[0].startswith(
@@ -84,7 +84,7 @@ def test_the_verdict_of_a_regression_names_quality_proof_and_condition(rng):
 def test_the_verdict_of_a_classifier_names_what_is_easy(rng):
     X, y = classes(rng)
     model = adaline.LogisticRegression().fit(X[:100], y[:100])
-    report = Report.of(model, X[100:], y[100:])
+    report = Report.of(model, X[100:], y[100:], held_out=True)
     right = int(np.sum(model.predict(X[100:]) == y[100:]))
     share = max(np.mean(y[100:]), 1 - np.mean(y[100:]))
     assert report.verdict[0].startswith(f"Right for {right:.1f} % of 100 held-out rows")
@@ -117,6 +117,16 @@ def test_rows_that_were_learned_from_are_called_so(rng):
     report = Report.of(adaline.LeastSquares().fit(X, y), X, y, held_out=False)
     assert "the 50 rows it has learned from" in report.verdict[0]
     assert any("flatters" in w for w in report.warnings)
+
+
+def test_rows_of_which_nothing_is_said_are_not_called_held_out(rng):
+    X, y = regression(rng, n=50)
+    report = Report.of(adaline.LeastSquares().fit(X, y), X, y)
+    assert "of 50 rows" in report.verdict[0]
+    assert report.asked.endswith("tried on 50 rows.")
+    assert dict(report.data_card)["rows reported on"] == "50"
+    assert any("nobody said" in w.lower() for w in report.warnings)
+    assert "held-out" not in report.html()
 
 
 def test_collinear_columns_and_lost_digits_are_warned_of_by_name(rng):
@@ -332,7 +342,7 @@ def test_rows_with_gaps_are_left_out_and_told(rng):
     model = adaline.LeastSquares().fit(X, y)
     X[3, 1], y[7] = np.nan, np.inf
     report = Report.of(model, X, y)
-    assert "198 held-out rows" in report.verdict[0]
+    assert "of 198 rows" in report.verdict[0]
     assert any("2 of 200 rows have gaps" in w for w in report.warnings)
     with pytest.raises(ValueError, match="every row has gaps"):
         Report.of(model, X * np.nan, y)

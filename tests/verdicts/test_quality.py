@@ -108,6 +108,7 @@ def test_what_stands_beside_the_sentence(facts, line):
         (1, False, "", "the row it has learned from"),
         (2000, False, "", "the 2,000 rows it has learned from"),
         (2000, True, "", "2,000 held-out rows"),
+        (2000, None, "", "2,000 rows"),
         (1, True, "2-fold cross-validation", "1 row in 2-fold cross-validation"),
     ],
 )

@@ -27,7 +27,7 @@ def two_classes(rng, n=200):
 def test_quality_of_decisions_is_that_of_scikit_learn(rng):
     X, y = two_classes(rng)
     model = adaline.LogisticRegression().fit(X[:100], y[:100])
-    found = adaline.verdict(model, X[100:], y[100:]).quality
+    found = adaline.verdict(model, X[100:], y[100:], held_out=True).quality
     assert found["accuracy"] == model.score(X[100:], y[100:])
     answer = model.predict(X[100:])
     assert_allclose(found["balanced_accuracy"], balanced_accuracy_score(y[100:], answer))
@@ -85,6 +85,24 @@ def test_a_verdict_says_when_it_flatters_and_when_rows_are_few(rng):
     told = " ".join(adaline.verdict(model, X, y, held_out=False).warnings)
     assert "flatters" in told
     assert "only 20 rows" in told
+
+
+@pytest.mark.parametrize("held_out", [None, True, False, np.True_, np.False_])
+def test_a_verdict_claims_of_its_rows_what_it_was_told(held_out, rng):
+    X, y = two_classes(rng, 60)
+    model = adaline.GaussianClassifier().fit(X, y)
+    found = adaline.verdict(model, X, y, held_out=held_out)
+    assert found.quality["held_out"] == held_out
+    assert ("held-out" in found.sentence) == bool(held_out)
+    assert ("learned from" in found.sentence) == (held_out is not None and not held_out)
+    assert sum("has learned from" in told for told in found.warnings) == (not held_out)
+
+
+def test_without_a_word_on_the_rows_a_verdict_does_not_call_them_held_out(rng):
+    X, y = two_classes(rng, 60)
+    found = adaline.verdict(adaline.GaussianClassifier().fit(X, y), X, y)
+    assert "% of 60 rows" in found.sentence
+    assert any("say held_out=True" in told for told in found.warnings)
 
 
 def test_wrong_rows_are_refused_in_words(rng):

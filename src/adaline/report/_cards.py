@@ -36,15 +36,16 @@ class Table:
 
 
 def data_card(
-    given: Mapping[str, Any], rows: Rows | None, held_out: bool, target: str | None
+    given: Mapping[str, Any], rows: Rows | None, held_out: bool | None, target: str | None
 ) -> Card:
     """What is known of the data: what the caller says, and what the rows show."""
     card = [(name(key), number(value)) for key, value in given.items()]
     if target is not None:
         card.append(("target", name(target)))
     if rows is not None:
-        words = "held-out rows" if held_out else "rows reported on, learned from too"
-        card.append((words, number(len(rows))))
+        words = {None: "rows reported on", True: "held-out rows"}
+        called = words.get(held_out, "rows reported on, learned from too")
+        card.append((called, number(len(rows))))
         card.append(("columns", number(int(rows.X.shape[1]))))
         if rows.left_out:
             card.append(("rows left out for gaps", number(rows.left_out)))

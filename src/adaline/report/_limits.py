@@ -30,9 +30,9 @@ def question(
     rows = "" if learned is None else f" from {plural(learned, 'row')}"
     measured = ""
     if facts:
-        held = "that it has not seen" if facts["held_out"] else "that it has learned from"
-        held = f"in {facts['way']}" if "way" in facts else held
-        measured = f"; tried on {plural(facts['rows'], 'row')} {held}"
+        known = {True: " that it has not seen", False: " that it has learned from", None: ""}
+        held = f" in {facts['way']}" if "way" in facts else known[facts["held_out"]]
+        measured = f"; tried on {plural(facts['rows'], 'row')}{held}"
     return f"{said} Answered by {type(model).__name__}, learned{rows}{measured}."
 
 

@@ -37,8 +37,8 @@ def check_options(
     for option, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise _wrong(option, value, "text, or None")
-    if type(held_out).__name__ not in ("bool", "bool_"):
-        raise _wrong("held_out", held_out, "True or False")
+    if held_out is not None and type(held_out).__name__ not in ("bool", "bool_"):
+        raise _wrong("held_out", held_out, "True, False or None")
     if data is not None and not isinstance(data, Mapping):
         raise _wrong("data", data, "a mapping, such as {'file': 'rents.csv'}, or None")
     if gaps is not None and not isinstance(gaps, Mapping):

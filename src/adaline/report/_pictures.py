@@ -88,7 +88,7 @@ def pictures(
     model: Any,
     rows: Rows | None,
     names: list[str],
-    held_out: bool,
+    held_out: bool | None,
     facts: Mapping[str, Any],
     counts: Thresholds | None = None,
 ) -> tuple[list[Picture], list[str]]:
@@ -112,7 +112,7 @@ def _wanted(
     model: Any,
     rows: Rows | None,
     names: list[str],
-    held_out: bool,
+    held_out: bool | None,
     facts: Mapping[str, Any],
     counts: Thresholds | None,
 ) -> Wanted:
@@ -141,7 +141,9 @@ def _wanted(
         )
 
 
-def _of_regressor(model: Any, rows: Rows, held_out: bool, facts: Mapping[str, Any]) -> Wanted:
+def _of_regressor(
+    model: Any, rows: Rows, held_out: bool | None, facts: Mapping[str, Any]
+) -> Wanted:
     X, y, kind = rows.X_few, rows.y_few, type(model).__name__
     predicted = np.asarray(rows.said.predicted[rows.few], dtype=np.float64)
     if y.ndim == 1 and predicted.shape == y.shape:
@@ -157,7 +159,7 @@ def _of_regressor(model: Any, rows: Rows, held_out: bool, facts: Mapping[str, An
             "Predicted and true",
             lambda: plot.PredictionDisplay.from_estimator(model, X, y),
         )
-    learned = not held_out or "way" in facts
+    learned = held_out is False or "way" in facts
     yield (
         "residuals",
         "Residuals of the fit to all rows" if "way" in facts else "Residuals",

@@ -74,7 +74,7 @@ class Report:
     >>> X = rng.standard_normal((200, 2))
     >>> y = X @ [1.0, 2.0] + 0.1 * rng.standard_normal(200)
     >>> model = LeastSquares().fit(X[:100], y[:100])
-    >>> report = Report.of(model, X[100:], y[100:], names=["age", "dose"])
+    >>> report = Report.of(model, X[100:], y[100:], names=["age", "dose"], held_out=True)
     >>> print(report.verdict[0])
     Explains 99.8 % of the variance of 100 held-out rows and is off by 0.0913 ...
     >>> "<svg" in report.html()
@@ -106,7 +106,7 @@ class Report:
         X: Any = None,
         y: Any = None,
         *,
-        held_out: bool = True,
+        held_out: bool | None = None,
         title: str | None = None,
         names: Sequence[Any] | None = None,
         target: str | None = None,
@@ -131,8 +131,9 @@ class Report:
         X, y : array-like or CSR of shape (n, p), and (n,) or (n, k), optional
             Rows to measure the quality with; some thousand are enough. Rows with gaps are left
             out, and told. Without rows the report has no quality.
-        held_out : bool, default=True
-            False where the model has learned from these rows, which the report then says.
+        held_out : bool, optional
+            True where the model has not learned from these rows, False where it has; by default
+            the report claims neither, and says so.
         title : str, optional
         names : sequence of str, optional
             Columns; by default those of the fit, or of X.
@@ -165,6 +166,7 @@ class Report:
         _check_fitted(model)
         texts = {"title": title, "target": target, "verdict": verdict, "code": code}
         check_options(texts, held_out, names, data, separability, quality, cross_validated, gaps)
+        held_out = None if held_out is None else bool(held_out)
         warnings = checked_warnings(warnings)
         if X is None and y is not None:
             raise ValueError("y is given and X is not; give the rows that y belongs to.")
@@ -204,13 +206,13 @@ class Report:
             *_tables_of_quality(found.quality, counts, cross_validated),
             _cards.coefficients(found.coefficients),
             _cards.gaps_of(gaps, count),
-            _table_of_columns(seen, named, whole is not None),
+            _table_of_columns(seen, named, whole is not None, held_out),
         ]
         return cls(
             title=name(title or _title(model, target)),
             verdict=(*said, *evidence.sentences(model, separability)),
             quality=tuple(shown(found.quality)) if found.quality else (),
-            data_card=_cards.data_card(data or {}, rows, held_out and not way, target),
+            data_card=_cards.data_card(data or {}, rows, False if way else held_out, target),
             model_card=_cards.model_card(model),
             statistics=tuple(_cards.facts_of(model).items()),
             tables=tuple(table for table in tables if table is not None),
@@ -270,7 +272,7 @@ def write_report(path: Any, model: Any, X: Any = None, y: Any = None, **more: An
     path : str or Path
     model : fitted estimator
     X, y : array-like, optional
-        Held-out rows.
+        Rows to measure the quality with, best such as it has not seen (held_out=True).
     **more
         held_out, title, names, target, data, separability, quality, cross_validated, warnings,
         verdict, code, learned, learned_y, learned_weight, gaps.
@@ -305,9 +307,9 @@ def _tested(X: Any, y: Any, found: CrossValidated) -> tuple[Any, Any]:
     return X[found.rows], truth[found.rows]
 
 
-def _whole(rows: Any, held_out: bool, way: Any) -> checks.Rows | None:
+def _whole(rows: Any, held_out: bool | None, way: Any) -> checks.Rows | None:
     """The rows of the fit, where those reported on are these."""
-    if rows is None or (held_out and not way):
+    if rows is None or (held_out is not False and not way):
         return None
     return checks.Rows(rows.X, rows.y)
 
@@ -333,8 +335,10 @@ def _tables_of_quality(
     return [_cards.by_class(quality), _cards.by_cost(counts), _cards.by_fold(found)]
 
 
-def _table_of_columns(X: Any, names: list[str], learned: bool) -> Table | None:
-    whose = "rows learned from" if learned else "held-out rows"
+def _table_of_columns(
+    X: Any, names: list[str], learned: bool, held_out: bool | None
+) -> Table | None:
+    whose = "rows learned from" if learned else "held-out rows" if held_out else "rows"
     return None if X is None else _cards.columns(X, names, whose)
 
 

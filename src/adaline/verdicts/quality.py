@@ -37,16 +37,20 @@ def quality_for(model: Any) -> Quality:
     return Errors()
 
 
-def words_for(rows: int, held_out: bool, way: str = "") -> str:
+def words_for(rows: int, held_out: bool | None, way: str = "") -> str:
     """What the rows of a quality are called; `way` is how each was predicted without itself.
 
     >>> words_for(80, True), words_for(1, False)
     ('80 held-out rows', 'the row it has learned from')
+    >>> words_for(80, None)  # nobody knows which
+    '80 rows'
     >>> words_for(80, True, "10-fold cross-validation")
     '80 rows in 10-fold cross-validation'
     """
     if way:
         return f"{plural(rows, 'row')} in {way}"
+    if held_out is None:
+        return plural(rows, "row")
     if held_out:
         return plural(rows, "held-out row")
     return "the row it has learned from" if rows == 1 else f"the {rows:,} rows it has learned from"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.parameters import FLAG, ParameterError, array, numbers, shown
+from adaline.parameters import FLAG, NONE, ParameterError, array, numbers, shown
 from adaline.tiles import check_finite
 from adaline.verdicts import evidence
 from adaline.verdicts.answers import answers
@@ -51,7 +51,8 @@ class Verdict:
     >>> import numpy as np
     >>> from adaline import LeastSquares, verdict
     >>> x = np.arange(100.0)[:, None]
-    >>> found = verdict(LeastSquares().fit(x[::2], 3 * x[::2, 0] + 1), x[1::2], 3 * x[1::2, 0] + 1)
+    >>> y = 3 * x[:, 0] + 1
+    >>> found = verdict(LeastSquares().fit(x[::2], y[::2]), x[1::2], y[1::2], held_out=True)
     >>> print(found.sentence)
     Explains 100.0 % of the variance of 50 held-out rows and is off by 0 ...
     >>> found.quality["r2"], found.coefficients.rows[1]["coef"]
@@ -76,7 +77,7 @@ def verdict(
     X: Any,
     y: Any,
     *,
-    held_out: bool = True,
+    held_out: bool | None = None,
     names: Sequence[Any] | None = None,
     separability: Any = None,
 ) -> Verdict:
@@ -87,8 +88,9 @@ def verdict(
     model : fitted estimator
     X, y : array-like or CSR of shape (n, p), and (n,) or (n, k)
         Rows to try the model on, best such as it has not seen.
-    held_out : bool, default=True
-        False where the model has learned from these rows, which the verdict then says.
+    held_out : bool, optional
+        True where the model has not learned from these rows, False where it has. A model keeps no
+        rows, so the verdict knows what it is told: by default it claims neither, and says so.
     names : sequence of str, optional
         Columns; by default those of the fit, or x0, x1, ...
     separability : Separability, optional
@@ -100,7 +102,7 @@ def verdict(
     """
     if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
         raise ParameterError(f"model is {shown(model)}; expected a fitted estimator: fit it first.")
-    FLAG("held_out", held_out)
+    held_out = None if (FLAG | NONE)("held_out", held_out) is None else bool(held_out)
     if separability is not None and not isinstance(getattr(separability, "verdict", None), str):
         raise ParameterError(
             f"separability is {shown(separability)}; expected what `separability(X, y)` answers."
@@ -125,7 +127,7 @@ def verdict(
         held_out=held_out,
         names=named,
         separability=separability,
-        learned=None if held_out else tested,
+        learned=tested if held_out is False else None,
         tested=tested,
     )
 
@@ -134,7 +136,7 @@ def judged(
     model: Any,
     quality: Quality | None,
     *,
-    held_out: bool,
+    held_out: bool | None,
     names: list[str],
     separability: Any = None,
     converged: bool | None = True,
@@ -148,15 +150,16 @@ def judged(
 ) -> Verdict:
     """The verdict on a model whose predictions have been counted; None where there were no rows.
 
-    `way` is how rows were predicted that the model has learned from, such as "10-fold
-    cross-validation", and `folds` what single folds found; `spreads` are the standard deviations
-    of the columns, and `X` rows to see by how the columns go together. `learned` are rows of the
-    fit, and `tested` rows with what was predicted for them, for the checks.
+    `held_out` is None where nobody says whether the model has learned from the rows. `way` is how
+    rows were predicted that the model has learned from, such as "10-fold cross-validation", and
+    `folds` what single folds found; `spreads` are the standard deviations of the columns, and `X`
+    rows to see by how the columns go together. `learned` are rows of the fit, and `tested` rows
+    with what was predicted for them, for the checks.
     """
     doubts = evidence.doubts(model, separability, names, X)
     if learned is not None:
         doubts += doubts_of_rows(learned.X, learned.y, names, hasattr(model, "classes_"))
-    looked = checks(model, names, learned, tested, target, apart=held_out and not way)
+    looked = checks(model, names, learned, tested, target, apart=held_out is not False and not way)
     doubts += [_small(check.sentence) for check in looked if check.grave]
     sentence = "There were no rows to measure the quality with."
     if quality is not None:
@@ -182,10 +185,15 @@ def _small(text: str) -> str:
     return text[0].lower() + text[1:]
 
 
-def _flattered(rows: int, held_out: bool) -> list[str]:
+def _flattered(rows: int, held_out: bool | None) -> list[str]:
     """Whether the rows themselves are a reason for doubt."""
     said = []
-    if not held_out:
+    if held_out is None:
+        said.append(
+            "nobody said whether the model has learned from these rows; if it has, the quality is "
+            "flattered. Measure it on other rows, and say held_out=True."
+        )
+    elif not held_out:
         said.append(
             "the quality was measured on rows that the model has learned from, which flatters it. "
             "Measure it on other rows."
