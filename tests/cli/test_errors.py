@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import signal
 import sys
 import warnings
@@ -10,6 +11,8 @@ import warnings
 import pytest
 
 from adaline.cli.learning.interrupts import interrupts
+from adaline.cli.learning.learner_choice import learners
+from adaline.cli.learning.other_methods import ADVICE, advice_for
 from adaline.cli.printing.errors import Stopped, Usage, guarded, sentence
 
 PUMPS = "PUMPS"
@@ -191,3 +194,44 @@ def test_processes_that_a_fit_starts_do_not_hear_of_ctrl_c():
     assert not blocked()
     with interrupts(None, 1):
         assert not blocked()
+
+
+@pytest.mark.parametrize(
+    ("model", "advice"),
+    [
+        ("lasso", "sets none of them to zero: --model ridge"),
+        ("ElasticNet", "--model ridge"),
+        ("svm", "max_margin(X, y)"),
+        ("SVC", "kernel-perceptron"),
+        ("svr", "ridge is the nearest"),
+        ("random-forest", "linear in its columns"),
+        ("RandomForestClassifier", "linear in its columns"),
+        ("xgboost", "linear in its columns"),
+        ("XGBRegressor", "linear in its columns"),
+        ("knn", "linear in its columns"),
+        ("lda", "take --model gaussian."),
+        ("QDA", "take --model gaussian --set covariance=full."),
+        ("naive_bayes", "take --model gaussian --set covariance=diagonal."),
+        ("ols", "take --model least-squares."),
+        ("linear", "take --model least-squares."),
+        ("LinearRegression", "take --model least-squares."),
+        ("logit", "take --model logistic."),
+        ("RidgeCV", "take --model ridge."),
+        ("kmeans", "needs no target"),
+    ],
+)
+def test_a_method_by_another_name_hears_what_there_is_instead(command, pumps, model, advice):
+    got = command("fit", pumps, "-t", "failed", "-m", model)
+    assert got.code == 2
+    said = " ".join(got.err.split())
+    assert advice in said
+    assert "did you mean" not in said
+
+
+def test_what_is_advised_can_be_asked_for():
+    commands = {kind._command for kind in learners()}
+    for said in ADVICE:
+        named = re.findall(r"--model ([a-z-]+[a-z])", said)
+        assert set(named) <= commands
+        for kind in commands & set(re.findall(r"[a-z-]+[a-z]", said)):
+            assert advice_for(kind) == ""  # what we have needs no advice

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import adaline
 from adaline._names import public_homes
 from adaline.cli.files.sources import column, labels
+from adaline.cli.learning.other_methods import advice_for
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.words import did_you_mean
 from adaline.data import Source
@@ -73,8 +74,10 @@ def spelled(model: str) -> Any:
     for kind in learners(bare):
         if plain == kind._command or bare == kind.__name__.lower():
             return kind
-    names = sorted(kind._command for kind in learners())
-    words = did_you_mean(plain, names, len(names))
+    words = advice_for(plain)
+    if not words:
+        names = sorted(kind._command for kind in learners())
+        words = did_you_mean(plain, names, len(names))
     raise Usage(f"--model {model!r}: there is no such learner; {words}")
 
 
