@@ -184,7 +184,7 @@ CALLS = {
         {
             "X": NONE,
             "y": set(),
-            "held_out": {"true"},
+            "held_out": {"true", "None"},
             "cross_validated": NONE,
             "title": NONE | TEXTS,
             "names": NONE | {"array"},

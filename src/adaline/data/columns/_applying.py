@@ -40,7 +40,7 @@ def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = 
             f"the column {entry.name!r} holds {column.kind}, and held number when the encoding was "
             "learned; give it the same type."
         )
-    found, strange = as_numbers(column, entry.reading, na)
+    found, strange = as_numbers(column, entry.reading, (*na, *entry.marks))
     if strange:
         at = column.levels.index(strange[0])
         rows = column.values == at
@@ -71,8 +71,9 @@ def texts_among_numbers(
     for entry in entries:
         column = column_of(block, entry.name)
         levels = column.levels if column.kind == "text" else ()
-        strange = read(levels, entry.reading or "number", na, len(levels)).strange
-        told = sum(not is_gap(level, na) for level in levels)
+        marks = (*na, *entry.marks)
+        strange = read(levels, entry.reading or "number", marks, len(levels)).strange
+        told = sum(not is_gap(level, marks) for level in levels)
         if strange and (len(strange) < told or told < _STRAYS):
             found[entry.name] = strange
     return found

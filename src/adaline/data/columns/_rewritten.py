@@ -33,7 +33,7 @@ def _other_notations(entries: Iterable[Input], source: Source, na: Sequence[str]
         return {}
     columns, found = ByName(source.head()), {}
     for entry in wanted:
-        texts = texts_of(columns[entry.name], na, forced=True)
+        texts = texts_of(columns[entry.name], (*na, *entry.marks), forced=True)
         seen = recognised(texts, False, "", entry.name)
         own = entry.reading or "number"
         if seen is None or seen.notation == own or entry.reading in texts.readings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,21 +23,20 @@ def without_strays(
     if options.missing != "auto" or source.is_matrix:
         return source, options, ()
     plain = {name: ("numbers", odd) for name, odd in source.strays().items()}
-    source, options = _with_marks(source, options, [odd for _, odd in plain.values()])
+    marks = {name: tuple(text.strip() for text in odd) for name, (_, odd) in plain.items()}
+    source = with_gaps(source, options.na, marks.values()) if marks else source
     written = _among_notations(source, options, names)
-    source, options = _with_marks(source, options, [odd for _, odd in written.values()])
-    found = plain | written
+    marks |= {name: tuple(text.strip() for text in odd) for name, (_, odd) in written.items()}
+    found, options = plain | written, replace(options, marks=marks)
     return source, options, tuple((name, _note(name, *found[name])) for name in found)
 
 
-def _with_marks(
-    source: Source, options: EncodingOptions, odd: Sequence[Sequence[str]]
-) -> tuple[Source, EncodingOptions]:
-    if not odd:
-        return source, options
-    marks = [*options.na, *(text.strip() for texts in odd for text in texts)]
-    options = replace(options, na=tuple(dict.fromkeys(marks)))
-    return source.reread((), options.na), options
+def with_gaps(
+    source: Source, na: Sequence[str], marks: Iterable[Sequence[str]], text: Sequence[str] = ()
+) -> Source:
+    """The source, of which columns of numbers take these texts as gaps; `text` are no numbers."""
+    every = (*na, *(mark for some in marks for mark in some))
+    return source.reread(text, tuple(dict.fromkeys(every)))
 
 
 def _among_notations(

@@ -114,6 +114,7 @@ def study(source: Source, options: EncodingOptions) -> Study:
     assert head is not None
     columns = ByName(head)
     verdicts = [_verdict(name, kinds[name], columns, facts, options, source) for name in picked]
+    verdicts = [_with_marks(verdict, options) for verdict in verdicts]
     target, note = _target(kinds, facts, options, source)
     verdicts = _never_empty(verdicts, facts, options, source)
     seen = Study(source, head, facts, tuple(verdicts), target, (), options.na)
@@ -152,10 +153,13 @@ def _wanted(
     target = options.target
     if target is not None and head is not None and kinds[target] == "text":
         column = column_of(head, target)
-        open_ = not column.levels or candidates(column.levels, options.na, forced=target in forced)
+        open_ = not column.levels or candidates(
+            column.levels, options.na_of(target), forced=target in forced
+        )
         if options.read.get(target, "") != "text" and (open_ or target in options.read):
             text.append(target)
-    return Wanted(tuple(text), tuple(numbers), tuple(dates), options.na, tuple(forced))
+    named = tuple(text), tuple(numbers), tuple(dates)
+    return Wanted(*named, options.na, tuple(forced), options.marks)
 
 
 def _facts(source: Source, wanted: Wanted, options: EncodingOptions, head: Block | None) -> Facts:
@@ -255,7 +259,7 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
         if plain is not None and not how and not is_named_like_rows(name):
             note = "its text holds numbers only, and was read as numbers"
             return _of_numbers(name, plain, "number", options, source, note)
-        mixed = "" if how else several(list(found.counts or ()), options.na)
+        mixed = "" if how else several(list(found.counts or ()), options.na_of(name))
         return Verdict(name, None, f"holds {mixed}" if mixed else why, spare=spare)
     return Verdict(name, spare, note=alike(found.counts or ()))
 
@@ -268,6 +272,18 @@ def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) 
     return reading
 
 
+def _with_marks(verdict: Verdict, options: EncodingOptions) -> Verdict:
+    """The texts that stand for gaps in a column of numbers go with its input."""
+    marks = options.marks.get(verdict.name)
+    if not marks:
+        return verdict
+    entry, spare = (
+        None if one is None or one.levels is not None else replace(one, marks=marks)
+        for one in (verdict.entry, verdict.spare)
+    )
+    return replace(verdict, entry=entry or verdict.entry, spare=spare or verdict.spare)
+
+
 def _target(
     kinds: Mapping[str, str], facts: Facts, options: EncodingOptions, source: Source
 ) -> tuple[Input | None, str]:
@@ -275,15 +291,19 @@ def _target(
     name = options.target
     if name is None:
         return None, ""
-    how = options.read.get(name, "")
+    marks = options.marks.get(name, ())
+    text = Input(name, (), None, "text")
     if kinds[name] == "date":
         return Input(name, reading="date"), ""
-    if how == "text":
-        return Input(name, (), None, "text"), ""
-    if name not in facts.texts:
-        return None, ""
-    reading = _read_as(name, facts.texts[name], options, source)
-    return (None, "") if reading is None else (Input(name, reading=reading.notation), reading.note)
+    if options.read.get(name, "") == "text":
+        return text, ""
+    found = facts.texts.get(name)
+    reading = None if found is None else _read_as(name, found, options, source)
+    if reading is not None:
+        return Input(name, reading=reading.notation, marks=marks), reading.note
+    if kinds[name] == "number" and options.na_of(name):
+        return Input(name, marks=marks), ""
+    return (text if kinds[name] == "text" and options.na else None), ""
 
 
 def too_many_levels(name: str, found: Texts, most: int) -> DataError:

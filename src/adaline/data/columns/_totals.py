@@ -31,7 +31,7 @@ def with_total(
     columns = ByName(head)
     for entry in entries:
         if entry.levels is None and not entry.is_date:
-            column, strange = as_numbers(columns[entry.name], entry.reading, na)
+            column, strange = as_numbers(columns[entry.name], entry.reading, (*na, *entry.marks))
             if not strange and column.kind == "number" and _ends_with_sum(column):
                 return entry.name
     return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,8 @@ class Facts:
 class Wanted:
     """Which columns to look at, and how: text, numbers and dates by name.
 
-    `forced` are columns that the user calls numbers, codes such as 01234 included.
+    `forced` are columns that the user calls numbers, codes such as 01234 included; `marks` are
+    texts that stand for a missing value in some columns, and `na` in all.
     """
 
     text: tuple[str, ...] = ()
@@ -122,6 +123,11 @@ class Wanted:
     dates: tuple[str, ...] = ()
     na: tuple[str, ...] = ()
     forced: tuple[str, ...] = ()
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def na_of(self, name: str) -> tuple[str, ...]:
+        """Texts that stand for a missing value in a column."""
+        return (*self.na, *self.marks.get(name, ()))
 
 
 def facts_of(piece: Piece, source: Source, wanted: Wanted) -> Facts:
@@ -150,10 +156,10 @@ def facts_of_block(block: Block, wanted: Wanted) -> Facts:
     """What a block tells."""
     texts, numbers, columns = {}, {}, ByName(block)
     for name in wanted.text:
-        column = as_text(columns[name], wanted.na)
-        texts[name] = texts_of(column, wanted.na, name in wanted.forced)
+        na = wanted.na_of(name)
+        texts[name] = texts_of(as_text(columns[name], na), na, name in wanted.forced)
     for name in (*wanted.numbers, *wanted.dates):
-        column, _ = as_numbers(columns[name], "", wanted.na)
+        column, _ = as_numbers(columns[name], "", wanted.na_of(name))
         numbers[name] = numbers_of(column, name in wanted.dates)
     return Facts(texts, numbers)
 

@@ -22,6 +22,7 @@ from adaline.data.columns._applying import (
 from adaline.data.columns._fields import as_plain_data, check_fields, from_plain_data
 from adaline.data.columns._read_source import ReadSource
 from adaline.data.columns._rewritten import rewritten
+from adaline.data.columns._strays import with_gaps
 from adaline.data.columns._study import Study, study, warn_of
 from adaline.data.columns.inputs import Input, encoded_names
 from adaline.data.columns.of_blocks import (
@@ -248,7 +249,7 @@ class Encoding:
         found = blocks(source)
         there = set(found.names)
         text = [e.name for e in self._entries() if e.levels is not None and e.name in there]
-        return found.reread(text, self.na)
+        return with_gaps(found, self.na, [e.marks for e in self._entries()], text)
 
     def rewritten(self, source: Any) -> tuple[Encoding, dict[str, str]]:
         """This encoding for a source that writes numbers or dates in other ways; and which.
@@ -277,8 +278,9 @@ class Encoding:
             wanted = [e for e in self.inputs if e.levels is None and e.name in there]
             head = self.reread(found).reread([e.name for e in wanted], self.na).head()
         odd = texts_among_numbers(head, wanted, self.na)
-        marks = (text.strip() for texts in odd.values() for text in texts)
-        return replace(self, na=tuple(dict.fromkeys((*self.na, *marks)))), odd
+        marks = {name: tuple(text.strip() for text in texts) for name, texts in odd.items()}
+        inputs = (replace(e, marks=(*e.marks, *marks.get(e.name, ()))) for e in self.inputs)
+        return replace(self, inputs=tuple(inputs)), odd
 
     def read(self, block: Block) -> Block:
         """A block with its columns read as this encoding reads them; `prepare` does it for all."""

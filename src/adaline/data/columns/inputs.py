@@ -30,6 +30,9 @@ class Input:
         Rare levels of text, which count as the level "(other)".
     parts : tuple of str
         What is made of a date: "days", "month=2", ..., "weekday=Tue", ...
+    marks : tuple of str
+        Texts among numbers or dates that stand for a missing value in this column; in others they
+        may be levels.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Input:
     gaps: bool = False
     merged: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
     @property
     def is_date(self) -> bool:
@@ -65,6 +69,7 @@ class Input:
             "gaps": self.gaps,
             "merged": list(self.merged),
             "parts": list(self.parts),
+            "marks": list(self.marks),
         }
         return plain | {key: value for key, value in extra.items() if value}
 
@@ -79,6 +84,7 @@ class Input:
             bool(plain.get("gaps", False)),
             tuple(map(str, plain.get("merged", ()))),
             tuple(map(str, plain.get("parts", ()))),
+            tuple(map(str, plain.get("marks", ()))),
         )
 
 

@@ -40,11 +40,16 @@ class EncodingOptions:
     use: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     jobs: int | Executor = 1
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # found, not given
 
     @property
     def merged_below(self) -> int:
         """Rows, below which a level is merged; 1 merges none."""
         return (RARE if self.missing == "auto" else 1) if self.rare is None else self.rare
+
+    def na_of(self, name: str) -> tuple[str, ...]:
+        """Texts that stand for a missing value in a column."""
+        return (*self.na, *self.marks.get(name, ()))
 
     def keeps(self, name: str) -> bool:
         """Whether the user named the column: then it is used, whatever it looks like."""
