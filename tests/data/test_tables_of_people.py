@@ -505,6 +505,12 @@ def test_model_files_of_older_versions_load_and_predict_the_same(missing):
     assert set(model.encoding.to_dict()) == {"inputs", "missing", "unknown"}
 
 
+@pytest.mark.parametrize("options", [{"read": {"y": "text"}}, {"na": ["?"]}])
+def test_a_target_of_text_is_not_called_numbers(options):
+    table = pl.DataFrame({"a": SIZE, "y": ["yes", "no"] * (N // 2)})
+    assert look(table, "y", missing="auto", **options).columns[1].use == "the target"
+
+
 def test_look_tells_what_fit_would_do(tmp_path):
     path = written(
         tmp_path,

@@ -10,6 +10,7 @@ import numpy as np
 from adaline.data.columns.column_facts import Numbers, Texts
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
+from adaline.data.reading.magnitudes import LETTERS
 from adaline.data.reading.notations import MONEY, UNITS, candidates, is_gap, is_notation, words
 from adaline.errors import DataError
 
@@ -83,6 +84,8 @@ def _best_number(readings: dict[str, Numbers], counts: Mapping[str, int] | None)
     first, found = numbers[0], readings[numbers[0]]
     head = " ".join(part for part in first.split(" ")[:2] if part == "number" or part in UNITS)
     money = head.partition(" ")[2] in MONEY
+    if first.endswith(f" {LETTERS}"):
+        return Reading(first, found, "k, M and bn were read as thousands, millions and billions")
     other = readings.get(f"{head} .,")
     if other is None or _is_same(found, other):
         return Reading(first, found)

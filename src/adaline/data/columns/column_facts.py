@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from adaline.data.columns.of_blocks import ByName, missing_in
 from adaline.data.reading.column_readings import as_numbers, as_text
+from adaline.data.reading.magnitudes import LETTERS
 from adaline.data.reading.notations import candidates, is_gap
 from adaline.data.reading.source import Block, Column, Piece, Source
 from adaline.errors import strange
@@ -89,11 +90,12 @@ class Texts:
             kept, other = (b, self) if not self.told else (self, b)
             nothing = Numbers(0, 0.0, other.n + other.gaps)
             return {notation: found + nothing for notation, found in kept.readings.items()}
-        return {
-            notation: found + b.readings[notation]
-            for notation, found in self.readings.items()
-            if notation in b.readings
+        both = {**self.readings, **b.readings}
+        found = {
+            notation: (_reading(self.readings, notation), _reading(b.readings, notation))
+            for notation in both
         }
+        return {n: mine + other for n, (mine, other) in found.items() if mine and other}
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,11 @@ def facts_of_block(block: Block, wanted: Wanted) -> Facts:
         column, _ = as_numbers(columns[name], "", wanted.na_of(name))
         numbers[name] = numbers_of(column, name in wanted.dates)
     return Facts(texts, numbers)
+
+
+def _reading(readings: dict[str, Numbers], notation: str) -> Numbers | None:
+    """What numbers are in a notation; those without letters are the same with them."""
+    return readings.get(notation, readings.get(notation.removesuffix(f" {LETTERS}")))
 
 
 def texts_of(column: Column, na: Sequence[str] = (), forced: bool = False) -> Texts:

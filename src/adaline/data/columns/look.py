@@ -207,7 +207,8 @@ def _looked_at(
         gaps = found.facts.numbers[name].gaps
     why = notes.get(name, "") or (f"nearly the same as {alike[name]!r}" if name in alike else "")
     if name == target:
-        use = "the target" + (f", {words(found.target.reading)}" if found.target else "")
+        how = found.target.reading if found.target else ""
+        use = "the target" + (f", {words(how)}" if how not in ("", "text") else "")
     elif verdict is None:
         use = "left out, as you asked"
     elif verdict.entry is None:

@@ -5,8 +5,9 @@ A notation is a short text that says how all values of a column are written:
     "number", "number %", "number $", "number ,.", "number € .,", "date ymd", "date dmy", "date mdy"
 
 The word "number" may be followed by a unit that stands at every value, and by two marks: the one
-between thousands ("_" for a space) and the decimal one. Values are read level by level, where
-levels are the different texts of a column, so that a column of a million rows costs little.
+between thousands ("_" for a space) and the decimal one; "kMB" at the end says that letters stand
+for thousands, millions and billions (`magnitudes`). Values are read level by level, where levels
+are the different texts of a column, so that a column of a million rows costs little.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.reading.dates import ORDERS, days_of
+from adaline.data.reading.magnitudes import LETTERS, PATTERN, POWERS, are_clear, has_letters
 from adaline.results import Array
 
 # Texts that stand for a missing value in a column of numbers or dates; case does not matter.
@@ -93,7 +95,7 @@ def is_notation(text: str) -> bool:
     word, _, rest = text.partition(" ")
     if word == "date":
         return rest in ORDERS
-    return word == "number" and all(part for part in rest.split(" ") if rest) and _parts(text)[2]
+    return word == "number" and all(part for part in rest.split(" ") if rest) and _parts(text)[3]
 
 
 def candidates(
@@ -109,14 +111,17 @@ def candidates(
     (('date dmy',), (), ())
     >>> candidates(["12.5 kg", "3kg"]), candidates(["12.5 kg", "30 g"])
     (('number kg', 'number kg ,.', 'number kg _.', "number kg '."), ())
+    >>> candidates(["$950", "$1.2M"])[0], candidates(["12", "12k"])
+    ('number $ kMB', ())
     """
     told = [level for level in levels if not is_gap(level, na)]
     if not told:
         return ()
     sample = told[:: max(len(told) // _SAMPLE, 1)]
+    letters = are_clear(told) or (forced and any(map(has_letters, told)))
     return tuple(
         notation
-        for notation in _possible(sample[0])
+        for notation in _possible(sample[0], letters)
         if _reads(notation, sample, na)
         and _reads(notation, told, na)
         and (forced or not _are_codes(notation, told))
@@ -133,8 +138,9 @@ def nearly_all(counts: Mapping[str, int], na: Sequence[str] = ()) -> tuple[str, 
     """
     levels = [level for level in counts if not is_gap(level, na)]
     most = (1.0 - _NEARLY) * sum(counts[level] for level in levels)
+    letters = are_clear(levels)
     for first in levels[: _STRAYS + 1]:
-        for notation in _possible(first):
+        for notation in _possible(first, letters):
             strange = _strange(notation, levels, na)
             few = not strange or len(levels) - len(strange) >= _DIFFERENT
             if strange is not None and few and sum(counts[level] for level in strange) <= most:
@@ -205,13 +211,13 @@ def words(notation: str) -> str:
     if word == "date":
         order = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}.get(rest)
         return f"dates, {order}" if order else "dates"
-    unit, marks, _ = _parts(notation)
+    unit, marks, letters, _ = _parts(notation)
     text = "percent" if unit == "%" else f"numbers in {unit}" if unit else "numbers"
     if marks:
         thousands = {",": "comma", ".": "point", "_": "space", "'": "apostrophe"}[marks[0]]
         decimal = "decimal comma" if marks[1] == "," else f"{thousands} between thousands"
         text += f" with {decimal}"
-    return text
+    return text + (", and k, M or bn" if marks else " with k, M or bn") * letters
 
 
 def unit_of(notation: str) -> str:
@@ -235,13 +241,18 @@ def _reads(notation: str, levels: Iterable[str], na: Sequence[str]) -> bool:
     return all(value is not None for value in _values(list(levels), notation, na))
 
 
-def _possible(level: str) -> list[str]:
-    """Notations that a first value leaves open: its unit is the unit of all values."""
+def _possible(level: str, letters: bool = False) -> list[str]:
+    """Notations that a first value leaves open: its unit is the unit of all values.
+
+    With letters for thousands and so on there are no dates, and no other units than money.
+    """
     found = _UNIT.findall(level) or _MEASURE.findall(level)
     if len(found) > 1:
         return []
     units = f" {found[0]}" if found else ""
     numbers = [f"number{units}{' ' * bool(marks)}{marks}" for marks in MARKS]
+    if letters:
+        return [f"{n} {LETTERS}" for n in numbers] if not found or found[0] in MONEY else []
     return numbers if found else [*numbers, *(f"date {order}" for order in ORDERS)]
 
 
@@ -253,18 +264,19 @@ def _are_codes(notation: str, levels: Sequence[str]) -> bool:
 
 
 @cache
-def _parts(notation: str) -> tuple[str, str, bool]:
-    """Unit and marks of a notation of numbers, and whether it has nothing else."""
+def _parts(notation: str) -> tuple[str, str, bool, bool]:
+    """Unit, marks and letters of a notation of numbers, and whether it has nothing else."""
     rest = notation.split(" ")[1:]
     unit = rest.pop(0) if rest and rest[0] in UNITS else ""
     marks = rest.pop(0) if rest and rest[0] in MARKS else ""
-    return unit, marks, not rest
+    letters = rest == [LETTERS]
+    return unit, marks, letters, letters or not rest
 
 
 @cache
 def _pattern(notation: str) -> re.Pattern[str]:
     """Sign, unit and digits; a negative number may be in brackets."""
-    unit, marks, _ = _parts(notation)
+    unit, marks, letters, _ = _parts(notation)
     if marks:
         thousands, decimal = _WRITTEN[marks[0]], _WRITTEN[marks[1]]
         whole = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)"
@@ -272,6 +284,7 @@ def _pattern(notation: str) -> re.Pattern[str]:
     else:
         digits = r"\d+(?:\.\d*)?|\.\d+" if unit else r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
     number, sign, named = f"(?P<digits>{digits})", "[-+−]?", re.escape(unit)
+    number += rf"(?:\s*(?P<letter>{PATTERN}))?" if letters else ""
     forms = [number]
     if unit:
         blanks = r"\s+" if len(unit) == 1 and unit.isupper() else r"\s*"  # 136A is a code
@@ -297,8 +310,10 @@ def _number(text: str, notation: str) -> float | None:
     if marks:
         digits = re.sub(_WRITTEN[marks[0]], "", digits)
         digits = digits.replace(",", ".") if marks[1] == "," else digits
-    signs = "".join(value for key, value in given.items() if not key.startswith("digits"))
+    signs = "".join(value for key, value in given.items() if key.startswith(("sign", "after")))
     if signs.count("-") + signs.count("−") > 1:
         return None
     negative = "-" in signs or "−" in signs or "(" in text
+    letter = next((value for key, value in given.items() if key.startswith("letter")), None)
+    digits = digits if letter is None else f"{digits}e{POWERS[letter]}"
     return -float(digits) if negative else float(digits)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pprint
 from typing import Any
 
+from adaline.data.reading.magnitudes import POWERS
 from adaline.data.reading.notations import GAPS
 from adaline.data.storing._program import Number, Program
 
@@ -24,6 +25,7 @@ def as_python(program: Program, name: str) -> str:
         ("_COSTS", None if program.costs is None else program.costs.tolist()),
         ("_EXPOSURE", program.exposure),
         ("_GAPS", sorted(GAPS)),
+        ("_POWERS", POWERS),
     ]
     written = "\n".join(f"{key} = {_literal(value)}" for key, value in data)
     if program.labels is None:
@@ -83,14 +85,20 @@ def _number(value, column):
 def _read(text, notation):
     """Digits with a unit, and marks between thousands and before decimals: "$ ,."."""
     sign = -1.0 if "(" in text or "-" in text.lower().split("e")[0] or "\\u2212" in text else 1.0
+    power = 0
     for part in notation.split(" "):
-        if part in (",.", ".,", "_.", "'.", "_,", "',"):
+        if part == "kMB":
+            for letter, found in _POWERS.items():
+                if text.strip(" )").endswith(letter):
+                    text, power = text.replace(letter, ""), found
+        elif part in (",.", ".,", "_.", "'.", "_,", "',"):
             for mark in {"_": " \\u00a0\\u202f", "'": "'\\u2019"}.get(part[0], part[0]):
                 text = text.replace(mark, "")
             text = text.replace(",", ".")
         elif part:
             text = text.replace(part, "")
-    return sign * abs(float(text.replace("\\u2212", "").strip(" ()")))
+    digits = text.replace("\\u2212", "").strip(" ()") + (f"e{power}" if power else "")
+    return sign * abs(float(digits))
 
 
 def _date(text, order):

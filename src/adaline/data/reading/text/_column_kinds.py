@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adaline.data.reading.column_readings import as_numbers
+from adaline.data.reading.magnitudes import are_clear
 from adaline.data.reading.notations import is_gap, nearly_all
 from adaline.data.reading.source import Column, Kind
 from adaline.errors import DataError
@@ -60,12 +61,13 @@ def kind_of(values: Sequence[str], is_number: Callable[[str], bool], decimal: st
 def _may_have_thousands(
     values: Sequence[str], is_number: Callable[[str], bool], decimal: str
 ) -> bool:
-    """Whether numbers are 12.50 and 1,234.50, or 987 and 1.234 (987 and 1234, written in German).
+    """Whether numbers are 12.50 and 1,234.50, 950 and 1.2k, or 987 and 1.234.
 
-    Three digits after every point there is, and up to three where there is none: few numbers with
-    decimals look like this.
+    The last are 987 and 1234, written in German. Three digits after every point there is, and up
+    to three where there is none: few numbers with decimals look like this.
     """
-    if any(_MARKED.fullmatch(value) and not is_number(value) for value in values):
+    marked = any(_MARKED.fullmatch(value) and not is_number(value) for value in values)
+    if marked or are_clear(values):
         return bool(nearly_all(Counter(values))[0])
     numbers = {value for value in values if value and is_number(value)}
     pointed = {value for value in numbers if "." in value}
