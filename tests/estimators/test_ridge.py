@@ -359,6 +359,19 @@ def test_at_greatest_evidence_both_estimates_of_the_noise_agree(rng):
     assert_allclose(model.posterior().noise, pooled, rtol=1e-6)
 
 
+@pytest.mark.parametrize(("n", "p", "alpha"), [(60, 4, "evidence"), (12, 700, 0.3), (30, 30, 1e-6)])
+@pytest.mark.parametrize("k", [None, 2])
+def test_deviations_of_weights_are_roots_of_the_posterior_variances(rng, n, p, alpha, k):
+    X, y = draw(rng, n, p) if k is None else draw(rng, n, p, k=k)
+    model = Ridge(alpha).fit(X, y)
+    variances = np.diagonal(model.posterior().covariance, axis1=-2, axis2=-1)
+    # (p^2 r) sums of numbers below one, in another order
+    assert_allclose(model.posterior_std(), np.sqrt(variances), rtol=1e-9)
+    scaled = Ridge("auto").fit(X * 10.0 ** (np.arange(p) % 5), y)
+    variances = np.diagonal(scaled.posterior().covariance, axis1=-2, axis2=-1)
+    assert_allclose(scaled.posterior_std(), np.sqrt(variances), rtol=1e-9)
+
+
 def test_several_targets_have_several_posteriors(rng):
     X, Y = draw(rng, 40, 3, k=2)
     model = Ridge("evidence").fit(X, Y)

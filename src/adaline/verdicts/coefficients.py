@@ -185,15 +185,14 @@ def _note_of_many(model: Any, told: bool) -> str:
 
 def _of_posterior(model: Any, names: list[str]) -> Coefficients | None:
     """Ridge weights with the posterior's spread; None where there is none."""
-    if not hasattr(model, "posterior"):
+    if not hasattr(model, "posterior_std"):
         return None
     try:
-        given = model.posterior()
+        spread = model.posterior_std()
     except ValueError:
         return None
     rows = [{"name": "intercept", "coef": float(model.intercept_)}]
-    spread = np.sqrt(np.diag(given.covariance))
-    for n, mean, sd in zip(names, given.mean.tolist(), spread.tolist(), strict=True):
+    for n, mean, sd in zip(names, model.fit_.W[0].tolist(), spread.tolist(), strict=True):
         half = NORMAL_95 * sd
         rows.append({"name": n, "coef": mean, ERRORS: sd, "low": mean - half, "high": mean + half})
     note = "low and high are 95 % credible intervals; the penalty acts as a prior."

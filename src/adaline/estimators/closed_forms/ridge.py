@@ -297,6 +297,15 @@ class Ridge(ClosedFormRegressor):
             return Posterior(W[0], covariance[0], noise[0], prior[0])
         return Posterior(W, covariance, noise, prior)
 
+    def posterior_std(self) -> Array:
+        """Standard deviation of each weight given the data, without the matrix of `posterior`."""
+        f, lam, noise = self._bayes()
+        with np.errstate(over="ignore"):
+            spread = np.sqrt(np.ldexp(f.variances(lam) * noise[:, None], -2 * f.e))
+        if self.column_scale_ is not None:
+            spread /= self.column_scale_
+        return spread[0] if self._one_target else spread
+
     def evidence(self) -> Evidence:
         """ln p(y | alpha) of the fit, and the alpha where it is greatest; see Notes."""
         check_is_fitted(self, "fit_")

@@ -29,6 +29,8 @@ from adaline.procedures.least_squares.normal_equations import in_unit_columns
 from adaline.results import Array
 from adaline.tiles import Rows, is_sparse, tile_rows, tiles
 
+_TILE = 256  # rows of I - V V' at a time
+
 
 @dataclass(frozen=True)
 class Centred:
@@ -110,6 +112,20 @@ class Spectrum:
             return self.V
         on = self.s > 0
         return self.A.transposed(self.U[:, on]) / np.sqrt(self.s[on])
+
+    def variances(self, lam: Array) -> Array:
+        """The diagonal of (S + lam)^-1 for each penalty, (k, p): no matrix of p rows is kept."""
+        V, s = self.basis(), self.s[self.s > 0]
+        known = (V**2 @ (1.0 / (s[:, None] + lam))).T
+        if self.full:
+            return known
+        beyond = np.empty(len(V))  # of each row of I - V V', what the data say nothing about
+        for i in range(0, len(V), _TILE):
+            rows = -V[i : i + _TILE] @ V.T
+            rows[np.arange(len(rows)), np.arange(i, i + len(rows))] += 1.0
+            beyond[i : i + _TILE] = np.einsum("ij,ij->i", rows, rows)
+        with np.errstate(over="ignore"):
+            return known + beyond / lam[:, None]
 
     def weights(self, lam: Array) -> tuple[Array, Array]:
         """W (L, k, p) and b (L, k) at each penalty, in the user's units."""
