@@ -474,3 +474,35 @@ def test_a_table_with_commas_is_read_as_it_always_was(tmp_path_factory, head, da
     assert list(source.names) == head
     assert not source.notes
     assert sum(block.rows for block in source) == len(body)
+
+
+def test_columns_two_blanks_apart_may_have_blanks_in_their_text(tmp_path):
+    path = tmp_path / "divorce.dat"
+    lines = ["   id         heduc   mixed     years   div"]
+    words = ["12-15 years", "< 12 years", "16+ years"]
+    lines += [
+        f"  {i:4d}  {words[i % 3]:>12s}  {'No' if i % 2 else 'Yes':>6s}  {i / 7:8.3f}   Yes"
+        for i in range(30)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    source = blocks(path)
+    assert source.names == ("id", "heduc", "mixed", "years", "div")
+    found = rows(source)
+    assert len(found) == 30
+    assert found[1][1] == "< 12 years"
+
+
+def test_a_tsv_file_of_blanks_is_a_table(tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text(" ID Status Start(days) T\n" + "".join(f"{i} M {i * 7} 1\n" for i in range(9)))
+    source = blocks(path)
+    assert source.names == ("ID", "Status", "Start(days)", "T")
+    assert source.notes == ("separated by blanks",)
+    assert rows(source)[3] == (3.0, "M", 21.0, 1.0)
+
+
+def test_text_in_one_column_stays_one_column(tmp_path):
+    for name in ("t.txt", "t.tsv", "t.csv"):
+        path = tmp_path / name
+        path.write_text("what people say\nall is well\nso it goes on and on\nyes\n")
+        assert len(blocks(path).names) == 1

@@ -22,6 +22,7 @@ _EVEN = 0.9  # of the rows have as many fields as most, where titles are looked 
 _SEPARATORS = (",", ";", "\t", "|")
 NAMED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|", " ": "blanks"}
 _BLANKS = re.compile(rb"[ \t]+")
+_GAPS = re.compile(rb" {2,}|[ ]?\t[ \t]*")
 _QUOTED_OR_BLANKS = re.compile(rb'"[^"\n]*"|[ \t]+')
 _EDGES = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1b-\x1f]")  # 1a ends files of DOS
@@ -53,7 +54,9 @@ class Dialect:
     windows : bool
         Whether bytes are Windows-1252 and no UTF-8.
     aligned : bool
-        Whether any number of blanks separates fields.
+        Whether any number of blanks separates fields,
+    wide : bool
+        and a single blank does not: "New York" is one field.
     skipped : int
         Lines before the table: comments, empty lines, a line such as sep=;
     comment : str
@@ -67,6 +70,7 @@ class Dialect:
     quote: str = '"'
     windows: bool = False
     aligned: bool = False
+    wide: bool = False
     skipped: int = 0
     comment: str = ""
     notes: tuple[str, ...] = ()
@@ -79,6 +83,8 @@ class Dialect:
             data = data.translate(_SWAPPED)  # an apostrophe for a quote inside text
         if self.aligned:
             data = _EDGES.sub(b"", data)
+            if self.wide:
+                return _GAPS.sub(b"\t", data)
             if data.find(b'"') < 0:
                 return _BLANKS.sub(b"\t", data)
             data = _QUOTED_OR_BLANKS.sub(_tab, data)
@@ -250,13 +256,15 @@ def _separated(found: Dialect, text: str, free: bool) -> Dialect:
             found, best = other, score
     if best > 0.0:
         return found
+    free = free or (found.separator == "\t" and "\t" not in text)  # .tsv in name only
     aligned = replace(found, separator="\t", aligned=True)
     score = _evenness(aligned, text)
     if score >= 0.9 and (
         free or _QUOTED_NAMES.match(text) or _all_numbers(rows_of(text, aligned)[1:])
     ):
         return aligned
-    return found
+    wide = replace(aligned, wide=True)
+    return wide if free and '"' not in text and _evenness(wide, text) == 1.0 else found
 
 
 def _is_of_comma_numbers(text: str, commas: Dialect, semicolons: Dialect) -> bool:
