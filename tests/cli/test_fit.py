@@ -295,3 +295,15 @@ def test_a_folder_of_more_columns_than_sums_of_products_can_have(command, tmp_pa
     found = command("fit", "part*.svm", "-t", "y", "-o", "m.adaline", "--json").json
     assert found["certificate"]["kind"] == "optimal"
     assert command("evaluate", "m.adaline", "part1.svm").code == 0
+
+
+def test_infinities_can_be_called_missing(command, tmp_path):
+    path = tmp_path / "t.csv"
+    lines = [f"{'Inf' if i % 9 == 0 else i},{'-inf' if i % 11 == 0 else i % 7}" for i in range(80)]
+    path.write_text("a,y\n" + "\n".join(lines) + "\n")
+    for target in ("a", "y"):
+        refused = command("fit", path, "-t", target, "-m", "ridge")
+        assert refused.code == 3
+        assert "--na inf" in refused.err
+        found = command("fit", path, "-t", target, "-m", "ridge", "--na", "inf,-inf")
+        assert found.code == 0, found.err

@@ -107,3 +107,13 @@ def test_texts_that_the_user_calls_missing_are_so_in_every_column(tmp_path):
     assert set(found.y) == {"b"}
     assert len(found.X) == 30
     assert blocks(path).names[0] == "depth"
+
+
+@pytest.mark.filterwarnings("ignore::adaline.errors.DataWarning")
+def test_an_infinity_that_the_user_calls_missing_is_missing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "".join(f"{'Inf' if i % 5 == 0 else i},{i % 3}\n" for i in range(60)))
+    encoding = Encoding.learn(path, "y", missing="auto", na=["inf"])
+    X = encoded(encoding, path)
+    assert np.isfinite(X).all()
+    assert np.isclose(X[0, 0], np.mean([i for i in range(60) if i % 5]))

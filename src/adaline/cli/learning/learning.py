@@ -121,7 +121,10 @@ def _target(values: Any, target: str, classes: bool) -> Any:
         )
     y = values.astype(np.float64)
     if not np.isfinite(y).all():
-        raise ValueError(f"the target {target!r} has an infinite value; leave that row out.")
+        raise ValueError(
+            f"the target {target!r} has an infinite value; correct it, or leave such rows out: "
+            "--na inf."
+        )
     return y
 
 

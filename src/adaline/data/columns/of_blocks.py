@@ -74,7 +74,10 @@ def bad_number(values: NDArray[Any], gone: Any, name: str, block: Block) -> Data
     infinite = np.isinf(values)
     if infinite.any():
         i, word, count = int(np.argmax(infinite)), "an infinite value", int(infinite.sum())
-        more = "a number beyond 1.8e308, or inf; correct it or leave the row out."
+        more = (
+            "a number beyond 1.8e308, or inf; correct it, leave the row out, or say that it stands "
+            "for a missing value (na=['inf']; --na inf on the command line)."
+        )
     else:
         nan = np.isnan(values) if gone is None else np.isnan(values) | gone
         i, word, count = int(np.argmax(nan)), "NaN or nothing", int(nan.sum())

@@ -88,7 +88,9 @@ def without_marks(column: Column, na: Sequence[str]) -> Column:
     gone: NDArray[np.bool_] = np.isin(column.values, marks)
     if not gone.any():
         return column
-    return replace(column, missing=gone if column.missing is None else gone | column.missing)
+    values = np.where(gone, 0, column.values)  # an infinity that is called missing is none
+    gone = gone if column.missing is None else gone | column.missing
+    return replace(column, values=values, missing=gone)
 
 
 def _as_number(text: str) -> float | None:
