@@ -506,3 +506,37 @@ def test_text_in_one_column_stays_one_column(tmp_path):
         path = tmp_path / name
         path.write_text("what people say\nall is well\nso it goes on and on\nyes\n")
         assert len(blocks(path).names) == 1
+
+
+@pytest.mark.parametrize("titles", ["", "Series Id:    LNS14\n\nType of data:  Percent\n\n"])
+def test_names_may_end_with_a_separator_that_the_rows_do_not_have(tmp_path, titles):
+    path = tmp_path / "t.csv"
+    body = "".join(f"LNS14,{1959 + i // 4},Q{i % 4 + 1},{i / 7:.1f}\n" for i in range(20))
+    path.write_text(titles + "Series id,Year,Period,Value,\n" + body)
+    source = blocks(path)
+    assert source.names == ("Series id", "Year", "Period", "Value")
+    assert rows(source)[1] == ("LNS14", 1959.0, "Q2", 0.1)
+    path.write_text(titles + "Series id,Year,Period,Value,,\n" + body)
+    assert blocks(path).names == source.names
+    path.write_text(titles + "Series id,Year,Period,Value,More\n" + body)
+    with pytest.raises(DataError, match="fields, and the first line names"):
+        rows(blocks(path))
+
+
+@pytest.mark.parametrize("name", ["t.xls", "t.ods", "t.dta", "t.sav", "t.rds", "t.pkl", "t.XLS"])
+def test_formats_of_other_programs_hear_how_to_save_the_table(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"\xd0\xcf\x11\xe0 anything")
+    with pytest.raises(DataError, match=r"save the table as \.xlsx or \.csv") as told:
+        blocks(path)
+    assert "did you mean" not in str(told.value)
+
+
+def test_a_column_without_a_name_may_stand_below_titles(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "Rents of 2023\nBy town\n\n,town,rent\n" + "".join(f"{i},a,{i * 3}\n" for i in range(12))
+    )
+    source = blocks(path)
+    assert source.names == ("", "town", "rent")
+    assert len(rows(source)) == 12

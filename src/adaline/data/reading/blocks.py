@@ -64,6 +64,15 @@ _FIELDS: dict[str, OpenText] = {
     ".data": _BY_ANY,
 }
 _SHEETS: dict[str, OpenText] = dict.fromkeys((".xlsx", ".xlsm"), sheet)
+_FOREIGN = {
+    **dict.fromkeys((".xls", ".xlsb"), "a workbook of Excel that is not .xlsx"),
+    **dict.fromkeys((".ods", ".numbers", ".gsheet"), "a sheet of another program than Excel"),
+    **dict.fromkeys((".dta", ".sav", ".por", ".sas7bdat", ".xpt"), "a file of Stata, SPSS or SAS"),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "a file of R"),
+    **dict.fromkeys((".pkl", ".pickle"), "a pickle, which may hold a program,"),
+    **dict.fromkeys((".mdb", ".accdb", ".db", ".sqlite", ".sqlite3"), "a database"),
+    **dict.fromkeys((".pdf", ".doc", ".docx", ".htm", ".html", ".xml"), "a document"),
+}
 _LINES: dict[str, Open] = {
     ".ndjson": NdjsonSource,
     ".jsonl": NdjsonSource,
@@ -305,6 +314,11 @@ def _ending(path: str, format: str | None) -> str:
             return ending
     existing(path)
     given = format or os.path.splitext(path)[1]
+    if given.lower() in _FOREIGN:
+        raise DataError(
+            f"{path}: {_FOREIGN[given.lower()]} cannot be read; save the table as .xlsx or .csv "
+            "with the program that it comes from."
+        )
     alike = difflib.get_close_matches(given.lower(), FORMATS, 1, 0.5)
     hint = f"did you mean {alike[0]}? " if alike else ""
     raise DataError(

@@ -178,7 +178,7 @@ def _without_titles(found: Dialect, lines: list[str], free: bool, options: FileO
     full = [k for k in range(start, len(lines)) if lines[k].strip()][: _TITLES + 1]
     for k, at in enumerate(full):
         rows = _rows_from(at, lines, found, free, options)
-        if _is_table(rows) and not any(map(_is_number, rows[0])):
+        if _is_table(rows) and not any(map(_is_number, _told(rows[0]))):
             below = _separated_as(found, "\n".join(lines[at:]), free, options)
             titles = rows_of("\n".join(lines[j] for j in full[:k]), below)
             are = all(_is_title(row, len(rows[0])) for row in titles)
@@ -200,7 +200,7 @@ def _is_table(rows: list[list[str]]) -> bool:
     ((most, count),) = Counter(map(len, rows[1:])).most_common(1)
     if most == 1 and count == len(rows) - 1 and len(rows[0]) == 1:
         return True  # a single column
-    even = most > 1 and count >= _EVEN * (len(rows) - 1) and most - 1 <= len(rows[0]) <= most
+    even = most > 1 and count >= _EVEN * (len(rows) - 1) and _has_names_for(most, rows[0])
     return even and len(_told(rows[0])) > 1
 
 
@@ -284,10 +284,15 @@ def _evenness(dialect: Dialect, text: str) -> float:
     if len(rows) == 1:
         return float(len(rows[0]) > 1)
     ((most, count),) = Counter(map(len, rows[1:])).most_common(1)
-    if most < 2 or not most - 1 <= len(rows[0]) <= most:
+    if most < 2 or not _has_names_for(most, rows[0]):
         return 0.0
     # A first row with one name less (R) fits less well than one with all names.
-    return count / (len(rows) - 1) * (1.0 if len(rows[0]) == most else 0.9)
+    return count / (len(rows) - 1) * (1.0 if len(rows[0]) >= most else 0.9)
+
+
+def _has_names_for(most: int, first: list[str]) -> bool:
+    """Whether a first row has a name for each field, or one less; empty ones may follow."""
+    return most - 1 <= len(first) and not _told(first[most:])
 
 
 def _all_numbers(rows: list[list[str]]) -> bool:

@@ -51,6 +51,8 @@ def header_of(
 
 def _named(first: list[str], rows: list[list[str]], width: int, said: bool) -> Header:
     notes: list[str] = []
+    if len(first) > width and not any(name.strip() for name in first[width:]):
+        first = first[:width]  # a separator after the last name, and none after the rows
     if first and not said and _are_numbers(first):
         notes.append(f"the first line ({_listed(first)}) as column names")
     trailing = _ends_empty(rows, width) and (
