@@ -268,7 +268,8 @@ def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) 
     how = options.read.get(name, "")
     if how == "text":
         return None
-    reading: Reading | None = _named(source, recognised, found, source.typed, how, name)
+    typed = source.typed and name not in options.marks  # strays are why numbers are text
+    reading: Reading | None = _named(source, recognised, found, typed, how, name)
     return reading
 
 

@@ -22,6 +22,7 @@ from adaline.data.reading.source import (
     ranges,
 )
 from adaline.data.reading.tables.engines import columns_of, engine, kinds_of
+from adaline.data.reading.tables.mixed import without_mixed
 from adaline.data.reading.text.options import FileOptions
 from adaline.data.reading.text.pipe import PipedCsv
 from adaline.errors import DataError
@@ -29,11 +30,14 @@ from adaline.tiles import as_csr
 
 
 class TableSource(Source):
-    """A data frame or Arrow table in memory."""
+    """A data frame or Arrow table in memory; `odd` are the few texts in columns of numbers."""
 
     held_here = True
 
     def __init__(self, table: Any, columns: Sequence[str] | None, rows: int | None):
+        self.odd: dict[str, tuple[str, ...]] = {}
+        if type(table).__module__.partition(".")[0] == "pandas":
+            table, self.odd = without_mixed(table)
         table = as_table(table)
         names = checked_names([str(name) for name in _names(table)], self.name)
         self.places = chosen(columns, names, self.name)
@@ -44,6 +48,10 @@ class TableSource(Source):
         if not self.rows:
             raise DataError(f"{self.name}: there are no rows; a fit needs rows.")
         self.size = block_rows(len(self.names), rows)
+
+    def strays(self) -> dict[str, tuple[str, ...]]:
+        """The few texts in columns of numbers, which are columns of text therefore."""
+        return {name: texts for name, texts in self.odd.items() if name in self.names}
 
     def descriptors(self) -> Iterable[Piece]:
         """Ranges of rows."""

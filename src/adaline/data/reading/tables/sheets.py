@@ -10,7 +10,8 @@ from typing import Any
 from adaline.data.reading.arrays.numpy_files import check_growth
 from adaline.data.reading.source import Source, existing, place_of
 from adaline.data.reading.tables.engines import has
-from adaline.data.reading.tables.values import FileTable, as_text
+from adaline.data.reading.tables.mixed import as_text
+from adaline.data.reading.tables.values import FileTable
 from adaline.data.reading.text.dialect import Dialect
 from adaline.data.reading.text.header import header_of
 from adaline.data.reading.text.options import FileOptions
