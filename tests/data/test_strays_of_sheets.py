@@ -7,10 +7,11 @@ import json
 import numpy as np
 import openpyxl
 import pandas as pd
+import polars as pl
 import pytest
 
 from adaline.data import Encoding, blocks, table
-from adaline.errors import DataWarning
+from adaline.errors import DataError, DataWarning
 
 N = 40
 VALUES = [round(7.25 * i % 31, 2) for i in range(N)]
@@ -67,3 +68,17 @@ def test_texts_of_digits_in_a_typed_table_stay_text():
     frame = pd.DataFrame({"a": ["1", "2", "x", "3"] * 10, "y": range(N)})
     assert Encoding.learn(frame, "y", missing="auto").inputs[0].levels == ("1", "2", "3", "x")
     assert blocks(frame).strays() == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (pd.DataFrame({"a": [1.0, 2.0], "p": [1 + 1j, 2j]}), "a column that cannot be read"),
+        (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), "the column name 'a' comes twice"),
+        (pd.Series([1.0, 2.0], name="a"), "to_frame"),
+        (pl.Series("a", [1.0, 2.0]), "to_frame"),
+    ],
+)
+def test_tables_that_no_library_reads_are_refused_in_our_words(given, words):
+    with pytest.raises(DataError, match=words):
+        blocks(given)

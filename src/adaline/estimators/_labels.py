@@ -50,10 +50,19 @@ def _as_vector(y: Any) -> NDArray[Any]:
 
 def _refuse_mixed(y: Any) -> None:
     """Of ["a", 1] numpy makes two texts, and predictions would be "1" instead of 1."""
-    if not all(isinstance(a, str) for a in np.ravel(np.array(y, dtype=object))):
+    labels = np.ravel(np.array(y, dtype=object))
+    if not all(isinstance(a, str) for a in labels):
+        _refuse_missing(labels, "y")
         raise ParameterError(
             "y mixes texts and others, which have no order; make all of them texts."
         )
+
+
+def _refuse_missing(labels: NDArray[Any], name: str) -> None:
+    """Refuse labels that pandas and Python write where there is none."""
+    for i, a in enumerate(labels.flat):
+        if a is None or type(a).__name__ in ("NAType", "NaTType") or (type(a) is float and a != a):
+            raise ParameterError(f"{name} has no label in row {i}: contains NaN, None or NA.")
 
 
 def plain(labels: NDArray[Any], name: str) -> NDArray[Any]:
@@ -75,11 +84,7 @@ def plain(labels: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _of_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
-    missing = [a is None or type(a).__name__ in ("NAType", "NaTType") for a in labels.flat]
-    if any(missing):
-        raise ParameterError(
-            f"{name} has no label in row {missing.index(True)}: contains NaN, None or NA."
-        )
+    _refuse_missing(labels, name)
     texts = sum(isinstance(a, str) for a in labels.flat)
     if texts == labels.size:
         return labels

@@ -36,9 +36,18 @@ class TableSource(Source):
 
     def __init__(self, table: Any, columns: Sequence[str] | None, rows: int | None):
         self.odd: dict[str, tuple[str, ...]] = {}
+        if type(table).__name__ == "Series":
+            raise DataError("a Series is one column; give a table: series.to_frame().")
         if type(table).__module__.partition(".")[0] == "pandas":
+            checked_names([str(name) for name in table.columns], self.name)
             table, self.odd = without_mixed(table)
-        table = as_table(table)
+        try:
+            table = as_table(table)
+        except (TypeError, ValueError, NotImplementedError) as error:  # of polars and pyarrow
+            raise DataError(
+                f"{self.name} has a column that cannot be read ({error}); make numbers, texts or "
+                "dates of it, or leave it out."
+            ) from error
         names = checked_names([str(name) for name in _names(table)], self.name)
         self.places = chosen(columns, names, self.name)
         if columns is not None:
