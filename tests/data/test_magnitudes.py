@@ -109,5 +109,6 @@ def test_the_exported_program_reads_letters_too():
         model = adaline.data.fit(adaline.Ridge(alpha=0.0), table, "y", missing="auto")
     program: dict = {}
     exec(export(model, "python").decode(), program)
+    texts, exact = [*texts, "12.50-", "(2.5k)"], [*exact, -12.5, -2500.0]
     for text, value in zip(texts, exact, strict=True):
         assert program["predict"]({"a": text}) == pytest.approx(3 * value + 1, rel=1e-9)

@@ -162,6 +162,19 @@ def test_a_mark_that_comes_late_in_the_file_is_a_gap_and_garbage_is_refused(tmp_
         Encoding.learn(path, read={"a": "text"}, most_levels=10)
 
 
+@pytest.mark.parametrize("form", ["({})", "−{}", "{}-"])
+def test_few_negative_numbers_of_a_ledger_are_no_gaps(tmp_path, form):
+    values = [round(v, 2) for v in RNG.uniform(10, 90, 300)]
+    text = [form.format(v) if k % 40 == 0 else f"{v}" for k, v in enumerate(values)]
+    text = [f"{t}" for t in text]
+    path = written(tmp_path, {"a": text, "b": [f"{k % 7}" for k in range(300)]})
+    encoding = Encoding.learn(path, missing="auto")
+    signs = [-1 if k % 40 == 0 else 1 for k in range(300)]
+    assert encoded(encoding, path)[:, 0].tolist() == [
+        s * v for s, v in zip(signs, values, strict=True)
+    ]
+
+
 def test_a_text_column_that_is_empty_at_first_is_text_and_a_number_is_a_number(tmp_path):
     empty = [""] * 1500
     text = {

@@ -22,6 +22,10 @@ ACCEPTED = [
     ("-$3.10", "number $", -3.1),
     ("$-3.10", "number $", -3.1),
     ("($3.10)", "number $", -3.1),
+    ("$ (1,234.50)", "number $ ,.", -1234.5),
+    ("12.50-", "number", -12.5),
+    ("1.234,50-", "number .,", -1234.5),
+    ("1,234.50- USD", "number USD ,.", -1234.5),
     ("3.10 €", "number €", 3.1),
     ("€ 3,10", "number € .,", 3.1),
     ("1.234,50 €", "number € .,", 1234.5),
@@ -65,6 +69,7 @@ REFUSED = [
     *("1977-1989", "0301-551", "136A", "A136", "555-1234", "+49 30 1234567", "01234", "007"),
     *("1.2.3", "1.2.13", "10.0.0.1", "v2", "12-34-56", "3 to 4", "1,23,4", "12,34.5", "$", "%"),
     *("$1 €", "5 apples", "1_000", "0x10", "31/31/2024", "2024-13-01", "30 Feb 2024", "--5", "1e"),
+    *("3-", "2+", "12.5--", "-12.5-", "(12.5-)"),
     *("yes", "Q1 2024", "12:30", "2024-05", "1/2", "½", "5'10\"", "#12", "12€5", "inf", "1 23"),
 ]
 
@@ -110,6 +115,8 @@ WRITTEN = {
     "percent, a space": lambda v: f"{v:.2f} %",
     "dollars": lambda v: f"-${-v:.2f}" if v < 0 else f"${v:.2f}",
     "dollars, brackets": lambda v: f"(${-v:.2f})" if v < 0 else f"${v:.2f}",
+    "dollars of a ledger": lambda v: f"$ ({grouped(f'{-v:.2f}', ',')})" if v < 0 else f"$ {v:.2f}",
+    "minus behind": lambda v: grouped(f"{abs(v):.2f}", ",") + "-" * (v < 0),
     "thousands": lambda v: grouped(f"{v:.2f}", ","),
     "pounds, thousands": lambda v: "£" + grouped(f"{v:.2f}", ","),
     "decimal comma": lambda v: swapped(grouped(f"{v:.2f}", ",")),

@@ -275,14 +275,18 @@ def _parts(notation: str) -> tuple[str, str, bool, bool]:
 
 @cache
 def _pattern(notation: str) -> re.Pattern[str]:
-    """Sign, unit and digits; a negative number may be in brackets."""
+    """Sign, unit and digits; a negative number may be in brackets, or with decimals be 12.50-.
+
+    Without decimals 3- may be a mark at school.
+    """
     unit, marks, letters, _ = _parts(notation)
     if marks:
         thousands, decimal = _WRITTEN[marks[0]], _WRITTEN[marks[1]]
         whole = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)"
-        digits = rf"{whole}(?:{decimal}\d+)?|{decimal}\d+"
+        digits, tail = rf"{whole}(?:{decimal}\d+)?|{decimal}\d+", rf"{whole}{decimal}\d+"
     else:
         digits = r"\d+(?:\.\d*)?|\.\d+" if unit else r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+        tail = r"\d*\.\d+"
     number, sign, named = f"(?P<digits>{digits})", "[-+−]?", re.escape(unit)
     number += rf"(?:\s*(?P<letter>{PATTERN}))?" if letters else ""
     forms = [number]
@@ -291,8 +295,12 @@ def _pattern(notation: str) -> re.Pattern[str]:
         forms = [rf"{number}{blanks}{named}"]
         if unit in MONEY:
             forms.append(rf"{named}\s*(?P<after>{sign})\s*{number}")
-    plain = [rf"\s*(?P<sign>{sign})\s*{form}\s*" for form in forms]
-    return re.compile("|".join(_numbered(plain + [rf"\s*\(\s*{form}\s*\)\s*" for form in forms])))
+    written = [rf"(?P<sign>{sign})\s*{form}" for form in forms]
+    written += [rf"\(\s*{form}\s*\)" for form in forms]
+    if unit in MONEY:
+        written.append(rf"{named}\s*\(\s*{number}\s*\)")
+    written.append(rf"(?P<digits>{tail})(?P<sign>[-−])" + rf"\s*{named}" * bool(unit))
+    return re.compile("|".join(rf"\s*(?:{form})\s*" for form in _numbered(written)))
 
 
 def _numbered(forms: Sequence[str]) -> list[str]:

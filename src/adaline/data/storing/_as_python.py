@@ -97,7 +97,7 @@ def _read(text, notation):
             text = text.replace(",", ".")
         elif part:
             text = text.replace(part, "")
-    digits = text.replace("\\u2212", "").strip(" ()") + (f"e{power}" if power else "")
+    digits = text.replace("\\u2212", "").strip(" ()-") + (f"e{power}" if power else "")
     return sign * abs(float(digits))
 
 

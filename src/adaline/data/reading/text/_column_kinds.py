@@ -19,6 +19,7 @@ _NEARLY = 0.9  # of the values that are numbers make a column of numbers
 _CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
 _ZEROS = re.compile(r"0\d+")  # 01234
 _MARKED = re.compile(r"[-+]?[1-9]\d{0,2}([.,]\d{3})+([.,]\d+)?")  # 1,234.50 or 1.234,50
+_AFTER = re.compile(r"[\d.,']*[.,]\d+[-−]")  # 12.50-
 _POINTED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234, perhaps a thousand and more
 _SMALL = re.compile(r"[-+]?\d{1,3}")  # what may stand beside such thousands,
 _HUNDREDS = re.compile(r"[-+]?[1-9]\d\d")  # and 987, which will
@@ -61,12 +62,15 @@ def kind_of(values: Sequence[str], is_number: Callable[[str], bool], decimal: st
 def _may_have_thousands(
     values: Sequence[str], is_number: Callable[[str], bool], decimal: str
 ) -> bool:
-    """Whether numbers are 12.50 and 1,234.50, 950 and 1.2k, or 987 and 1.234.
+    """Whether numbers are 12.50 and 1,234.50, or 12.50-, 950 and 1.2k, or 987 and 1.234.
 
     The last are 987 and 1234, written in German. Three digits after every point there is, and up
     to three where there is none: few numbers with decimals look like this.
     """
-    marked = any(_MARKED.fullmatch(value) and not is_number(value) for value in values)
+    marked = any(
+        (_MARKED.fullmatch(value) or _AFTER.fullmatch(value)) and not is_number(value)
+        for value in values
+    )
     if marked or are_clear(values):
         return bool(nearly_all(Counter(values))[0])
     numbers = {value for value in values if value and is_number(value)}
