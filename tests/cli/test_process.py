@@ -120,6 +120,30 @@ def test_every_command_has_help(command, name):
     assert f"adaline {name}" in found.out
 
 
+def test_a_fit_does_not_load_what_scikit_learn_imports_for_one_function(pumps):
+    code = (
+        "import sys\n"
+        "from adaline.cli import main\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as end:\n"
+        "    assert end.code == 0, end.code\n"
+        "assert 'scipy.stats' in sys.modules\n"
+        "assert 'scipy.stats._stats_py' not in sys.modules\n"
+        "import scipy.stats\n"
+        "assert scipy.stats.norm.cdf(0.0) == 0.5\n"
+        "from scipy.stats import mode\n"
+        "assert mode([1, 2, 2]).mode == 2\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code, "fit", str(pumps), "-t", "failed", "-q"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert found.returncode == 0, found.stderr
+
+
 def test_help_loads_nothing_heavy():
     code = (
         "import sys\n"

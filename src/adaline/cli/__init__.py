@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from adaline import MissingExtra, __version__
+from adaline.cli.postponing import postpone
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -75,6 +76,8 @@ def app(tokens: Sequence[str] = ()) -> App:
 def main(tokens: Sequence[str] | None = None) -> None:
     """Run the command line, or say in one sentence what is missing."""
     given = list(sys.argv[1:] if tokens is None else tokens)
+    if tokens is None and given[:1] != ["play"]:  # the process is ours, and has no other threads
+        postpone()
     try:
         command = app(given)
     except ModuleNotFoundError as missing:
