@@ -75,7 +75,8 @@ def test_each_kind_has_its_checks(kind, rng):
 def test_a_page_does_not_say_nothing_where_a_check_doubts(rng):
     X, v = drawn(rng)
     bent = v**2 + 0.1 * rng.standard_normal(300)
-    report = Report.of(adaline.LeastSquares().fit(X[:200], bent[:200]), X[200:], bent[200:])
+    model = adaline.LeastSquares().fit(X[:200], bent[:200])
+    report = Report.of(model, X[200:], bent[200:], held_out=True)
     doubted = [check for check in report.checks if check.fine is False]
     assert doubted
     assert not report.warnings

@@ -129,6 +129,21 @@ def test_rows_of_which_nothing_is_said_are_not_called_held_out(rng):
     assert "held-out" not in report.html()
 
 
+@pytest.mark.parametrize(
+    ("tested", "words"),
+    [
+        (slice(30, 50), "of 20 held-out rows"),
+        (slice(0, 20), "of the 20 rows it has learned from"),
+        (slice(20, 40), "of 20 rows"),
+    ],
+)
+def test_rows_learned_from_tell_whether_others_are_held_out(rng, tested, words):
+    X, y = regression(rng, n=50)
+    model = adaline.LeastSquares().fit(X[:30], y[:30])
+    report = Report.of(model, X[tested], y[tested], learned=X[:30], learned_y=y[:30])
+    assert words in report.verdict[0]
+
+
 def test_collinear_columns_and_lost_digits_are_warned_of_by_name(rng):
     X, y = regression(rng)
     X[:, 2] = X[:, 1] + 1e-9 * rng.standard_normal(len(X))

@@ -17,7 +17,7 @@ from adaline.report._limits import Tile, limits, question, tiles
 from adaline.report._options import check_options, check_page, checked_warnings, learned_rows
 from adaline.report._page import rendered
 from adaline.report._pictures import Picture, effect_pictures, pictures
-from adaline.report._rows import rows_of
+from adaline.report._rows import are_apart, rows_of
 from adaline.verdicts import checks, evidence
 from adaline.verdicts.check import Check
 from adaline.verdicts.coefficients import spreads_of
@@ -132,8 +132,8 @@ class Report:
             Rows to measure the quality with; some thousand are enough. Rows with gaps are left
             out, and told. Without rows the report has no quality.
         held_out : bool, optional
-            True where the model has not learned from these rows, False where it has; by default
-            the report claims neither, and says so.
+            True where the model has not learned from these rows, False where it has. By default
+            `learned` tells, where it is given; otherwise the report claims neither, and says so.
         title : str, optional
         names : sequence of str, optional
             Columns; by default those of the fit, or of X.
@@ -182,6 +182,8 @@ class Report:
         whole = _whole(rows, held_out, way)
         if learned is not None or learned_y is not None or learned_weight is not None:
             whole = learned_rows(model, learned, learned_y, learned_weight)
+            if held_out is None and rows is not None:
+                held_out = are_apart(whole.X, rows.X)
         seen = whole.X if whole is not None else None if rows is None else rows.X
         spreads = None if seen is None else spreads_of(seen)
         found = judged(

@@ -139,3 +139,17 @@ def _numbers(y: NDArray[Any]) -> NDArray[np.float64]:
         raise ValueError(
             "y holds things that are no numbers, and the model predicts numbers."
         ) from None
+
+
+def are_apart(learned: Any, tested: Any) -> bool | None:
+    """Whether no tested row is among those learned from; False where all are, None where some.
+
+    >>> are_apart(np.eye(3), np.zeros((2, 3))), are_apart(np.eye(3), np.eye(3)[:2])
+    (True, False)
+    """
+    if hasattr(learned, "tocsr") or hasattr(tested, "tocsr"):
+        return None
+    known, rows = (np.ascontiguousarray(X, np.float64) + 0.0 for X in (learned, tested))  # no -0
+    there = {row.tobytes() for row in known}
+    seen = sum(row.tobytes() in there for row in rows)
+    return None if 0 < seen < len(tested) else not seen
