@@ -92,3 +92,15 @@ def test_the_demo_ends_with_a_fit_of_the_file_that_comes_along(command, tmp_path
 def test_the_sample_in_the_package_is_the_one_in_examples(pumps):
     inside = Path(adaline.__file__).parent / "_samples" / "pumps.csv"
     assert filecmp.cmp(inside, pumps, shallow=False)
+
+
+def test_a_doubt_names_the_option_that_helps(command, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{i % 7},{2 * (i % 7) + 1},{('Yes', 'yes')[i % 2]},{i % 5}" for i in range(60)]
+    path.write_text("a,b,c,y\n" + "\n".join(rows) + "\n")
+    told = command("look", path, "-t", "y", "--json").json["warnings"]
+    assert [text.endswith("nearly the same as 'a'. See --ignore.") for text in told] == [
+        False,
+        True,
+    ]
+    assert told[0].endswith("write it alike if so.")

@@ -540,3 +540,10 @@ def test_a_column_without_a_name_may_stand_below_titles(tmp_path):
     source = blocks(path)
     assert source.names == ("", "town", "rent")
     assert len(rows(source)) == 12
+
+
+def test_a_note_below_the_table_is_to_be_deleted(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "1,2\n" * 30 + "\nSource: Office of Statistics\n")
+    with pytest.raises(DataError, match=r"line 33 has 1 fields.*delete it if it is a note"):
+        rows(blocks(path))

@@ -191,7 +191,14 @@ def lines(seen: Look) -> list[str]:
 
 def doubts(seen: Look) -> list[str]:
     """What was guessed or looks wrong, with what to do about it."""
-    return [f"{text} See --na, --number, --date and --text." for text in seen.warnings]
+    return [f"{text}{_what_to_do(text)}" for text in seen.warnings]
+
+
+def _what_to_do(doubt: str) -> str:
+    if "says nearly the same" in doubt:
+        return " See --ignore."
+    says_itself = ("--text", "write it alike", "so delete it")
+    return "" if any(map(doubt.__contains__, says_itself)) else " See --na, --number and --date."
 
 
 def facts(seen: Look) -> dict[str, Any]:

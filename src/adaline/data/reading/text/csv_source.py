@@ -303,9 +303,11 @@ class CsvSource(Source):
                     continue
                 if len(row) != len(self.fields):
                     has = "has" if self.header.is_data else "names"
+                    note = len(row) == 1 and len(row[0].split()) > 1  # words, such as a source
+                    todo = "delete it if it is a note" if note else "correct that line"
                     return DataError(
                         f"{self.name}: line {line} has {len(row)} fields, and the first line {has} "
-                        f"{len(self.fields)} columns; correct that line."
+                        f"{len(self.fields)} columns; {todo}."
                     )
                 if self.header.trailing and row[-1].strip():
                     return DataError(
