@@ -162,6 +162,17 @@ def test_a_mark_that_comes_late_in_the_file_is_a_gap_and_garbage_is_refused(tmp_
         Encoding.learn(path, read={"a": "text"}, most_levels=10)
 
 
+def test_numbers_of_stations_with_a_few_letters_are_codes(tmp_path):
+    few = [f"{1000 + k % 20}" for k in range(110)] + ["c118", "c168", "c118", "c203", "c168"]
+    path = written(tmp_path, {"station": few, "y": [f"{k % 7}" for k in range(115)]})
+    encoding = Encoding.learn(path, "y", missing="auto", rare=0)
+    assert {"c118", "c168", "1003"} <= set(encoding.inputs[0].levels)
+    one = ["m2", *few[:110]]
+    path = written(tmp_path, {"size": one, "y": [f"{k % 7}" for k in range(111)]})
+    with pytest.warns(DataWarning, match="'m2' among numbers"):
+        assert Encoding.learn(path, "y", missing="auto").inputs[0].marks == ("m2",)
+
+
 @pytest.mark.parametrize("form", ["({})", "−{}", "{}-"])
 def test_few_negative_numbers_of_a_ledger_are_no_gaps(tmp_path, form):
     values = [round(v, 2) for v in RNG.uniform(10, 90, 300)]

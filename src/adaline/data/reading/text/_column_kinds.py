@@ -17,6 +17,7 @@ from adaline.errors import DataError
 
 _NEARLY = 0.9  # of the values that are numbers make a column of numbers
 _CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A, 1977-1989, 0301-551
+_LETTERED = re.compile(r"[A-Za-z]+[-/]?\d+")  # c118; one alone may be a unit, m2
 _ZEROS = re.compile(r"0\d+")  # 01234
 _MARKED = re.compile(r"[-+]?[1-9]\d{0,2}([.,]\d{3})+([.,]\d+)?")  # 1,234.50 or 1.234,50
 _AFTER = re.compile(r"[\d.,']*[.,]\d+[-−]")  # 12.50-
@@ -43,6 +44,7 @@ def kind_of(values: Sequence[str], is_number: Callable[[str], bool], decimal: st
         return "text"
     told = numbers = 0
     digits, zeros = True, False
+    lettered: set[str] = set()
     for value in values:
         plain = value.strip()
         if is_gap(plain):
@@ -54,7 +56,9 @@ def kind_of(values: Sequence[str], is_number: Callable[[str], bool], decimal: st
             zeros = zeros or _ZEROS.fullmatch(plain) is not None
         elif _CODE.fullmatch(plain) is not None:
             return "text"
-    if not told or (zeros and digits):
+        elif _LETTERED.fullmatch(plain) is not None:
+            lettered.add(plain)
+    if not told or (zeros and digits) or len(lettered) > 1:
         return "text"
     return "number" if numbers >= _NEARLY * told else "text"
 
