@@ -27,7 +27,7 @@ MEMORY = 5_000_000  # numbers that are read into memory, at most
 _MOST = 200_000_000  # numbers for what needs all rows
 _AUTO = 1_000_000  # and numbers from which the penalty of logistic regression is searched
 _FEW = 30  # classes up to which a proof of separability is tried
-_PATIENCE = 1.0  # CPU seconds for a verdict on separability; `adaline separable` takes longer
+_PATIENCE = 2.0  # CPU seconds for a verdict on separability; `adaline separable` takes longer
 
 
 @dataclass(frozen=True)
