@@ -160,6 +160,18 @@ def test_where_no_matrix_is_possible_l_bfgs_keeps_what_it_learned(rng, monkeypat
     assert fit.steps <= 1.3 * peer.nfev
 
 
+def test_rows_that_do_not_converge_are_learned_from_their_own_side(rng, monkeypatch):
+    monkeypatch.setattr("adaline.objective.MANY", 100)
+    X, codes = table(rng, "chain", n=1100)
+    loss = logistic_loss(X, codes, 2, NONE, 1e-2, True)
+    fit = newton(loss, max_iter=10)
+    assert fit.outcome == "converged"
+    assert fit.certificate.kind == "optimal"
+    exact = newton(loss, max_iter=1000)
+    bounds = [found.certificate.evidence["distance_bound"] for found in (fit, exact)]
+    assert np.linalg.norm(fit.W - exact.W) <= sum(bounds)
+
+
 def test_columns_of_any_size_leave_the_sketch_positive(rng):
     X, codes = table(rng, "cause")
     X[:, :3] *= [1e-150, 1e150, 0.0]

@@ -25,8 +25,8 @@ from adaline.row_sums.objective_sums import FEW
 
 _SAMPLE = 4096  # rows of the sample to start from, at least
 _FEW_ROWS = 512  # rows whose n x n side costs less than about 30 passes over them
-_PASSES = 0.06  # times n: steps that more rows are given before their n x n side is made
-_ROWS = 3000  # rows up to which their n x n side is the way to very many features
+_PASSES = 60  # steps that more rows are given before their n x n side is made, or n / 16
+_ROWS, _ROWS_OF_CLASSES = 3000, 1000  # up to which the n x n side is a way, for one output or more
 _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to nothing
 _PATIENCE = 15  # steps with a Hessian that is not exact, after the first new one
 _NEARER, _TRIES = 10.0, 3  # how much smaller nu is when a proof is tried again, and how often
@@ -55,14 +55,15 @@ def newton(
     spare = n // max(_SAMPLE, 50 * q * loss.K)
     if start is None and not loss.is_wide and spare >= 4:
         theta = _from_a_sample(loss, min(16, spare))
-    few = start is None and loss.is_wide and n <= _ROWS and bool((loss.penalty[:-1] > 0).all())
+    limit = _ROWS if loss.K == 1 else _ROWS_OF_CLASSES
+    few = start is None and loss.is_wide and n <= limit and bool((loss.penalty[:-1] > 0).all())
     if few and n <= _FEW_ROWS:
         theta = _from_few_rows(loss, max_iter, tol, goal)
     state = begin(loss, theta, goal, sketched=_stride.is_dear(loss))
     try:
         yield 0, state
         # Passes may lead more rows to the minimum before an n x n matrix of them is made.
-        most = min(int(_PASSES * n), max_iter) if few and n > _FEW_ROWS else max_iter
+        most = min(max(_PASSES, n // 16), max_iter) if few and n > _FEW_ROWS else max_iter
         rule = _Rule(state, goal, proven=True, tol=tol, most=most)
         outcome = yield from descend(state, rule, most)
         if few and n > _FEW_ROWS and outcome == "max_iter":
