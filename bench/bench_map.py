@@ -36,13 +36,14 @@ WORST = {"squared": 1e-8, "logistic": 1e-5, "gap": 1e-8, "nothing": 0.0}  # qual
 EXACT = 1e-13  # a gradient that only rounding is left of
 AUTO = np.logspace(-3, 4, 20)
 WIDE, CSR = ("200x2000", "1000x5000"), ("csr 2000x5000", "csr 5000x20000", "csr 50000x100000")
-DENSE = ("100x5", "1000x20", "10000x50", "20000x300", "5000x1000", "float32 20000x50", *WIDE)
+MANY = ("5000x1000", "3000x500", "2000x1500")  # columns, and a few times as many rows at most
+DENSE = ("100x5", "1000x20", "10000x50", "20000x300", *MANY, "float32 20000x50", *WIDE)
 TARGETS = ("2000x30, 200 targets", "2000x30, 1000 targets")
 CLASSES = tuple(
     f"{size}, {K} classes"
     for size, K in (("100x5", 3), ("100x5", 5), ("1000x20", 5), ("10000x50", 3), ("10000x50", 6))
 )
-LARGEST = {"csr 50000x100000", "1000x5000", "5000x1000", "20000x300"}  # left out by --quick
+LARGEST = {"csr 50000x100000", "1000x5000", "20000x300", *MANY}  # left out by --quick
 
 
 @dataclass(frozen=True)
