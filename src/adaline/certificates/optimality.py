@@ -61,8 +61,9 @@ class CurvatureBound:
     def _length(self, w: Array, b: Array) -> Array:
         """|g| for g = (w + b m, b), where A is empty."""
         assert self.alpha is not None
-        bias = b**2 / self.h if self.h > 0 else 0.0
-        return np.asarray(np.sqrt(self.loss * (np.sum(w**2 / self.alpha, axis=1) + bias)))
+        bias = b / sqrt(self.h) if self.h > 0 else 0.0 * b
+        parts = np.column_stack([w / np.sqrt(self.alpha), bias])  # squares of g may underflow
+        return np.asarray(sqrt(self.loss) * lengths(parts))
 
     def doubt(self, rounding: Array, K: int) -> float:
         """A bound on |e| in the metric M^-1 for e (K, q) with |e_kj| <= rounding_j."""
@@ -93,9 +94,9 @@ class CurvatureBound:
             return np.asarray(sqrt(self.loss) * column_lengths(self.A.T))
         assert self.alpha is not None
         assert self.mean is not None
-        own = 1.0 / self.alpha
-        bias = np.sum(self.mean**2 * own) + (1.0 / self.h if self.h > 0 else 0.0)
-        return np.asarray(np.sqrt(self.loss * np.append(own, bias)))
+        own = 1.0 / np.sqrt(self.alpha)
+        bias = hypot(length(self.mean * own), 1.0 / sqrt(self.h) if self.h > 0 else 0.0)
+        return np.asarray(sqrt(self.loss) * np.append(own, bias))
 
     def reach(self, scale: Array) -> float:
         """How long w scale can be where delta = 1."""

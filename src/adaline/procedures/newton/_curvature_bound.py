@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from adaline.certificates.optimality import CurvatureBound, JointBound
-from adaline.linalg import UNIT
+from adaline.linalg import UNIT, length
 from adaline.objective import Objective
 from adaline.procedures.newton.curvature import Curvature, Root, depth, full_hessian, root_of
 from adaline.results import Array
 from adaline.tiles import is_sparse
+
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 def curvature_bound(
@@ -61,27 +63,44 @@ def lessened(root: Root, factor: float, K: int = 1) -> CurvatureBound:
 
 def thin_bound(loss: Objective, root: Array) -> CurvatureBound:
     """A bound that needs no matrix: the penalty, and the curvature of all rows at their mean."""
-    X, omega = loss.X, loss.omega if len(loss.omega) else 1.0
+    with np.errstate(over="ignore", invalid="ignore"):  # what is no number proves nothing
+        return _thin_bound(loss, root)
+
+
+def _thin_bound(loss: Objective, root: Array) -> CurvatureBound:
+    X, omega, alpha = loss.X, loss.omega if len(loss.omega) else 1.0, loss.penalty[:-1]
     weights = root**2 if loss.K == 1 else omega * root.min(axis=1)
-    h = float(weights.sum())
-    mean = np.asarray(weights @ X).ravel() / max(h, np.finfo(np.float64).tiny)
-    if is_sparse(X):
-        far = float(np.sqrt(np.max(X.multiply(X).sum(axis=1)))) + float(np.linalg.norm(mean))
-    else:
-        far = _farthest(X, mean)
-    alpha = loss.penalty[:-1]
-    none = np.empty((0, 0))
-    if not np.all(alpha > 0):
-        return CurvatureBound(none, np.inf, np.ones(len(alpha)), mean, h, np.inf)
-    middle = mean * loss.scale - loss.shift
-    if not loss.intercept:
-        middle, h, far = np.zeros(len(mean)), 0.0, float(np.sqrt(_longest(X)))
+    h, none = float(weights.sum()), np.empty((0, 0))
+    if not np.all(alpha > 0) or (loss.intercept and h < _TINY):
+        nothing = np.zeros(len(alpha))
+        return CurvatureBound(none, np.inf, np.ones(len(alpha)), nothing, 1.0, np.inf)
     weakest = float(np.max(loss.scale**2 / alpha))
-    return CurvatureBound(none, 1.001, alpha, middle, h * 0.999, far**2 * weakest)
+    if not loss.intercept:
+        return CurvatureBound(none, 1.001, alpha, np.zeros(len(alpha)), 0.0, _longest(X) * weakest)
+    mean = np.asarray(weights @ X).ravel() / h
+    far = _farthest(X, mean)
+    middle = mean * loss.scale - loss.shift
+    factor = 1.001 * (1.0 + _of_rounded_mean(loss, h, alpha))
+    return CurvatureBound(none, factor, alpha, middle, h * 0.998, far * far * weakest)
 
 
-def _farthest(X: Array, mean: Array) -> float:
+def _of_rounded_mean(loss: Objective, h: float, alpha: Array) -> float:
+    """By what share of the penalty the curvature at a mean that is off by e may be too large.
+
+        0.998 ((m + e)'w + b)^2 <= 0.999 (m'w + b)^2 + 1001 (e'w)^2
+
+    and (e'w)^2 is at most the sum of e^2 / alpha times that of alpha w^2. It matters where columns
+    are far from zero and penalties are tiny: the mean is one of the rows as they are.
+    """
+    e = 1.01 * (loss.n + 8) * UNIT * (loss.top[:-1] + np.abs(loss.shift))
+    off = length(e / np.sqrt(alpha))
+    return 1001.0 * h * off * off  # ** would raise
+
+
+def _farthest(X: Any, mean: Array) -> float:
     """A little more than the largest |x - mean| of a row, from products that X stays whole in."""
+    if is_sparse(X):
+        return float(np.sqrt(_longest(X)) + np.linalg.norm(mean))
     own, square = np.einsum("ij,ij->i", X, X, dtype=np.float64), float(mean @ mean)
     apart = own - 2.0 * (X @ mean) + square
     lost = 4 * (X.shape[1] + 8) * UNIT * (own + square)
@@ -91,5 +110,6 @@ def _farthest(X: Array, mean: Array) -> float:
 def _longest(X: Any) -> float:
     """The largest |x|^2 of a row."""
     if is_sparse(X):
+        X = X.astype(np.float64, copy=False)  # squares of float32 may underflow
         return float(np.max(X.multiply(X).sum(axis=1)))
-    return float(np.max(np.einsum("ij,ij->i", X, X)))
+    return float(np.max(np.einsum("ij,ij->i", X, X, dtype=np.float64)))

@@ -31,6 +31,7 @@ _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to 
 _PATIENCE = 15  # steps with a Hessian that is not exact, after the first new one
 _NEARER, _TRIES = 10.0, 3  # how much smaller nu is when a proof is tried again, and how often
 _TRIAL, _SHARE = 8, 0.8  # steps without a matrix before they are judged, and share of max_iter
+_TINY = float(np.finfo(np.float64).tiny)  # a nu of zero is taken for this one
 _DEAR = 100.0  # times tol: a relative change of a weight above this is worth a step on any data
 
 Minimum = tuple[Array, Array, bool]  # theta, slopes of the rows there, and whether it converged
@@ -144,7 +145,7 @@ class _Rule:
         self.nu, self.ratio = state.nu, 1.0  # after the last step, and relative to that before
         self.finer = 0  # steps after nu <= goal, for relative accuracy
         self.since, self.renewals = 0, 0  # steps since the last new Hessian, and how many were made
-        self.least = [state.nu]  # so far, after each step
+        self.least = [max(state.nu, _TINY)]  # so far, after each step
         self.nearer, self.tries = inf, 0  # a nu for a proof without a matrix, and how many failed
         self.stuck, self.still = 0, 0  # steps in a row that gained little, and that found nothing
 
@@ -189,7 +190,7 @@ class _Rule:
         if self.still > 3 and not state.tentative:
             return "rounding"
         before, self.nu, self.since = self.nu, state.nu, self.since + 1
-        self.least.append(min(self.nu, self.least[-1]))
+        self.least.append(max(min(self.nu, self.least[-1]), _TINY))
         self.ratio = self.nu / before if before > 0 else 1.0
         self.stuck = self.stuck + 1 if not whole or self.ratio > 0.9 else 0
         left = log(max(self.nu / self.goal, 1.0))
@@ -230,7 +231,8 @@ class _Rule:
         """Whether steps without a matrix will cost more than the matrix and the steps with it."""
         if self.since < _TRIAL:
             return False
-        more = log(max(self.least[-1] / min(self.goal, self.nearer), 1.0)) / self._rate()
+        wanted = max(min(self.goal, self.nearer), _TINY)
+        more = log(max(self.least[-1] / wanted, 1.0)) / self._rate()
         return more > min(_anew(self.state.loss, left), _SHARE * self.most - self.since)
 
     def _rate(self) -> float:
