@@ -125,6 +125,20 @@ def test_every_part_of_a_bound_is_there():
     assert bounds_of(c, d=(1.0, -7.0))[1] >= 3 * UNIT * 7.0
 
 
+def test_every_rounding_of_what_a_step_leaves_counts():
+    """g - S d - D d of one column: two subtractions and two products, each rounded once."""
+    three = ((1.0, 0.0, 1.0), 2.0), ((0.0, 4.0, 1.0), 3.0), ((0.0, 1e-9, 9.0), 2.0)
+    for (g, squares, D), times in three:
+        c, d = one_column(squares, D), np.array([float(g == 0.0), 0.0])
+        rest = c.after_step(np.array([g, 0.0]), np.zeros(2), 0.0, d, np.zeros(1))[1]
+        assert rest * np.sqrt(D) >= times * UNIT * max(g, squares, D * d[0])
+    # A sum of residuals that is not exact counts with the error of the mean, too.
+    c = one_column(mean_rounding=0.5)
+    assert c.noise(np.zeros(2), np.zeros(1), np.zeros(2), 1.0)[0] >= 1.0 + 0.5 * 2.0
+    # Products below float64's range are lost without a trace.
+    assert one_column().noise(np.zeros(2), np.zeros(1), np.zeros(2), 0.0)[0] > 0.0
+
+
 def test_no_part_counts_without_a_bias():
     c = replace(one_column(mean=3.0), intercept=False)
     assert bounds_of(c, g=(1.0, 5.0), noise=(1.0, 1.0), doubt=1.0, left=1.0)[1] == 0.0

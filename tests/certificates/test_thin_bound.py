@@ -29,6 +29,10 @@ def no_matrix(monkeypatch):
     monkeypatch.setattr(_stride, "_DEAR", 0.0)
 
 
+def exactly(values):
+    return np.array([Fraction(float(v)) for v in np.ravel(values)]).reshape(np.shape(values))
+
+
 def at_zero(X, alpha, intercept=True, omega=NONE):
     """The loss of rows of two classes in turn, and the slopes of the rows where w = 0."""
     loss = logistic_loss(X, np.arange(X.shape[0]) % 2, 2, omega, alpha, intercept)
@@ -72,6 +76,51 @@ def test_lengths_and_doubts_do_not_leave_the_range_of_float64(unit):
     assert tiny.deviations()[-1] == pytest.approx(np.sqrt(2.0) * 1e-20)
 
 
+def test_without_a_matrix_all_lengths_are_those_that_the_matrix_gives(rng):
+    alpha, mean, h = rng.uniform(0.1, 2.0, 4), rng.standard_normal(4), 0.3
+    z = np.append(mean, 1.0)
+    inverse = np.linalg.inv(np.diag(np.append(alpha, 0.0)) + h * np.outer(z, z))
+    rows = np.column_stack([mean + rng.standard_normal((9, 4)), np.ones(9)])
+    far = ((rows[:, :-1] - mean) ** 2 / alpha).sum(axis=1).max()
+    bound = CurvatureBound(np.empty((0, 0)), 4.0, alpha, mean, h, far)
+    G = rng.standard_normal((3, 5))
+    assert bound.lengths(G) == pytest.approx(2.0 * np.sqrt(np.einsum("ij,jk,ik->i", G, inverse, G)))
+    assert bound.deviations() == pytest.approx(2.0 * np.sqrt(inverse.diagonal()))
+    longest = np.einsum("ij,jk,ik->i", rows, inverse, rows).max()
+    assert bound.farthest(np.ones(5)) == pytest.approx(2.0 * np.sqrt(longest))
+
+
+def test_several_classes_have_the_curvature_of_their_least_probability(rng):
+    """Below the Hessian of all classes, on all that changes a probability."""
+    X, K, q = rng.standard_normal((30, 3)) * [1.0, 9.0, 0.1] + 2.0, 3, 4
+    omega = rng.uniform(0.0, 0.2, 30)
+    loss = logistic_loss(X, rng.integers(0, K, 30), K, omega, 1e-3, True)
+    root = loss.room()
+    loss.at(rng.standard_normal((K, q)), root)
+    bound = thin_bound(loss, root)
+    assert bound.h == pytest.approx(omega @ root.min(axis=1), rel=0.01)
+    Z = np.column_stack([X * loss.scale - loss.shift, np.ones(30)])
+    each = [np.diag(p) - np.outer(p, p) for p in root]
+    H = sum(w * np.kron(C, np.outer(a, a)) for w, C, a in zip(omega, each, Z, strict=True))
+    H = H + np.kron(np.eye(K), np.diag(loss.penalty))
+    z = np.append(bound.mean, 1.0)
+    M = (np.diag(loss.penalty) + bound.h * np.outer(z, z)) / bound.loss
+    apart = np.kron(np.eye(K) - np.ones((K, K)) / K, np.eye(q))
+    assert np.linalg.eigvalsh(apart @ H @ apart - np.kron(np.eye(K), M) @ apart)[0] > -1e-12
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, np.asfortranarray])
+def test_no_row_is_farther_than_is_said(rng, kind):
+    """Also where all rows are about the same, so far from zero that nothing else is seen."""
+    for X in (rng.standard_normal((9, 5)), 1e9 + 1e-3 * rng.standard_normal((9, 5))):
+        loss, root = at_zero(kind(X), 0.25)
+        mean = exactly(X).sum(axis=0) / 9  # all rows have one weight
+        far = max(((row - mean) ** 2).sum() for row in exactly(X)) / Fraction(0.25)
+        assert thin_bound(loss, root).far >= float(far)
+    two = loss.with_penalty(0.25, np.array([1.0, 1.0, 0.5, 1.0, 1.0]))  # one is penalised less
+    assert thin_bound(two, root).far >= 3.9 * thin_bound(loss, root).far
+
+
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
 def test_rows_of_float32_are_as_far_as_the_same_numbers_in_float64(rng, kind, intercept):
@@ -80,10 +129,6 @@ def test_rows_of_float32_are_as_far_as_the_same_numbers_in_float64(rng, kind, in
     far = [thin_bound(*at_zero(rows, 1e-50, intercept)).far for rows in (X, X.astype(np.float64))]
     assert far[0] == pytest.approx(far[1], rel=1e-3)
     assert far[0] > 1.0
-
-
-def exactly(values):
-    return np.array([Fraction(float(v)) for v in np.ravel(values)]).reshape(np.shape(values))
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6, 1e12])
