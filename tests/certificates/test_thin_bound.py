@@ -14,8 +14,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import reference_logistic
-from adaline import LogisticRegression
+from adaline import LogisticRegression, objective
 from adaline.certificates.optimality import CurvatureBound
+from adaline.linalg import UNIT
 from adaline.losses.logistic import logistic_loss
 from adaline.losses.poisson import poisson_loss
 from adaline.procedures.newton import _stride
@@ -112,7 +113,8 @@ def test_several_classes_have_the_curvature_of_their_least_probability(rng):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, np.asfortranarray])
 def test_no_row_is_farther_than_is_said(rng, kind):
     """Also where all rows are about the same, so far from zero that nothing else is seen."""
-    for X in (rng.standard_normal((9, 5)), 1e9 + 1e-3 * rng.standard_normal((9, 5))):
+    one = np.ones((9, 5)) * np.where(np.arange(9) == 4, -1.0, 1.0)[:, None]  # away from all others
+    for X in (one, rng.standard_normal((9, 5)), 1e9 + 1e-3 * rng.standard_normal((9, 5))):
         loss, root = at_zero(kind(X), 0.25)
         mean = exactly(X).sum(axis=0) / 9  # all rows have one weight
         far = max(((row - mean) ** 2).sum() for row in exactly(X)) / Fraction(0.25)
@@ -199,3 +201,22 @@ def test_columns_that_are_nothing_beside_their_penalty_are_fitted(rng, unit, kin
         model.fit(X, y)
     assert model.certificate_.kind == kind
     assert np.all(np.abs(model.coef_) <= 200 * unit) or kind == "unproven"
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_rounding_of_sums_of_rows_as_they_are_counts_their_means(rng, monkeypatch, K):
+    """Long rows are not centred first: their terms are larger, and so are those of the values."""
+    monkeypatch.setattr(objective, "LONG", 2)
+    X = rng.standard_normal((300, 3)) + np.array([3.0, -2.0, 0.0])
+    loss = logistic_loss(X, np.arange(300) % K, K, NONE, 1.0, True)
+    assert loss.long_rows or loss.plain
+    away, weight = np.append(np.abs(loss.shift), 0.0), loss.weight
+    for size in (0.0, 1e6):
+        theta = np.zeros((loss.K, 4))
+        theta[0, 0] = size
+        found = loss.rounding(theta, loss.at(theta))
+        # A slope is off by a quarter of what its value is; a sum, by the depth times its terms;
+        # and the sum of slopes that centres it, by as much.
+        value = 0.25 * 7 * size * (loss.top[0] + 2 * away[0])
+        terms = np.sqrt(weight) * loss.length + 2 * weight * away
+        assert np.all(found >= UNIT * (loss.depth() + value) * terms)
