@@ -13,6 +13,7 @@ from adaline.certificates.digits import (
     certificate_of_digits,
     certificate_together,
     contraction,
+    contraction_with_ones,
     in_users_units,
 )
 from adaline.linalg import UNIT, inverse_cholesky
@@ -156,6 +157,15 @@ def test_a_contraction_covers_what_rounding_hides():
         seen = W.T @ G @ W - np.eye(p)
         hidden += truth > Fraction(1.01 * np.linalg.norm(seen)) ** 2
     assert hidden >= 5
+
+
+def test_a_contraction_covers_what_is_not_known_of_a_matrix():
+    """All entries may be off by 0.01, whose norm is 0.02; sums of columns by (0.3, 0.4)."""
+    one = np.eye(2)
+    assert 0.02 <= contraction(one, one, np.full(2, 0.1)) <= 0.021
+    assert contraction(one, 3.0 * one, np.full(2, 0.1)) >= 8.0 * np.sqrt(2.0) + 0.02 * 9.0
+    assert contraction_with_ones(0.0, one, np.array([0.3, 0.4])) >= 0.5
+    assert contraction_with_ones(0.25, 2.0 * one, np.array([0.3, 0.4])) >= 1.25
 
 
 def test_a_contraction_does_not_hang_on_units(rng):
