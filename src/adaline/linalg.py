@@ -105,12 +105,13 @@ def multiplication_by(W: Array) -> Callable[[Array, Array], Array]:
 
     It takes half the time where W is an upper triangle that is not small.
     """
-    if len(W) <= _FEW or not _is_upper_triangle(W):
+    if len(W) <= _FEW or not is_upper_triangle(W):
         return lambda A, W: np.asarray(A @ W)
     return lambda A, W: np.asarray(dtrmm(1.0, W, A, side=1))
 
 
-def _is_upper_triangle(W: Array) -> bool:
+def is_upper_triangle(W: Array) -> bool:
+    """Whether all below the diagonal of W is zero."""
     return not any(
         W[rest, own].any() or np.tril(W[own, own], -1).any() for own, rest in _blocks(len(W))
     )

@@ -16,78 +16,65 @@ from __future__ import annotations
 import numpy as np
 
 from adaline.objective import Objective
-from adaline.procedures.newton.curvature import depth, full_hessian, is_one_matrix, root_of
-from adaline.procedures.newton.rows import leverages, projected
+from adaline.procedures.newton.curvature import depth, root_of
+from adaline.procedures.newton.rows import class_leverages, leverages, projected
 from adaline.results import Array
 
 _NONE = np.empty(0)
 
 
-def leave_one_out(loss: Objective, theta: Array, root: Array) -> float:
+def leave_one_out(loss: Objective, theta: Array, root: Array, H: list[Array]) -> float:
     """Mean approximate leave-one-out loss at the minimum; root as `Objective.at` left it.
 
-    Infinite where rounding has spoiled it: no row is predicted better by a fit without it.
+    H is what `hessians` makes of it. Infinite where rounding has spoiled it: no row is predicted
+    better by a fit without it.
     """
     omega = loss.omega if len(loss.omega) else np.ones(loss.X.shape[0])
+    copy, V = np.minimum(omega, 1.0), projected(loss, theta.T)
+    roots = [root_of(each, depth(loss)).A for each in H]
     if loss.K == 1:
-        each = _binary(loss, theta, root, np.minimum(omega, 1.0))
+        fitted = np.logaddexp(0.0, -loss.target * V[:, 0])
+        each = _binary(loss, V[:, 0], roots[0], copy)
     else:
-        of_classes = _classes if is_one_matrix(loss) else _class_by_class
-        each = of_classes(loss, theta, root, np.minimum(omega, 1.0))
-    fitted = _fitted(loss, theta)
+        fitted = _of_classes(loss, V)
+        moved = (
+            _moved(loss, root, roots[0], copy) if len(H) == 1 else _apart(loss, root, roots, copy)
+        )
+        each = _of_classes(loss, V + moved)
     spoiled = each < fitted - 1e-6 * (1.0 + fitted)
     return np.inf if np.any(spoiled) else float(omega @ each) / loss.weight
 
 
-def _fitted(loss: Objective, theta: Array) -> Array:
-    """Losses of the rows at theta."""
-    V = projected(loss, theta.T)
-    if loss.K == 1:
-        return np.asarray(np.logaddexp(0.0, -loss.target * V[:, 0]))
-    V -= V.max(axis=1, keepdims=True)
+def _of_classes(loss: Objective, V: Array) -> Array:
+    """Losses of rows with the values V (n, K)."""
+    V = V - V.max(axis=1, keepdims=True)
     return np.asarray(np.log(np.exp(V).sum(axis=1)) - V[np.arange(len(V)), loss.target])
 
 
-def _binary(loss: Objective, theta: Array, root: Array, copy: Array) -> Array:
+def _binary(loss: Objective, v: Array, A: Array, copy: Array) -> Array:
     """Losses of the rows, each without one copy of itself, of this weight."""
-    A = root_of(loss.gram(root) + np.diag(loss.penalty), depth(loss)).A
     B = copy * leverages(loss, _NONE, A)
-    v = projected(loss, theta.T)[:, 0]
     m = loss.target * v
     own = np.exp(-np.logaddexp(0.0, m))  # probability of the wrong class
     kept = np.maximum(1.0 - own * (1.0 - own) * B, 1e-3)
     return np.asarray(np.logaddexp(0.0, -(m - B * own / kept)))
 
 
-def _classes(loss: Objective, theta: Array, P: Array, copy: Array) -> Array:
-    """`_binary` for K classes."""
-    K, q = theta.shape
-    n, own = len(P), (np.arange(len(P)), loss.target)
-    A = root_of(full_hessian(loss, P), depth(loss)).A.reshape(K, q, K * q)
-    T = np.stack([projected(loss, A[k]) for k in range(K)], axis=1)
-    B = copy[:, None, None] * (T @ T.transpose(0, 2, 1))
-    S = -P[:, :, None] * P[:, None, :]
-    S[:, np.arange(K), np.arange(K)] += P
+def _moved(loss: Objective, P: Array, A: Array, copy: Array) -> Array:
+    """How far the values (n, K) of a row move without one copy of it."""
+    B = copy[:, None, None] * class_leverages(loss, A)
     s = P.copy()
-    s[own] -= 1.0
-    kept = np.eye(K) - S @ B
-    moved = np.linalg.solve(kept, s[:, :, None])
-    V = projected(loss, theta.T) + (B @ moved)[:, :, 0]
-    V -= V.max(axis=1, keepdims=True)
-    return np.asarray(np.log(np.exp(V).sum(axis=1)) - V[own]).reshape(n)
+    s[np.arange(len(P)), loss.target] -= 1.0
+    # I - S B with S = diag(p) - p p'
+    kept = np.eye(loss.K) - P[:, :, None] * (B - np.einsum("ik,ikm->im", P, B)[:, None, :])
+    return np.asarray(np.einsum("ikm,im->ik", B, np.linalg.solve(kept, s[:, :, None])[:, :, 0]))
 
 
-def _class_by_class(loss: Objective, theta: Array, P: Array, copy: Array) -> Array:
-    """`_classes` with one block of the Hessian a class."""
-    K = len(theta)
-    omega = loss.omega if len(loss.omega) else np.ones(len(P))
-    more, V = K / (K - 1), projected(loss, theta.T)
-    for k in range(K):
-        slope = P[:, k] * (1.0 - P[:, k])
-        H = more * loss.gram(np.sqrt(omega * slope)) + np.diag(loss.penalty)
-        B = copy * leverages(loss, _NONE, root_of(H, depth(loss)).A)
-        s = P[:, k] - (loss.target == k)
-        V[:, k] += B * s / np.maximum(1.0 - more * slope * B, 1e-3)
-    V -= V.max(axis=1, keepdims=True)
-    own = np.arange(len(P)), loss.target
-    return np.asarray(np.log(np.exp(V).sum(axis=1)) - V[own])
+def _apart(loss: Objective, P: Array, roots: list[Array], copy: Array) -> Array:
+    """`_moved` with one block of the Hessian a class."""
+    more, moved = loss.K / (loss.K - 1), np.empty(P.shape)
+    for k, A in enumerate(roots):
+        B = copy * leverages(loss, _NONE, A)
+        slope, s = P[:, k] * (1.0 - P[:, k]), P[:, k] - (loss.target == k)
+        moved[:, k] = B * s / np.maximum(1.0 - more * slope * B, 1e-3)
+    return moved

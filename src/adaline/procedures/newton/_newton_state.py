@@ -257,10 +257,18 @@ class NewtonState:
         return size == first
 
 
-def begin(loss: Objective, theta: Array, goal: float, *, sketched: bool = False) -> NewtonState:
+def begin(
+    loss: Objective,
+    theta: Array,
+    goal: float,
+    *,
+    sketched: bool = False,
+    known: Curvature | None = None,
+) -> NewtonState:
     """The state at theta, with the Hessian there, for a nu that is to fall to goal.
 
-    Of a wide loss, and where this is asked for, the Hessian is sketched: no matrix is made.
+    Of a wide loss, and where this is asked for, the Hessian is sketched: no matrix is made. Nor is
+    one made where one is known from a place nearby.
     """
     sketched = sketched or loss.is_wide
     root = loss.room()
@@ -268,6 +276,10 @@ def begin(loss: Objective, theta: Array, goal: float, *, sketched: bool = False)
     far = sqrt(loss.weight)
     if np.any(theta):  # the minimum of a sample
         far = min(far, 4.0 * sqrt(theta.size))
+    if known is not None:
+        state = NewtonState(loss, theta, here, root, known)
+        state.full = state.rank
+        return state
     if sketched:
         from adaline.procedures.newton._sketch import sketch
 

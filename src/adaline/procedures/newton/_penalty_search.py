@@ -1,10 +1,11 @@
 """The penalty of least approximate leave-one-out loss, and the units in which it measures columns.
 
-From larger penalties to smaller ones, a decade at a time, each fit starts at the last. The search
-ends where the loss has risen twice, where next to nothing is left of it (classes that a hyperplane
-separates), or where a fit does not converge; parabolas finish it. Two searches are made: with
-columns as they are, and in units of their standard deviations. Where rows are too many, or columns
-too many for a matrix of columns x columns, a spread sample of rows is searched.
+From larger penalties to smaller ones, a decade at a time, each fit starts at the last, with its
+Hessian. The search ends where a few decades were no better, or where next to nothing is left of the
+loss (classes that a hyperplane separates); parabolas finish it. Two searches are made: in units of
+the columns' standard deviations, and with columns as they are, which begins where the first found
+the best. Where rows are too many, or columns too many for a matrix of columns x columns, a spread
+sample of rows is searched.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from adaline.objective import Objective
 from adaline.procedures.newton._leave_one_out import leave_one_out
 from adaline.procedures.newton._row_space import row_space
+from adaline.procedures.newton.curvature import Curvature, hessians, with_other_penalty
 from adaline.procedures.newton.newton import Minimum, Penalty
 from adaline.procedures.newton.rows import scatters
 from adaline.results import Array
@@ -24,29 +26,32 @@ from adaline.tiles import is_sparse
 
 _FIRST, _LEAST, _LARGEST = 1, -6, 6  # decades about the middle: where to begin, and the bounds
 _WEAKEST = 1e-4  # penalty of columns of deviation 1, at least: weights of 100 are not unexpected
-_LARGE = 2**22  # numbers in the rows, times classes, from which a search ends after _WORSE decades
-_WORSE = 3  # that are no better than the best before; there may be several minima
+_LARGE = 2**22  # numbers in the rows, times classes, from which a decade more is dear
+_WORSE, _WORSE_OF_LARGE = 3, 2  # decades in a row, no better than the best, that end a scan
+_PARABOLAS = 2  # that finish the search in the better units
 _NOTHING = 1e-3  # share of the loss without features that is next to nothing
 _ALIKE = 2.0  # deviations that differ by less make no choice worth its time
 _RANGE = 1e100  # deviations from 1/_RANGE to _RANGE have squares well inside float64
 _SAMPLE = 500  # rows of which the n x n side is searched, at most
 _WORK = 5e10  # products for the curvature of one fit that are affordable
 
-Solve = Callable[[Objective, Array | None], Minimum]
+Solve = Callable[[Objective, Array | None, Curvature | None], Minimum]
 
 
 def best_penalty(loss: Objective, minimum: Solve) -> tuple[list[Penalty], Array | None]:
-    """Penalties, the best first, and a theta near its minimum, from minimum(objective, start).
+    """Penalties, the best first, and a theta near its minimum.
 
+    `minimum` finds that of an objective from a start and a curvature there, where they are known.
     The others are for where rounding hides that minimum: larger ones, then those in other units.
     """
     rows = _sample(loss)
     searches = [_Search.of(rows, units, minimum) for units in _units(loss)]
+    first = float(_FIRST)
     for search in searches:
-        search.scan()
-        search.refine()
+        first = search.scan(first)
+    while max(search.parabolas for search in searches) < _PARABOLAS:
+        min(searches, key=_Search.promised).refine()
     searches.sort(key=lambda search: search.scores[search.best()])
-    searches[0].refine()
     found = [(s.middle * 10.0 ** (s.best() + d), s.units) for s in searches for d in (0, 1, 2, 4)]
     return found, searches[0].theta() if rows is loss else None
 
@@ -81,6 +86,7 @@ class _Search:
     """Leave-one-out losses by penalty, in decades about `middle`, in one kind of units.
 
     back : weights of all columns from those of as many numbers as rows, where these are searched.
+    last : decade, penalty and Hessians of the last fit, with which the next one starts.
     """
 
     loss: Objective
@@ -90,6 +96,8 @@ class _Search:
     back: Callable[[Array, Array], Array] | None = None
     scores: dict[float, float] = field(default_factory=dict)
     thetas: dict[float, Array] = field(default_factory=dict)
+    last: tuple[float, Array, list[Array]] | None = None
+    parabolas: int = 0
 
     @classmethod
     def of(cls, rows: Objective, units: Array | None, minimum: Solve) -> _Search:
@@ -108,39 +116,70 @@ class _Search:
             here = self.loss.with_penalty(alpha, None if self.back else self.units)
             near = min(self.thetas, key=lambda d: abs(d - decade), default=None)
             start = None if near is None else self.thetas[near]
-            theta, root, converged = self.minimum(here, start)
-            found = leave_one_out(here, theta, root) if converged else np.inf
+            theta, root, converged = self.minimum(here, start, self._about(here, near))
+            found, self.last = np.inf, None
+            if converged:
+                H = hessians(here, root)
+                found = leave_one_out(here, theta, root, H)
+                self.last = decade, here.penalty, H
             self.scores[decade] = found if np.isfinite(found) else np.inf
             if np.isfinite(found):
                 self.thetas[decade] = theta
         return self.scores[decade]
 
-    def scan(self) -> None:
-        """Whole decades from the first down, and up where the first was the best."""
+    def _about(self, here: Objective, near: float | None) -> Curvature | None:
+        """The curvature to start with, if that of the nearest penalty is still there."""
+        if self.last is None or self.last[0] != near:
+            return None
+        _, penalty, H = self.last
+        return with_other_penalty(H, penalty, here)
+
+    def scan(self, first: float) -> float:
+        """Whole decades from the first down, and up where the first was the best.
+
+        The answer is where a search in other units may begin: a decade above the best. Where a
+        hyperplane separates the classes, as always where columns outnumber the rows, there may be
+        several minima, and all decades are of interest.
+        """
         nothing = _NOTHING * self.loss.loss.null(self.loss) / self.loss.weight
-        worse, least, decade = 0, np.inf, float(_FIRST)
+        worse, least, decade = 0, np.inf, first
         last = max(_LEAST, np.log10(_WEAKEST / self.loss.weight))
         large = self.loss.K * self.loss.n * len(self.loss.penalty) > _LARGE
-        while decade >= last and not (large and worse == _WORSE) and least > nothing:
+        most = np.inf if self.back else _WORSE_OF_LARGE if large else _WORSE
+        while decade >= last and worse < most and least > nothing:
             here = self.score(decade)
             worse, least, decade = worse + 1 if here >= least else 0, min(here, least), decade - 1
-        decade = float(_FIRST)
+        decade = first
         while self.best() == decade < _LARGEST:
             decade += 1
             self.score(decade)
+        return float(_FIRST) if least <= nothing or self.back else self.best() + 1
 
     def refine(self) -> None:
-        """One more penalty: the vertex of the parabola through the best one and its neighbours."""
+        """One more penalty: the vertex of the parabola."""
+        self.parabolas += 1
+        if (vertex := self._vertex()) is not None:
+            self.score(vertex[0])
+
+    def promised(self) -> float:
+        """The loss that `refine` would find if the parabola were right."""
+        vertex = self._vertex()
+        return self.scores[self.best()] if vertex is None else vertex[1]
+
+    def _vertex(self) -> tuple[float, float] | None:
+        """Decade and loss at the vertex of the parabola through the best one and its neighbours."""
         x = self.best()
         below, above = [d for d in self.scores if d < x], [d for d in self.scores if d > x]
         if not below or not above:
-            return
+            return None
         u, v = max(below) - x, min(above) - x
         f, g = self.scores[x + u] - self.scores[x], self.scores[x + v] - self.scores[x]
-        if np.isfinite(f) and np.isfinite(g) and f * v - g * u > 0:
-            vertex = 0.5 * (f * v * v - g * u * u) / (f * v - g * u)
-            # On a flat curve the last digits of a vertex are rounding of f and g.
-            self.score(x + round(vertex, 3))
+        if not (np.isfinite(f) and np.isfinite(g) and f * v - g * u > 0):
+            return None
+        top, slope = f * v - g * u, f * v * v - g * u * u
+        # On a flat curve the last digits of a vertex are rounding of f and g.
+        lower = 0.25 * slope * slope / (top * u * v * (u - v))
+        return x + round(0.5 * slope / top, 3), self.scores[x] - lower
 
     def best(self) -> float:
         """The decade of least loss; of equal ones the largest penalty."""

@@ -220,6 +220,27 @@ def full_hessian(loss: Objective, P: Array) -> Array:
     return H.transpose(0, 2, 1, 3).reshape(K * q, K * q)
 
 
+def hessians(loss: Objective, root: Array) -> list[Array]:
+    """The Hessian where it is one matrix; else a block of each class, times K / (K - 1)."""
+    if loss.K == 1:
+        return [loss.gram(root) + np.diag(loss.penalty)]
+    if is_one_matrix(loss):
+        return [full_hessian(loss, root)]
+    omega, more = _omega(loss), loss.K / (loss.K - 1)
+    own = np.diag(loss.penalty)
+    return [more * loss.gram(np.sqrt(omega * p * (1.0 - p))) + own for p in root.T]
+
+
+def with_other_penalty(H: list[Array], before: Array, loss: Objective) -> Curvature:
+    """What `hessians` made with the penalty `before`, with that of this loss instead."""
+    more, roots = np.resize(loss.penalty - before, len(H[0])), []
+    for each in H:
+        other = each.copy()
+        other.flat[:: len(other) + 1] += more
+        roots.append(root_of(other, depth(loss)))
+    return Curvature(tuple(roots), len(H) == 1)
+
+
 def _blocks(
     loss: Objective, P: Array, stride: int, chance: float, sums: int
 ) -> tuple[tuple[Root, ...], Array, bool]:

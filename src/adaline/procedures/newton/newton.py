@@ -17,7 +17,7 @@ from adaline.linalg import UNIT
 from adaline.objective import Objective
 from adaline.procedures.newton import _stride
 from adaline.procedures.newton._newton_state import NewtonState, begin
-from adaline.procedures.newton.curvature import is_one_matrix
+from adaline.procedures.newton.curvature import Curvature, is_one_matrix
 from adaline.procedures.newton.descent import concluded, descend, is_noise
 from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit, Outcome
@@ -98,10 +98,10 @@ def penalties_by_loss(loss: Objective, max_iter: int) -> tuple[list[Penalty], Ar
     """Penalties by their approximate leave-one-out loss, and a theta near the first minimum."""
     from adaline.procedures.newton._penalty_search import best_penalty
 
-    def minimum(here: Objective, start: Array | None) -> Minimum:
+    def minimum(here: Objective, start: Array | None, known: Curvature | None) -> Minimum:
         goal = 1e-3 * np.sqrt(here.weight)
         theta = here.loss.start(here) if start is None else start
-        state = begin(here, theta, goal, sketched=_stride.is_dear(here))
+        state = begin(here, theta, goal, sketched=_stride.is_dear(here), known=known)
         outcome = finished(descend(state, _Rule(state, goal, proven=False), max_iter))
         return state.theta, state.root, outcome == "converged"
 

@@ -7,9 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from adaline._threads import over_pieces
+from adaline.linalg import is_upper_triangle
 from adaline.objective import Objective
 from adaline.results import Array
 from adaline.tiles import tile_rows, tiles
+
+_BLOCKS, _NARROW = 8, 64  # of columns of a triangle, and how narrow they may be
 
 
 def projected(loss: Objective, A: Array) -> Array:
@@ -19,7 +22,36 @@ def projected(loss: Objective, A: Array) -> Array:
 
 def leverages(loss: Objective, root: Array, A: Array) -> Array:
     """|root A'(z, 1)|^2 of each row, (n,); root may be empty, for ones."""
-    return np.concatenate(_tiled(loss, lambda tile, i: np.sum((tile @ A) ** 2, axis=1), root))
+    q = len(A)
+    width = max(-(-q // _BLOCKS), _NARROW) if is_upper_triangle(A) else A.shape[1]
+    # Column j of an upper triangle has j + 1 numbers: nearly half of the products are with zeros.
+    blocks = [A[: i + width, i : i + width] for i in range(0, A.shape[1], width)]
+
+    def squares(tile: Array, i: int) -> Array:
+        found = np.zeros(len(tile))
+        for block in blocks:
+            T = tile[:, : len(block)] @ block
+            found += np.einsum("ij,ij->i", T, T)
+        return found
+
+    return np.concatenate(_tiled(loss, squares, root))
+
+
+def class_leverages(loss: Objective, A: Array) -> Array:
+    """A_k'(z, 1) times A_m'(z, 1) of each row, (n, K, K); A_k (q, Kq) are the rows of class k."""
+    K, q = loss.K, len(loss.penalty)
+    first = [k * q if is_upper_triangle(A) else 0 for k in range(K)]  # columns that are not zero
+
+    def products(tile: Array, i: int) -> Array:
+        T = [tile @ A[k * q : (k + 1) * q, first[k] :] for k in range(K)]
+        B = np.empty((len(tile), K, K))
+        for k in range(K):
+            for m in range(k + 1):
+                both = T[k], T[m][:, first[k] - first[m] :]
+                B[:, k, m] = B[:, m, k] = np.einsum("ij,ij->i", *both)
+        return B
+
+    return np.concatenate(_tiled(loss, products, np.empty(0), tile_rows(K * q)))
 
 
 def summed(loss: Objective, r: Array) -> Array:
@@ -45,10 +77,12 @@ def scatters(loss: Objective) -> Array:
     return np.asarray(found)
 
 
-def _tiled(loss: Objective, of: Callable[[Array, int], Array], root: Array) -> list[Array]:
-    """of(tile, first row) of all tiles of rows root (z, 1), in order."""
+def _tiled(
+    loss: Objective, of: Callable[[Array, int], Array], root: Array, rows: int = 0
+) -> list[Array]:
+    """of(tile, first row) of all tiles of rows root (z, 1), in order; so many rows, if given."""
     X, q = loss.X, len(loss.penalty)
-    none, rows = np.empty((X.shape[0], 0)), tile_rows(q)
+    none, rows = np.empty((X.shape[0], 0)), rows or tile_rows(q)
 
     def of_piece(i: int, j: int) -> list[Array]:
         found = []
