@@ -28,7 +28,7 @@ _FIRST, _LEAST, _LARGEST = 1, -6, 6  # decades about the middle: where to begin,
 _WEAKEST = 1e-4  # penalty of columns of deviation 1, at least: weights of 100 are not unexpected
 _LARGE = 2**22  # numbers in the rows, times classes, from which a decade more is dear
 _WORSE, _WORSE_OF_LARGE = 3, 2  # decades in a row, no better than the best, that end a scan
-_PARABOLAS = 2  # that finish the search in the better units
+_NEAR = 1.1  # times the least loss: other units with more than that lose, without a parabola
 _NOTHING = 1e-3  # share of the loss without features that is next to nothing
 _ALIKE = 2.0  # deviations that differ by less make no choice worth its time
 _RANGE = 1e100  # deviations from 1/_RANGE to _RANGE have squares well inside float64
@@ -49,9 +49,12 @@ def best_penalty(loss: Objective, minimum: Solve) -> tuple[list[Penalty], Array 
     first = float(_FIRST)
     for search in searches:
         first = search.scan(first)
-    while max(search.parabolas for search in searches) < _PARABOLAS:
-        min(searches, key=_Search.promised).refine()
-    searches.sort(key=lambda search: search.scores[search.best()])
+    searches.sort(key=_Search.least)
+    for search in searches:
+        if search.least() <= _NEAR * searches[0].least():
+            search.refine()
+    searches.sort(key=_Search.least)
+    searches[0].refine()
     found = [(s.middle * 10.0 ** (s.best() + d), s.units) for s in searches for d in (0, 1, 2, 4)]
     return found, searches[0].theta() if rows is loss else None
 
@@ -97,7 +100,6 @@ class _Search:
     scores: dict[float, float] = field(default_factory=dict)
     thetas: dict[float, Array] = field(default_factory=dict)
     last: tuple[float, Array, list[Array]] | None = None
-    parabolas: int = 0
 
     @classmethod
     def of(cls, rows: Objective, units: Array | None, minimum: Solve) -> _Search:
@@ -156,34 +158,25 @@ class _Search:
         return float(_FIRST) if least <= nothing or self.back else self.best() + 1
 
     def refine(self) -> None:
-        """One more penalty: the vertex of the parabola."""
-        self.parabolas += 1
-        if (vertex := self._vertex()) is not None:
-            self.score(vertex[0])
-
-    def promised(self) -> float:
-        """The loss that `refine` would find if the parabola were right."""
-        vertex = self._vertex()
-        return self.scores[self.best()] if vertex is None else vertex[1]
-
-    def _vertex(self) -> tuple[float, float] | None:
-        """Decade and loss at the vertex of the parabola through the best one and its neighbours."""
+        """One more penalty: the vertex of the parabola through the best one and its neighbours."""
         x = self.best()
         below, above = [d for d in self.scores if d < x], [d for d in self.scores if d > x]
         if not below or not above:
-            return None
+            return
         u, v = max(below) - x, min(above) - x
         f, g = self.scores[x + u] - self.scores[x], self.scores[x + v] - self.scores[x]
-        if not (np.isfinite(f) and np.isfinite(g) and f * v - g * u > 0):
-            return None
-        top, slope = f * v - g * u, f * v * v - g * u * u
-        # On a flat curve the last digits of a vertex are rounding of f and g.
-        lower = 0.25 * slope * slope / (top * u * v * (u - v))
-        return x + round(0.5 * slope / top, 3), self.scores[x] - lower
+        if np.isfinite(f) and np.isfinite(g) and f * v - g * u > 0:
+            vertex = 0.5 * (f * v * v - g * u * u) / (f * v - g * u)
+            # On a flat curve the last digits of a vertex are rounding of f and g.
+            self.score(x + round(vertex, 3))
 
     def best(self) -> float:
         """The decade of least loss; of equal ones the largest penalty."""
         return min(self.scores, key=lambda decade: (self.scores[decade], -decade))
+
+    def least(self) -> float:
+        """The least loss."""
+        return self.scores[self.best()]
 
     def theta(self) -> Array | None:
         """The minimum at the best penalty, for all columns."""
