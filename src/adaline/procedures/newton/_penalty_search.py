@@ -139,9 +139,9 @@ class _Search:
     def scan(self, first: float) -> float:
         """Whole decades from the first down, and up where the first was the best.
 
-        The answer is where a search in other units may begin: a decade above the best. Where a
-        hyperplane separates the classes, as always where columns outnumber the rows, there may be
-        several minima, and all decades are of interest.
+        The answer is where a search in other units may begin: a decade above the best, or at the
+        first where next to nothing is left of the loss. Where columns outnumber the rows there may
+        be several minima, and all decades are tried.
         """
         nothing = _NOTHING * self.loss.loss.null(self.loss) / self.loss.weight
         worse, least, decade = 0, np.inf, first
