@@ -211,6 +211,8 @@ def opened(
         return MatrixSource(matrix, [f"x{j}" for j in range(matrix.shape[1])], columns, rows)
     if hasattr(source, "read_next_batch"):
         return from_reader(source)
+    if type(source).__name__ == "Series":
+        raise DataError("a Series is one column; give a table: series.to_frame().")
     if hasattr(source, "columns") or hasattr(source, "__arrow_c_stream__"):
         return TableSource(source, columns, rows)
     if hasattr(source, "read"):

@@ -36,8 +36,6 @@ class TableSource(Source):
 
     def __init__(self, table: Any, columns: Sequence[str] | None, rows: int | None):
         self.odd: dict[str, tuple[str, ...]] = {}
-        if type(table).__name__ == "Series":
-            raise DataError("a Series is one column; give a table: series.to_frame().")
         if type(table).__module__.partition(".")[0] == "pandas":
             checked_names([str(name) for name in table.columns], self.name)
             table, self.odd = without_mixed(table)
