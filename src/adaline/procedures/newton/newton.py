@@ -161,16 +161,24 @@ class _Rule:
             return None
         if not self.proven or state.proven():
             return "converged"
-        if state.sketched and more:
-            self._go_nearer(state.shortfall())
+        if more:
+            self._go_nearer()
         return None
 
-    def _go_nearer(self, short: float) -> None:
-        """Make nu as much smaller as the proof wants; or make a matrix, where that costs less."""
-        left = log(max(short, _NEARER))
-        pays = self.tries < _TRIES and left / self._rate() < _anew(self.state.loss, left)
-        if self.state.loss.is_wide or pays:
-            self.nearer, self.tries = self.nu / max(short, _NEARER), self.tries + 1
+    def _go_nearer(self) -> None:
+        """After a proof that failed: make nu smaller before the next, or make a matrix for it.
+
+        A matrix for each step that proves nothing would cost more than all steps.
+        """
+        state = self.state
+        if not state.sketched:
+            self.nearer = self.nu / _NEARER if _stride.is_dear(state.loss) else inf
+            return
+        short = max(state.shortfall(), _NEARER)
+        left = log(short)
+        pays = self.tries < _TRIES and left / self._rate() < _anew(state.loss, left)
+        if state.loss.is_wide or pays:
+            self.nearer, self.tries = self.nu / short, self.tries + 1
         else:
             self._renew(left, 1)
 
