@@ -1,8 +1,9 @@
 """Newton's procedure for any loss; a new Hessian is made only where that pays.
 
 A pass for the gradient costs much less than a pass for the Hessian. So a step uses an older Hessian
-of some of the rows (`_stride` says how many), corrected by L-BFGS (`_newton_state`). Where rows are
-many, the start is about the minimum for a spread sample of them.
+of some of the rows (`_stride` says how many), corrected by L-BFGS (`_newton_state`). Where columns
+are many, steps begin with a sketch of it (`_sketch`), and end with that unless they are slow. Where
+rows are many, the start is about the minimum for a spread sample of them.
 
 Lecture: 5.9, logistic regression.
 """
@@ -146,7 +147,7 @@ class _Rule:
         self.finer = 0  # steps after nu <= goal, for relative accuracy
         self.since, self.renewals = 0, 0  # steps since the last new Hessian, and how many were made
         self.least = [max(state.nu, _TINY)]  # so far, after each step
-        self.nearer, self.tries = inf, 0  # a nu for a proof without a matrix, and how many failed
+        self.nearer, self.tries = inf, 0  # nu for which a proof is tried again; how many failed
         self.stuck, self.still = 0, 0  # steps in a row that gained little, and that found nothing
 
     def arrived(self, more: bool) -> Outcome | None:
