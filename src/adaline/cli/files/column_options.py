@@ -197,6 +197,8 @@ def doubts(seen: Look) -> list[str]:
 def _what_to_do(doubt: str) -> str:
     if "says nearly the same" in doubt:
         return " See --ignore."
+    if "were read as thousands" in doubt:
+        return " See --text."
     says_itself = ("--text", "write it alike", "so delete it")
     return "" if any(map(doubt.__contains__, says_itself)) else " See --na, --number and --date."
 
