@@ -102,7 +102,8 @@ def _criterion(X: Any, t: Any, model: Any) -> float:
 
 
 def nothing(X: Any, y: Any, model: Any) -> float:
-    """Means and covariances have no gradient; both sides compute the same sums."""
+    """Means and covariances have no gradient, and of two penalties that were searched neither is
+    the right one."""
     return 0.0
 
 
@@ -165,6 +166,13 @@ LEARNERS = {
         logistics(),
         (*SHAPES, *CLASSES),
         logistic,
+        classes=True,
+    ),
+    "LogisticRegression auto": Learner(
+        partial(adaline.LogisticRegression, "auto"),
+        {"LogisticRegressionCV": partial(peers.LogisticRegressionCV, Cs=10, cv=5, max_iter=1000)},
+        ("100x5", "1000x20", "10000x50", "3000x500", "200x2000", "1000x20, 5 classes"),
+        nothing,
         classes=True,
     ),
     "LogisticRegression without bias": Learner(
