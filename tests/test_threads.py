@@ -254,6 +254,13 @@ def test_no_more_threads_work_than_are_allowed():
     assert crowd.most <= 3
 
 
+def test_no_more_threads_work_than_the_caller_wants():
+    crowd = Crowd()
+    with threadpool_limits(8):
+        over_cuts(crowd.work, [(i, i + 1) for i in range(24)], most_threads=2)
+    assert crowd.most <= 2
+
+
 def test_callers_at_the_same_time_share_the_threads_that_are_allowed():
     crowd, cuts = Crowd(), [(i, i + 1) for i in range(24)]
     with threadpool_limits(4), ThreadPoolExecutor(3) as pool:

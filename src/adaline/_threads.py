@@ -59,12 +59,14 @@ def over_pieces(work: Callable[[int, int], T], n: int, q: int) -> list[T]:
     return over_cuts(work, pieces(n, q))
 
 
-def over_cuts(work: Callable[[int, int], T], cuts: Cuts) -> list[T]:
-    """work(start, stop) of every cut, in order."""
+def over_cuts(
+    work: Callable[[int, int], T], cuts: Cuts, most_threads: int | None = None
+) -> list[T]:
+    """work(start, stop) of every cut, in order, by this many threads at most."""
     if len(cuts) == 1:  # small data: no time to lose
         return [work(*cuts[0])]
     found: list[T] = []
-    _share_out(_Shares(work, cuts, found.append))
+    _share_out(_Shares(work, cuts, found.append), most_threads or len(cuts))
     return found
 
 
@@ -77,7 +79,7 @@ def summed(work: Callable[[int, int], T], add: Callable[[T, T], T], cuts: Cuts) 
     def take(part: T) -> None:
         total[:] = [add(total[0], part)] if total else [part]
 
-    _share_out(_Shares(work, cuts, take))
+    _share_out(_Shares(work, cuts, take), len(cuts))
     return total[0]
 
 
@@ -118,10 +120,10 @@ class _Shares(Generic[T]):
             raise self.errors[min(self.errors)]
 
 
-def _share_out(shares: _Shares[Any]) -> None:
+def _share_out(shares: _Shares[Any], most_threads: int) -> None:
     """Do all pieces, in this thread and in as many more as are free."""
     # Without helpers too: others may be at work now, and leave BLAS its threads in between.
-    with _budget.helpers(len(shares.left) - 1) as helpers, _one_thread:
+    with _budget.helpers(min(most_threads, len(shares.left)) - 1) as helpers, _one_thread:
         if helpers == 0:
             shares.do()
         else:

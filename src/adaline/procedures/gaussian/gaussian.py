@@ -30,7 +30,9 @@ from adaline.tiles import is_sparse, linear_values, tile_rows, tiles
 _WIDE = 4096  # more features than this, and sparse rows are not unpacked to measure distances
 _BUFFER = 2**21  # numbers in the largest tile: 16 MB
 _LOST = 1e-12  # of the log odds: what an offset may cost that is not taken from the rows first
-_SCORES = 2**16  # of a block of rows, at most: half a megabyte, which stays in cache
+_SCORES = 2**18  # of a block of rows, at most: two megabytes
+_FEW_COLUMNS = 64  # with fewer, numpy's steps are so short that threads wait for one another,
+_FEW_THREADS = 8  # so that more of them than these lose time (bench_threads)
 _SMALL = 2**13  # numbers in rows, and in a matrix: too few for threads of BLAS, which change bits
 
 
@@ -112,7 +114,7 @@ def over_blocks(
     if is_sparse(X) and g.metrics[0].A.ndim == 1 and p > _WIDE:
         return np.concatenate([of(s) for s in _sparse_blocks(g, X, scale, distances)])
     # Between two tiles threads wait for one another, so there are few.
-    none, rows = np.empty((n, 0)), max(1, min(2 * tile_rows(p), _BUFFER // (p + 1)))
+    none, rows = np.empty((n, 0)), max(1, min(4 * tile_rows(p), _BUFFER // (p + 1)))
     measured = g.distances if distances else g.scores
 
     def of_block(i: int, j: int) -> NDArray[Any]:
@@ -197,9 +199,11 @@ def _joined(
     def of_piece(i: int, j: int) -> list[NDArray[Any]]:
         return [of_block(k, min(k + rows, j)) for k in range(i, j, rows)]
 
+    most = _FEW_THREADS if p < _FEW_COLUMNS else None
     # Threads of BLAS would change the last digit.
     with one_blas_thread(p) if len(cuts) == 1 and n * p > _SMALL else nullcontext():
-        return np.concatenate([block for piece in over_cuts(of_piece, cuts) for block in piece])
+        found = over_cuts(of_piece, cuts, most)
+        return np.concatenate([block for piece in found for block in piece])
 
 
 def _sparse_blocks(g: Gaussians, X: Any, scale: Array, distances: bool) -> Iterator[Array]:
