@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.parameters import NONE, number, words
 from adaline.procedures.gaussian.gaussian import gaussians, over_blocks, troubles
+from adaline.procedures.gaussian.posterior import log_posterior, posterior
 from adaline.procedures.gaussian.shrinkage import ledoit_wolf
 from adaline.results import Array, Certificate
 from adaline.row_sums.class_tiles import Codes
@@ -200,13 +201,13 @@ class GaussianClassifier(Classifier):
 
     def predict_log_proba(self, X: Any) -> Array:
         """ln p(k | x), accurate where p(k | x) is too small for a float."""
-        log_p, dtype = self._over(X, _log_posterior)
+        log_p, dtype = self._over(X, log_posterior)
         log_p[np.exp(log_p).astype(dtype) == 1] = 0.0  # in float32 too it agrees with p
         return log_p.astype(dtype, copy=False)
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities p(k | x), columns in the order of classes_."""
-        p, dtype = self._over(X, _posterior)
+        p, dtype = self._over(X, posterior)
         return p.astype(dtype, copy=False)
 
     def decision_function(self, X: Any) -> Array:
@@ -349,7 +350,7 @@ class GaussianClassifier(Classifier):
             return np.asarray(
                 scores[:, 1] - scores[:, 0] + np.log(decisions.threshold([0.5, 0.5], c))
             )
-        R = decisions.expected_costs(_posterior(scores), c)
+        R = decisions.expected_costs(posterior(scores), c)
         return R[:, 0] - R[:, 1] if len(c) == 2 else -R
 
     def _decided(self, scores: Array) -> NDArray[np.intp]:
@@ -357,7 +358,7 @@ class GaussianClassifier(Classifier):
             return np.asarray(scores.argmax(axis=1))
         c = decisions.checked_costs(self.costs, scores.shape[1])
         reject = decisions.checked_reject_cost(self.reject_cost)
-        return decisions.decide(_posterior(scores), c, reject)
+        return decisions.decide(posterior(scores), c, reject)
 
 
 def _out_of_range(found: Certificate) -> Certificate:
@@ -368,32 +369,3 @@ def _out_of_range(found: Certificate) -> Certificate:
         "without them; rescale the columns.",
         found.evidence,
     )
-
-
-def _posterior(scores: Array) -> Array:
-    """p(k | x) = exp(score_k) / sum_j exp(score_j): the priors are in the scores already."""
-    p = np.exp(_below_best(scores))
-    return np.asarray(p / _over_classes(np.add, p))
-
-
-def _log_posterior(scores: Array) -> Array:
-    v = _below_best(scores)
-    return np.asarray(v - np.log(_over_classes(np.add, np.exp(v))))
-
-
-def _below_best(scores: Array) -> Array:
-    """Scores less the largest of their row."""
-    best = _over_classes(np.maximum, scores)
-    if not np.isfinite(best).all():
-        raise ValueError(
-            "a row is so far from every class that it has no posterior; all its densities are "
-            "zero, and its mahalanobis(X) distances infinite. Leave it out."
-        )
-    return np.asarray(scores - best)
-
-
-def _over_classes(operation: np.ufunc, A: Array) -> Array:
-    """The sum or maximum of each row, (n, 1); of few classes much faster column by column."""
-    if A.shape[1] >= 8:  # from here on numpy adds in another order
-        return np.asarray(operation.reduce(A, axis=1, keepdims=True))
-    return np.asarray(reduce(operation, A.T))[:, None]

@@ -195,15 +195,19 @@ def _joined(
     """What `of_block` makes of rows i..j, with K scores each, of all blocks of all pieces."""
     n, p = X.shape
     rows = max(1, min(_SCORES // K, _BUFFER // (p + 1)))
-
-    def of_piece(i: int, j: int) -> list[NDArray[Any]]:
-        return [of_block(k, min(k + rows, j)) for k in range(i, j, rows)]
-
-    most = _FEW_THREADS if p < _FEW_COLUMNS else None
     # Threads of BLAS would change the last digit.
     with one_blas_thread(p) if len(cuts) == 1 and n * p > _SMALL else nullcontext():
-        found = over_cuts(of_piece, cuts, most)
-        return np.concatenate([block for piece in found for block in piece])
+        if len(cuts) == 1 and n <= rows:
+            return of_block(0, n)
+        one = of_block(0, 1)  # tells the shape and the type
+        found = np.empty((n, *one.shape[1:]), one.dtype)
+
+        def of_piece(i: int, j: int) -> None:
+            for k in range(i, j, rows):
+                found[k : min(k + rows, j)] = of_block(k, min(k + rows, j))
+
+        over_cuts(of_piece, cuts, _FEW_THREADS if p < _FEW_COLUMNS else None)
+        return found
 
 
 def _sparse_blocks(g: Gaussians, X: Any, scale: Array, distances: bool) -> Iterator[Array]:
