@@ -453,13 +453,29 @@ def test_moments_must_fit_the_classifier(rng):
         GaussianClassifier().fit_moments(ClassMoments.empty(4, 3))
 
 
-def test_a_row_too_far_from_every_class_has_no_posterior(rng):
+@pytest.mark.parametrize("size", [1e150, 1e160, 1e200, 1.5e308])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_any_size_go_to_the_class_of_the_nearest(rng, kind, size):
+    """As the same direction does at a size whose distances are finite."""
     X, y = clouds(rng)
-    model = GaussianClassifier("full").fit(X, y)
+    model = GaussianClassifier(kind).fit(X, y)
+    U = rng.uniform(-1.0, 1.0, (20, 4))
+    far, near = model.predict_proba(U * size), model.predict_proba(U * 1e100)
+    assert np.array_equal(far, near)
+    assert np.array_equal(model.predict(U * size), model.classes_[near.argmax(axis=1)])
+    assert not np.isnan(model.decision_function(U * size)).any()
+
+
+@pytest.mark.parametrize("kind", ["full", "diagonal"])
+def test_a_row_too_far_from_every_class_has_no_posterior(rng, kind):
+    """1e200, where the columns are of 1e-200: no float64 tells how many deviations that is."""
+    X, y = clouds(rng)
+    model = GaussianClassifier(kind).fit(1e-200 * X, y)
     far = np.full((1, 4), 1e200)
     assert np.isinf(model.mahalanobis(far)).all()
-    with pytest.raises(ValueError, match="so far from every class"):
-        model.predict_proba(far)
+    for method in (model.predict_proba, model.predict, model.decision_function):
+        with pytest.raises(ValueError, match="so far from every class"):
+            method(far)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -21,7 +21,7 @@ from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.parameters import NONE, number, words
 from adaline.procedures.gaussian.gaussian import gaussians, over_blocks, troubles
-from adaline.procedures.gaussian.posterior import log_posterior, posterior
+from adaline.procedures.gaussian.posterior import comparable, log_posterior, posterior
 from adaline.procedures.gaussian.shrinkage import ledoit_wolf
 from adaline.results import Array, Certificate
 from adaline.row_sums.class_tiles import Codes
@@ -342,6 +342,7 @@ class GaussianClassifier(Classifier):
         return over_blocks(self.model_, X, of, check, distances=distances), X.dtype
 
     def _decision(self, scores: Array) -> Array:
+        scores = comparable(scores)
         if self.costs is None:
             with np.errstate(over="ignore"):
                 return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -355,7 +356,7 @@ class GaussianClassifier(Classifier):
 
     def _decided(self, scores: Array) -> NDArray[np.intp]:
         if self.costs is None and self.reject_cost is None:  # no need of exponentials
-            return np.asarray(scores.argmax(axis=1))
+            return np.asarray(comparable(scores).argmax(axis=1))
         c = decisions.checked_costs(self.costs, scores.shape[1])
         reject = decisions.checked_reject_cost(self.reject_cost)
         return decisions.decide(posterior(scores), c, reject)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ _WIDE = 4096  # more features than this, and sparse rows are not unpacked to mea
 _BUFFER = 2**21  # numbers in the largest tile: 16 MB
 _LOST = 1e-12  # of the log odds: what an offset may cost that is not taken from the rows first
 _SCORES = 2**18  # of a block of rows, at most: two megabytes
+_HUGE = 1000  # exponent of distances that would be infinite, were they not made comparable
 _FEW_COLUMNS = 64  # with fewer, numpy's steps are so short that threads wait for one another,
 _FEW_THREADS = 8  # so that more of them than these lose time (bench_threads)
 _SMALL = 2**13  # numbers in rows, and in a matrix: too few for threads of BLAS, which change bits
@@ -68,17 +69,35 @@ class Gaussians:
         if len(self.W):
             with np.errstate(over="ignore", invalid="ignore"):
                 return _in_range(np.asarray(x @ self.W.T + self.b), x, self.W, self.b)
-        return self.b - self.distances(x) / 2
+        D = self.distances(x)
+        if np.isinf(D).any():
+            far = np.isinf(D).all(axis=1)
+            D[far] = self._comparable_distances(x[far])
+        return self.b - D / 2
 
     def distances(self, x: Array) -> Array:
         """Squared Mahalanobis distances (x - m_k)' S^-1 (x - m_k), (n, K)."""
         D = np.empty((len(x), len(self.means)))
         for k, mean in enumerate(self.means):
             A = self.metrics[min(k, len(self.metrics) - 1)].A
-            d = x - mean
-            z = d @ A if A.ndim == 2 else d * A
-            with np.errstate(over="ignore"):  # infinitely far
+            with np.errstate(over="ignore", invalid="ignore"):  # infinitely far
+                d = x - mean
+                z = d @ A if A.ndim == 2 else d * A
                 D[:, k] = np.einsum("ij,ij->i", z, z)
+        return np.where(np.isnan(D), np.inf, D) if np.isnan(D).any() else D
+
+    def _comparable_distances(self, x: Array) -> Array:
+        """`distances` of rows that are infinitely far from all classes, made finite and huge.
+
+        Those of a row are all divided by one number, so the nearest class stays the nearest.
+        """
+        D = np.full((len(x), len(self.means)), np.inf)
+        for i, row in enumerate(x):
+            if not np.isfinite(row).all():  # even in the units of the columns
+                continue
+            e = -np.frexp(np.abs(row).max())[1]  # brings the row to about one
+            near = replace(self, means=np.ldexp(self.means, e)).distances(np.ldexp(row, e)[None])
+            D[i] = np.ldexp(near[0] / near.max(), _HUGE)
         return D
 
     def distances_about_zero(self, x: Any) -> Array:

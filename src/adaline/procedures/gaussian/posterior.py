@@ -9,6 +9,10 @@ import numpy as np
 from adaline.results import Array
 
 _FAR = 700.0  # apart, scores of two classes: exp is within the range of float64 up to here
+_TOO_FAR = (
+    "a row is so far from every class that it has no posterior; all its densities are zero, and "
+    "its mahalanobis(X) distances infinite. Leave it out."
+)
 
 
 def posterior(scores: Array) -> Array:
@@ -27,10 +31,19 @@ def _of_two(scores: Array) -> Array:
         second = 1.0 / (1.0 + e)
         p = np.stack((e * second, second), axis=1)
     if not np.abs(v).max() < _FAR:
-        far = ~(np.abs(v) < _FAR)
-        q = np.exp(_below_best(scores[far]))
-        p[far] = q / _over_classes(np.add, q)
+        _replace_far(p, v, scores)
     return p
+
+
+def _replace_far(p: Array, v: Array, scores: Array) -> None:
+    """The same for rows where e may leave the range of float64, or v is infinite."""
+    far = ~(np.abs(v) < _FAR)
+    v = v[far]
+    if np.isnan(v).any():
+        _below_best(scores[far])  # refuses
+    e = np.exp(-np.abs(v))
+    both = np.stack((e / (1.0 + e), 1.0 / (1.0 + e)), axis=1)
+    p[far] = np.where(v[:, None] > 0.0, both, both[:, ::-1])
 
 
 def log_posterior(scores: Array) -> Array:
@@ -42,12 +55,17 @@ def _below_best(scores: Array) -> Array:
     """Scores less the largest of their row."""
     best = _over_classes(np.maximum, scores)
     if not np.isfinite(best).all():
-        raise ValueError(
-            "a row is so far from every class that it has no posterior; all its densities are "
-            "zero, and its mahalanobis(X) distances infinite. Leave it out."
-        )
+        raise ValueError(_TOO_FAR)
     with np.errstate(over="ignore"):  # -inf, which has no probability, is right
         return np.asarray(scores - best)
+
+
+def comparable(scores: Array) -> Array:
+    """The scores, if every row has one above -inf."""
+    finite = np.isfinite(scores).all()
+    if not finite and not (scores.max(axis=1) > -np.inf).all():
+        raise ValueError(_TOO_FAR)
+    return scores
 
 
 def _over_classes(operation: np.ufunc, A: Array) -> Array:
