@@ -433,3 +433,18 @@ def test_marks_of_missing_values_are_gaps_elsewhere_too(rng, tmp_path):
     rows = np.concatenate([encoding.encode(b) for b in encoding.prepare(blocks(frame))])
     model = Prepared(encoding, adaline.Ridge(1.0).fit(rows, rng.standard_normal(80)))
     compare_all(model, frame, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["{y}-{m:02d}", "{y}/{m}", "{y}M{m:02d}", "{m:02d}/{y}", "{y} Q{q}", "Q{q} {y}", "{y}-Q{q}"],
+)
+def test_python_reads_months_and_quarters_as_the_model_does(written, rng):
+    whole = [(2000 + k // 12, k % 12 + 1) for k in range(72)]
+    months = [written.format(y=y, m=m, q=(m + 2) // 3) for y, m in whole]
+    table = pl.DataFrame({"month": months, "y": np.arange(72.0) + rng.standard_normal(72)})
+    learned = fit(adaline.Ridge(1.0), table, target="y", read={"month": "date"})
+    model = Prepared(learned.encoding_, learned)
+    found = in_python(text_of(model, "python"))
+    rows = table.drop("y").to_dicts()
+    assert np.allclose([found["predict"](row) for row in rows], model.predict(table), **CLOSE)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adaline.data import Look, Source
 
 _GROUP = Group("The columns", sort_key=40)
-_ORDERS = ("ymd", "dmy", "mdy")
+_ORDERS = ("ymd", "dmy", "mdy", "ym", "my", "yq")
 _SHOWN = 8  # columns that a sentence names
 
 _List = list[str] | None
@@ -100,7 +100,7 @@ class Columns:
             bare, _, order = text.rpartition("=")
             dated = bool(bare) and text not in names
             if dated and order not in _ORDERS:
-                raise Usage(f"--date {text!r}: expected ymd, dmy or mdy after the '='.")
+                raise Usage(f"--date {text!r}: expected ymd, dmy, mdy, ym, my or yq after the '='.")
             for column in expanded("--date", [bare if dated else text], names):
                 _once(found, column, "--date")
                 found[column] = f"date {order}" if dated else "date"

@@ -116,7 +116,7 @@ def _best_date(readings: dict[str, Numbers]) -> Reading:
     best = min(fits, key=lambda order: found[order].high - found[order].low)
     note = ""
     if len(fits) > 1 and not _is_same(found[fits[0]], found[fits[1]]):
-        told = {"dmy": "day before month", "mdy": "month before day"}[best]
+        told = {"dmy": "day before month", "mdy": "month before day"}.get(best, ORDERS[best])
         note = f"dates such as 01/02/2024 fit two orders and were read {told}"
     return Reading(f"date {best}", found[best], note)
 

@@ -1,13 +1,23 @@
-"""Dates as people write them, to days since 1970-01-01; the time of day is a fraction."""
+"""Dates as people write them, to days since 1970-01-01; the time of day is a fraction.
+
+A month or a quarter, such as 2024-05 or Q2 2024, is its first day.
+"""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
-ORDERS = ("ymd", "dmy", "mdy")
+ORDERS = {
+    "ymd": "year first",
+    "dmy": "day first",
+    "mdy": "month first",
+    "ym": "year and month",
+    "my": "month and year",
+    "yq": "year and quarter",
+}
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -34,11 +44,35 @@ _FORMS = {
         rf"{_NAME}(?:\s+|[-/]){_DAY}(?:st|nd|rd|th)?(?:,?\s+|[-/])(?P<y>\d{{4}})",
     ],
 }
+_SHORT = r"(?P<y>\d{4}|(?<=['’-])\d{2})"  # Jan-24, Jan '24; but Jan 24 is rather a day
+_QUARTER = r"Q(?P<q>[1-4])"
+_LONG_FORMS = {  # of more than a day
+    "ym": [r"(?P<y>\d{4})[-/M](?P<m>\d{1,2})", rf"(?P<y>\d{{4}})[-/\s]\s*{_NAME}"],
+    "my": [r"(?P<m>\d{1,2})[-/](?P<y>\d{4})", rf"{_NAME}[-/,\s]?\s*['’]?{_SHORT}"],
+    "yq": [
+        rf"(?P<y>\d{{4}})[-/\s]?\s*{_QUARTER}",
+        rf"{_QUARTER}[-/\s]?\s*['’]?{_SHORT}",
+        r"(?P<q>[1-4])Q[-/\s]?['’]?(?P<y>\d{4}|\d{2})",
+    ],
+}
+_SEASON = re.compile(r"\s*\d\d(\d\d)[-/](\d\d)\s*")
 
 
 @cache
 def _patterns(order: str) -> list[re.Pattern[str]]:
-    return [re.compile(rf"\s*{_WEEKDAY}{f}{_TIME}\s*", re.IGNORECASE) for f in _FORMS[order]]
+    days = [rf"\s*{_WEEKDAY}{form}{_TIME}\s*" for form in _FORMS.get(order, ())]
+    longer = [rf"\s*{form}\s*" for form in _LONG_FORMS.get(order, ())]
+    return [re.compile(form, re.IGNORECASE) for form in (*days, *longer)]
+
+
+def are_seasons(levels: Iterable[str]) -> bool:
+    """Whether all texts name a year and the next one, as seasons do, rather than a month.
+
+    >>> are_seasons(["2009-10", "1999/00"]), are_seasons(["2009-10", "2009-11"])
+    (True, False)
+    """
+    found = [_SEASON.fullmatch(level) for level in levels]
+    return all(f is not None and (int(f[1]) + 1) % 100 == int(f[2]) for f in found)
 
 
 def days_of(text: str, order: str) -> float | None:
@@ -46,6 +80,8 @@ def days_of(text: str, order: str) -> float | None:
 
     >>> days_of("1970-01-03", "ymd"), days_of("2 Jan 1970 18:00", "dmy"), days_of("1.2.3", "dmy")
     (2.0, 1.75, None)
+    >>> days_of("1970-02", "ym"), days_of("Feb-70", "my"), days_of("1970 Q2", "yq")
+    (31.0, 31.0, 90.0)
     """
     for pattern in _patterns(order):
         found = pattern.fullmatch(text)
@@ -55,8 +91,7 @@ def days_of(text: str, order: str) -> float | None:
 
 
 def _days(part: dict[str, str]) -> float | None:
-    year, day = part["y"], part["d"]
-    month = part["m"] if "m" in part else str(_MONTH_OF.get(part["name"].lower(), 0))
+    year, day, month = part["y"], part.get("d", "1"), _month(part)
     if len(year) == 2:
         if part.get("sep") == "." and len(day + month) < 4:
             return None  # 1.2.13 is rather the version of a program
@@ -69,11 +104,17 @@ def _days(part: dict[str, str]) -> float | None:
     return None if time is None else whole + time
 
 
+def _month(part: dict[str, str]) -> str:
+    if "q" in part:
+        return str(3 * int(part["q"]) - 2)
+    return part["m"] if "m" in part else str(_MONTH_OF.get(part["name"].lower(), 0))
+
+
 def _time(part: Mapping[str, str | None]) -> float | None:
     """The time of day as a fraction, in UTC where a zone is given."""
-    if part["H"] is None:
+    if part.get("H") is None:
         return 0.0
-    hour, minute = int(part["H"]), int(part["M"] or 0)
+    hour, minute = int(part["H"] or 0), int(part["M"] or 0)
     second = float((part["S"] or "0").replace(",", "."))
     half = part["half"]
     if half is not None:

@@ -3,6 +3,7 @@
 A notation is a short text that says how all values of a column are written:
 
     "number", "number %", "number $", "number ,.", "number € .,", "date ymd", "date dmy", "date mdy"
+    "date ym", "date my", "date yq"
 
 The word "number" may be followed by a unit that stands at every value, and by two marks: the one
 between thousands ("_" for a space) and the decimal one; "kMB" at the end says that letters stand
@@ -21,7 +22,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.dates import ORDERS, days_of
+from adaline.data.reading.dates import ORDERS, are_seasons, days_of
 from adaline.data.reading.magnitudes import LETTERS, PATTERN, POWERS, are_clear, has_letters
 from adaline.results import Array
 
@@ -103,12 +104,15 @@ def candidates(
 ) -> tuple[str, ...]:
     """Every notation in which all levels can be read, gaps left aside; the likeliest first.
 
-    Whole numbers that begin with a zero, such as 01234, are codes, unless `forced`.
+    Whole numbers that begin with a zero, such as 01234, are codes, unless `forced`; and years such
+    as 2009-10 are no months.
 
     >>> candidates(["1,234.5", "12"])
     ('number ,.',)
     >>> candidates(["31/12/2024", "?"]), candidates(["1977-1989"]), candidates(["01234"])
     (('date dmy',), (), ())
+    >>> candidates(["2024-05", "2024-06"]), candidates(["2009-10", "2010-11"])
+    (('date ym',), ())
     >>> candidates(["12.5 kg", "3kg"]), candidates(["12.5 kg", "30 g"])
     (('number kg', 'number kg ,.', 'number kg _.', "number kg '."), ())
     >>> candidates(["$950", "$1.2M"])[0], candidates(["12", "12k"])
@@ -209,8 +213,7 @@ def words(notation: str) -> str:
     """
     word, _, rest = notation.partition(" ")
     if word == "date":
-        order = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}.get(rest)
-        return f"dates, {order}" if order else "dates"
+        return f"dates, {ORDERS[rest]}" if rest in ORDERS else "dates"
     unit, marks, letters, _ = _parts(notation)
     text = "percent" if unit == "%" else f"numbers in {unit}" if unit else "numbers"
     if marks:
@@ -258,7 +261,7 @@ def _possible(level: str, letters: bool = False) -> list[str]:
 
 def _are_codes(notation: str, levels: Sequence[str]) -> bool:
     if notation.startswith("date"):
-        return False
+        return notation == "date ym" and are_seasons(levels)
     coded = any(_CODE.fullmatch(level.strip()) for level in levels)
     return coded and all(level.strip().isdigit() for level in levels)
 

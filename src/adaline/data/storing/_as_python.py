@@ -103,12 +103,18 @@ def _read(text, notation):
 
 def _date(text, order):
     """Days of a date in figures, such as 31/12/2024; other dates are given as datetime.date."""
-    parts = text.strip().replace("/", "-").replace(".", "-").split("-")
-    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+    plain = text.strip()
+    for mark in "/." + "MQq " * (len(order) == 2):  # 2024M05, 2024 Q1
+        plain = plain.replace(mark, "-")
+    parts = [part for part in plain.split("-") if part]
+    if order == "yq":  # or Q1 2024
+        parts.sort(key=len, reverse=True)
+    if len(parts) != len(order) or not all(part.isdigit() for part in parts):
         return _days(datetime.datetime.fromisoformat(text.strip()))
-    found = dict(zip(order, map(int, parts)))
+    found = {"d": 1, **dict(zip(order, map(int, parts)))}
     year = found["y"] + (0 if found["y"] > 99 else 1900 if found["y"] >= 69 else 2000)
-    return _days(datetime.date(year, found["m"], found["d"]))
+    month = found["m"] if "m" in found else 3 * found["q"] - 2
+    return _days(datetime.date(year, month, found["d"]))
 
 
 def _days(date):
