@@ -1,4 +1,4 @@
-"""Other constants of `kernels/sequential/automatic.py`, each in a process of its own.
+"""Other constants of automatic rates, in `kernels/sequential`, each in a process of its own.
 
 Constants are compiled in. Kernels with others are kept in a folder that nobody else looks into: the
 cache knows them by their sources, which do not tell.
@@ -11,19 +11,26 @@ import subprocess
 import sys
 import tempfile
 
-from adaline.kernels.sequential import automatic
+from adaline.kernels.sequential import automatic, gains
 
 FROM_PARENT = "ADALINE_ABLATION"  # set where the folder is a temporary one
+
+
+def constant(name: str) -> float:
+    """As it is."""
+    found: float = getattr(gains if hasattr(gains, name) else automatic, name)
+    return found
 
 
 def set_constants(given: list[str]) -> None:
     """NAME=VALUE each, before anything is compiled."""
     if given and FROM_PARENT not in os.environ:
         raise RuntimeError("--set is for processes of their own: give it to `run_apart`.")
-    for constant in given:
-        name, value = constant.split("=")
-        kind = type(getattr(automatic, name))
-        setattr(automatic, name, kind(float(value)))
+    for name, value in (one.split("=") for one in given):
+        kind = type(constant(name))
+        for module in (automatic, gains):  # one may have it from the other
+            if hasattr(module, name):
+                setattr(module, name, kind(float(value)))
 
 
 def run_apart(arguments: list[str], constants: list[str]) -> str:

@@ -14,13 +14,11 @@ import json
 import statistics
 import warnings
 
-from _ablation import run_apart, set_constants
+from _ablation import constant, run_apart, set_constants
 from bench_rates import automatic, split_of
 from rate_problems import PROBLEMS
 
-from adaline.kernels.sequential import automatic as kernels
-
-CONSTANTS = ("SEARCH", "SETTLED", "ALONE", "FEW", "EVERY")
+CONSTANTS = ("SEARCH", "SETTLED", "ALONE", "FEW", "EVERY", "NEAR", "UNTOLD")
 
 
 def losses(rows: int, seeds: int) -> dict[str, float]:
@@ -59,7 +57,7 @@ def main() -> None:
     given = [f"--rows={options.rows}", f"--seeds={options.seeds}"]
     for name in CONSTANTS:
         for factor in (0.5, 2.0):
-            value = factor * getattr(kernels, name)
+            value = factor * constant(name)
             found = json.loads(run_apart(given, [f"{name}={value}"]))
             tell(f"{name} = {value:g}", found, usual)
 

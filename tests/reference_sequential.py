@@ -98,6 +98,20 @@ def lms(X, y, rate, passes=1, phi=None):
     return w
 
 
+def origin(values):
+    """Two deviations from the mean, towards zero, or zero where that is nearer to the mean.
+
+    The deviation is larger for few values; values that hardly differ have no origin.
+    """
+    count = len(values)
+    mean = sum(values) / count
+    variance = sum((a - mean) ** 2 for a in values) / count
+    reach = 2.0 * math.sqrt(variance + mean**2 * (4.0 / count) ** 4)
+    if abs(mean) <= reach or variance <= 1e-12 * mean**2:
+        return 0.0
+    return mean - math.copysign(reach, mean)
+
+
 def automatic(X, y):
     """The weights of automatic rates after one pass, averaged; the last input is the bias's 1.
 
@@ -106,8 +120,12 @@ def automatic(X, y):
     of q that are not zero in the average row, a sample counts (1 - m/q)^4 / 4m until weights are
     averaged; one plus the count of those in which a feature was not zero divides its gain. Its
     first four values measure weights anew, as if the gain had always been so.
+
+    A feature that was never zero in rows that measured is learned as x - o: see `origin`. The bias
+    is then that of these inputs, and moves back to that of the x after each step. A zero ends it.
     """
     q = len(X[0])
+    origins, kept, at_home = [0.0] * q, [[] for _ in range(q)], [True] * q
     w, squares, counts, gains = [0.0] * q, [0.0] * q, [0] * q, [0.0] * q
     weighted, weight, rows, total_inputs = [0.0] * q, 0.0, 0, 0.0
     for n, (x, target) in enumerate(zip(X, y, strict=True)):
@@ -118,17 +136,30 @@ def automatic(X, y):
             gains[-1] = 1.0 / (1.0 + age)
             rows, total_inputs = rows + 1, total_inputs + 1.0
         for j, a in enumerate(x[:-1]):
+            if a == 0 and origins[j] != 0:
+                about = sum((b - origins[j]) ** 2 for b in kept[j])
+                gains[j] *= about / squares[j]
+                origins[j], at_home[j] = 0.0, False
+            at_home[j] = at_home[j] and not (a == 0 and is_measured)
             if a != 0 and (is_measured or counts[j] < 4):
                 squares[j] += a * a
                 counts[j] += 1
+                square = squares[j]
+                if at_home[j] and is_measured:
+                    kept[j].append(a)
+                    origins[j] = origin(kept[j])
+                    square = sum((b - origins[j]) ** 2 for b in kept[j])
                 share = max(counts[j] - 3.5, 0.0) / rows
-                before, gains[j] = gains[j], counts[j] / squares[j] / (1.0 + share * age)
+                before, gains[j] = gains[j], counts[j] / square / (1.0 + share * age)
                 w[j] *= gains[j] / before if 2 <= counts[j] <= 4 else 1.0
-                total_inputs += is_measured * a * a * counts[j] / squares[j]
-        z = sum(a * a * g for a, g in zip(x, gains, strict=True))
+                total_inputs += is_measured * (a - origins[j]) ** 2 * counts[j] / square
+        c = [a - o for a, o in zip(x, origins, strict=True)]
+        z = sum(a * a * g for a, g in zip(c, gains, strict=True))
         slower = 1.0 + max((n + 1) / q - 2.0, 0.0) / 32.0
         e = (target - dot(w, x)) / max(z, total_inputs / rows * slower)
-        w = [a + e * b * g for a, b, g in zip(w, x, gains, strict=True)]
+        steps = [e * b * g for b, g in zip(c, gains, strict=True)]
+        w = [a + b for a, b in zip(w, steps, strict=True)]
+        w[-1] -= dot(steps, origins)
         late = max(n + 1 - 2 * q, 0)
         weighted = [s + late * a for s, a in zip(weighted, w, strict=True)]
         weight += late

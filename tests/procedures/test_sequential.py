@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,11 +13,11 @@ from adaline.estimators.sequential.perceptron import Perceptron
 from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.sequential.widrow_hoff import WidrowHoff
 from adaline.kernels.sequential import automatic as automatic_kernels
-from adaline.kernels.sequential import neurons
+from adaline.kernels.sequential import gains, neurons
 from adaline.procedures.sequential import sequential as procedure
 from adaline.procedures.sequential.gradient import batch_gradient
 from adaline.procedures.sequential.sequential import blocks
-from adaline.procedures.sequential.state import Recipe, State, from_first_files, learn
+from adaline.procedures.sequential.state import Recipe, State, from_older_files, learn
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge
 from reference_sequential import automatic, batch_perceptron, kesler, lms, perceptron
 
@@ -96,6 +98,20 @@ def test_automatic_rates_are_their_slow_twin(rng, n, kind):
     np.testing.assert_allclose(got, automatic(augmented(X), y), rtol=1e-9)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "CSR"])
+@pytest.mark.parametrize("n", [60, 1500])
+def test_automatic_rates_far_from_zero_are_their_slow_twin(rng, n, kind):
+    X = rng.standard_normal((n, 7)) * [1, 1e-3, 1e4, 1, 1, 1, 1]
+    X += [10, -0.02, 1e6, 2.0, 5.0, 5.0, 0.0]
+    X[40, 4] = 0.0  # has an origin, and loses it
+    X[n - 7, 5] = 0.0  # where gains are not measured, in the longer one
+    X[:, 6] = 3.0
+    y = X[:, 0] + rng.standard_normal(n)
+    model = WidrowHoff(max_iter=1).fit(kind(X), y)
+    got = [*model.coef_, model.intercept_]
+    np.testing.assert_allclose(got, automatic(augmented(X), y), rtol=1e-7)  # biases cancel
+
+
 def test_automatic_rates_of_rows_with_few_words_are_their_slow_twin(rng):
     """Weights are not averaged before 2 samples a feature, and frequent words must settle alone."""
     X = (rng.random((1300, 700)) < 1.0 / np.arange(2, 702)) * rng.standard_normal((1300, 700))
@@ -112,21 +128,46 @@ def test_many_neurons_with_automatic_rates_are_their_slow_twins(rng):
     for k in range(2):
         got = [*model.coef_[k], model.intercept_[k]]
         np.testing.assert_allclose(got, automatic(augmented(X), Y[:, k]), rtol=1e-9)
+    X += [2e4, 1, -0.03]
+    X[1100:, 2] *= np.arange(100) != 50
+    model = WidrowHoff(max_iter=1).fit(X, Y)
+    for k in range(2):
+        got = [*model.coef_[k], model.intercept_[k]]
+        np.testing.assert_allclose(got, automatic(augmented(X), Y[:, k]), rtol=1e-7)
+
+
+def state_without_origins(rng, K):
+    """A state that has learned rows, these, and their targets; 12 features, one of them zeros."""
+    X, Y = rng.standard_normal((25, 12)) * 2.0 ** np.arange(12), rng.standard_normal((25, K))
+    X[:, 3] = 0.0
+    recipe = Recipe(neurons.SQUARED, neurons.NUMBERS, Auto(), neurons.LATE_AVERAGE, True, K, 12)
+    state = State(recipe)
+    automatic_kernels.tables(state.theta, K)[2][:] = gains.without_origins(13)
+    learn(state, X, Y, np.empty(0))
+    return state, X, Y
+
+
+@pytest.mark.parametrize("K", [1, 2])
+def test_states_of_older_files_go_on_learning_as_they_did(rng, K):
+    """Without origins, which they had not: the same bits. A pickle finds its way too."""
+    known, X, Y = state_without_origins(rng, K)
+    resumed = pickle.loads(pickle.dumps(known))
+    resumed.__setstate__({"theta": known.theta[: 13 * (2 * K + 3)]})
+    for state in (known, resumed):
+        learn(state, X[::-1] + 2000.0, Y, np.empty(0))
+    assert np.array_equal(resumed.theta, known.theta)
+    assert not automatic_kernels.tables(known.theta, K)[2][:, gains.ORIGIN].any()
 
 
 @pytest.mark.parametrize("K", [1, 2])
 def test_states_of_the_first_files_go_on_learning(rng, K):
     """Up to 2 samples a feature no gain is divided: then the old layout holds the same numbers."""
-    X, Y = rng.standard_normal((25, 12)) * 2.0 ** np.arange(12), rng.standard_normal((25, K))
-    X[:, 3] = 0.0
-    recipe = Recipe(neurons.SQUARED, neurons.NUMBERS, Auto(), neurons.LATE_AVERAGE, True, K, 12)
-    known = State(recipe)
-    learn(known, X, Y, np.empty(0))
-    now, aside = automatic_kernels.tables(known.theta, K)
+    known, X, Y = state_without_origins(rng, K)
+    now, aside, _ = automatic_kernels.tables(known.theta, K)
     older = np.stack([now, np.delete(aside, K, axis=1)])
     older[0, -1, K] = 0.0
-    resumed = State(recipe)
-    resumed.restore(from_first_files(recipe, known.head, older))
+    resumed = State(known.recipe)
+    resumed.restore(from_older_files(known.recipe, known.head, older))
     for state in (known, resumed):
         learn(state, X[::-1], Y, np.empty(0))
     np.testing.assert_allclose(resumed.last, known.last, rtol=1e-12)

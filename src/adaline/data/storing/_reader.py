@@ -15,7 +15,7 @@ from adaline.data.storing._schema import RECORDS
 from adaline.data.storing.container import DTYPES
 from adaline.errors import ModelFileError
 from adaline.kernels.sequential import neurons as kernels
-from adaline.procedures.sequential.state import Recipe, State, from_first_files
+from adaline.procedures.sequential.state import Recipe, State, from_older_files
 
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _PLAIN = (str, int, float, bool)
@@ -228,11 +228,10 @@ def _state(values: dict[str, Any], where: str) -> State:
     known = recipe.criterion in range(7) and recipe.targets in range(3) and recipe.keep in range(4)
     if not known or recipe.K < 1 or recipe.p < 1 or not hasattr(recipe.schedule, "code"):
         raise _strange(where, numbers)
-    expected, older = recipe.shapes(), (2, recipe.p + 1, recipe.K + 1)
     arrays = all(isinstance(a, np.ndarray) and a.dtype == np.float64 for a in (head, theta))
-    if arrays and len(expected[1]) == 1 and (head.shape, theta.shape) == (expected[0], older):
-        head, theta = from_first_files(recipe, head, theta)
-    for array, shape in zip((head, theta), expected, strict=True):
+    if arrays:
+        head, theta = from_older_files(recipe, head, theta)
+    for array, shape in zip((head, theta), recipe.shapes(), strict=True):
         if not arrays or array.shape != shape or not np.isfinite(array).all():
             raise ModelFileError(f"{where[:80]} is not a state of {recipe.K} x {recipe.p} weights.")
     state = State(recipe)  # as large as the arrays at hand

@@ -1,19 +1,30 @@
 """Learning one sample at a time with automatic rates, dense rows and CSR in one code.
 
 Legend: a row is data[lo:hi], with column indices[q] at q, or q - lo where indices are None, as the
-compiler knows; head as in `neurons`. theta holds two tables, feature by feature, the bias last.
+compiler knows; head as in `neurons`. theta holds three tables, feature by feature, the bias last.
 now (p + 1, K + 1) has K weights and the gain of a feature: one over the mean square of its values
 that are not zero, divided the more, the more of them were learned, and with a minus sign while they
 are few. aside (p + 1, K + 2) has what the late average of the weights lacks, and the number and the
-sum of squares of the values behind the gain. A nonzero of a CSR row asks for one place of now and
-seldom for aside: fetching them is what takes time.
+sum of squares of the values behind the gain. centres (p + 1, 3) has where features lie, as `gains`
+says. A nonzero of a CSR row asks for one place of now and seldom for the others: fetching them is
+what takes time.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, kernel, sums_kernel
+from adaline._jit import kernel, sums_kernel
+from adaline.kernels.sequential.gains import (
+    CENTRED,
+    FEW,
+    ORIGIN,
+    TINY,
+    forget_zeros,
+    is_measured,
+    measure,
+    measured,
+)
 from adaline.kernels.sequential.neurons import (
     CORRECTIONS,
     CRITERION,
@@ -39,19 +50,17 @@ SEARCH, SETTLED = 32.0, 2.0
 # Text has so many features that its weights are seldom averaged: until then gains must quiet their
 # noise alone. In values of a feature, for each input of a row that is not zero: when it has halved.
 ALONE = 4.0
-# Gains are measured by the first values of a feature, the first rows, and then one row of many.
-FEW, FIRST, EVERY = 3.5, 1024, 64
-TINY = 1e-290  # squares below are zeros
 
 U = np.uintp  # signed counters might be negative, wrap around, and cost a test each
 NONE = np.empty(0, dtype=np.int64)
 
 
 def tables(theta, K):
-    """now and aside, as views."""
-    rows = theta.shape[0] // (2 * K + 3)
-    cut = rows * (K + 1)
-    return theta[:cut].reshape((rows, K + 1)), theta[cut:].reshape((rows, K + 2))
+    """now, aside and centres, as views."""
+    rows = theta.shape[0] // (2 * K + 6)
+    one, two = rows * (K + 1), rows * (2 * K + 3)
+    now, aside = theta[:one].reshape((rows, K + 1)), theta[one:two].reshape((rows, K + 2))
+    return now, aside, theta[two:].reshape((rows, 3))
 
 
 _tables = kernel(tables)  # a call from Python would take longer than the work
@@ -65,65 +74,28 @@ def late_weight(n, p):
 
 
 @kernel
-def _is_measured(n):
-    """Whether gains are measured by the sample after n others."""
-    return n < FIRST or np.int64(n) % EVERY == 0
-
-
-@kernel
-def measured(n):
-    """How many of the first n samples measured gains."""
-    return n if n <= FIRST else FIRST + np.ceil((n - FIRST) / EVERY)
-
-
-@kernel
 def _mean_inputs(head):
     """Inputs of a sample that are not zero, on average: the mean of x^2 in units of features."""
     return head[SQUARES] / max(measured(head[SEEN]), 1.0)
 
 
 @kernel
-def _in_new_units(j, ratio, late, now, aside):
-    """Weights of feature j as if its gain had been so many times as large from the beginning."""
-    for k in range(now.shape[1] - 1):
-        w = now[j, k]
-        now[j, k] = w * ratio
-        aside[j, k] += late * (now[j, k] - w)
-
-
-@inlined
-def _measure(x, j, fall, late, own, now, aside):
-    """Sets the gain of feature j, whose next value is x. Returns x^2 in units of the feature.
-
-    A first value near zero makes a gain, and with it a weight, that the next values show to be far
-    too large. A feature that is seldom met would not get rid of that weight in thousands of rows.
-    """
-    K = U(now.shape[1] - 1)
-    count, square = aside[j, K] + 1.0, aside[j, K + U(1)] + x * x
-    gain = count / (square * (1.0 + max(count - FEW, 0.0) * fall))
-    if own and 1.0 < count < FEW + 1.0:
-        _in_new_units(j, gain / abs(now[j, K]), late, now, aside)
-    aside[j, K], aside[j, K + U(1)] = count, square
-    now[j, K] = gain if count > FEW else -gain
-    return x * x * (count / square)
-
-
-@kernel
 def _begin(head, now):
-    """What the next sample needs: the gain up to which gains are measured, and by how much each
-    measured value has made a gain fall.
+    """What the next sample needs: the gain up to which gains are measured, by how much each
+    measured value has made a gain fall, and of how many rows a feature with an origin must be.
 
-    Sets the gain of the bias, whose input is never zero.
+    Sets the gain of the bias, whose input is never zero. Without a bias there are no origins.
     """
     n = head[SEEN]
-    if not _is_measured(n):
-        return 0.0, 0.0
+    if not is_measured(n):
+        return 0.0, 0.0, 0.0
     p, K = now.shape[0] - 1, now.shape[1] - 1
     inputs, late = max(_mean_inputs(head), 1.0), SETTLED * (p + 1.0)
     empty = max(1.0 - inputs / (p + 1.0), 0.0)  # one for text, zero where no input is ever zero
     age = empty**4 * min(n, late) / (ALONE * inputs)
     now[p, K] = head[INTERCEPT] / (1.0 + age)
-    return np.inf, age / measured(n + 1.0)
+    rows = measured(n + 1.0)
+    return np.inf, age / rows, rows * head[INTERCEPT]
 
 
 @kernel
@@ -156,9 +128,9 @@ def _slope(Y, i, v, weight, head):
 
 
 @sums_kernel
-def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
+def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside, centres):
     """`learn` for one neuron. One long loop: calls would cost more than the arithmetic."""
-    p, W, GAIN, inputs = now.shape[0] - 1, U(0), U(1), _mean_inputs(head)
+    p, W, GAIN, COUNT, inputs = now.shape[0] - 1, U(0), U(1), U(1), _mean_inputs(head)
     own = head[GIVEN] == 0.0
     for m in range(order.shape[0] if order.shape[0] > 0 else Y.shape[0]):
         i = order[m] if order.shape[0] > 0 else m
@@ -166,28 +138,41 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
         if weight == 0.0:
             continue
         late = late_weight(head[SEEN], p)
-        unsure, fall = _begin(head, now)
-        v, z, squares = now[p, 0], now[p, 1], 0.0
+        unsure, fall, rows = _begin(head, now)
+        v, z, squares, lift, found = now[p, 0], now[p, 1], 0.0, now[p, 1], 0
         lo, hi = (i * p, i * p + p) if indices is None else (indptr[i], indptr[i + 1])
         lo, hi = U(lo), U(hi)
         for q in range(lo, hi):
             x = data[q]
             j = q - lo if indices is None else U(indices[q])
-            gain = now[j, GAIN]
+            from_origin, gain = x, now[j, GAIN]
             if gain <= unsure:
                 if x * x > TINY:
-                    squares += _measure(x, j, fall, late, own, now, aside)
+                    if unsure > 0.0 or aside[j, COUNT] < FEW:
+                        squares += measure(x, j, fall, rows, late, own, now, aside, centres)
+                    if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
+                        found += 1
+                        from_origin = x - centres[j, ORIGIN]
+                        lift -= centres[j, ORIGIN] * (from_origin * abs(now[j, GAIN]))
                 gain = abs(now[j, GAIN])
-            z += x * x * gain
+            z += from_origin * from_origin * gain
             v += now[j, W] * x
+        if found != centres[p, CENTRED]:
+            forget_zeros(data, indices, lo, hi, now, aside, centres)
         inputs = _count(head, z, squares, unsure, inputs)
         d = weight * _rate(head, z, inputs, p) * _slope(Y, i, v, weight, head)
         if d == 0.0:
             continue
         head[CORRECTIONS] += 1.0
-        now[p, 0] += d * now[p, 1]
-        aside[p, 0] += late * (d * now[p, 1])
-        if late > 0.0:
+        now[p, 0] += d * lift
+        aside[p, 0] += late * (d * lift)
+        if centres[p, CENTRED] > 0.0:
+            for q in range(lo, hi):
+                j = q - lo if indices is None else U(indices[q])
+                change = d * ((data[q] - centres[j, ORIGIN]) * abs(now[j, GAIN]))
+                now[j, W] += change
+                aside[j, W] += late * change
+        elif late > 0.0:
             for q in range(lo, hi):
                 j = q - lo if indices is None else U(indices[q])
                 change = d * (data[q] * abs(now[j, GAIN]))
@@ -200,16 +185,23 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside):
 
 
 @kernel
-def _measured_row(data, indices, lo, hi, unsure, fall, late, own, now, aside):
-    """Sums of x^2 times gains, which are measured on the way, and of x^2 in units."""
-    K, first, z, squares = U(now.shape[1] - 1), U(lo), 0.0, 0.0
+def _measured_row(data, indices, lo, hi, unsure, fall, rows, late, own, now, aside, centres):
+    """Sums of x^2 times gains, which are measured on the way, and of x^2 in units, both about
+    origins; and what the bias moves by."""
+    p, K, first, squares = now.shape[0] - 1, U(now.shape[1] - 1), U(lo), 0.0
+    z, lift, found = now[p, K], now[p, K], 0
     for q in range(first, U(hi)):
         x = data[q]
         j = q - first if indices is None else U(indices[q])
         if now[j, K] <= unsure and x * x > TINY:
-            squares += _measure(x, j, fall, late, own, now, aside)
+            if unsure > 0.0 or aside[j, K] < FEW:
+                squares += measure(x, j, fall, rows, late, own, now, aside, centres)
+            if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
+                found += 1
+                x -= centres[j, ORIGIN]
+                lift -= centres[j, ORIGIN] * (x * abs(now[j, K]))
         z += x * x * abs(now[j, K])
-    return z, squares
+    return z, squares, lift, found
 
 
 @kernel
@@ -246,12 +238,12 @@ def _slopes(criterion, targets, Y, i, v):
 
 
 @kernel
-def _move(data, indices, lo, hi, d, late, now, aside):
+def _move(data, indices, lo, hi, d, late, now, aside, centres):
     """w + d D^-1 x for K steps d and the diagonal D of mean squares; with late, aside too."""
-    K, first = U(d.shape[0]), U(lo)
+    K, first, centred = U(d.shape[0]), U(lo), centres[now.shape[0] - 1, CENTRED] > 0.0
     for q in range(first, U(hi)):
         j = q - first if indices is None else U(indices[q])
-        x = data[q] * abs(now[j, K])
+        x = (data[q] - centres[j, ORIGIN] if centred else data[q]) * abs(now[j, K])
         for k in range(K):
             now[j, k] += d[k] * x
             if late > 0.0:
@@ -259,7 +251,7 @@ def _move(data, indices, lo, hi, d, late, now, aside):
 
 
 @kernel
-def _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside):
+def _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside, centres):
     """`learn` for K neurons."""
     p, K, criterion = now.shape[0] - 1, now.shape[1] - 1, head[CRITERION]
     d, inputs, own = head[RUNS : RUNS + K], _mean_inputs(head), head[GIVEN] == 0.0
@@ -269,10 +261,13 @@ def _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside):
         if weight == 0.0:
             continue
         late, moved = late_weight(head[SEEN], p), 0
-        unsure, fall = _begin(head, now)
+        unsure, fall, rows = _begin(head, now)
         lo, hi = (i * p, i * p + p) if indices is None else (indptr[i], indptr[i + 1])
-        z, squares = _measured_row(data, indices, lo, hi, unsure, fall, late, own, now, aside)
-        z += now[p, K]
+        z, squares, lift, found = _measured_row(
+            data, indices, lo, hi, unsure, fall, rows, late, own, now, aside, centres
+        )
+        if found != centres[p, CENTRED]:
+            forget_zeros(data, indices, lo, hi, now, aside, centres)
         inputs = _count(head, z, squares, unsure, inputs)
         eta = weight * _rate(head, z, inputs, p)
         _fields(data, indices, lo, hi, now, d)
@@ -280,19 +275,19 @@ def _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside):
         for k in range(K):
             d[k] *= eta
             moved += d[k] != 0.0
-            now[p, k] += d[k] * now[p, K]
-            aside[p, k] += late * (d[k] * now[p, K])
+            now[p, k] += d[k] * lift
+            aside[p, k] += late * (d[k] * lift)
         head[CORRECTIONS] += 1.0 if criterion == SOFTMAX else moved
         if moved > 0:
-            _move(data, indices, lo, hi, d, late, now, aside)
+            _move(data, indices, lo, hi, d, late, now, aside, centres)
 
 
 @kernel
-def _rows(data, indices, indptr, order, Y, omega, head, now, aside):
+def _rows(data, indices, indptr, order, Y, omega, head, now, aside, centres):
     if now.shape[1] == 2:
-        _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside)
+        _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside, centres)
     else:
-        _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside)
+        _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside, centres)
 
 
 def learn(data, indices, indptr, order, Y, omega, head, theta):
@@ -320,15 +315,15 @@ def learn_one(x, y, head, theta):
         return False
     head[-1] = y  # rather than in new memory, which takes time to get
     Y = head[-1:].reshape((1, 1))
-    now, aside = _tables(theta, int(head[NEURONS]))
-    _rows(x, None, NONE, NONE, Y, head[:0], head, now, aside)
+    now, aside, centres = _tables(theta, int(head[NEURONS]))
+    _rows(x, None, NONE, NONE, Y, head[:0], head, now, aside, centres)
     return True
 
 
 @kernel
 def value(x, k, head, theta):
     """v = w'x + b of neuron k for one dense sample, with the weights that are kept."""
-    now, aside = _tables(theta, int(head[NEURONS]))
+    now, aside, _ = _tables(theta, int(head[NEURONS]))
     p = now.shape[0] - 1
     v, other = now[p, k], aside[p, k]
     for j in range(p):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.criteria import CURVATURE
-from adaline.kernels.sequential import automatic, neurons, sequential
+from adaline.kernels.sequential import automatic, gains, neurons, sequential
 from adaline.results import Array
 from adaline.schedules import Schedule
 
@@ -61,7 +61,7 @@ class Recipe:
         """Those of head and theta; automatic rates have a layout of their own."""
         head, rows = (neurons.RUNS + 2 * self.K,), self.K * (1 + (self.keep != neurons.LAST))
         if self.schedule.code()[0] == neurons.AUTO:
-            return head, ((self.p + 1) * (2 * self.K + 3),)
+            return head, ((self.p + 1) * (2 * self.K + 6),)
         return head, (rows, self.p + 1)
 
 
@@ -170,9 +170,8 @@ class State:
     def __setstate__(self, parts: dict[str, Any]) -> None:
         """Arrays that were mapped into memory read-only are copied: learning writes into them."""
         self.__dict__.update(parts)
-        self.head, self.theta = (
-            np.require(a, requirements=["C", "W"]) for a in (self.head, self.theta)
-        )
+        arrays = from_older_files(self.recipe, self.head, self.theta)
+        self.head, self.theta = (np.require(a, requirements=["C", "W"]) for a in arrays)
 
     def copy(self) -> tuple[Array, Array]:
         """What `restore` takes."""
@@ -183,8 +182,23 @@ class State:
         self.head[:], self.theta[:] = saved
 
 
-def from_first_files(recipe: Recipe, head: Array, theta: Array) -> tuple[Array, Array]:
-    """head and theta of automatic rates, of theta (2, p + 1, K + 1) as the first files hold it.
+def from_older_files(recipe: Recipe, head: Array, theta: Array) -> tuple[Array, Array]:
+    """head and theta as they are laid out today; other shapes than older ones stay as they are.
+
+    Older states had no origins of features, and go on learning without them.
+    """
+    if recipe.schedule.code()[0] != neurons.AUTO:
+        return head, theta
+    K, rows = recipe.K, recipe.p + 1
+    if head.shape == recipe.shapes()[0] and theta.shape == (2, rows, K + 1):
+        head, theta = _from_first_files(recipe, head, theta)
+    if theta.shape == (rows * (2 * K + 3),):
+        theta = np.concatenate([theta, gains.without_origins(rows).ravel()])
+    return head, theta
+
+
+def _from_first_files(recipe: Recipe, head: Array, theta: Array) -> tuple[Array, Array]:
+    """Of theta (2, p + 1, K + 1), as the first files hold it.
 
     Numbers of values were kept as gains times sums of squares, and no gain was divided: the next
     values of a feature do that. Sums of inputs were over all samples.
@@ -194,7 +208,7 @@ def from_first_files(recipe: Recipe, head: Array, theta: Array) -> tuple[Array, 
     counts, squares = np.abs(now[:, K]) * aside[:, K], aside[:, K]
     now[-1, K] = recipe.intercept
     head = head.copy()
-    head[neurons.SQUARES] *= automatic.measured(n) / max(n, 1.0)
+    head[neurons.SQUARES] *= gains.measured(n) / max(n, 1.0)
     head[neurons.GIVEN] = 1.0  # perhaps: they do not tell
     aside = np.column_stack([aside[:, :K], np.rint(counts), squares])
     return head, np.concatenate([now.ravel(), aside.ravel()])
