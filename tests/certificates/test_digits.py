@@ -9,15 +9,17 @@ import pytest
 
 from adaline.certificates._digits import half_steps, stated
 from adaline.certificates.digits import (
-    after_correction,
     certificate_of_digits,
     certificate_together,
     contraction,
     contraction_with_ones,
+    doubt_of_gradients,
+    gamma,
     in_users_units,
+    without_correction,
 )
 from adaline.linalg import UNIT, inverse_cholesky
-from reference import exact_least_squares
+from reference import after_correction, exact_least_squares
 
 
 def problem(rng, n=30, p=3):
@@ -40,6 +42,47 @@ def test_any_factor_gives_a_true_bound_or_none(rng, spoil):
     for found, truth, error in zip(corrected, exact, bound, strict=True):
         assert not np.isfinite(error) or abs(Fraction(found) - truth) <= Fraction(error)
     assert np.isfinite(bound).all() == (alpha < 1)
+
+
+@pytest.mark.parametrize("spoil", [0.0, 1e-6, 1e-2, 0.3])
+def test_any_factor_bounds_weights_that_are_not_corrected(rng, spoil):
+    A, y = problem(rng)
+    y = np.column_stack([y, 1e3 * y + A[:, 0]])
+    G, c = A.T @ A, A.T @ y
+    W = np.linalg.inv(np.linalg.cholesky(G)).T * (1 + spoil * rng.standard_normal((3, 3)))
+    sizes = np.linalg.norm(np.hstack([A, y]), axis=0) * (1 + 1e-12)
+    rounding = np.sqrt(gamma(len(A))) * sizes
+    alpha = contraction(G, W, rounding[:3])
+    w = np.linalg.solve(G, c) * (1 + 1e-9 * rng.standard_normal((3, 2)))
+    bound = without_correction(W, alpha, c - G @ w, doubt_of_gradients(W, sizes, rounding, w))
+    assert np.isfinite(bound).all() == (alpha < 1)
+    for t in range(2):
+        exact = exact_least_squares(A, y[:, t], intercept=False)
+        for found, truth, error in zip(w[:, t], exact, bound[:, t], strict=True):
+            assert not np.isfinite(error) or abs(Fraction(found) - truth) <= Fraction(error)
+
+
+def test_the_doubt_of_gradients_has_a_term_for_each_source():
+    W, w = np.array([[2.0, 1.0], [0.0, 3.0]]), np.array([[1.0], [-2.0]])
+    none = np.zeros(3)
+    sizes = np.array([1.0, 10.0, 100.0])  # |W|' (1, 10) is (2, 31); 100 + 1 + 20 is the reach
+    far = np.hypot(2.0, 31.0) * 121.0
+    assert doubt_of_gradients(W, none, sizes, w) == pytest.approx(far)
+    assert doubt_of_gradients(W, sizes, none, w) == pytest.approx(4 * UNIT * far)
+
+
+def test_a_bound_without_correction_is_that_of_the_formula():
+    W, g = np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[2.0], [1.0]])
+    expected = np.array([[2.0], [3.0]]) * (5.0 + 7.0) / 0.5
+    bound = without_correction(W, 0.5, g, np.array([7.0]))
+    assert np.all((expected <= bound) & (bound <= 1.02 * expected))
+    assert np.isinf(without_correction(W, 1.0, g, np.zeros(1))).all()
+
+
+def test_the_rounding_of_a_product_that_cancels_is_in_the_bound():
+    W, g = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.full((2, 1), 1e16)
+    bound = without_correction(W, 0.0, g, np.zeros(1))
+    assert np.all(bound >= 3 * UNIT * 2e16)
 
 
 def test_a_useless_factor_proves_nothing():

@@ -56,8 +56,8 @@ def stated(
             numbers,
         )
     size = np.maximum(np.abs(weights), floor, dtype=np.float64)
-    with np.errstate(divide="ignore", over="ignore"):
-        relative = np.divide(bounds, size, out=np.zeros(bounds.shape), where=bounds > 0)
+    with np.errstate(all="ignore"):
+        relative = np.where(bounds > 0, bounds / size, 0.0)
     worst = float(relative.max(initial=0.0))
     most = _MOST[dtype]
     digits = min(max(-log10(worst), 0.0), most) if worst > 0 else most

@@ -20,7 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates._digits import stated, stated_together
-from adaline.linalg import UNDERFLOW, UNIT, column_lengths, lengths, multiplication_by
+from adaline.linalg import (
+    UNDERFLOW,
+    UNIT,
+    column_lengths,
+    lengths,
+    multiplication_by,
+    times_power,
+)
 from adaline.results import Array, Certificate, Fit
 
 _SLACK = 1.01  # the bounds themselves are computed in float64
@@ -91,30 +98,33 @@ def contraction_with_low_parts(alpha: float, W: Array, lengths: Array) -> float:
     return _SLACK * (alpha + 2 * float(whole) * moved + moved**2)
 
 
-def after_correction(
-    W: Array, alpha: float, g: Array, noise: Array, rows_noise: float | Array
-) -> Array:
-    """Bounds |x* - (x + W W'g)| for each coefficient; infinite where alpha proves nothing.
+def without_correction(W: Array, alpha: float, g: Array, doubt: Array) -> Array:
+    """Bounds |x* - x| for each coefficient of k targets, (p, k): |W_i| |(I + E)^-1 W'g|.
 
-    noise bounds the error of g itself, rows_noise that of the residuals it was made from. For k
-    targets g and noise are (p, k) and rows_noise (k,), for one (p,) and a number.
+    doubt (k,) bounds the length of |W|' times the error of g; infinite where alpha proves nothing.
     """
-    p = len(g)
     if not alpha < 1:
         return np.full(g.shape, np.inf)
-    sizes = np.abs(W)
-    size = sizes.T @ np.abs(g)
-    own = gamma(p + 1) * column_lengths(size)
-    u = column_lengths(W.T @ g) + own
-    doubt = column_lengths(sizes.T @ noise) + rows_noise
-    reach = (alpha * u + doubt) / (1 - alpha) + own
-    far = np.multiply.outer(column_lengths(W.T), reach)
-    return np.asarray(_SLACK * (far + gamma(p + 2) * (sizes @ size)))
+    own = gamma(len(g) + 1) * _norm(W) * column_lengths(g)
+    reach = (column_lengths(W.T @ g) + own + doubt) / (1 - alpha)
+    return np.asarray(np.multiply.outer(_SLACK * column_lengths(W.T), reach))
+
+
+def doubt_of_gradients(W: Array, sizes: Array, rounding: Array, w: Array) -> Array:
+    """Bounds on the lengths of |W|'e, where e (p, k) is the error of g = c - G w, (k,).
+
+    sizes and rounding are (p + k,), of x and y: |G_ij| and |c_jt| are at most the product of two
+    sizes, and off by that of two roundings. w is (p, k).
+    """
+    p, both = len(W), np.stack([sizes, rounding])
+    reach = both[:, p:] + both[:, :p] @ np.abs(w)
+    far = column_lengths(np.abs(W.T) @ both[:, :p].T) * (gamma(p + 2), 1.0)
+    return np.asarray(far @ reach)
 
 
 def in_users_units(bounds: Array, exponent: NDArray[np.int64]) -> Array:
     """Bounds times 2**exponent, plus what underflow may cost in these units and in the user's."""
-    return np.asarray(np.ldexp(bounds + UNDERFLOW, exponent) + _LOST)
+    return np.asarray(times_power(bounds + UNDERFLOW, exponent) + _LOST)
 
 
 def certificate_of_digits(

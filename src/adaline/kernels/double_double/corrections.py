@@ -168,7 +168,7 @@ def _less_product(g, g_low, a, c, c_low):
 
 @kernel
 def _step(T, mean, weight, alpha, rows, g, noise, doubt, step, bound, room):
-    """The step of (w, b), bounds on what it leaves (`certificates.digits.after_correction`), |W'g|.
+    """The step of (w, b), bounds on what it leaves (as in `certificates.digits`), and |W'g|.
 
     doubt bounds the length of the residuals' errors.
     """

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from adaline._threads import between_passes, one_blas_thread
 from adaline.certificates.digits import (
-    after_correction,
     certificate_of_digits,
-    gamma,
+    doubt_of_gradients,
     in_users_units,
+    without_correction,
 )
-from adaline.linalg import condition, eigen, inverse_triangle
+from adaline.linalg import UNIT, condition, eigen, inverse_triangle, times_power
 from adaline.moments import Moments
 from adaline.procedures.iterative.minimum_norm import iterative_least_squares
 from adaline.procedures.iterative.sparse_rows import SparseRows, is_large_and_sparse
@@ -167,25 +167,27 @@ def _solved_from_moments(normal: Normal) -> ClosedFit:
     w = W @ (W.T @ c)
     w += W @ (W.T @ (c - G @ w))
     g = c - G @ w
-    noise = gamma(p + 2) * (np.abs(c) + np.abs(G) @ np.abs(w))
-    rho, rho_y = m.rounding[:p], m.rounding[p:]
-    noise += np.outer(rho, rho_y + rho @ np.abs(w))
-    bounds = after_correction(W, alpha, g, noise, 0.0) + np.abs(W @ (W.T @ g))
+    own = m.scatter.diagonal()
+    # |S_ij| is at most the product of the columns' lengths, up to its own error.
+    sizes = np.sqrt(np.maximum(own, 0.0)) + 2 * m.rounding
+    sizes[:p] += np.sqrt(normal.ridge)
+    doubt = doubt_of_gradients(W, sizes, m.rounding, w)
+    bounds = without_correction(W, alpha, g, doubt)
     b = (m.mean[p:] - m.mean[:p] @ w) if normal.intercept else np.zeros(m.targets)
     exponent = normal.weights_exponent
-    lengths = np.sqrt(np.maximum(np.diag(m.scatter), 0.0))
-    lengths = np.where(lengths > 0, lengths, 1.0)
-    floor = 2.0**-53 * lengths[None, p:] / lengths[:p, None]
+    lengths = np.sqrt(np.where(own > 0, own, 1.0))
+    floor = UNIT * lengths[None, p:] / lengths[:p, None]
     pull = normal.ridge[:, None] * w  # g = c - S w - pull
-    squares = np.diag(m.scatter)[p:] - np.einsum("jt,jt->t", w, c + g + pull)
+    squares = own[p:] - np.einsum("jt,jt->t", w, c + g + pull)
+    used = times_power(w, exponent)
     return _fit(
-        np.ldexp(w, exponent),
+        used,
         np.ldexp(b, m.exponent[p:]),
         stopped="solved in closed form from moments.",
         certificate=certificate_of_digits(
-            np.ldexp(w, exponent),
+            used,
             in_users_units(bounds, exponent),
-            np.ldexp(floor, exponent),
+            times_power(floor, exponent),
             alpha,
             normal.condition,
             missing="the intercept" if normal.intercept else "",

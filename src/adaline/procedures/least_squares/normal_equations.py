@@ -20,6 +20,7 @@ from adaline.linalg import (
     inverse_triangle,
     singular,
     symmetric,
+    times_power,
     triangle_of,
 )
 from adaline.moments import Moments
@@ -93,7 +94,7 @@ def _targets_apart(m: Moments, exponent: NDArray[np.int64]) -> Moments:
     """
     p, shift = m.p, m.exponent - exponent
     scatter = np.zeros(m.scatter.shape)
-    scatter[:p] = np.ldexp(m.scatter[:p], shift[:p, None] + shift)
+    scatter[:p] = times_power(m.scatter[:p], shift[:p, None] + shift)
     scatter[p:, :p] = scatter[:p, p:].T
     own = np.arange(p, len(shift))
     scatter[own, own] = np.ldexp(m.scatter[own, own], 2 * shift[p:])

@@ -19,7 +19,7 @@ from adaline.certificates.digits import (
     in_users_units,
 )
 from adaline.kernels.double_double.corrections import correct, first_guess
-from adaline.linalg import UNIT
+from adaline.linalg import UNIT, times_power
 from adaline.moments import Moments
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import additions, gradients
@@ -118,7 +118,9 @@ def delivered(
     bound = found.bound + 4 * UNIT**2 * np.abs(found.theta)
     bound = in_users_units(bound, exponent)
     with np.errstate(over="ignore"):
-        theta, low, floor = (np.ldexp(a, exponent) for a in (found.theta, found.low, found.floor))
+        theta, low, floor = (
+            times_power(a, exponent) for a in (found.theta, found.low, found.floor)
+        )
         squares = np.ldexp(found.squares, 2 * e[p:])  # may be infinite; weights are not
     bound = outward(bound + np.abs(low))
     used = slice(p + 1 if intercept else p)

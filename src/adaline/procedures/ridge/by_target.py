@@ -16,7 +16,7 @@ from adaline.certificates.digits import (
     in_users_units,
 )
 from adaline.certificates.ridge_digits import SharedInverse
-from adaline.linalg import UNIT, eigen
+from adaline.linalg import UNIT, eigen, times_power
 from adaline.moments import TOGETHER, Moments
 from adaline.procedures.least_squares.closed_form import PROVABLE, least_squares
 from adaline.procedures.least_squares.normal_equations import Normal, normal_equations
@@ -120,7 +120,7 @@ def _from_moments(
     lengths = np.where(lengths > 0, lengths, 1.0)
     floor = UNIT * lengths[which] / lengths[:p, None]
     exponent = e[which] - e[:p, None]
-    W = np.ldexp(w, exponent)
+    W = times_power(w, exponent)
     # |y - Xw|^2 = |y|^2 - w'(2c - S w), from centred sums.
     S, c = m.scatter[:p, :p], m.scatter[:p, which]
     squares = own[which] - np.einsum("jt,jt->t", w, 2 * c - S @ w)
@@ -131,7 +131,7 @@ def _from_moments(
         certificate=certificate_of_digits(
             W,
             in_users_units(bounds, exponent),
-            np.ldexp(floor, exponent),
+            times_power(floor, exponent),
             alpha,
             normal.condition,
             missing="the intercept" if normal.intercept else "",
