@@ -150,13 +150,13 @@ class Regressor(RegressorMixin, Learner):
         tags.target_tags.multi_output = True
         return tags
 
-    def _targets(self, y: Any, X: Any) -> Array:
-        """y as float64 (n, k); remembers whether it came as a vector."""
+    def _targets(self, y: Any, X: Any, *, finite: bool = True) -> Array:
+        """y as float64 (n, k); remembers whether it came as a vector. For `finite` see `_rows`."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        Y = _real_targets(y, X.shape[0])
+        Y = _real_targets(y, X.shape[0], finite=finite)
         self._one_target = Y.ndim == 1
         return Y.reshape(len(Y), -1)
 
@@ -296,8 +296,8 @@ def _is_plain(learner: Any, X: NDArray[Any], reset: bool) -> bool:
     return reset or X.shape[1] == getattr(learner, "n_features_in_", None)
 
 
-def _real_targets(y: Any, n: int) -> Array:
-    """y as finite float64 (n,) or (n, k)."""
+def _real_targets(y: Any, n: int, *, finite: bool = True) -> Array:
+    """y as float64 (n,) or (n, k); with `finite`, free of NaN and infinities."""
     Y = parameters.numbers(
         "y", y, "numbers: a regressor needs numbers, and a classifier takes labels"
     )
@@ -305,5 +305,6 @@ def _real_targets(y: Any, n: int) -> Array:
         raise ParameterError(
             f"X has {n} rows and y has shape {Y.shape}; y must be (n,) or (n, k), k at least 1."
         )
-    check_finite(Y.reshape(n, -1), what="y")
+    if finite:
+        check_finite(Y.reshape(n, -1), what="y")
     return Y

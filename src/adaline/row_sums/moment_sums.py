@@ -131,28 +131,26 @@ def gram_apart(
     n, p, q = X.shape[0], X.shape[1], len(scale) + 1
     rows = tile_rows(q)
 
-    x, y, none = slice(p), slice(p, q - 1), np.empty((n, 0))
+    none, k = np.empty((n, 0)), Y.shape[1]
 
-    def of_piece(i: int, j: int) -> tuple[Array, Array]:
-        squares, G, room = np.zeros(q), np.zeros((p + 1, q)), np.empty((rows, Y.shape[1]))
-        for own in tiles(X, none, root, scale[x], shift[x], rows, i, j):
+    def of_piece(i: int, j: int) -> tuple[Array, Array, Array]:
+        side, across, squares = np.zeros((p + 1, p + 1)), np.zeros((p + 1, k)), np.zeros(k)
+        room, product = np.empty((min(rows, j - i), k)), np.empty((p + 1, k))
+        for own in tiles(X, none, root, scale[:p], shift[:p], rows, i, j):
             i, some = i + len(own), slice(i, i + len(own))
             T = room[: len(own)]
-            np.subtract(Y[some], shift[y], out=T)
+            np.subtract(Y[some], shift[p:], out=T)
             if len(root):
                 T *= root[some, None]
-            side = own.T @ own
-            G[:, x] += side[:, :p]
-            G[:, y] += own.T @ T
-            G[:, -1] += side[:, -1]
-            squares[y] += np.einsum("ij,ij->j", T, T)
-        squares[x], squares[-1] = G[:p, x].diagonal(), G[-1, -1]
-        return squares, G
+            side += own.T @ own
+            across += np.matmul(own.T, T, out=product)
+            squares += np.einsum("ij,ij->j", T, T)
+        return side, across, squares
 
     parts = over_pieces(of_piece, n, q)
-    squares, G = parts[0]
-    for more, H in parts[1:]:
-        squares, G = squares + more, G + H
+    side, across, of_y = (sum(found[1:], found[0]) for found in zip(*parts, strict=True))
+    G = np.hstack([side[:, :p], across, side[:, p:]])
+    squares = np.concatenate([side.diagonal()[:p], of_y, side[p:, p]])
     longest = pieces(n, q)[0][1]
     return squares, G, min(rows, n) + longest // rows + len(parts)
 

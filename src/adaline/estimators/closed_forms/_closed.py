@@ -37,6 +37,7 @@ class ClosedForm(Learner):
         if small and not is_large_and_sparse(rows.X):
             return self._moments_of(rows)
         check_finite(rows.X, self._names)
+        check_finite(rows.Y, what="y")
         return None
 
     def _check_moments(self) -> None:
@@ -216,7 +217,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         X = self._rows(X, reset=reset, finite=False)
         if not reset:
             known = self._one_target, self.moments_.targets
-        Y = self._targets(y, X)
+        Y = self._targets(y, X, finite=False)
         if not reset and Y.shape[1] != known[1]:
             raise ValueError(f"y has {Y.shape[1]} targets; this estimator has seen {known[1]}.")
         X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X))
