@@ -65,6 +65,30 @@ def test_leave_one_out_of_many_is_that_of_each_alone(rng, kind, intercept, penal
         assert_allclose(together[:, t], found, rtol=rtol)
 
 
+@pytest.mark.parametrize("later", ["alike", "of other leverages", "a far row", "hardly any"])
+def test_a_basis_of_leverages_spans_rows_that_come_later(rng, later):
+    """Tiles have 862 rows: the second one asks for more of the basis, or for none."""
+    X, Y = draw(rng, 2500, 8)
+    if later == "hardly any":
+        X, Y = X[:870], Y[:870]
+    X[:, 1:] *= np.geomspace(1.0, 0.1, 7)
+    if later == "of other leverages":
+        X[:862, 4:] *= 1e-3
+    elif later == "a far row":
+        X[2000] *= 1e3
+    rows = rows_of(X, Y)
+    f = spectrum_of_moments(moments_of(rows), True)
+    lam = np.geomspace(1e-3 * f.s.min(), 1e3 * f.s.max(), 40)[:, None]
+    together = leave_one_out(f, rows, lam)
+    Z = (X - X.mean(axis=0)) * 2.0**-f.e
+    R = (Y - Y.mean(axis=0)) * np.ldexp(1.0, -f.e_y)
+    for i in range(0, 40, 3):
+        hat = Z @ np.linalg.solve(Z.T @ Z + lam[i, 0] * np.eye(8), Z.T)
+        left = (R - hat @ R) / (1 - 1 / len(Z) - np.diag(hat))[:, None]
+        rtol = 1e-7 if later == "a far row" else 1e-11  # of its 1 - h, rounding leaves few digits
+        assert_allclose(together[i], (left**2).mean(axis=0), rtol=rtol)
+
+
 @pytest.mark.parametrize("rule", ["loo", "gcv", "evidence"])
 def test_many_targets_find_the_penalties_and_weights_that_each_finds_alone(rng, rule):
     X, Y = draw(rng, 150, 4)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.linalg import singular, triangle_of
 from adaline.moments import TOGETHER
 from adaline.procedures.ridge.spectrum import Spectrum
 from adaline.results import Array
@@ -25,6 +26,9 @@ from adaline.tiles import Rows, tile_rows, tiles
 
 OWN_UNITS = np.ones(1)
 _TIE = 1e-12  # the least 1 - h that is told from zero
+_LEFT = 2.0**-44  # share of a row's largest q that a basis may leave
+_UNLIKE = 8.0  # q of a row that differ by more need all the digits that a basis would leave
+_WORTH = 0.75  # share of the penalties from which on a basis saves too little
 _ROOM = 2**22  # numbers of the sums U'Qe that are kept at once
 
 
@@ -79,8 +83,15 @@ def _rotated(f: Spectrum, rows: Rows, unit: Array) -> Iterator[tuple[Array, Arra
     scale = np.ldexp(1.0, -np.append(np.full(p, f.e), f.e_y))
     scale[:p] /= unit
     ones = f.intercept / f.weight
-    for tile in tiles(rows.X, rows.Y, np.sqrt(rows.omega), scale, f.mean, tile_rows(p + k)):
-        yield tile[:, :p] @ f.V, tile[:, p : p + k], 1 - ones * tile[:, -1:] ** 2
+    size, root, at = tile_rows(p + k), np.sqrt(rows.omega), 0
+    none = np.empty((len(rows.Y), 0))
+    for tile in tiles(rows.X, none, root, scale[:p], f.mean[:p], size):
+        at, some = at + len(tile), slice(at, at + len(tile))
+        Y = rows.Y[some] * scale[p:]
+        Y -= f.mean[p:]
+        if len(root):
+            Y *= root[some, None]
+        yield tile[:, :p] @ f.V, Y, 1 - ones * tile[:, -1:] ** 2
 
 
 def _of_many(f: Spectrum, rows: Rows, lam: Array, unit: Array) -> Array:
@@ -108,7 +119,8 @@ def _equal(lam: Array) -> list[tuple[Any, Array]]:
 class _Group:
     """Targets of equal penalties: 1/(s + lam) (r, L), B (r, L, k), and sums over rows seen:
 
-    ee (L, k) = q'e^2, and sums (r L, k + r) = U'Q(e, U).
+    ee (L, k) = q'e^2, and sums (r m, k + r) = U'P(e, U), where q = P basis' with m <= L columns:
+    leverages hardly differ between neighbouring penalties. No basis at all means P = q.
     """
 
     which: Any
@@ -116,26 +128,58 @@ class _Group:
     B: Array
     ee: Array
     sums: Array
+    basis: Array | None
 
     @classmethod
     def of(cls, f: Spectrum, which: Any, lam: Array) -> _Group:
         a, L = f.a[:, which], len(lam)
         r, k = a.shape
-        sums = np.zeros((L, k)), np.zeros((r * L, k + r))
+        sums = np.zeros((L, k)), np.zeros((r, 0, k + r)), np.zeros((L, 0))
         return cls(which, 1 / (f.s[:, None] + lam[:, 0]), a[:, None] * f.lost(lam), *sums)
+
+    def spanned(self, q: Array) -> Array:
+        """P (n, m) with q = P basis' of these rows; where it has to, the basis grows."""
+        if self.basis is None:
+            return q
+        top = q.max(axis=1, keepdims=True)
+        if np.any(_UNLIKE * q.min(axis=1, keepdims=True) < top):
+            return self._all_of(q)
+        Q = q / top
+        P = Q @ self.basis
+        left = Q - P @ self.basis.T
+        if np.abs(left).max() > _LEFT:
+            _, sizes, V = singular(triangle_of(left - (left @ self.basis) @ self.basis.T))
+            more = V[sizes > _LEFT].T
+            self.basis = np.hstack([self.basis, more])
+            (L, m), (r, old, columns) = self.basis.shape, self.sums.shape
+            wider = np.zeros((r, m, columns))
+            wider[:, :old] = self.sums
+            self.sums = wider
+            if m > _WORTH * L:
+                return self._all_of(q)
+            P = Q @ self.basis
+        P *= top
+        return np.asarray(P)
+
+    def _all_of(self, q: Array) -> Array:
+        self.sums, self.basis = self.at_penalties(), None
+        return q
+
+    def at_penalties(self) -> Array:
+        """U'Q(e, U) at each penalty, (r, L, k + r)."""
+        return self.sums if self.basis is None else np.asarray(self.basis @ self.sums)
 
     def errors(self) -> Array:
         """Sums of q r^2 over the rows, (L, k)."""
-        r, L, k = self.B.shape
-        sums, B = self.sums.reshape(r, L, k + r).swapaxes(0, 1), self.B.swapaxes(0, 1)
+        k, B = self.B.shape[2], self.B.swapaxes(0, 1)
+        sums = self.at_penalties().swapaxes(0, 1)
         cross = 2 * sums[:, :, :k] + sums[:, :, k:] @ B
         return np.asarray(np.maximum(self.ee + np.einsum("ljt,ljt->lt", B, cross), 0.0))
 
 
 def _add_rows(groups: list[_Group], f: Spectrum, rows: Rows, unit: Array) -> None:
     """Add the sums over all rows to those of each group."""
-    at, room = 0, np.empty(0)
-    product = np.empty(max(group.sums.size for group in groups))
+    at, room, product = 0, np.empty(0), np.empty(0)
     for Z, Y, share in _rotated(f, rows, unit):
         omega, at = rows.omega[at : at + len(Z)], at + len(Z)
         U, squares = Z / np.sqrt(f.s), Z * Z
@@ -146,10 +190,15 @@ def _add_rows(groups: list[_Group], f: Spectrum, rows: Rows, unit: Array) -> Non
             q = 1 / (q * q)
             mine = e[:, group.which]
             group.ee += q.T @ (mine * mine)
-            size = len(group.sums) * len(U)
-            room = room if len(room) >= size else np.empty(size)  # used again: new memory is slow
-            UQ = room[:size].reshape(len(columns), -1, len(U))
-            np.multiply(columns[:, None], np.ascontiguousarray(q.T), out=UQ)
-            own = product[: group.sums.size].reshape(group.sums.shape)
-            np.matmul(UQ.reshape(-1, len(U)), np.hstack([mine, U]), out=own)
-            group.sums += own
+            P = np.ascontiguousarray(group.spanned(q).T)
+            flat = group.sums.reshape(-1, group.sums.shape[2])
+            room, product = _at_least(room, len(columns) * P.size), _at_least(product, flat.size)
+            UP = room[: len(columns) * P.size].reshape(len(columns), *P.shape)
+            np.multiply(columns[:, None], P, out=UP)
+            own = product[: flat.size].reshape(flat.shape)
+            flat += np.matmul(UP.reshape(-1, len(U)), np.hstack([mine, U]), out=own)
+
+
+def _at_least(room: Array, size: int) -> Array:
+    """Room for so many numbers: the same again if it is large enough, as new memory is slow."""
+    return room if len(room) >= size else np.empty(size)
