@@ -5,20 +5,18 @@ Inside, weights are always W (K, p) and b (K,); only here they bend to scikit-le
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from adaline import parameters
 from adaline.certificates.delivery import delivered
+from adaline.estimators import _tables as tables
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing
@@ -29,8 +27,6 @@ from adaline.tiles import as_csr, check_finite, is_sparse, linear_values
 
 __all__ = ["COEF", "Classifier", "Learner", "Regressor", "check_finite", "checked_rows"]
 
-_READS_POLARS = parse_version(sklearn.__version__) >= parse_version("1.9")
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 COEF = ("coef_", "intercept_", "_dtype")  # what `_deliver` makes of fit_
 
 
@@ -228,69 +224,27 @@ def checked_rows(learner: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     if type(X) is np.ndarray and not options and _is_plain(learner, X, reset):
         learner.n_features_in_ = X.shape[1]
         return X
-    options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
+    if not options and (values := tables.plain_values(learner, X, reset)) is not None:
+        return values
     parameters.refuse("X", X)
     try:
-        X = as_csr(X) if is_sparse(X) else X
-        X = _WithNames(X) if _has_hidden_names(X) else X
+        if is_sparse(X):
+            X = as_csr(X)
+            if not options and _is_plain(learner, X, reset):
+                learner.n_features_in_ = X.shape[1]
+                return X
+        X = tables.with_names(X)
+        options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
         return validate_data(learner, X, ensure_all_finite=False, reset=reset, **options)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        if (told := _told_of_text(X, error)) is not None:
+        if (told := tables.told_of_text(X, error)) is not None:
             raise ValueError(told) from None
         raise parameters.named(error, "X") from None
 
 
-def _told_of_text(X: Any, error: Exception) -> str | None:
-    """Which columns of a table hold text, where that is why it could not be used."""
-    if "could not convert string to float" not in str(error) or not hasattr(X, "columns"):
-        return None
-    found = []
-    for name in X.columns:
-        try:
-            np.asarray(X[name], dtype=np.float64)
-        except (ValueError, TypeError):
-            found.append(str(name))
-    if not found:
-        return None
-    several = len(found) > 1
-    listed = ", ".join(map(repr, found[:5])) + ", ..." * (len(found) > 5)
-    return (
-        f"X cannot be used: the column{'s' * several} {listed} hold{'s' * (not several)} text "
-        f"({error}). Make numbers of it, for instance by OneHotEncoder of scikit-learn in a "
-        "ColumnTransformer; adaline.data.fit does so by itself."
-    )
-
-
-def _has_hidden_names(X: Any) -> bool:
-    """Whether scikit-learn would not see the columns' names: before 1.9, those of polars 2."""
-    polars = sys.modules.get("polars")
-    return (
-        not _READS_POLARS
-        and polars is not None
-        and isinstance(X, polars.DataFrame)
-        and not hasattr(X, "__dataframe__")
-    )
-
-
-class _WithNames:
-    """A polars table that tells its names as scikit-learn before 1.9 asks for them."""
-
-    def __init__(self, table: Any) -> None:
-        self.table, self.shape = table, table.shape
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.asarray(self.table.to_numpy(), dtype)
-
-    def __dataframe__(self) -> _WithNames:
-        return self
-
-    def column_names(self) -> list[str]:
-        return list(self.table.columns)
-
-
-def _is_plain(learner: Any, X: NDArray[Any], reset: bool) -> bool:
-    """Whether scikit-learn would take an array as it is, which it needs 0.1 ms to find out."""
-    good = X.ndim == 2 and X.dtype in _FLOATS and X.size > 0
+def _is_plain(learner: Any, X: Any, reset: bool) -> bool:
+    """Whether scikit-learn would take X as it is, which it needs 0.1 ms to find out."""
+    good = X.ndim == 2 and X.dtype in tables.FLOATS and 0 not in X.shape
     if not good or hasattr(learner, "feature_names_in_"):
         return False
     return reset or X.shape[1] == getattr(learner, "n_features_in_", None)
