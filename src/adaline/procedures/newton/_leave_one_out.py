@@ -34,7 +34,7 @@ def leave_one_out(loss: Objective, theta: Array, root: Array, H: list[Array]) ->
     roots = [root_of(each, depth(loss)).A for each in H]
     if loss.K == 1:
         fitted = np.logaddexp(0.0, -loss.target * V[:, 0])
-        each = _binary(loss, V[:, 0], roots[0], copy)
+        each = binary_losses(loss, V[:, 0], leverages(loss, _NONE, roots[0]), copy)
     else:
         fitted = _of_classes(loss, V)
         moved = (
@@ -51,10 +51,9 @@ def _of_classes(loss: Objective, V: Array) -> Array:
     return np.asarray(np.log(np.exp(V).sum(axis=1)) - V[np.arange(len(V)), loss.target])
 
 
-def _binary(loss: Objective, v: Array, A: Array, copy: Array) -> Array:
-    """Losses of the rows, each without one copy of itself, of this weight."""
-    B = copy * leverages(loss, _NONE, A)
-    m = loss.target * v
+def binary_losses(loss: Objective, v: Array, B: Array, copy: Array) -> Array:
+    """Losses of the rows, each without one copy of itself, of this weight; B and v (n,)."""
+    B, m = copy * B, loss.target * v
     own = np.exp(-np.logaddexp(0.0, m))  # probability of the wrong class
     kept = np.maximum(1.0 - own * (1.0 - own) * B, 1e-3)
     return np.asarray(np.logaddexp(0.0, -(m - B * own / kept)))

@@ -17,7 +17,9 @@ import numpy as np
 
 from adaline.objective import Objective
 from adaline.procedures.newton._leave_one_out import leave_one_out
+from adaline.procedures.newton._pooled_leverages import PooledLeverages
 from adaline.procedures.newton._row_space import row_space
+from adaline.procedures.newton._stride import price
 from adaline.procedures.newton.curvature import Curvature, hessians, with_other_penalty
 from adaline.procedures.newton.newton import Minimum, Penalty
 from adaline.procedures.newton.rows import scatters
@@ -31,6 +33,8 @@ _WORSE, _WORSE_OF_LARGE = 3, 2  # decades in a row, no better than the best, tha
 _NEAR = 1.1  # times the least loss: other units with more than that lose, without a parabola
 _NOTHING = 1e-3  # share of the loss without features that is next to nothing
 _ALIKE = 2.0  # deviations that differ by less make no choice worth its time
+_DEAR = 12.0  # passes that a Hessian costs, from which leverages are pooled
+_AGREED = 5e-3  # share of a loss by which pooled leverages may be wrong
 _RANGE = 1e100  # deviations from 1/_RANGE to _RANGE have squares well inside float64
 _SAMPLE = 500  # rows of which the n x n side is searched, at most
 _WORK = 5e10  # products for the curvature of one fit that are affordable
@@ -46,6 +50,7 @@ def best_penalty(loss: Objective, minimum: Solve) -> tuple[list[Penalty], Array 
     """
     rows = _sample(loss)
     searches = [_Search.of(rows, units, minimum) for units in _units(loss)]
+    _pool(rows, searches)
     first = float(_FIRST)
     for search in searches:
         first = search.scan(first)
@@ -55,6 +60,9 @@ def best_penalty(loss: Objective, minimum: Solve) -> tuple[list[Penalty], Array 
             search.refine()
     searches.sort(key=_Search.least)
     searches[0].refine()
+    while searches[0].pooled is not None:
+        searches[0].check()
+        searches.sort(key=_Search.least)
     found = [(s.middle * 10.0 ** (s.best() + d), s.units) for s in searches for d in (0, 1, 2, 4)]
     return found, searches[0].theta() if rows is loss else None
 
@@ -84,12 +92,29 @@ def _sample(loss: Objective) -> Objective:
     return replace(thin, omega=np.ascontiguousarray(omega))
 
 
+def _pool(rows: Objective, searches: list[_Search]) -> None:
+    """Where columns are many, let searches begin with leverages that are pooled.
+
+    All begin with one matrix: at theta = 0 units do not count.
+    """
+    if rows.K > 1 or searches[0].back is not None or price(rows, 1) <= _DEAR:
+        return
+    root = rows.room()
+    rows.at(rows.loss.start(rows), root)
+    G0 = rows.gram(root)
+    for search in searches:
+        alike = rows.with_penalty(1.0, search.units)
+        search.pooled = PooledLeverages.of(alike, G0, root * root)
+
+
 @dataclass
 class _Search:
     """Leave-one-out losses by penalty, in decades about `middle`, in one kind of units.
 
     back : weights of all columns from those of as many numbers as rows, where these are searched.
     last : decade, penalty and Hessians of the last fit, with which the next one starts.
+    pooled : how losses are found without the leverages of each row, as long as that is done.
+    shares : c of the pooled Hessians.
     """
 
     loss: Objective
@@ -100,6 +125,8 @@ class _Search:
     scores: dict[float, float] = field(default_factory=dict)
     thetas: dict[float, Array] = field(default_factory=dict)
     last: tuple[float, Array, list[Array]] | None = None
+    pooled: PooledLeverages | None = None
+    shares: dict[float, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Objective, units: Array | None, minimum: Solve) -> _Search:
@@ -114,27 +141,61 @@ class _Search:
     def score(self, decade: float) -> float:
         """The loss at the penalty middle * 10**decade."""
         if decade not in self.scores:
-            alpha = 10.0**decade if self.back else self.middle * 10.0**decade
-            here = self.loss.with_penalty(alpha, None if self.back else self.units)
+            here = self._at(decade)
             near = min(self.thetas, key=lambda d: abs(d - decade), default=None)
             start = None if near is None else self.thetas[near]
-            theta, root, converged = self.minimum(here, start, self._about(here, near))
-            found, self.last = np.inf, None
-            if converged:
-                H = hessians(here, root)
-                found = leave_one_out(here, theta, root, H)
-                self.last = decade, here.penalty, H
+            theta, root, converged = self.minimum(here, start, self._about(decade, here, near))
+            self.last = None
+            found = self._left_out(decade, here, theta, root) if converged else np.inf
             self.scores[decade] = found if np.isfinite(found) else np.inf
             if np.isfinite(found):
                 self.thetas[decade] = theta
         return self.scores[decade]
 
-    def _about(self, here: Objective, near: float | None) -> Curvature | None:
-        """The curvature to start with, if that of the nearest penalty is still there."""
+    def _alpha(self, decade: float) -> float:
+        return float(self.middle * 10.0**decade)
+
+    def _at(self, decade: float) -> Objective:
+        """The objective with the penalty of this decade."""
+        if self.back:
+            return self.loss.with_penalty(10.0**decade)
+        return self.loss.with_penalty(self._alpha(decade), self.units)
+
+    def _left_out(self, decade: float, here: Objective, theta: Array, root: Array) -> float:
+        """The leave-one-out loss at the minimum theta."""
+        if self.pooled is not None:
+            found = self.pooled.leave_one_out(here, theta, root, self._alpha(decade))
+            self.shares[decade] = found[1]
+            return found[0]
+        H = hessians(here, root)
+        self.last = decade, here.penalty, H
+        return leave_one_out(here, theta, root, H)
+
+    def _about(self, decade: float, here: Objective, near: float | None) -> Curvature | None:
+        """The curvature to start with: pooled, or that of the nearest penalty if still there."""
+        if self.pooled is not None:
+            c = 1.0 if near is None else self.shares[near]
+            return self.pooled.curvature(self._alpha(decade), c)
         if self.last is None or self.last[0] != near:
             return None
         _, penalty, H = self.last
         return with_other_penalty(H, penalty, here)
+
+    def check(self) -> None:
+        """Leave-one-out loss of the best penalty by the leverages of each row.
+
+        Where it is not about what pooled leverages told, the search is made again without them.
+        """
+        x, told = self.best(), self.least()
+        self.pooled, self.scores = None, {}
+        if x in self.thetas:
+            here, root = self._at(x), self.loss.room()
+            here.at(self.thetas[x], root)
+            found = self._left_out(x, here, self.thetas[x], root)
+            self.scores[x] = found if np.isfinite(found) else np.inf
+        if not abs(self.scores.get(x, np.inf) - told) <= _AGREED * told:
+            self.scan(x + 1.0)
+            self.refine()
 
     def scan(self, first: float) -> float:
         """Whole decades from the first down, and up where the first was the best.

@@ -37,6 +37,16 @@ def leverages(loss: Objective, root: Array, A: Array) -> Array:
     return np.concatenate(_tiled(loss, squares, root))
 
 
+def squared_lengths(loss: Objective, middle: Array, each: Array) -> Array:
+    """Sum of each_j (z_j - middle_j)^2 over the columns, of each row, (n,)."""
+
+    def squares(tile: Array, i: int) -> Array:
+        rows = tile[:, :-1] - middle
+        return np.asarray((rows * rows) @ each)
+
+    return np.concatenate(_tiled(loss, squares, np.empty(0)))
+
+
 def class_leverages(loss: Objective, A: Array) -> Array:
     """A_k'(z, 1) times A_m'(z, 1) of each row, (n, K, K); A_k (q, Kq) are the rows of class k."""
     K, q = loss.K, len(loss.penalty)
