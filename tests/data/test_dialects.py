@@ -542,8 +542,9 @@ def test_a_column_without_a_name_may_stand_below_titles(tmp_path):
     assert len(rows(source)) == 12
 
 
-def test_a_note_below_the_table_is_to_be_deleted(tmp_path):
+def test_words_that_may_be_a_note_are_to_be_deleted(tmp_path):
+    """What begins with `Source:`, or comes below an empty line, is left out: test_footnotes.py."""
     path = tmp_path / "t.csv"
-    path.write_text("a,y\n" + "1,2\n" * 30 + "\nSource: Office of Statistics\n")
-    with pytest.raises(DataError, match=r"line 33 has 1 fields.*delete it if it is a note"):
+    path.write_text("a,y\n" + "1,2\n" * 30 + "Office of Statistics\n")
+    with pytest.raises(DataError, match=r"line 32 has 1 fields.*delete it if it is a note"):
         rows(blocks(path))

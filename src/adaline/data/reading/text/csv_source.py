@@ -8,7 +8,7 @@ import io
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from adaline.data.reading.tables.engines import csv_engine
 from adaline.data.reading.text._column_kinds import kind_of, not_a_number
 from adaline.data.reading.text._csv_columns import Layout, columns_of_lines
 from adaline.data.reading.text.dialect import Dialect, recognised
+from adaline.data.reading.text.footnotes import footnotes
 from adaline.data.reading.text.header import header_of
 from adaline.data.reading.text.options import FileOptions
 from adaline.data.reading.text.plain_python import MISSING
@@ -82,7 +83,9 @@ class CsvSource(Source):
         self.header = header_of(first, sample[1:], self.dialect, options.header)
         self.begin = start if self.header.is_data else start + end
         self.fields = self.header.names + ("",) * self.header.trailing
-        body = self.dialect.plain(taste[self.begin :])
+        below = footnotes(taste[self.begin :], self.separator, len(self.fields)) if whole else None
+        self.end = None if below is None else self.begin + below.end
+        body = self.dialect.plain(taste[self.begin : self.end])
         self.names_line = self.dialect.plain(taste[start : start + end - 1]).rstrip(b"\r")
         self.names_again = None if self.header.is_data else repeated(self.names_line, first)
         self.first = first
@@ -91,6 +94,7 @@ class CsvSource(Source):
         self.all_kinds: list[Kind] = self._kinds(body)
         self.taste = taste
         self.notes = (*self.dialect.notes, *_facts(text, options), *self.header.notes, *again)
+        self.notes += () if below is None else (below.told(),)
 
     def _choose(self, columns: Sequence[str] | None, rows: int | None) -> None:
         """Take some of the columns."""
@@ -191,11 +195,16 @@ class CsvSource(Source):
 
     def head(self) -> Block:
         """The first rows, about a megabyte."""
-        return self.read(next(iter(self.text.pieces(self.begin, min(self.chunk, _TASTE)))))
+        return self.read(next(iter(self._pieces(min(self.chunk, _TASTE)))))
 
     def descriptors(self) -> Iterable[Piece]:
         """Ranges of about as many bytes each, cut after a line."""
-        return self.text.pieces(self.begin, self.chunk)
+        return self._pieces(self.chunk)
+
+    def _pieces(self, size: int) -> Iterable[Piece]:
+        pieces = self.text.pieces(self.begin, size)
+        end = self.end
+        return pieces if end is None else takewhile(lambda piece: piece.start < end, pieces)
 
     @property
     def fingerprint(self) -> str:
@@ -213,7 +222,7 @@ class CsvSource(Source):
     def parse(self, data: bytes, start: int) -> Block:
         """The rows in whole lines of text, which begin at byte `start` of the file."""
         self.text.check(data, start, utf8=not self.dialect.windows)
-        data = self.dialect.plain(data)
+        data = self.dialect.plain(data if self.end is None else data[: self.end - start])
         if b"\x1a" in data[-3:]:
             data = data.rstrip(_DOS_END)
         if not data.endswith(b"\n"):

@@ -34,7 +34,7 @@ class PipedCsv(CsvSource):
 
     def parts(self) -> Iterator[Block]:
         """The blocks, as they come."""
-        return map(self.read, self.text.pieces(self.begin, self.chunk))
+        return map(self.read, self._pieces(self.chunk))
 
 
 class _Piped(Text):
