@@ -38,7 +38,7 @@ from adaline.row_sums.objective_sums import (
 )
 from adaline.tiles import is_sparse, tile_rows
 
-LONG = 768  # columns, from which a block of rows no longer stays in the cache
+LONG = 400  # columns, from which a block of rows no longer stays in the cache
 NEAR = 4.0  # means of this many deviations cost no digit to speak of
 _STEEPEST = 2.0**1000  # curvature of a penalty, at most
 _FAINTEST = float(np.finfo(np.float64).smallest_subnormal)

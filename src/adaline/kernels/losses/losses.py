@@ -14,7 +14,7 @@ from adaline.kernels.losses.links import ROWS, exponentials, known, link
 FEW_NUMBERS = 2**13  # of a table so small that numpy looks through it
 SMALL_PRODUCT = 2**16  # multiplications: BLAS makes it with one thread, for the same bits
 CLASS_ROWS = 256  # rows of a block of K classes, whose products BLAS makes
-_LONG = 16  # rows of thousands of numbers, whose second product still finds them in the cache
+_CACHED = 2**15  # numbers in rows whose second product still finds them in the cache
 
 
 @sums_kernel
@@ -142,7 +142,7 @@ def _add_plain(X, start, stop, r, g):
 
 
 def long_rows(X, t, omega, offset, w, b, root):
-    """The logistic loss of rows of thousands of numbers, as they are: v = Xw + b.
+    """The logistic loss of rows of hundreds of numbers and more, as they are: v = Xw + b.
 
     Returns the loss, the sums of r x and, last, of r, (p + 1,), and the least lead.
     """
@@ -154,12 +154,15 @@ def long_rows(X, t, omega, offset, w, b, root):
 @kernel
 def _long_rows(X, t, omega, offset, w, b, root, g, part_g, v, r, work):
     n, p, loss, least = X.shape[0], X.shape[1], 0.0, np.inf
+    few = min(
+        max(_CACHED // p // 4 * 4, 8), ROWS
+    )  # rows so few that they are read from memory once
     for first in range(0, n, ROWS):
         end = first + ROWS if first + ROWS < n else n
         for j in range(part_g.shape[0]):  # numba takes long over an assignment to a slice
             part_g[j] = 0.0
-        for start in range(first, end, _LONG):  # so few that they are read from memory once
-            stop = start + _LONG if start + _LONG < end else end
+        for start in range(first, end, few):
+            stop = start + few if start + few < end else end
             _values_plain(X, w, b, start, stop, v)
             _shift_by(offset, start, stop, v)
             part, low = link(None, v, t, omega, start, stop, r, root, work)
