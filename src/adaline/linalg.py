@@ -25,6 +25,7 @@ from scipy.linalg.lapack import (
     spotrf,
     spotrs,
     strcon,
+    strtri,
     zpotrf,
     ztrcon,
 )
@@ -140,11 +141,15 @@ def inverse_triangle(R: Array) -> Array | None:
 
 
 def inverse_cholesky(G: Array) -> Array | None:
-    """W upper triangular with W' G W = I, or None where G is not positive definite."""
+    """W upper triangular with W' G W = I, or None where G is not positive definite.
+
+    In float32 where G is.
+    """
     R = cholesky(G)
     if R is None:
         return None
-    W, info = dtrtri(R)  # what is below the diagonal of R, zeros, stays there
+    # What is below the diagonal of R, zeros, stays there.
+    W, info = (strtri if R.dtype == np.float32 else dtrtri)(R)
     return None if info != 0 or not np.isfinite(W).all() else np.asarray(W)
 
 

@@ -20,6 +20,7 @@ from adaline.certificates.optimality import CurvatureBound, Within, radius
 from adaline.linalg import inner, length
 from adaline.objective import Evaluation, Objective
 from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound, thin_bound
+from adaline.procedures.newton._float32 import rough_curvature, rounded
 from adaline.procedures.newton._stride import is_dear, proof_rows
 from adaline.procedures.newton._transported_hessian import Sample, TransportedHessian, sample_step
 from adaline.procedures.newton.curvature import (
@@ -51,6 +52,10 @@ class NewtonState:
         f and g at theta.
     root : ndarray
         Slopes of the rows at theta, as `Objective.at` fills them.
+    rounded : Objective or None
+        The rows in float32, where steps begin with them.
+    coarse : bool
+        Whether f, g and root are those of the rounded rows.
     known : Curvature
         The last Hessian that was made.
     pairs : list
@@ -73,6 +78,8 @@ class NewtonState:
     pairs: Pairs = field(default_factory=list)
     steps: int = 0
     full: int = 0
+    rounded: Objective | None = None
+    coarse: bool = False
     sample: Sample | None = None
     transported: TransportedHessian | None = None
     measured: tuple[Array, CurvatureBound, Within] | None = None
@@ -113,7 +120,7 @@ class NewtonState:
 
         Where columns outnumber the rows, the curvature along the rows is larger than on average.
         """
-        if self.known.diagonal is None:
+        if self.known.diagonal is None or self.known.rough is not None:
             return self.solve
         _, y, sy = self.pairs[-1]
         size = sy / inner(y, self.solve(y))
@@ -136,12 +143,12 @@ class NewtonState:
 
     @property
     def sketched(self) -> bool:
-        """Whether no matrix was made so far."""
+        """Whether no matrix was made so far that could serve for a proof."""
         return self.known.diagonal is not None
 
     @property
     def tentative(self) -> bool:
-        """Whether no matrix was made, but could be."""
+        """Whether no such matrix was made, but could be."""
         return self.sketched and not self.loss.is_wide
 
     def renew(self, left: float, stride: int) -> None:
@@ -156,6 +163,27 @@ class NewtonState:
             self.full = self.rank
         self.pairs.clear()
         self.set_origin()
+
+    def use_rows(self) -> None:
+        """Go on with the rows as they are, where steps were made with rounded ones."""
+        if self.coarse:
+            self.coarse = False
+            self.here = self.loss.at(self.theta, self.root)
+
+    @property
+    def can_roughen(self) -> bool:
+        """Whether a Hessian in float32 can be made, and was not yet."""
+        return self.rounded is not None and self.known.rough is None
+
+    def roughen(self) -> bool:
+        """Make a Hessian of the rounded rows and forget the pairs; False where it is singular."""
+        assert self.rounded is not None
+        found = rough_curvature(self.rounded, self.root)
+        if found is None:
+            return False
+        self.known = found
+        self.pairs.clear()
+        return True
 
     def set_origin(self) -> None:
         """Remember the slopes of the sample at the theta where the Hessian was made."""
@@ -192,6 +220,7 @@ class NewtonState:
 
     def bounded(self) -> tuple[CurvatureBound, Within]:
         """A lower bound on the Hessian at theta, and nu, rho and delta of the proof by it."""
+        self.use_rows()  # the gradient of rounded rows proves nothing
         if self.measured is None or self.measured[0] is not self.theta:
             self.measured = self.theta, *self._bound()
         return self.measured[1:]
@@ -242,12 +271,13 @@ class NewtonState:
         """Make one step that lowers f. False where it had to be shortened, or none was found."""
         d = self.direction()
         first = self._first_length(d) if self.steps == 0 else 1.0
+        rows = self.rounded if self.coarse and self.rounded is not None else self.loss
         found = line_search(
-            lambda theta: self.loss.at(theta, self.root),
+            lambda theta: rows.at(theta, self.root),
             *(self.theta, d, self.here, self.loss.weight, first),
         )
         if found is None:
-            self.loss.at(self.theta, self.root)
+            rows.at(self.theta, self.root)
             return False
         size, theta, there = found
         if size <= 1.0:  # a longer step tells little of the curvature here
@@ -264,15 +294,18 @@ def begin(
     *,
     sketched: bool = False,
     known: Curvature | None = None,
+    rounds: bool = False,
 ) -> NewtonState:
     """The state at theta, with the Hessian there, for a nu that is to fall to goal.
 
     Of a wide loss, and where this is asked for, the Hessian is sketched: no matrix is made. Nor is
-    one made where one is known from a place nearby.
+    one made where one is known from a place nearby. With `rounds`, steps without a matrix begin
+    with the rows in float32, where that pays.
     """
     sketched = sketched or loss.is_wide
     root = loss.room()
-    here = loss.at(theta, root)
+    rows = rounded(loss) if rounds and sketched else None
+    here = (rows or loss).at(theta, root)
     far = sqrt(loss.weight)
     if np.any(theta):  # the minimum of a sample
         far = min(far, 4.0 * sqrt(theta.size))
@@ -286,7 +319,7 @@ def begin(
         known = sketch(loss, root, theta)
     else:
         known = curvature(loss, theta, root, log(max(far / goal, 2.0)))
-    state = NewtonState(loss, theta, here, root, known)
+    state = NewtonState(loss, theta, here, root, known, rounded=rows, coarse=rows is not None)
     state.full = state.rank
     if not sketched and (stride := sample_step(loss)):
         state.sample = Sample(loss, stride)

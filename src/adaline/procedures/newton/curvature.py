@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline._threads import one_blas_thread
 from adaline.linalg import UNIT, condition, eigen, inner, inverse_cholesky
@@ -76,6 +77,8 @@ class Curvature:
         About the diagonal of H, where no matrix is made (see `_sketch`).
     along : tuple or None
         Directions V (q, k) and how much less of H^-1 lies along each than the diagonal tells.
+    rough : ndarray or None
+        A in float32 with A A' = H^-1, about (see `_float32`): for steps, never for a proof.
     matrix : ndarray or None
         H itself, where it can be transported (see `_transported_hessian`); for K classes, the
         block of one class at theta = 0.
@@ -89,11 +92,18 @@ class Curvature:
     slopes: Array | None = None
     diagonal: Array | None = None
     along: tuple[Array, Array] | None = None
+    rough: NDArray[np.float32] | None = None
     matrix: Array | None = None
     shrunk: bool = False
 
     def solve(self, g: Array) -> Array:
         """H^-1 g, for g (K, q)."""
+        if self.rough is not None:
+            size = float(np.abs(g).max()) or 1.0  # numbers of float32 end at 1e-38
+            v = (g / size).astype(np.float32)
+            with one_blas_thread(1):
+                found = (v @ self.rough) @ self.rough.T
+            return size * found.astype(np.float64)
         if self.diagonal is not None:
             if self.along is None:
                 return np.asarray(g / self.diagonal)
@@ -108,6 +118,9 @@ class Curvature:
 
     def deviations(self) -> Array:
         """Root of the diagonal of H^-1, (Kq,), or (q,) where one serves all classes."""
+        if self.rough is not None:
+            own = np.einsum("ij,ij->i", self.rough, self.rough)
+            return np.asarray(np.sqrt(own.astype(np.float64)))
         if self.diagonal is not None:
             own = 1.0 / self.diagonal
             if self.along is not None:

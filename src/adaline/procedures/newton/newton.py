@@ -2,7 +2,8 @@
 
 A pass for the gradient costs much less than a pass for the Hessian. So a step uses an older Hessian
 of some of the rows (`_stride` says how many), corrected by L-BFGS (`_newton_state`). Where columns
-are many, steps begin with a sketch of it (`_sketch`), and end with that unless they are slow. Where
+are many, steps begin with a sketch of it (`_sketch`), and end with that unless they are slow; there
+most steps are made with rows in float32 (`_float32`), and the last with the rows as they are. Where
 rows are many, the start is about the minimum for a spread sample of them.
 
 Lecture: 5.9, logistic regression.
@@ -32,7 +33,10 @@ _CHEAP = 2**16  # numbers in the rows, up to which a further step costs next to 
 _PATIENCE = 15  # steps with a Hessian that is not exact, after the first new one
 _NEARER, _TRIES = 10.0, 3  # how much smaller nu is when a proof is tried again, and how often
 _TRIAL, _SHARE = 8, 0.8  # steps without a matrix before they are judged, and share of max_iter
+_SPARE = 5  # steps of max_iter that are left for those with a matrix
 _TINY = float(np.finfo(np.float64).tiny)  # a nu of zero is taken for this one
+_ROUGH = 0.8  # price of a Hessian in float32, counted in passes over rows in float32
+_GAIN = 3.0  # by how much log nu falls with each step after a Hessian of all rows
 _DEAR = 100.0  # times tol: a relative change of a weight above this is worth a step on any data
 
 Minimum = tuple[Array, Array, bool]  # theta, slopes of the rows there, and whether it converged
@@ -61,7 +65,8 @@ def newton(
     few = start is None and loss.is_wide and n <= limit and bool((loss.penalty[:-1] > 0).all())
     if few and n <= _FEW_ROWS:
         theta = _from_few_rows(loss, max_iter, tol, goal)
-    state = begin(loss, theta, goal, sketched=_stride.is_dear(loss))
+    rounds = start is None and not theta.any()
+    state = begin(loss, theta, goal, sketched=_stride.is_dear(loss), rounds=rounds)
     try:
         yield 0, state
         # Passes may lead more rows to the minimum before an n x n matrix of them is made.
@@ -75,7 +80,8 @@ def newton(
             outcome = yield from descend(state, rule, max_iter)
     except KeyboardInterrupt:
         outcome = "interrupted"
-        state.here = loss.at(state.theta, state.root)  # a trial may have left its own
+        state.here, state.coarse = loss.at(state.theta, state.root), False  # a trial left its own
+    state.use_rows()
     return concluded(state, outcome)
 
 
@@ -155,6 +161,10 @@ class _Rule:
         state = self.state
         if not self.nu <= min(self.goal, self.nearer) or state.lost:
             return None
+        if state.coarse:
+            state.use_rows()
+            self.nu = state.nu
+            return self.arrived(more)
         if self.proven and not (np.abs(state.here.g) <= self.steepest).all():
             return None
         if more and (self.finer == 0 or self.ratio < 0.1) and not _is_fine(state, self.tol):
@@ -184,9 +194,14 @@ class _Rule:
             self._renew(left, 1)
 
     def _renew(self, left: float, stride: int) -> None:
-        self.state.renew(left, stride)
+        """Make a new Hessian: the cheaper of one in float32 and one of every stride-th row."""
+        state, loss = self.state, self.state.loss
+        rough = stride == 0 and state.can_roughen and _roughly(loss, left) <= _anew(loss, left)
+        if not (rough and state.roughen()):
+            state.use_rows()
+            state.renew(left, stride)
         self.nu, self.since, self.renewals = self.state.nu, 0, self.renewals + 1
-        self.nearer = inf
+        self.nearer, self.least = inf, [max(self.nu, _TINY)]
 
     def is_endless(self) -> bool:
         """Whether rows have lost their curvature, or steps go on although nu is small."""
@@ -203,6 +218,10 @@ class _Rule:
         self.ratio = self.nu / before if before > 0 else 1.0
         self.stuck = self.stuck + 1 if not whole or self.ratio > 0.9 else 0
         left = log(max(self.nu / self.goal, 1.0))
+        if state.coarse and not state.tentative and (self.still > 0 or self.stuck > 3):
+            state.use_rows()  # whatever hinders steps, rounded rows shall not be the reason
+            self.nu, self.still, self.stuck = state.nu, 0, 0
+            return None
         if state.tentative:
             if self.still > 1 or self.stuck > 12 or self._is_slow(left):
                 self._renew(left, 0)
@@ -238,11 +257,16 @@ class _Rule:
 
     def _is_slow(self, left: float) -> bool:
         """Whether steps without a matrix will cost more than the matrix and the steps with it."""
+        state = self.state
         if self.since < _TRIAL:
             return False
         wanted = max(min(self.goal, self.nearer), _TINY)
         more = log(max(self.least[-1] / wanted, 1.0)) / self._rate()
-        return more > min(_anew(self.state.loss, left), _SHARE * self.most - self.since)
+        cost = _anew(state.loss, left)
+        if state.can_roughen:
+            cost = min(cost, _roughly(state.loss, left))
+        ends = state.steps > _SHARE * self.most and more > self.most - _SPARE - state.steps
+        return more > cost or ends
 
     def _rate(self) -> float:
         """Mean fall of log nu, of all steps or of the latter half: nu of L-BFGS falls in leaps."""
@@ -267,6 +291,11 @@ def _is_fine(state: NewtonState, tol: float) -> bool:
     usual = sqrt((w * w).sum() / max(w.size, 1)) * (1.0 - 1.0 / cost)
     size = np.maximum(np.maximum(np.abs(w), error), usual)
     return bool((np.abs(state.direction()[:, :-1]) <= tol * cost * size).all())
+
+
+def _roughly(loss: Objective, left: float) -> float:
+    """Cost, in passes for a gradient, of a Hessian in float32 and of the steps with it."""
+    return _ROUGH * _stride.price(loss, 1) + left / _GAIN
 
 
 def _anew(loss: Objective, left: float) -> float:
