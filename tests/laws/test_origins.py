@@ -133,3 +133,22 @@ def test_columns_far_from_zero_are_learned_as_well_as_near_ones(shift):
             losses[seed, k] = -np.log(p).mean()
     near, far = losses.mean(axis=0)
     assert far < 1.05 * near
+
+
+@pytest.mark.parametrize("later", [0.0, 6.0], ids=["zero", "another value"])
+@pytest.mark.parametrize("rest", [1e-3, 0.0], ids=["trembles", "rests"])
+def test_a_sensor_that_leaps_costs_a_few_rows_and_not_the_stream(rng, later, rest):
+    """It is 5, and tells nothing, for 1500 rows. Its weights may be large; the loss was 10."""
+    Z, n = rng.standard_normal((4000, 3)), 1500
+    y = (Z @ [1.0, -1.0, 0.5] + rng.logistic(size=4000) > 0).astype(int)
+    sensor = np.full(4000, later)
+    sensor[:n] = 5.0 + rest * rng.standard_normal(n)
+    sensor[37] = 5.0001
+    X = np.column_stack([Z, sensor])
+    model = LogisticRegression().partial_fit(X[: n + 100], y[: n + 100], classes=[0, 1])
+    plain = LogisticRegression().partial_fit(Z[: n + 100], y[: n + 100], classes=[0, 1])
+    rows, right = slice(n + 100, None), (np.arange(3900 - n), y[n + 100 :])
+    loss, best = (
+        -np.log(one.predict_proba(A[rows])[right]).mean() for one, A in ((model, X), (plain, Z))
+    )
+    assert loss < 1.1 * best

@@ -112,6 +112,21 @@ def test_automatic_rates_far_from_zero_are_their_slow_twin(rng, n, kind):
     np.testing.assert_allclose(got, automatic(augmented(X), y), rtol=1e-7)  # biases cancel
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "CSR"])
+@pytest.mark.parametrize("at", [200, 1400], ids=["measured", "not measured"])
+def test_automatic_rates_of_columns_that_leap_are_their_slow_twin(rng, at, kind):
+    """To another value, to zero, to a larger deviation; and from nearly none to none at all."""
+    X = rng.standard_normal((1600, 5)) * [1e-3, 1e-3, 1e-3, 0.0, 1.0] + [5.0, 5.0, -5.0, 5.0, 0.0]
+    X[at:, 0] += 1.0
+    X[at + 1 :, 1] = 0.0
+    X[at:, 2] += 0.2 * rng.standard_normal(1600 - at)
+    X[37, 3] += 1e-4
+    y = X[:, 4] + rng.standard_normal(1600)
+    model = WidrowHoff(max_iter=1).fit(kind(X), y)
+    got = [*model.coef_, model.intercept_]
+    np.testing.assert_allclose(got, automatic(augmented(X), y), rtol=1e-7)
+
+
 def test_automatic_rates_of_rows_with_few_words_are_their_slow_twin(rng):
     """Weights are not averaged before 2 samples a feature, and frequent words must settle alone."""
     X = (rng.random((1300, 700)) < 1.0 / np.arange(2, 702)) * rng.standard_normal((1300, 700))

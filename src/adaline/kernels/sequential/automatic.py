@@ -16,6 +16,7 @@ import numpy as np
 
 from adaline._jit import kernel, sums_kernel
 from adaline.kernels.sequential.gains import (
+    BEYOND,
     CENTRED,
     FEW,
     ORIGIN,
@@ -24,6 +25,7 @@ from adaline.kernels.sequential.gains import (
     is_measured,
     measure,
     measured,
+    stretch,
 )
 from adaline.kernels.sequential.neurons import (
     CORRECTIONS,
@@ -139,7 +141,7 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside, centr
             continue
         late = late_weight(head[SEEN], p)
         unsure, fall, rows = _begin(head, now)
-        v, z, squares, lift, found = now[p, 0], now[p, 1], 0.0, now[p, 1], 0
+        b, v, z, squares, lift, found = now[p, 0], now[p, 0], now[p, 1], 0.0, now[p, 1], 0
         lo, hi = (i * p, i * p + p) if indices is None else (indptr[i], indptr[i + 1])
         lo, hi = U(lo), U(hi)
         for q in range(lo, hi):
@@ -151,14 +153,18 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside, centr
                     if unsure > 0.0 or aside[j, COUNT] < FEW:
                         squares += measure(x, j, fall, rows, late, own, now, aside, centres)
                     if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
-                        found += 1
                         from_origin = x - centres[j, ORIGIN]
+                        if from_origin * from_origin * abs(now[j, GAIN]) > BEYOND:
+                            stretch(x, j, own, now, aside, centres)
+                            from_origin = x - centres[j, ORIGIN]
+                        found += centres[j, ORIGIN] != 0.0
                         lift -= centres[j, ORIGIN] * (from_origin * abs(now[j, GAIN]))
                 gain = abs(now[j, GAIN])
             z += from_origin * from_origin * gain
             v += now[j, W] * x
         if found != centres[p, CENTRED]:
-            forget_zeros(data, indices, lo, hi, now, aside, centres)
+            forget_zeros(data, indices, lo, hi, own, now, aside, centres)
+        v += now[p, 0] - b
         inputs = _count(head, z, squares, unsure, inputs)
         d = weight * _rate(head, z, inputs, p) * _slope(Y, i, v, weight, head)
         if d == 0.0:
@@ -197,7 +203,10 @@ def _measured_row(data, indices, lo, hi, unsure, fall, rows, late, own, now, asi
             if unsure > 0.0 or aside[j, K] < FEW:
                 squares += measure(x, j, fall, rows, late, own, now, aside, centres)
             if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
-                found += 1
+                away = x - centres[j, ORIGIN]
+                if away * away * abs(now[j, K]) > BEYOND:
+                    stretch(x, j, own, now, aside, centres)
+                found += centres[j, ORIGIN] != 0.0
                 x -= centres[j, ORIGIN]
                 lift -= centres[j, ORIGIN] * (x * abs(now[j, K]))
         z += x * x * abs(now[j, K])
@@ -267,7 +276,7 @@ def _rows_by_many(data, indices, indptr, order, Y, omega, head, now, aside, cent
             data, indices, lo, hi, unsure, fall, rows, late, own, now, aside, centres
         )
         if found != centres[p, CENTRED]:
-            forget_zeros(data, indices, lo, hi, now, aside, centres)
+            forget_zeros(data, indices, lo, hi, own, now, aside, centres)
         inputs = _count(head, z, squares, unsure, inputs)
         eta = weight * _rate(head, z, inputs, p)
         _fields(data, indices, lo, hi, now, d)

@@ -26,6 +26,10 @@ UNTOLD = 4.0
 # A variance below so many squares of the mean is none. Constants are left to share with the bias:
 # from an origin nearby their weights would be huge, and the bias as huge with another sign.
 FLAT = 1e-12
+# Squares in units of a feature with an origin. Weights of a column that hardly varies, as of a
+# sensor at rest, may be large. The first value so far away, as when it fails and tells zero, shows
+# that the unit was too small: weights become what they would be with the new one.
+BEYOND = 1024.0
 
 U = np.uintp  # signed counters might be negative, wrap around, and cost a test each
 MEAN, SCATTER, ORIGIN = U(0), U(1), U(2)
@@ -75,6 +79,24 @@ def _origin(mean, scatter, count):
     return mean - reach if mean > 0.0 else mean + reach
 
 
+@kernel
+def _about(at, j, count, centres):
+    """Sum of squares of feature j about `at`."""
+    return centres[j, SCATTER] + count * (centres[j, MEAN] - at) * (centres[j, MEAN] - at)
+
+
+@kernel
+def _shrink(j, ratio, mean, now, aside):
+    """Weights of feature j, those of the average too, times the ratio; for rows in which it has
+    this mean, predictions stay."""
+    last = now.shape[0] - 1
+    for k in range(now.shape[1] - 1):
+        now[last, k] += (1.0 - ratio) * now[j, k] * mean
+        now[j, k] *= ratio
+        aside[last, k] += (1.0 - ratio) * aside[j, k] * mean
+        aside[j, k] *= ratio
+
+
 @inlined
 def measure(x, j, fall, rows, late, own, now, aside, centres):
     """Sets the gain of feature j, whose next value is x. Returns x^2 in units of the feature.
@@ -85,14 +107,16 @@ def measure(x, j, fall, rows, late, own, now, aside, centres):
     """
     K = U(now.shape[1] - 1)
     count, total = aside[j, K] + 1.0, aside[j, K + U(1)] + x * x
-    square, at, more = total, 0.0, 0.0
+    square, at, more, beyond, middle = total, 0.0, 0.0, False, 0.0
     if count == rows and centres[j, SCATTER] >= 0.0:
-        mean, before = centres[j, MEAN], centres[j, ORIGIN]
-        apart = x - mean
-        mean += apart / count
+        middle, before = centres[j, MEAN], centres[j, ORIGIN]
+        apart = x - middle
+        mean = middle + apart / count
         scatter = centres[j, SCATTER] + apart * (x - mean)
         at = _origin(mean, scatter, count)
         centres[j, MEAN], centres[j, SCATTER], centres[j, ORIGIN] = mean, scatter, at
+        moved = max(abs(x - before), abs(at - before))
+        beyond = before != 0.0 and moved * moved * abs(now[j, K]) > BEYOND
         if at != 0.0:
             square, x = scatter + count * (mean - at) * (mean - at), x - at
         if (at == 0.0) != (before == 0.0):
@@ -100,6 +124,8 @@ def measure(x, j, fall, rows, late, own, now, aside, centres):
     gain = count / (square * (1.0 + max(count - FEW, 0.0) * fall))
     if own and 1.0 < count < FEW + 1.0:
         _in_new_units(j, gain / abs(now[j, K]), late, now, aside)
+    if own and beyond:
+        _shrink(j, gain / abs(now[j, K]), middle, now, aside)
     aside[j, K], aside[j, K + U(1)] = count, total
     centres[now.shape[0] - 1, CENTRED] += more
     now[j, K] = gain if count > FEW and at == 0.0 else -gain
@@ -107,24 +133,50 @@ def measure(x, j, fall, rows, late, own, now, aside, centres):
 
 
 @kernel
-def forget_zeros(data, indices, lo, hi, now, aside, centres):
+def _move_origin(j, at, square, about, shrinks, now, aside, centres):
+    """Feature j has its origin at `at` from now on, and its sum of squares, now about that, is
+    `about` and no longer `square`."""
+    K, last = U(now.shape[1] - 1), now.shape[0] - 1
+    if shrinks:
+        _shrink(j, square / about, centres[j, MEAN], now, aside)
+    gain = abs(now[j, K]) * (square / about)
+    now[j, K] = gain if at == 0.0 else -gain
+    centres[j, ORIGIN] = at
+    if at == 0.0:
+        centres[last, CENTRED] -= 1.0
+
+
+@kernel
+def stretch(x, j, own, now, aside, centres):
+    """The next value x of feature j is `BEYOND`: it is measured at once, though not counted."""
+    K, mean = U(now.shape[1] - 1), centres[j, MEAN]
+    square = _about(centres[j, ORIGIN], j, aside[j, K], centres)
+    centres[j, SCATTER] += (x - mean) * (x - mean)
+    aside[j, K + U(1)] += x * x
+    at = _origin(mean, centres[j, SCATTER], aside[j, K])
+    about = aside[j, K + U(1)] if at == 0.0 else _about(at, j, aside[j, K], centres)
+    _move_origin(j, at, square, about, own, now, aside, centres)
+
+
+@kernel
+def forget_zeros(data, indices, lo, hi, own, now, aside, centres):
     """Features that are zero in this row, named in it or not, have no origin from now on.
 
     The others are marked by an origin on the other side of zero.
     """
-    K, first, last = U(now.shape[1] - 1), U(lo), U(now.shape[0] - 1)
+    K, first = U(now.shape[1] - 1), U(lo)
     for q in range(first, U(hi)):
         i = q - first if indices is None else U(indices[q])
         if data[q] * data[q] > TINY and centres[i, ORIGIN] != 0.0:
             centres[i, ORIGIN] = -centres[i, ORIGIN]
-    for j in range(last):
-        count, away = aside[j, K], centres[j, MEAN] - centres[j, ORIGIN]
-        if centres[j, ORIGIN] == 0.0:
+    for j in range(now.shape[0] - 1):
+        at = centres[j, ORIGIN]
+        if at == 0.0:
             continue
-        if (centres[j, ORIGIN] > 0.0) != (centres[j, MEAN] > 0.0):
-            centres[j, ORIGIN] = -centres[j, ORIGIN]
+        if (at > 0.0) != (centres[j, MEAN] > 0.0):
+            centres[j, ORIGIN] = -at
         else:
-            about = centres[j, SCATTER] + count * away * away
-            now[j, K] = abs(now[j, K]) * (about / aside[j, K + U(1)])
-            centres[j, SCATTER], centres[j, ORIGIN] = -1.0, 0.0
-            centres[last, CENTRED] -= 1.0
+            shrinks = own and at * at * abs(now[j, K]) > BEYOND
+            square = _about(at, j, aside[j, K], centres)
+            _move_origin(j, 0.0, square, aside[j, K + U(1)], shrinks, now, aside, centres)
+            centres[j, SCATTER] = -1.0
