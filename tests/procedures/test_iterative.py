@@ -49,6 +49,31 @@ def dense_ridge(X, Y, alpha, intercept=True, omega=None):
     return c.T
 
 
+@pytest.mark.parametrize("n", [3, 700])  # few nonzeros are scipy's, many those of the kernels
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_products_and_sizes_are_those_of_the_dense_rows(rng, n, index, weighted):
+    X, Y = made(rng, n, 500)
+    X.data[:: len(X.data) // 3] = -3.0
+    X = sparse.csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
+    omega = rng.uniform(0.5, 2.0, n) if weighted else np.ones(n)
+    s, D = SparseRows.of(rows_of(X, Y, omega if weighted else None), True), X.toarray()
+    A = D - omega @ D / omega.sum()
+    for k in (1, 3):
+        W, R = rng.standard_normal((500, k)), rng.standard_normal((n, k))
+        np.testing.assert_allclose(s.values(W), A @ W, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(s.pull(R), A.T @ R, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(s.raw_squares, omega @ D**2, rtol=1e-13)
+    np.testing.assert_allclose(s.squares, omega @ A**2, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(s.counts, np.count_nonzero(D, axis=0))
+    rooted = np.sqrt(omega)[:, None] * np.abs(D)
+    assert np.linalg.norm(rooted, 2) <= s.norm
+    bound = min(
+        np.linalg.norm(rooted), np.sqrt(rooted.sum(axis=0).max() * rooted.sum(axis=1).max())
+    )
+    assert s.norm <= 1.02 * bound
+
+
 @pytest.mark.parametrize("shape", [(60, 90), (120, 40)])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("alpha", [1e-4, 0.3, 1e3])

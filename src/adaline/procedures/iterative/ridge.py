@@ -63,7 +63,7 @@ def _targets(
     W, steps = ridge_steps(s.scatter, C, lam, D, SHARE, _MOST)
     V = s.values(W)
     R = B - V
-    pulled = np.asarray(s.turned @ s.weighted(R, s.omega))
+    pulled = s.turned_product(s.weighted(R, s.omega))
     bounds, G = gradient_bounds(sizes_of(s), s.mean, s.root, pulled, R, V, B, lam, W)
     first = np.linalg.norm(C, axis=0)
     share = np.linalg.norm(G, axis=0) / np.where(first > 0, first, 1.0)

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from adaline.kernels.sums import sparse_products
 from adaline.results import Array
 from adaline.tiles import Rows, is_sparse
 
 DENSE_UP_TO = 1024  # columns up to which a p x p matrix costs little
 GRAM_UP_TO = 4096  # columns of tall data up to which a p x p matrix pays: it proves all digits
 _LARGE = 2**21  # entries, zeros counted, up to which the dense procedures take milliseconds
+_FEW = 2**14  # nonzeros up to which scipy is as fast, and needs no compiler
 _THIN = 8  # entries to a nonzero, from which on products with sparse rows are cheaper
 
 
@@ -73,15 +74,36 @@ class SparseRows:
         """X'."""
         return self.X.T
 
+    @cached_property
+    def entries(self) -> tuple[Array, NDArray[Any], NDArray[Any]]:
+        """Numbers and indices of X for the kernels."""
+        return self.X.data, *(sparse_products.unsigned(i) for i in (self.X.indices, self.X.indptr))
+
+    def product(self, W: Array) -> Array:
+        """X W, (n, k)."""
+        if W.shape[1] > 1 or self.X.nnz <= _FEW:
+            return np.asarray(self.X @ W)
+        v = np.empty(self.X.shape[0])
+        sparse_products.values(*self.entries, np.ascontiguousarray(W[:, 0]), v)
+        return v[:, None]
+
+    def turned_product(self, R: Array) -> Array:
+        """X'R, (p, k)."""
+        if R.shape[1] > 1 or self.X.nnz <= _FEW:
+            return np.asarray(self.turned @ R)
+        g = np.zeros(self.X.shape[1])
+        sparse_products.add_rows(*self.entries, np.ascontiguousarray(R[:, 0]), g)
+        return g[:, None]
+
     def values(self, W: Array) -> Array:
         """(X - 1 mean') W, (n, k)."""
-        V = _product(self.X, W)
+        V = self.product(W)
         V -= self.mean @ W
         return V
 
     def pull(self, R: Array) -> Array:
         """(X - 1 mean')' R for weighted residuals R (n, k)."""
-        G = _product(self.turned, R)
+        G = self.turned_product(R)
         if self.intercept:
             G -= np.multiply.outer(self.mean, R.sum(axis=0))
         return G
@@ -108,47 +130,39 @@ class SparseRows:
         return bool(np.any(self.omega != 1.0))
 
     @cached_property
+    def _sizes(self) -> tuple[Array, float]:
+        """Of each column sums of omega x^2, root |x| and ones, (3, p); the longest root |x|_1."""
+        found = np.zeros((3, self.X.shape[1]))
+        longest = sparse_products.add_sizes(*self.entries, self.omega, self.root, found)
+        return found, longest
+
+    @property
     def raw_squares(self) -> Array:
         """Sums of omega x^2 for each column, about zero, (p,)."""
-        data = self.X.data**2
-        return np.asarray(_with_data(self.X, data).T @ self.omega)
+        return np.asarray(self._sizes[0][0])
 
     @cached_property
     def squares(self) -> Array:
         """The diagonal of A'A, (p,)."""
         return np.maximum(self.raw_squares - self.weight * self.mean**2, 0.0)
 
-    @cached_property
+    @property
     def counts(self) -> Array:
-        """Nonzeros of each column, (p,); a product is faster than numpy's bincount."""
-        ones = _with_data(self.X, np.ones(len(self.X.data)))
-        return np.asarray(ones.T @ np.ones(self.X.shape[0]))
+        """Nonzeros of each column, (p,)."""
+        return np.asarray(self._sizes[0][2])
 
     @cached_property
     def norm(self) -> float:
         """A bound on the spectral norm of diag(root) |X|, and so of A."""
-        size = _with_data(self.X, np.abs(self.X.data))
-        tall = float(np.max(size.T @ self.root, initial=0.0))
-        long = float(np.max(self.root * (size @ np.ones(size.shape[1])), initial=0.0))
-        return 1.01 * float(np.sqrt(min(tall * long, self.raw_squares.sum())))
+        (squares, sums, _), longest = self._sizes
+        tall = float(np.max(sums, initial=0.0))
+        return 1.01 * float(np.sqrt(min(tall * longest, squares.sum())))
 
     def bias(self, W: Array) -> Array:
         """b of each target, in units of e_y, (k,)."""
         return np.asarray(self.mean_y - self.mean @ W)
 
 
-def _product(X: Any, W: Array) -> Array:
-    """X W; a product with a vector is faster than with a matrix of one column."""
-    if W.shape[1] == 1:
-        return np.asarray(X @ W[:, 0])[:, None]
-    return np.asarray(X @ W)
-
-
 def _exponent(data: Any) -> int:
     top = max(float(data.max(initial=0.0)), -float(data.min(initial=0.0)))
     return max(int(np.frexp(top)[1]), -1000)
-
-
-def _with_data(X: Any, data: Array) -> Any:
-    """X with other numbers in the same places."""
-    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
