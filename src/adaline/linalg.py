@@ -22,8 +22,10 @@ from scipy.linalg.lapack import (
     dsytrd,
     dtrcon,
     dtrtri,
+    sormqr,
     spotrf,
     spotrs,
+    ssytrd,
     strcon,
     strtri,
     zpotrf,
@@ -201,7 +203,8 @@ def eigen(S: Array) -> tuple[Array, Array]:
 class Tridiagonal:
     """A symmetric S = Q T Q' with T tridiagonal, of diagonal d and e beside it; Q in reflections.
 
-    It costs as much as three Cholesky factors, and serves S + t I for all t.
+    It costs as much as three inverses of triangles, and serves S + t I for all t. Reflections of
+    float32 cost half.
     """
 
     d: Array
@@ -221,15 +224,18 @@ class Tridiagonal:
 
     def _rotated(self, b: Array, trans: str) -> Array:
         """Q'b or Q b."""
-        rest, _, _ = dormqr("L", trans, self.reflections, self.tau, b[1:, None], 1)
+        rotate = sormqr if self.tau.dtype == np.float32 else dormqr
+        rest, _, _ = rotate("L", trans, self.reflections, self.tau, b[1:, None], 1)
         return np.append(b[:1], rest)
 
 
 def tridiagonal(S: Array) -> Tridiagonal | None:
-    """S as a `Tridiagonal`, or None where it is not finite."""
+    """S as a `Tridiagonal`, in float32 where S is, or None where it is not finite."""
     if not np.isfinite(S).all():
         return None
-    c, d, e, tau, _ = dsytrd(S, lower=1, lwork=_FEW * len(S))
+    reduced = ssytrd if S.dtype == np.float32 else dsytrd
+    c, d, e, tau, _ = reduced(S, lower=1, lwork=_FEW * len(S))
+    d, e = (np.asarray(each, dtype=np.float64) for each in (d, e))
     return Tridiagonal(d, e, np.asfortranarray(c[1:, :-1]), tau)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit
 
 from adaline.linalg import tridiagonal
@@ -71,14 +72,17 @@ def by_rows(here, theta, root):
     return float(omega @ np.logaddexp(0.0, moved - m)) / omega.sum()
 
 
-def test_a_tridiagonal_form_solves_with_any_multiple_of_the_identity(rng):
-    rows = rng.normal(size=(50, 40)) * 10.0 ** rng.uniform(-2, 2, 40)
+@pytest.mark.parametrize(("dtype", "eps"), [(np.float64, 1e-14), (np.float32, 1e-5)])
+def test_a_tridiagonal_form_solves_with_any_multiple_of_the_identity(rng, dtype, eps):
+    rows = rng.normal(size=(50, 40)) * 3.0 ** rng.uniform(-1, 1, 40)
     S, b = rows.T @ rows, rng.normal(size=40)
-    found = tridiagonal(S)
-    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(S), atol=1e-12 * S.max())
-    for t in (1e-2, 1.0, 1e4):
+    found = tridiagonal(S.astype(dtype))
+    top = np.linalg.eigvalsh(S)[-1]
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(S), atol=eps * top)
+    for t in (0.01 * top, top, 100.0 * top):
         expected = np.linalg.solve(S + t * np.eye(40), b)
-        np.testing.assert_allclose(found.solve(t, b), expected, rtol=1e-6, atol=1e-9)
+        found_norm = np.linalg.norm(found.solve(t, b) - expected)
+        assert found_norm <= eps * (top / t + 1.0) * np.linalg.norm(expected)
 
 
 def test_a_matrix_that_is_not_finite_has_no_tridiagonal_form():
@@ -92,11 +96,24 @@ def test_pooled_curvature_is_the_inverse_of_its_matrix(rng, intercept, measured)
     units = X.std(axis=0) if measured else None
     loss = loss_of(X + 3.0, codes, rng.uniform(0.5, 2.0, 120), intercept)
     pooled, here = pooled_of(loss, units), loss.with_penalty(7.0, units)
+    pooled = replace(pooled, rough=tridiagonal(pooled.S))
     root = loss.room()
     loss.at(np.zeros((1, 31)), root)
     H = 0.3 * loss.gram(root) + np.diag(here.penalty)
     g = np.append(rng.normal(size=30), 2.0 if intercept else 0.0)
     np.testing.assert_allclose(H @ pooled.curvature(7.0, 0.3).solve(g[None])[0], g, atol=1e-9)
+
+
+def test_small_penalties_are_told_by_more_digits(rng):
+    X, codes = table(rng, "plain", 400, 60)
+    loss = loss_of(X + 100.0 * rng.normal(size=(400, 1)), codes)
+    pooled, top = pooled_of(loss), pooled_of(loss).rough.values[-1]
+    root = loss.room()
+    loss.at(np.zeros((1, 61)), root)
+    t = 1e-8 * top
+    H = loss.gram(root) + np.diag(loss.with_penalty(t).penalty)
+    g = np.append(rng.normal(size=60), 2.0)
+    np.testing.assert_allclose(H @ pooled.curvature(t, 1.0).solve(g[None])[0], g, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["plain", "correlated", "heavy", "units", "rare"])
@@ -154,8 +171,22 @@ def test_one_matrix_finds_the_least_loss_of_rows_left_out_one_by_one(rng, kind, 
     def score(factor):
         return by_rows(*minimum(loss, factor * alpha, units))
 
-    least = min(score(10.0**decade) for decade in (-1.0, -0.5, -0.2, 0.2, 0.5, 1.0))
-    assert score(1.0) <= least + 1e-3
+    least = min(score(10.0**decade) for decade in (-1.0, -0.5, -0.2, -0.1, 0.1, 0.2, 0.5, 1.0))
+    assert score(1.0) <= least + 5e-4
+    assert min(found.least() for found in searches) == pytest.approx(score(1.0), rel=5e-3)
+
+
+def test_a_check_moves_all_losses_and_not_that_of_the_best_alone(rng, monkeypatch):
+    before = []
+    check = search._Search.check
+    monkeypatch.setattr(
+        search._Search, "check", lambda self: before.append(dict(self.scores)) or check(self)
+    )
+    _, (found,), _ = searched(loss_of(*table(rng, "plain")), monkeypatch)
+    moved = [found.scores[decade] - told for decade, told in before[0].items()]
+    assert len(moved) > 4
+    assert moved[0] != 0.0
+    np.testing.assert_allclose(moved, moved[0], atol=1e-14)
 
 
 def test_where_rows_are_not_like_draws_each_gets_its_own_leverage(rng, monkeypatch):
@@ -173,6 +204,24 @@ def test_where_rows_are_not_like_draws_each_gets_its_own_leverage(rng, monkeypat
     assert score(1.0) <= min(score(0.1), score(10.0)) + 1e-3
 
 
+def test_rows_of_csr_find_the_penalty_of_dense_ones(rng):
+    X, codes = table(rng, "plain", 700, 260)
+    X = np.where(np.abs(X) > 1.0, X, 0.0)
+    (dense, _), (sparse, _) = (
+        newton_auto(loss_of(rows, codes), 100, 1e-8)[1] for rows in (X, csr_array(X))
+    )
+    assert sparse == pytest.approx(dense, rel=1e-3)
+
+
+def test_units_do_not_matter_where_columns_are_tiny_or_huge(rng):
+    X, codes = table(rng, "plain", 700, 260)
+    found = [
+        newton_auto(loss_of(unit * X, codes), 100, 1e-8)[1][0] / unit**2
+        for unit in (1.0, 2.0**-100, 2.0**100)
+    ]
+    np.testing.assert_allclose(found, found[0], rtol=1e-9)
+
+
 @pytest.mark.parametrize(("n", "p", "K"), [(300, 30, 2), (200, 300, 2), (600, 280, 3)])
 def test_narrow_and_wide_tables_and_many_classes_are_searched_by_the_leverages_of_each_row(
     rng, n, p, K, monkeypatch
@@ -181,7 +230,7 @@ def test_narrow_and_wide_tables_and_many_classes_are_searched_by_the_leverages_o
     loss = logistic_loss(X, codes, K, np.empty(0), 1.0, True)
     monkeypatch.setattr(search.PooledLeverages, "of", None)
     assert search._Search.of(search._sample(loss), None, None).pooled is None
-    search.best_penalty(loss, lambda here, start, known: (None, None, False))
+    search.best_penalty(loss, lambda here, start, known, nu: (None, None, False))
 
 
 def test_losses_by_rows_are_those_of_the_search(rng):

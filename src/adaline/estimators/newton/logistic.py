@@ -103,10 +103,9 @@ class LogisticRegression(CallbackSupportMixin, Informed, StreamWeights, Classifi
     Where standard deviations differ by less than a factor of 2, columns stay as they are. The
     leave-one-out loss takes one Newton step for each row. Where K classes times (features + 1) are
     more than 320, it takes the classes one by one; where columns are more than 2000, or rows very
-    many, it is that of a spread sample of rows. With two classes and some hundred columns or more,
-    penalties are compared by an estimate of it that needs one matrix for all; that of the penalty
-    that is found is then measured, and where the estimate was off by more than 0.5 %, the others'
-    too.
+    many, it is that of a spread sample of rows. With two classes and from about 256 columns on,
+    penalties are compared by an estimate of it that needs one matrix for all. It is checked at the
+    penalty that is found; where it is off by more than 0.5 %, they are compared without it.
 
     Examples
     --------

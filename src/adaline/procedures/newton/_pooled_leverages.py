@@ -15,11 +15,12 @@ gradients into steps, at any alpha. The bias, which is not penalised, is elimina
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from adaline._threads import one_blas_thread
-from adaline.linalg import Tridiagonal, tridiagonal
+from adaline.linalg import Tridiagonal, inner, tridiagonal
 from adaline.objective import Objective
 from adaline.procedures.newton._leave_one_out import binary_losses
 from adaline.procedures.newton.curvature import Curvature
@@ -28,6 +29,7 @@ from adaline.results import Array
 
 _CLOSE = 1e-4  # relative accuracy of c, and of s
 _ROUNDS = 30  # in which they are found, at most; it takes about four
+_FINE = 1e-4  # times the largest eigenvalue of S: of a larger t, digits of float32 tell enough
 _FARTHEST = 3.0  # logarithm of how much s changes in one round, at most
 
 
@@ -54,6 +56,7 @@ class PooledLeverages:
     weight, middle : sum of D0, and mean of z with these weights; where there is no bias, 1 and 0.
     own : P^-1/2.
     S : G0 in units of P.
+    rough : its tridiagonal form, in float32.
     """
 
     D0: Array
@@ -61,21 +64,32 @@ class PooledLeverages:
     weight: float
     middle: Array
     own: Array
-    S: Tridiagonal
+    S: Array
+    rough: Tridiagonal
 
     @classmethod
     def of(cls, loss: Objective, G0: Array, D0: Array) -> PooledLeverages | None:
-        """For penalties in proportion to that of loss, where this is P; None if S is not finite."""
+        """For multiples alpha P of the penalty P of this loss; None where S leaves float32."""
         with np.errstate(all="ignore"):
             own = 1.0 / np.sqrt(loss.penalty[:-1])
             weight, middle = float(G0[-1, -1]), G0[-1, :-1] / G0[-1, -1]
-            S = G0[:-1, :-1] - weight * np.outer(middle, middle)
+            S = (G0[:-1, :-1] - weight * np.outer(middle, middle)) * own * own[:, None]
             with one_blas_thread(1):  # threads of BLAS would change the last digit
-                found = tridiagonal(S * own * own[:, None])
+                rough = tridiagonal(S.astype(np.float32))
             sizes = squared_lengths(loss, middle, own * own)
-        if found is None or not np.isfinite(sizes).all() or not sizes.any():
+        if rough is None or not rough.values[-1] > 0.0 or not 0.0 < sizes.sum() < np.inf:
             return None
-        return cls(D0, sizes, weight, middle, own, found)
+        return cls(D0, sizes, weight, middle, own, S, rough)
+
+    def _form(self, t: float) -> Tridiagonal:
+        """The tridiagonal form of S, of as many digits as S + t I needs."""
+        return self.rough if t > _FINE * self.rough.values[-1] else self._fine
+
+    @cached_property
+    def _fine(self) -> Tridiagonal:
+        with one_blas_thread(1):
+            found = tridiagonal(self.S)
+        return self.rough if found is None else found
 
     def curvature(self, alpha: float, c: float) -> Curvature:
         """H = c G0 + alpha P, which turns gradients into steps."""
@@ -85,23 +99,30 @@ class PooledLeverages:
         """(c G0 + alpha P)^-1 g, (q,)."""
         right = self.own * (g[:-1] - self.middle * g[-1])
         with one_blas_thread(1):
-            w = self.own * self.S.solve(alpha / c, right) / c
-        return np.append(w, g[-1] / (c * self.weight) - self.middle @ w)
+            w = self.own * self._form(alpha / c).solve(alpha / c, right) / c
+        return np.append(w, g[-1] / (c * self.weight) - inner(self.middle, w))
 
     def leave_one_out(
         self, loss: Objective, theta: Array, root: Array, alpha: float
     ) -> tuple[float, float]:
-        """Mean leave-one-out loss at the minimum theta of the penalty alpha P; and c.
+        """Mean leave-one-out loss at the minimum theta of the penalty alpha P; and c."""
+        each, c = self.left_out(loss, theta, root, alpha)
+        omega = loss.omega if len(loss.omega) else np.ones(len(each))
+        return inner(omega, each) / loss.weight, c
 
-        root as `Objective.at` left it.
+    def left_out(
+        self, loss: Objective, theta: Array, root: Array, alpha: float
+    ) -> tuple[Array, float]:
+        """Losses of the rows (n,), each without one copy of itself; root as `Objective.at` left it.
+
+        And c.
         """
         D = root * root
         c, g = self._pooled(D, alpha)
         g = g + 1.0 / (c * self.weight) if loss.intercept else g
         omega = loss.omega if len(loss.omega) else np.ones(len(D))
         v = projected(loss, theta.T)[:, 0]
-        each = binary_losses(loss, v, g / (1.0 + D * g), np.minimum(omega, 1.0))
-        return float(omega @ each) / loss.weight, c
+        return binary_losses(loss, v, g / (1.0 + D * g), np.minimum(omega, 1.0)), c
 
     def _pooled(self, D: Array, alpha: float) -> tuple[float, Array]:
         """c, by the secant method for its logarithm, and g."""
@@ -120,8 +141,8 @@ class PooledLeverages:
 
     def _at(self, x: float, D: Array, alpha: float) -> tuple[Array, float]:
         """g for c = exp(x), and the logarithm of how much larger the sum with D is."""
-        c = np.exp(x)
-        values = self.S.values
+        c = float(np.exp(x))
+        values = self._form(alpha / c).values
         most = 0.999 * np.count_nonzero(self.D0 * self.sizes)  # each leverage is below 1
         total = min(float((values / (values + alpha / c)).sum()), most)
         g = _scaled(c * self.D0, self.sizes, total)

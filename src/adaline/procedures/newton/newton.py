@@ -105,8 +105,9 @@ def penalties_by_loss(loss: Objective, max_iter: int) -> tuple[list[Penalty], Ar
     """Penalties by their approximate leave-one-out loss, and a theta near the first minimum."""
     from adaline.procedures.newton._penalty_search import best_penalty
 
-    def minimum(here: Objective, start: Array | None, known: Curvature | None) -> Minimum:
-        goal = 1e-3 * np.sqrt(here.weight)
+    def minimum(
+        here: Objective, start: Array | None, known: Curvature | None, goal: float
+    ) -> Minimum:
         theta = here.loss.start(here) if start is None else start
         state = begin(here, theta, goal, sketched=_stride.is_dear(here), known=known)
         outcome = finished(descend(state, _Rule(state, goal, proven=False), max_iter))
