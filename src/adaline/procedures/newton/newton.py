@@ -149,7 +149,7 @@ class _Rule:
         # No component of the mean gradient may be above tol, in units of its column's deviation.
         size = sqrt(state.theta.size)
         self.steepest = goal / size * np.where(loss.length > 0, loss.length, np.inf)
-        self.brief = 0 if len(loss.penalty) <= FEW and state.known.exact else 3
+        self.brief = 1 if len(loss.penalty) <= FEW and state.known.exact else 3
         self.nu, self.ratio = state.nu, 1.0  # after the last step, and relative to that before
         self.finer = 0  # steps after nu <= goal, for relative accuracy
         self.since, self.renewals = 0, 0  # steps since the last new Hessian, and how many were made
