@@ -26,7 +26,7 @@ import numpy as np
 from _bench import head, note, row, threads
 from map_data import LARGEST, data, parsed
 from map_learners import LEARNERS
-from map_quality import EXACT, KINDS, WORST, digits, proven, squared
+from map_quality import EXACT, KINDS, SINGLE, WORST, digits, proven, squared
 from map_timing import cpu, in_turns, limited
 
 USES = {"predict": map_uses.predictions, "tables": map_uses.tables, "searches": map_uses.searches}
@@ -45,14 +45,15 @@ def cell(name: str, shape: str, repeats: int, answers: Any) -> None:
             if took < 1.0:
                 took = min(took, cpu(partial(model.fit, X, y)))
             found[setting] = took, learner.gradient(X, y, model)
-        worst = WORST[learner.gradient] * (100.0 if X.dtype == np.float32 else 1.0)
+        worst = WORST[learner.gradient]
+        worst = max(worst, SINGLE) if X.dtype == np.float32 else worst
         good = {s: f for s, f in found.items() if f[1] <= worst} or found
         best = min(good, key=lambda s: good[s][0])
         answers.put(("peer", best, found[best]))
         ours, peer = learner.ours(), learner.peers[best]()
         first = cpu(partial(ours.fit, X, y))
         answers.put(("first", first, learner.gradient(X, y, ours)))
-        few = repeats if first < 2 else 1
+        few = repeats if first < 4 else 1
         ours_s, peer_s = in_turns(partial(ours.fit, X, y), partial(peer.fit, X, y), few)
         if learner.gradient is squared:
             answers.put(("digits", digits(ours, peer, X), proven(ours)))

@@ -13,6 +13,7 @@ import numpy as np
 import adaline
 
 EXACT = 1e-13  # a gradient that only rounding is left of
+SINGLE = 1e-6  # a gradient that weights rounded to float32 can have
 
 
 def squared(X: Any, y: Any, model: Any) -> float:

@@ -19,6 +19,7 @@ from adaline._threads import one_blas_thread
 from adaline.certificates.optimality import CurvatureBound, Within, radius
 from adaline.linalg import inner, length
 from adaline.objective import Evaluation, Objective
+from adaline.procedures.newton._by_products import HessianProducts, is_worth_products
 from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound, thin_bound
 from adaline.procedures.newton._float32 import rough_curvature, rounded
 from adaline.procedures.newton._stride import is_dear, proof_rows
@@ -68,6 +69,8 @@ class NewtonState:
     transported : TransportedHessian or None
     measured : tuple or None
         A theta, the lower bound on the Hessian there, and what `radius` proves by it.
+    products : HessianProducts or None
+        What makes steps in the place of L-BFGS.
     """
 
     loss: Objective
@@ -83,6 +86,7 @@ class NewtonState:
     sample: Sample | None = None
     transported: TransportedHessian | None = None
     measured: tuple[Array, CurvatureBound, Within] | None = None
+    products: HessianProducts | None = None
     _solved: tuple[Any, ...] = (None, None, None, None)
 
     @property
@@ -110,10 +114,18 @@ class NewtonState:
         return _AS_IS if small else one_blas_thread(self.theta.shape[1])
 
     def direction(self) -> Array:
-        """-H^-1 g, with H corrected by L-BFGS."""
+        """-H^-1 g, with H corrected by L-BFGS; or as products with H tell."""
+        if self.by_products:
+            assert self.products is not None
+            return self.products.direction(self.here, self.root)
         if not self.pairs:
             return -self._newton_step()
         return -corrected(self.here.g, self.pairs, self._scaled_solve())
+
+    @property
+    def by_products(self) -> bool:
+        """Whether products with the Hessian make the steps."""
+        return self.products is not None and not self.products.slow
 
     def _scaled_solve(self) -> Callable[[Array], Array]:
         """`solve`; where H is a diagonal only, times what the last step tells of its size.
@@ -280,7 +292,7 @@ class NewtonState:
             rows.at(self.theta, self.root)
             return False
         size, theta, there = found
-        if size <= 1.0:  # a longer step tells little of the curvature here
+        if size <= 1.0 and not self.by_products:  # a longer step tells little of H here
             remember(self.pairs, size * d, there.g - self.here.g)
         self.theta, self.here, self.steps = theta, there, self.steps + 1
         self.transport()
@@ -321,6 +333,8 @@ def begin(
         known = curvature(loss, theta, root, log(max(far / goal, 2.0)))
     state = NewtonState(loss, theta, here, root, known, rounded=rows, coarse=rows is not None)
     state.full = state.rank
+    if is_worth_products(loss):
+        state.products = HessianProducts(loss, goal)
     if not sketched and (stride := sample_step(loss)):
         state.sample = Sample(loss, stride)
         state.set_origin()
