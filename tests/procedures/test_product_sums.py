@@ -53,11 +53,51 @@ def test_sums_of_products_keep_thirty_digits(rng, n, k, spread):
             assert abs(low[j, t]) <= 2.0**-52 * abs(high[j, t])
 
 
-def test_a_column_has_the_same_bits_alone_and_among_many(rng):
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (31, 31), (32, 32), (33, 33), (200, 3)])
+@pytest.mark.parametrize(
+    "kind", ["plain", "large means", "a far row", "zeros", "cancelling", "tiny"]
+)
+def test_sums_of_rows_are_off_by_a_share_of_lengths(rng, n, k, kind):
+    X, Y = rng.standard_normal((n, 2)), rng.standard_normal((n, k))
+    if kind == "large means":
+        X, Y = X + 1e8, Y - 1e6
+    elif kind == "a far row":
+        X[n // 2] *= 1e12
+        Y[n // 3] *= 1e9
+    elif kind == "zeros":
+        X[: n // 2, 0], Y[n // 3 :, 0] = 0.0, 0.0
+    elif kind == "cancelling":
+        X[n // 2 : 2 * (n // 2)], Y[n // 2 : 2 * (n // 2)] = X[: n // 2], -Y[: n // 2]
+    elif kind == "tiny":
+        X[: n // 2] *= 2.0**-600
+        Y[n // 4 :] *= 2.0**-90
+    start = rng.standard_normal((2, 3, k)) * np.array([1.0, 2.0**-54])[:, None, None]
+    high, low = products.with_products_of_rows(X, Y, start)
+    for t in range(0, k, 5):
+        y = rationals(Y[:, t])
+        for j, left in enumerate([*(rationals(x) for x in X.T), y]):
+            first = exact(*start[:, j, t])
+            truth = first + sum(a * b for a, b in zip(left, y, strict=True))
+            lengths = sum(a * a for a in left) * sum(b * b for b in y)
+            allowed = (products.CHUNKS_OFF + n) * U * U * Fraction(float(lengths) ** 0.5 + 1e-280)
+            allowed += 8 * n * U * U * abs(first)
+            assert abs(exact(high[j, t], low[j, t]) - truth) <= allowed
+            assert abs(low[j, t]) <= 2.0**-52 * abs(high[j, t])
+
+
+def test_what_a_chunk_loses_is_added_up_again(rng):
+    """Large numbers that cancel leave what float64 could not add to them."""
+    x = np.array([2.0**60, 1.0, 2.0**-45, -(2.0**60)])[:, None]
+    found = products.with_products_of_rows(x, np.ones((4, 1)), np.zeros((2, 2, 1)))
+    assert exact(*found[:, 0, 0]) == 1 + Fraction(2) ** -45
+
+
+@pytest.mark.parametrize("sums", [products.with_products, products.with_products_of_rows])
+def test_a_column_has_the_same_bits_alone_and_among_many(rng, sums):
     X, Y = rng.standard_normal((150, 4)), rng.standard_normal((150, 70))
-    together = products.with_products(X, Y, np.zeros((2, 5, 70)))
+    together = sums(X, Y, np.zeros((2, 5, 70)))
     for t in (0, 31, 32, 69):
-        alone = products.with_products(X, Y[:, t : t + 1].copy(), np.zeros((2, 5, 1)))
+        alone = sums(X, Y[:, t : t + 1].copy(), np.zeros((2, 5, 1)))
         assert np.array_equal(together[:, :, t : t + 1], alone)
 
 

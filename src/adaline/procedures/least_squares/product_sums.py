@@ -25,7 +25,7 @@ from adaline.procedures.least_squares.normal_equations import Normal
 from adaline.results import Array
 from adaline.tiles import Rows, is_sparse
 
-ADDITIONS = products.TOGETHER // 3  # of double-double, that one row's roundings count for
+ADDITIONS = products.TOGETHER // 3  # of double-double, that one product's roundings count for
 MANY = 64  # targets from which sums are quicker than residuals, if columns are not more
 _TILE = 2048  # rows of which a copy with a column of ones is made
 _WELL = 1e4  # condition numbers up to which sums of products keep the digits that weights need
@@ -57,7 +57,7 @@ class ProductSums:
                 A = np.ones((some.stop - s, p + 1))
                 A[:, :p] = rows.X[some]
                 sums = tuple(
-                    products.with_products(A, B, own)
+                    products.with_products_of_rows(A, B, own)
                     for B, own in zip((Y[some], A), sums, strict=True)
                 )
             return np.concatenate(sums, axis=2)
@@ -87,6 +87,14 @@ class ProductSums:
         left = np.vstack([self.squares_low, parts[1]])
         left[1:] -= low * both
         return g, g_low, np.maximum(_added(high, left), 0.0)
+
+    @staticmethod
+    def additions(n: int, p: int) -> int:
+        """Of double-double, that all roundings in gradients over n rows of p columns count for.
+
+        An addition counts for 8 units roundoff squared.
+        """
+        return (products.CHUNKS_OFF + n) // 8 + ADDITIONS * (p + 64)
 
     def trusted(self, squares: Array) -> NDArray[np.bool_]:
         """Of which targets enough is left for sums of squared residuals to keep their digits."""

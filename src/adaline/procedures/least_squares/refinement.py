@@ -25,7 +25,6 @@ from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import additions, gradients
 from adaline.procedures.least_squares.normal_equations import Normal
 from adaline.procedures.least_squares.product_sums import (
-    ADDITIONS,
     MANY,
     ProductSums,
     product_sums,
@@ -162,7 +161,7 @@ def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None)
         else:  # errors of sums of products are shares of y, not of the residuals
             g, g_low, squares = first.gradients(of_on[0].T, of_on[1].T)
             reach = lengths_y + np.abs(theta) @ lengths
-            added = ADDITIONS * (m.rows + p + 64)
+            added = first.additions(m.rows, p)
         # The kernel is compiled once, for arrays without gaps.
         made_of = np.ascontiguousarray(g.T), np.ascontiguousarray(g_low.T), reach, added
         squares = np.ascontiguousarray(squares)
