@@ -22,7 +22,7 @@ import numpy as np
 from _bench import seconds, threads
 
 from adaline.estimators.newton.logistic import LogisticRegression
-from adaline.procedures.newton import _newton_state, _sketch, _stride, newton
+from adaline.procedures.newton import _float32, _newton_state, _sketch, _stride, newton
 
 SIZES = [
     "1000000x20",
@@ -51,6 +51,8 @@ PIECES: dict[str, Callable[[], Any]] = {
     "start from a sample": lambda: patch.object(newton, "_SAMPLE", 2**60),
     "steps without a matrix": lambda: patch.object(_stride, "_DEAR", np.inf),
     "directions in the sketch": lambda: patch.object(_sketch, "_FEWEST", 2**60),
+    "rows in float32": lambda: patch.object(_float32, "_LEAST", 2**60),
+    "Hessian in float32": lambda: patch.object(newton, "_ROUGH", np.inf),
     "length of the first step": lambda: patch.object(
         _newton_state.NewtonState, "_first_length", lambda state, d: 1.0
     ),

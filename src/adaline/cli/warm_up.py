@@ -76,6 +76,7 @@ def _wide_text(X: Any, t: Any) -> None:
 _SHAPES = {
     "small": (200, 5),
     "32 columns": (2000, 32),
+    "many columns": (2700, 400),
     "wide": (300, 2100),
     "many classes": (4000, 40),
 }
@@ -88,6 +89,7 @@ _WORK = [
     ("small", adaline.separability, None, "X far"),  # little work has kernels of its own
     ("small", adaline.LogisticRegression, (), "X k"),
     ("32 columns", adaline.max_margin, None, "X far"),
+    ("many columns", adaline.LogisticRegression, (), "X t"),
     *(("wide", *call) for call in _LARGE),
     ("wide", adaline.Ridge, (1.0,), "X y"),
     ("wide", _wide_text, None, "X t"),
