@@ -277,7 +277,8 @@ def _drowned(m: ClassMoments) -> NDArray[np.intp]:
     This happens after forgetting rows of far larger numbers, and with weights at the end of
     float64's range.
     """
-    return np.flatnonzero(np.any([drowned(*group) for group in groups(m)], axis=0))
+    n = m.weight.sum() if m.covariance == "shared" else m.weight[:, None]
+    return np.flatnonzero(np.atleast_2d(drowned(m.spread, m.rounding, n)).any(axis=0))
 
 
 def _spare_units(m: ClassMoments, means: Array, N: float) -> Array:

@@ -62,7 +62,7 @@ def full(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metric
     R *= (1.0 - shrinkage) / v
     if not own.all():
         R[~own], R[:, ~own] = 0.0, 0.0
-    np.fill_diagonal(R, own * (1.0 - shrinkage) + shrinkage)
+    R.flat[:: L + 1] = own * (1.0 - shrinkage) + shrinkage  # the diagonal
     # |R_ij - exact| <= doubt_i doubt_j, and so is the error of its Cholesky factorisation.
     doubt = np.sqrt((r[live] / v) ** 2 + 2 * (L + 8) * UNIT)
     W, error = _inverse_factor(R, doubt)
@@ -76,11 +76,13 @@ def full(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metric
             ridge = 2 * max(ridge, FLOOR)
             W, error = _inverse_factor(R + ridge * np.eye(L), doubt)
     assert W is not None
-    A, C = np.zeros((len(r), L)), np.zeros((len(r), len(r)))
-    A[live] = W / u[:, None]
-    np.fill_diagonal(R, np.diagonal(R) + ridge)
-    R *= u
-    C[np.ix_(live, live)] = R * u[:, None]
+    A, C = W / u[:, None], R
+    C.flat[:: L + 1] += ridge
+    C *= u
+    C *= u[:, None]
+    if len(r) > L:
+        some, A, C = (A, C), np.zeros((len(r), L)), np.zeros((len(r), len(r)))
+        A[live], C[np.ix_(live, live)] = some
     log_det = 2 * float(np.sum(np.log(u)) - np.sum(np.log(np.diagonal(W))))
     return Metric(C, A, log_det, error, condition(W) ** 2, shrinkage, ridge, dependent)
 

@@ -27,13 +27,17 @@ def groups(m: ClassMoments) -> list[tuple[Array, Array, float]]:
 
 def variances(S: Array, r: Array, n: float) -> Array:
     """Variances of the features, and zero where rounding cannot tell them from zero."""
-    spread = np.diagonal(S) if S.ndim == 2 else S
+    spread = S.diagonal() if S.ndim == 2 else S
     return np.where(spread > 4 * r**2, spread, 0.0) / (n or 1.0)
 
 
-def drowned(S: Array, r: Array, n: float) -> NDArray[np.bool_]:
-    """Features for which rounding hides whether they vary; constants are exact and not listed."""
-    return np.asarray((variances(S, r, n) == 0.0) & ~(r * r <= NOTHING * n) & (n > 0))
+def drowned(spread: Array, r: Array, n: Any) -> NDArray[np.bool_]:
+    """Features for which rounding hides whether they vary; constants are exact and not listed.
+
+    All may be of one class, or spread and r (K, p) and n (K, 1) of all.
+    """
+    found = ~(spread > 4 * r**2)  # of NaN, too
+    return np.asarray(found & ~(r * r <= NOTHING * n) & (n > 0))
 
 
 def ledoit_wolf(X: Any, codes: Codes, omega: Array | None, m: ClassMoments) -> list[float]:
