@@ -92,11 +92,25 @@ def _in_range(W: Array, b: Array, X: Any) -> tuple[Any, Array, Array, NDArray[np
 def _gaps(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> tuple[Array, Array]:
     """By how much each sample is on its right side, and what rounding may have done to that."""
     p, K = X.shape[1], len(W)
-    V = np.asarray(X @ W.T, dtype=np.float64) + b
-    size = np.asarray(abs(X) @ np.abs(W).T, dtype=np.float64) + np.abs(b)
-    doubt = 1.01 * (p + 3) * UNIT * size + (p + 3) * UNDERFLOW
+    V = np.asarray(X @ W.T, dtype=np.float64)
+    V += b
     if K == 1:
-        return np.where(codes == 1, V[:, 0], -V[:, 0]), doubt[:, 0]
-    own, others = (np.arange(len(codes)), codes), V.copy()
-    others[own] = -np.inf
-    return V[own] - others.max(axis=1), doubt[own] + doubt.max(axis=1)
+        gap, size = np.where(codes == 1, V[:, 0], -V[:, 0]), _sizes(W, b, X)[:, 0]
+        return gap, 1.01 * (p + 3) * UNIT * size + (p + 3) * UNDERFLOW
+    own = np.arange(len(codes)), codes
+    gap = V[own]
+    V[own] = -np.inf
+    gap -= V.max(axis=1)
+    if is_sparse(X) or b.ndim == 2:
+        each = _sizes(W, b, X)
+        size = each[own] + each.max(axis=1)
+    else:  # no sum of another class is above that of the largest weights: K sums become two
+        x, w = np.abs(X), np.abs(W)
+        size = np.einsum("ij,ij->i", x, w[codes]) + np.abs(b)[codes]
+        size += x @ w.max(axis=0) + np.abs(b).max()
+    return gap, 1.01 * (p + 3) * UNIT * size + 2 * (p + 3) * UNDERFLOW
+
+
+def _sizes(W: Array, b: Array, X: Any) -> Array:
+    """|W||x| + |b| of each row, (n, K)."""
+    return np.asarray(abs(X) @ np.abs(W).T, dtype=np.float64) + np.abs(b)
