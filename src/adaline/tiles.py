@@ -318,7 +318,8 @@ def linear_values(
     if not is_sparse(X) and np.count_nonzero(W) < W.size:
         check_finite(X, names)  # BLAS may leave out a column without weight, NaN and all
     with np.errstate(over="ignore", invalid="ignore"):
-        V = np.asarray(X @ W.T + b)
+        V: Array = np.asarray(X @ W.T)
+        V = np.asarray(np.add(V, b, out=V if V.dtype == np.result_type(V, b) else None))
         if isfinite(np.add.reduce(V, axis=None)):  # NaN and infinity would have reached the sum
             return V
         check_finite(X, names)

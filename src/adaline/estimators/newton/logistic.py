@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_expit, log_softmax
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.certificates.delivery import delivered
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._posteriors import softmax
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.newton._procedure import Informed, check_weights, is_wide, learned, warn_of
@@ -377,5 +378,4 @@ def _posterior(V: Array) -> Array:
     """p(k | x) from values (n,) of two classes or (n, K) of more."""
     if V.ndim == 1:
         return np.asarray(expit(np.column_stack([-V, V])))
-    with np.errstate(over="ignore"):  # a difference beyond the range: the smaller one is zero
-        return np.asarray(softmax(V, axis=1))
+    return softmax(V)

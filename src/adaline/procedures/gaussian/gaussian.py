@@ -178,7 +178,8 @@ def _over_plain(
         x = X[i:j].astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # rows that `check` refuses
             if len(V) > 1:
-                scores = x @ V.T + c
+                scores = x @ V.T
+                scores += c
             else:
                 scores = np.zeros((len(x), 2))
                 np.add(x @ V[0], c[0], out=scores[:, 1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adaline.procedures.gaussian.posterior import log_posterior, posterior
+from adaline.estimators._posteriors import log_posterior, posterior, softmax
 
 
 def by_definition(scores):
