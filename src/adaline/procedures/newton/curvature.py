@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline._threads import one_blas_thread
-from adaline.linalg import UNIT, condition, eigen, inner, inverse_cholesky
+from adaline.linalg import (
+    SHORT,
+    UNIT,
+    add_multiple,
+    condition,
+    eigen,
+    inner,
+    inner_by_blas,
+    inverse_cholesky,
+)
 from adaline.objective import Objective
 from adaline.procedures.newton import _stride
 from adaline.results import Array
@@ -280,13 +289,14 @@ def corrected(g: Array, pairs: Pairs, solve: Callable[[Array], Array]) -> Array:
     >>> corrected(np.array([4.0]), [(np.array([1.0]), np.array([2.0]), 2.0)], np.copy)
     array([2.])
     """
-    r, shares = g.copy(), []
-    for s, y, sy in reversed(pairs):
-        shares.append(inner(s, r) / sy)
-        r -= shares[-1] * y
-    r = solve(r)
-    for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
-        r = r + (share - inner(y, r) / sy) * s
+    r, shares = np.array(g, order="C"), []
+    with one_blas_thread(1) if r.size > SHORT else nullcontext():
+        for s, y, sy in reversed(pairs):
+            shares.append(inner_by_blas(s, r) / sy)
+            add_multiple(r, -shares[-1], y)
+        r = np.array(solve(r), order="C")
+        for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
+            add_multiple(r, share - inner_by_blas(y, r) / sy, s)
     return r
 
 
