@@ -232,14 +232,21 @@ class Tridiagonal:
 
     def solve(self, t: float, b: Array) -> Array:
         """(S + t I)^-1 b for t > 0 and S positive semidefinite; b (p,)."""
-        _, _, x, info = dptsv(self.d + t, self.e, self._rotated(b, "T"))
-        return self._rotated(np.asarray(x), "N") if info == 0 else b / (self.d.max() + t)
+        b = b[:, None]
+        _, _, x, info = dptsv(self.d + t, self.e, self.rotated(b, "T"))
+        return (self.rotated(x, "N") if info == 0 else b / (self.d.max() + t))[:, 0]
 
-    def _rotated(self, b: Array, trans: str) -> Array:
-        """Q'b or Q b."""
+    def forms(self, t: float, R: Array) -> Array:
+        """b'(S + t I)^-1 b of the columns b of B, of which R = Q'B is given."""
+        _, _, x, info = dptsv(self.d + t, self.e, R)
+        return np.asarray(np.einsum("ij,ij->j", R, x if info == 0 else R / (self.d.max() + t)))
+
+    def rotated(self, B: Array, trans: str = "T") -> Array:
+        """Q'B or Q B; B (p, m)."""
         rotate = sormqr if self.tau.dtype == np.float32 else dormqr
-        rest, _, _ = rotate("L", trans, self.reflections, self.tau, b[1:, None], 1)
-        return np.append(b[:1], rest)
+        work = 1 if B.shape[1] == 1 else _FEW * (B.shape[1] + _FEW + 1)  # a block pays for many
+        rest, _, _ = rotate("L", trans, self.reflections, self.tau, B[1:], work)
+        return np.concatenate([B[:1], rest])
 
 
 def tridiagonal(S: Array) -> Tridiagonal | None:

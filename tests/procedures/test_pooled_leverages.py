@@ -12,7 +12,7 @@ from scipy.special import expit
 from adaline.linalg import tridiagonal
 from adaline.losses.logistic import logistic_loss
 from adaline.procedures.newton import _penalty_search as search
-from adaline.procedures.newton._pooled_leverages import PooledLeverages
+from adaline.procedures.newton._pooled_leverages import PooledLeverages, _turned
 from adaline.procedures.newton.curvature import hessians
 from adaline.procedures.newton.newton import newton, newton_auto
 
@@ -23,6 +23,8 @@ def table(rng, kind, n=900, p=280):
     if kind == "correlated":
         for j in range(1, p):
             X[:, j] = 0.9 * X[:, j - 1] + 0.4 * X[:, j]
+    if kind == "factors":
+        X = rng.normal(size=(n, 5)) @ rng.normal(size=(5, p)) + 0.2 * X
     if kind == "heavy":
         X *= np.sqrt(3.0 / rng.chisquare(3, n))[:, None]
     if kind == "units":
@@ -83,6 +85,9 @@ def test_a_tridiagonal_form_solves_with_any_multiple_of_the_identity(rng, dtype,
         expected = np.linalg.solve(S + t * np.eye(40), b)
         found_norm = np.linalg.norm(found.solve(t, b) - expected)
         assert found_norm <= eps * (top / t + 1.0) * np.linalg.norm(expected)
+        forms = found.forms(t, found.rotated(rows.T))
+        expected = np.sum(rows * np.linalg.solve(S + t * np.eye(40), rows.T).T, axis=1)
+        np.testing.assert_allclose(forms, expected, rtol=eps * (top / t + 1.0))
 
 
 def test_a_matrix_that_is_not_finite_has_no_tridiagonal_form():
@@ -96,7 +101,7 @@ def test_pooled_curvature_is_the_inverse_of_its_matrix(rng, intercept, measured)
     units = X.std(axis=0) if measured else None
     loss = loss_of(X + 3.0, codes, rng.uniform(0.5, 2.0, 120), intercept)
     pooled, here = pooled_of(loss, units), loss.with_penalty(7.0, units)
-    pooled = replace(pooled, rough=tridiagonal(pooled.S))
+    pooled = replace(pooled, rough=_turned(pooled.S, pooled.some))
     root = loss.room()
     loss.at(np.zeros((1, 31)), root)
     H = 0.3 * loss.gram(root) + np.diag(here.penalty)
@@ -107,7 +112,7 @@ def test_pooled_curvature_is_the_inverse_of_its_matrix(rng, intercept, measured)
 def test_small_penalties_are_told_by_more_digits(rng):
     X, codes = table(rng, "plain", 400, 60)
     loss = loss_of(X + 100.0 * rng.normal(size=(400, 1)), codes)
-    pooled, top = pooled_of(loss), pooled_of(loss).rough.values[-1]
+    pooled, top = pooled_of(loss), pooled_of(loss).rough[0].values[-1]
     root = loss.room()
     loss.at(np.zeros((1, 61)), root)
     t = 1e-8 * top
@@ -116,7 +121,7 @@ def test_small_penalties_are_told_by_more_digits(rng):
     np.testing.assert_allclose(H @ pooled.curvature(t, 1.0).solve(g[None])[0], g, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["plain", "correlated", "heavy", "units", "rare"])
+@pytest.mark.parametrize("kind", ["plain", "correlated", "factors", "heavy", "units", "rare"])
 def test_pooled_leverages_give_about_the_loss_of_rows_left_out_one_by_one(rng, kind):
     X, codes = table(rng, kind)
     loss = loss_of(X, codes)
@@ -162,7 +167,7 @@ def searched(loss, monkeypatch):
     return penalty, made, len(counted)
 
 
-@pytest.mark.parametrize("kind", ["plain", "correlated", "heavy", "units", "rare"])
+@pytest.mark.parametrize("kind", ["plain", "correlated", "factors", "heavy", "units", "rare"])
 def test_one_matrix_finds_the_least_loss_of_rows_left_out_one_by_one(rng, kind, monkeypatch):
     loss = loss_of(*table(rng, kind))
     (alpha, units), searches, counted = searched(loss, monkeypatch)

@@ -37,6 +37,11 @@ def leverages(loss: Objective, root: Array, A: Array) -> Array:
     return np.concatenate(_tiled(loss, squares, root))
 
 
+def rows_about(loss: Objective, middle: Array) -> Array:
+    """z - middle of each row, (n, p)."""
+    return np.concatenate(_tiled(loss, lambda tile, i: tile[:, :-1] - middle, np.empty(0)))
+
+
 def squared_lengths(loss: Objective, middle: Array, each: Array) -> Array:
     """Sum of each_j (z_j - middle_j)^2 over the columns, of each row, (n,)."""
 
