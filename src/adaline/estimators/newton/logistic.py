@@ -106,7 +106,7 @@ class LogisticRegression(CallbackSupportMixin, Informed, StreamWeights, Classifi
     more than 320, it takes the classes one by one; where columns are more than 2000, or rows very
     many, it is that of a spread sample of rows. With two classes and from about 256 columns on,
     penalties are compared by an estimate of it that needs one matrix for all. It is checked at the
-    penalty that is found; where it is off by more than 0.5 %, they are compared without it.
+    penalty that is found; where it is off by more than 1 %, they are compared without it.
 
     Examples
     --------
