@@ -19,6 +19,7 @@ from adaline.results import Array
 from adaline.tiles import Rooms, first_mean, is_sparse, product_of, tile_rows, tiles
 
 _FEW = 64  # columns up to which our own loop beats BLAS
+_REGISTER = 4  # numbers in a vector register: BLAS takes a fifth longer for a few columns more
 _MOST_ROWS = 2048  # of a tile whose products BLAS makes
 _THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
 _SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
@@ -132,10 +133,12 @@ def gram_apart(
     rows = tile_rows(q)
 
     none, k = np.empty((n, 0)), Y.shape[1]
+    whole = -(-(p + 1) // _REGISTER) * _REGISTER
 
     def of_piece(i: int, j: int) -> tuple[Array, Array, Array]:
-        side, across, squares = np.zeros((p + 1, p + 1)), np.zeros((p + 1, k)), np.zeros(k)
-        room, product = np.empty((min(rows, j - i), k)), np.empty((p + 1, k))
+        side, across, squares = np.zeros((p + 1, p + 1)), np.zeros((whole, k)), np.zeros(k)
+        room, product = np.empty((min(rows, j - i), k)), np.empty((whole, k))
+        padded = np.zeros((min(rows, j - i), whole))
         for own in tiles(X, none, root, scale[:p], shift[:p], rows, i, j):
             i, some = i + len(own), slice(i, i + len(own))
             T = room[: len(own)]
@@ -143,9 +146,10 @@ def gram_apart(
             if len(root):
                 T *= root[some, None]
             side += own.T @ own
-            across += np.matmul(own.T, T, out=product)
+            padded[: len(own), : p + 1] = own
+            across += np.matmul(padded[: len(own)].T, T, out=product)
             squares += np.einsum("ij,ij->j", T, T)
-        return side, across, squares
+        return side, across[: p + 1], squares
 
     parts = over_pieces(of_piece, n, q)
     side, across, of_y = (sum(found[1:], found[0]) for found in zip(*parts, strict=True))
