@@ -23,9 +23,9 @@ from adaline.kernels.sequential.gains import (
     TINY,
     forget_zeros,
     is_measured,
+    leap,
     measure,
     measured,
-    stretch,
 )
 from adaline.kernels.sequential.neurons import (
     CORRECTIONS,
@@ -155,7 +155,7 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside, centr
                     if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
                         from_origin = x - centres[j, ORIGIN]
                         if from_origin * from_origin * abs(now[j, GAIN]) > BEYOND:
-                            stretch(x, j, own, now, aside, centres)
+                            leap(x, j, own, now, aside, centres)
                             from_origin = x - centres[j, ORIGIN]
                         found += centres[j, ORIGIN] != 0.0
                         lift -= centres[j, ORIGIN] * (from_origin * abs(now[j, GAIN]))
@@ -205,7 +205,7 @@ def _measured_row(data, indices, lo, hi, unsure, fall, rows, late, own, now, asi
             if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
                 away = x - centres[j, ORIGIN]
                 if away * away * abs(now[j, K]) > BEYOND:
-                    stretch(x, j, own, now, aside, centres)
+                    leap(x, j, own, now, aside, centres)
                 found += centres[j, ORIGIN] != 0.0
                 x -= centres[j, ORIGIN]
                 lift -= centres[j, ORIGIN] * (x * abs(now[j, K]))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline._jit import inlined, kernel
+from adaline._jit import inlined, kernel, seldom
 
 # Gains are measured by the first values of a feature, the first rows, and then one row of many.
 FEW, FIRST, EVERY = 3.5, 1024, 64
@@ -79,12 +79,7 @@ def _origin(mean, scatter, count):
     return mean - reach if mean > 0.0 else mean + reach
 
 
-@kernel
-def _about(at, j, count, centres):
-    """Sum of squares of feature j about `at`."""
-    return centres[j, SCATTER] + count * (centres[j, MEAN] - at) * (centres[j, MEAN] - at)
-
-
+@seldom
 @kernel
 def _shrink(j, ratio, mean, now, aside):
     """Weights of feature j, those of the average too, times the ratio; for rows in which it has
@@ -115,8 +110,9 @@ def measure(x, j, fall, rows, late, own, now, aside, centres):
         scatter = centres[j, SCATTER] + apart * (x - mean)
         at = _origin(mean, scatter, count)
         centres[j, MEAN], centres[j, SCATTER], centres[j, ORIGIN] = mean, scatter, at
-        moved = max(abs(x - before), abs(at - before))
-        beyond = before != 0.0 and moved * moved * abs(now[j, K]) > BEYOND
+        if before != 0.0:
+            moved = max(abs(x - before), abs(at - before))
+            beyond = own and moved * moved * abs(now[j, K]) > BEYOND
         if at != 0.0:
             square, x = scatter + count * (mean - at) * (mean - at), x - at
         if (at == 0.0) != (before == 0.0):
@@ -124,7 +120,7 @@ def measure(x, j, fall, rows, late, own, now, aside, centres):
     gain = count / (square * (1.0 + max(count - FEW, 0.0) * fall))
     if own and 1.0 < count < FEW + 1.0:
         _in_new_units(j, gain / abs(now[j, K]), late, now, aside)
-    if own and beyond:
+    if beyond:
         _shrink(j, gain / abs(now[j, K]), middle, now, aside)
     aside[j, K], aside[j, K + U(1)] = count, total
     centres[now.shape[0] - 1, CENTRED] += more
@@ -132,51 +128,45 @@ def measure(x, j, fall, rows, late, own, now, aside, centres):
     return x * x * (count / square)
 
 
+@seldom
 @kernel
-def _move_origin(j, at, square, about, shrinks, now, aside, centres):
-    """Feature j has its origin at `at` from now on, and its sum of squares, now about that, is
-    `about` and no longer `square`."""
-    K, last = U(now.shape[1] - 1), now.shape[0] - 1
-    if shrinks:
-        _shrink(j, square / about, centres[j, MEAN], now, aside)
-    gain = abs(now[j, K]) * (square / about)
-    now[j, K] = gain if at == 0.0 else -gain
-    centres[j, ORIGIN] = at
-    if at == 0.0:
-        centres[last, CENTRED] -= 1.0
+def leap(x, j, own, now, aside, centres):
+    """Feature j has an origin, and its next value x is zero, which ends that, or `BEYOND`.
+
+    Such a value is measured at once, though not counted.
+    """
+    K, mean, before = U(now.shape[1] - 1), centres[j, MEAN], centres[j, ORIGIN]
+    count, gain, at = aside[j, K], abs(now[j, K]), 0.0
+    square = centres[j, SCATTER] + count * (mean - before) * (mean - before)
+    scatter, about = centres[j, SCATTER] + (x - mean) * (x - mean), aside[j, K + U(1)] + x * x
+    aside[j, K + U(1)] = about
+    if x * x > TINY:
+        at = _origin(mean, scatter, count)
+    if at != 0.0:
+        about = scatter + count * (mean - at) * (mean - at)
+    else:
+        centres[now.shape[0] - 1, CENTRED] -= 1.0
+    centres[j, SCATTER], centres[j, ORIGIN] = scatter if x * x > TINY else -1.0, at
+    now[j, K] = gain * (square / about) * (1.0 if at == 0.0 else -1.0)
+    if own and (x - before) * (x - before) * gain > BEYOND:
+        _shrink(j, square / about, mean, now, aside)
 
 
-@kernel
-def stretch(x, j, own, now, aside, centres):
-    """The next value x of feature j is `BEYOND`: it is measured at once, though not counted."""
-    K, mean = U(now.shape[1] - 1), centres[j, MEAN]
-    square = _about(centres[j, ORIGIN], j, aside[j, K], centres)
-    centres[j, SCATTER] += (x - mean) * (x - mean)
-    aside[j, K + U(1)] += x * x
-    at = _origin(mean, centres[j, SCATTER], aside[j, K])
-    about = aside[j, K + U(1)] if at == 0.0 else _about(at, j, aside[j, K], centres)
-    _move_origin(j, at, square, about, own, now, aside, centres)
-
-
+@seldom
 @kernel
 def forget_zeros(data, indices, lo, hi, own, now, aside, centres):
     """Features that are zero in this row, named in it or not, have no origin from now on.
 
     The others are marked by an origin on the other side of zero.
     """
-    K, first = U(now.shape[1] - 1), U(lo)
+    first = U(lo)
     for q in range(first, U(hi)):
         i = q - first if indices is None else U(indices[q])
         if data[q] * data[q] > TINY and centres[i, ORIGIN] != 0.0:
             centres[i, ORIGIN] = -centres[i, ORIGIN]
-    for j in range(now.shape[0] - 1):
-        at = centres[j, ORIGIN]
-        if at == 0.0:
-            continue
-        if (at > 0.0) != (centres[j, MEAN] > 0.0):
-            centres[j, ORIGIN] = -at
-        else:
-            shrinks = own and at * at * abs(now[j, K]) > BEYOND
-            square = _about(at, j, aside[j, K], centres)
-            _move_origin(j, 0.0, square, aside[j, K + U(1)], shrinks, now, aside, centres)
-            centres[j, SCATTER] = -1.0
+    for j in range(U(now.shape[0] - 1)):
+        if centres[j, ORIGIN] != 0.0:
+            if (centres[j, ORIGIN] > 0.0) == (centres[j, MEAN] > 0.0):
+                leap(0.0, j, own, now, aside, centres)
+            else:
+                centres[j, ORIGIN] = -centres[j, ORIGIN]
