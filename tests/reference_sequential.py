@@ -98,14 +98,16 @@ def lms(X, y, rate, passes=1, phi=None):
     return w
 
 
-def origin(mean, scatter, count):
+def origin(mean, scatter, count, before):
     """Two deviations from the mean, towards zero, or zero where that is nearer to the mean.
 
-    The deviation is larger for few values; values that hardly differ have no origin.
+    The deviation is larger for few values; values that hardly differ leave it where it was.
     """
     variance = scatter / count
     reach = 2.0 * math.sqrt(variance + mean**2 * (4.0 / count) ** 4)
-    if abs(mean) <= reach or variance <= 1e-12 * mean**2:
+    if variance <= 1e-12 * mean**2:
+        return before
+    if abs(mean) <= reach:
         return 0.0
     return mean - math.copysign(reach, mean)
 
@@ -133,9 +135,8 @@ def automatic(X, y):
 
     A feature that was never zero in rows that measured is learned as x - o: see `origin`. The bias
     is then that of these inputs, and moves back to that of the x after each step. A zero ends it.
-    Where a value, or the next origin, is more than 32 units from the origin, weights, all that
-    were averaged too, become what they had been with the new unit, about the mean; such a value is
-    measured in every row.
+    A value more than 32 units from the origin is measured in every row, before all else. Weights,
+    all that were averaged too, become what they had been with the new unit, about the mean.
     """
     q = len(X[0])
     origins, never_zero, about = [0.0] * q, [True] * q, [0.0] * q
@@ -150,37 +151,30 @@ def automatic(X, y):
             gains[-1] = 1.0 / (1.0 + age)
             rows, total_inputs = rows + 1, total_inputs + 1.0
         for j, a in enumerate(x[:-1]):
-            before, gain, mean = origins[j], gains[j], means[j]
+            before, square = origins[j], about[j]
             if a == 0:
                 never_zero[j] = never_zero[j] and not is_measured and before == 0
-                if before != 0:
-                    ratio = about[j] / squares[j]
-                    origins[j], about[j], gains[j] = 0.0, squares[j], gain * ratio
-                    if before**2 * gain > 1024:
-                        shrink(j, ratio, mean, w, weighted)
-                continue
-            if is_measured or counts[j] < 4:
+            if before != 0 and (a == 0 or (a - before) ** 2 * gains[j] > 1024):
+                squares[j] += a * a
+                scatters[j] += (a - means[j]) ** 2
+                at = 0.0 if a == 0 else origin(means[j], scatters[j], counts[j], before)
+                about[j] = square_about(at, means[j], scatters[j], counts[j], squares[j])
+                if (a - before) ** 2 * gains[j] > 1024:
+                    shrink(j, square / about[j], means[j], w, weighted)
+                origins[j], gains[j] = at, gains[j] * square / about[j]
+            if a != 0 and (is_measured or counts[j] < 4):
                 squares[j] += a * a
                 counts[j] += 1
                 if never_zero[j] and is_measured:
+                    mean = means[j]
                     means[j] += (a - mean) / counts[j]
                     scatters[j] += (a - mean) * (a - means[j])
-                    origins[j] = origin(means[j], scatters[j], counts[j])
+                    origins[j] = origin(means[j], scatters[j], counts[j], origins[j])
                 about[j] = square_about(origins[j], means[j], scatters[j], counts[j], squares[j])
                 share = max(counts[j] - 3.5, 0.0) / rows
-                gains[j] = counts[j] / about[j] / (1.0 + share * age)
-                w[j] *= gains[j] / gain if 2 <= counts[j] <= 4 else 1.0
+                before, gains[j] = gains[j], counts[j] / about[j] / (1.0 + share * age)
+                w[j] *= gains[j] / before if 2 <= counts[j] <= 4 else 1.0
                 total_inputs += is_measured * (a - origins[j]) ** 2 * counts[j] / about[j]
-                moved = max(abs(a - before), abs(origins[j] - before))
-                if before != 0 and moved**2 * gain > 1024:
-                    shrink(j, gains[j] / gain, mean, w, weighted)
-            if origins[j] != 0 and (a - origins[j]) ** 2 * gains[j] > 1024:
-                squares[j] += a * a
-                scatters[j] += (a - means[j]) ** 2
-                origins[j], square = origin(means[j], scatters[j], counts[j]), about[j]
-                about[j] = square_about(origins[j], means[j], scatters[j], counts[j], squares[j])
-                gains[j] *= square / about[j]
-                shrink(j, square / about[j], means[j], w, weighted)
         c = [a - o for a, o in zip(x, origins, strict=True)]
         z = sum(a * a * g for a, g in zip(c, gains, strict=True))
         slower = 1.0 + max((n + 1) / q - 2.0, 0.0) / 32.0

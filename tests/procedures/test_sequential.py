@@ -103,7 +103,8 @@ def test_automatic_rates_are_their_slow_twin(rng, n, kind):
 def test_automatic_rates_far_from_zero_are_their_slow_twin(rng, n, kind):
     X = rng.standard_normal((n, 7)) * [1, 1e-3, 1e4, 1, 1, 1, 1]
     X += [10, -0.02, 1e6, 2.0, 5.0, 5.0, 0.0]
-    X[40, 4] = 0.0  # has an origin, and loses it
+    X[:25, 3] += 1.0  # has an origin for a while
+    X[40, 4] = 0.0  # has one, and loses it
     X[n - 7, 5] = 0.0  # where gains are not measured, in the longer one
     X[:, 6] = 3.0
     y = X[:, 0] + rng.standard_normal(n)

@@ -150,14 +150,15 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside, centr
             from_origin, gain = x, now[j, GAIN]
             if gain <= unsure:
                 if x * x > TINY:
+                    if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
+                        away = x - centres[j, ORIGIN]
+                        if away * away * abs(gain) > BEYOND:
+                            leap(x, j, own, now, aside, centres)
                     if unsure > 0.0 or aside[j, COUNT] < FEW:
                         squares += measure(x, j, fall, rows, late, own, now, aside, centres)
                     if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
+                        found += 1
                         from_origin = x - centres[j, ORIGIN]
-                        if from_origin * from_origin * abs(now[j, GAIN]) > BEYOND:
-                            leap(x, j, own, now, aside, centres)
-                            from_origin = x - centres[j, ORIGIN]
-                        found += centres[j, ORIGIN] != 0.0
                         lift -= centres[j, ORIGIN] * (from_origin * abs(now[j, GAIN]))
                 gain = abs(now[j, GAIN])
             z += from_origin * from_origin * gain
@@ -200,13 +201,14 @@ def _measured_row(data, indices, lo, hi, unsure, fall, rows, late, own, now, asi
         x = data[q]
         j = q - first if indices is None else U(indices[q])
         if now[j, K] <= unsure and x * x > TINY:
-            if unsure > 0.0 or aside[j, K] < FEW:
-                squares += measure(x, j, fall, rows, late, own, now, aside, centres)
             if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
                 away = x - centres[j, ORIGIN]
                 if away * away * abs(now[j, K]) > BEYOND:
                     leap(x, j, own, now, aside, centres)
-                found += centres[j, ORIGIN] != 0.0
+            if unsure > 0.0 or aside[j, K] < FEW:
+                squares += measure(x, j, fall, rows, late, own, now, aside, centres)
+            if centres[p, CENTRED] > 0.0 and centres[j, ORIGIN] != 0.0:
+                found += 1
                 x -= centres[j, ORIGIN]
                 lift -= centres[j, ORIGIN] * (x * abs(now[j, K]))
         z += x * x * abs(now[j, K])

@@ -23,7 +23,7 @@ TINY = 1e-290  # squares below are zeros
 NEAR = 2.0  # deviations from zero up to which a mean is no reason for an origin
 # So many values say nothing about a deviation: it might be as large as the mean.
 UNTOLD = 4.0
-# A variance below so many squares of the mean is none. Constants are left to share with the bias:
+# A variance below so many squares of the mean tells nothing new. Constants share with the bias:
 # from an origin nearby their weights would be huge, and the bias as huge with another sign.
 FLAT = 1e-12
 # Squares in units of a feature with an origin. Weights of a column that hardly varies, as of a
@@ -65,13 +65,15 @@ def _in_new_units(j, ratio, late, now, aside):
 
 
 @kernel
-def _origin(mean, scatter, count):
+def _origin(mean, scatter, count, before):
     """Where a feature is measured from, by the mean and the sum of squares about it of its values.
 
     `UNTOLD` counts with the fourth power: first values move origins little, later ones not at all.
     """
     square = mean * mean
-    if count * square <= NEAR * NEAR * scatter or scatter <= FLAT * (count * square):
+    if scatter <= FLAT * (count * square):
+        return before
+    if count * square <= NEAR * NEAR * scatter:
         return 0.0
     reach = NEAR * np.sqrt(scatter / count + square * (UNTOLD / count) ** 4)
     if abs(mean) <= reach:
@@ -102,17 +104,14 @@ def measure(x, j, fall, rows, late, own, now, aside, centres):
     """
     K = U(now.shape[1] - 1)
     count, total = aside[j, K] + 1.0, aside[j, K + U(1)] + x * x
-    square, at, more, beyond, middle = total, 0.0, 0.0, False, 0.0
+    square, at, more = total, 0.0, 0.0
     if count == rows and centres[j, SCATTER] >= 0.0:
-        middle, before = centres[j, MEAN], centres[j, ORIGIN]
-        apart = x - middle
-        mean = middle + apart / count
+        mean, before = centres[j, MEAN], centres[j, ORIGIN]
+        apart = x - mean
+        mean += apart / count
         scatter = centres[j, SCATTER] + apart * (x - mean)
-        at = _origin(mean, scatter, count)
+        at = _origin(mean, scatter, count, before)
         centres[j, MEAN], centres[j, SCATTER], centres[j, ORIGIN] = mean, scatter, at
-        if before != 0.0:
-            moved = max(abs(x - before), abs(at - before))
-            beyond = own and moved * moved * abs(now[j, K]) > BEYOND
         if at != 0.0:
             square, x = scatter + count * (mean - at) * (mean - at), x - at
         if (at == 0.0) != (before == 0.0):
@@ -120,8 +119,6 @@ def measure(x, j, fall, rows, late, own, now, aside, centres):
     gain = count / (square * (1.0 + max(count - FEW, 0.0) * fall))
     if own and 1.0 < count < FEW + 1.0:
         _in_new_units(j, gain / abs(now[j, K]), late, now, aside)
-    if beyond:
-        _shrink(j, gain / abs(now[j, K]), middle, now, aside)
     aside[j, K], aside[j, K + U(1)] = count, total
     centres[now.shape[0] - 1, CENTRED] += more
     now[j, K] = gain if count > FEW and at == 0.0 else -gain
@@ -141,7 +138,7 @@ def leap(x, j, own, now, aside, centres):
     scatter, about = centres[j, SCATTER] + (x - mean) * (x - mean), aside[j, K + U(1)] + x * x
     aside[j, K + U(1)] = about
     if x * x > TINY:
-        at = _origin(mean, scatter, count)
+        at = _origin(mean, scatter, count, before)
     if at != 0.0:
         about = scatter + count * (mean - at) * (mean - at)
     else:
