@@ -242,3 +242,24 @@ def test_losses_by_rows_are_those_of_the_search(rng):
     here, theta, root = minimum(loss_of(*table(rng, "plain", 300, 40)), 20.0)
     found = search.leave_one_out(here, theta, root, hessians(here, root))
     assert by_rows(here, theta, root) == pytest.approx(found, rel=1e-9)
+
+
+def test_leverages_of_both_matrices_have_the_sum_that_the_eigenvalues_tell(rng):
+    loss = loss_of(*table(rng, "heavy", 600, 100))
+    pooled, (_, _, root) = pooled_of(loss), minimum(loss, 20.0)
+    c, g = pooled._pooled(root * root, 20.0)
+    assert c < 0.8
+    values = np.linalg.eigvalsh(pooled.S)
+    for x in (c * pooled.D0 * g, root * root * g):
+        assert np.sum(x / (1.0 + x)) == pytest.approx(
+            np.sum(values / (values + 20.0 / c)), rel=1e-3
+        )
+
+
+def test_where_factors_are_behind_all_columns_length_says_little_of_small_penalties(rng):
+    X, codes = table(rng, "factors")
+    loss = loss_of(X, codes)
+    alpha = 1e-3 * np.median(X.var(axis=0)) * 900
+    here, theta, root = minimum(loss, alpha)
+    found, _ = pooled_of(loss).leave_one_out(here, theta, root, alpha)
+    assert found == pytest.approx(by_rows(here, theta, root), rel=5e-3)
