@@ -178,7 +178,8 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside, centr
                 j = q - lo if indices is None else U(indices[q])
                 change = d * ((data[q] - centres[j, ORIGIN]) * abs(now[j, GAIN]))
                 now[j, W] += change
-                aside[j, W] += late * change
+                if late > 0.0:
+                    aside[j, W] += late * change
         elif late > 0.0:
             for q in range(lo, hi):
                 j = q - lo if indices is None else U(indices[q])
