@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from map_data import CLASSES, CSR, DENSE, FLOAT32, SMALL, TALL, TARGETS, WIDE, Targets, parsed
+from map_data import CLASSES, CSR, DENSE, FLOAT32, MANY, SMALL, TALL, TARGETS, WIDE, Targets, parsed
 from map_quality import gap, logistic, nothing, one_hot, poisson, squared, unlike
 from sklearn import discriminant_analysis as bayes
 from sklearn import linear_model as peers
@@ -144,7 +144,7 @@ LEARNERS = {
     "LogisticRegression auto": Learner(
         partial(adaline.LogisticRegression, "auto"),
         {"LogisticRegressionCV": partial(peers.LogisticRegressionCV, Cs=10, cv=5, max_iter=1000)},
-        ("100x5", "1000x20", "10000x50", "3000x500", "200x2000", "1000x20, 5 classes"),
+        ("100x5", "1000x20", "10000x50", "20000x300", *MANY, "200x2000", "1000x20, 5 classes"),
         nothing,
         targets="labels",
     ),
