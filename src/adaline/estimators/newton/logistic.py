@@ -18,7 +18,6 @@ from adaline.certificates.delivery import delivered
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import announced, encode, labels_of_rows
-from adaline.estimators._posteriors import softmax
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.newton._procedure import Informed, check_weights, is_wide, learned, warn_of
@@ -378,4 +377,6 @@ def _posterior(V: Array) -> Array:
     """p(k | x) from values (n,) of two classes or (n, K) of more."""
     if V.ndim == 1:
         return np.asarray(expit(np.column_stack([-V, V])))
+    from adaline.estimators._posteriors import softmax  # only several classes need it
+
     return softmax(V)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import inf, isfinite, log, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +19,7 @@ from adaline._threads import one_blas_thread
 from adaline.certificates.optimality import CurvatureBound, Within, radius
 from adaline.linalg import inner, length
 from adaline.objective import Evaluation, Objective
-from adaline.procedures.newton._by_products import HessianProducts, is_worth_products
 from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound, thin_bound
-from adaline.procedures.newton._float32 import rough_curvature, rounded
 from adaline.procedures.newton._stride import is_dear, proof_rows
 from adaline.procedures.newton._transported_hessian import Sample, TransportedHessian, sample_step
 from adaline.procedures.newton.curvature import (
@@ -34,6 +32,9 @@ from adaline.procedures.newton.curvature import (
 )
 from adaline.procedures.newton.descent import line_search
 from adaline.results import Array
+
+if TYPE_CHECKING:
+    from adaline.procedures.newton._by_products import HessianProducts
 
 _SMALL = 2**13  # numbers in a matrix too few for threads of BLAS
 _PROVEN = 1e-3  # times |w|: a bound on the distance from the minimum that is of use
@@ -189,6 +190,8 @@ class NewtonState:
 
     def roughen(self) -> bool:
         """Make a Hessian of the rounded rows and forget the pairs; False where it is singular."""
+        from adaline.procedures.newton._float32 import rough_curvature  # seldom needed
+
         assert self.rounded is not None
         found = rough_curvature(self.rounded, self.root)
         if found is None:
@@ -316,7 +319,7 @@ def begin(
     """
     sketched = sketched or loss.is_wide
     root = loss.room()
-    rows = rounded(loss) if rounds and sketched else None
+    rows = _rounded(loss) if rounds and sketched else None
     here = (rows or loss).at(theta, root)
     far = sqrt(loss.weight)
     if np.any(theta):  # the minimum of a sample
@@ -333,9 +336,21 @@ def begin(
         known = curvature(loss, theta, root, log(max(far / goal, 2.0)))
     state = NewtonState(loss, theta, here, root, known, rounded=rows, coarse=rows is not None)
     state.full = state.rank
-    if is_worth_products(loss):
-        state.products = HessianProducts(loss, goal)
+    if loss.is_wide:
+        state.products = _products(loss, goal)
     if not sketched and (stride := sample_step(loss)):
         state.sample = Sample(loss, stride)
         state.set_origin()
     return state
+
+
+def _rounded(loss: Objective) -> Objective | None:
+    from adaline.procedures.newton._float32 import rounded  # seldom needed
+
+    return rounded(loss)
+
+
+def _products(loss: Objective, goal: float) -> HessianProducts | None:
+    from adaline.procedures.newton._by_products import HessianProducts, is_worth_products
+
+    return HessianProducts(loss, goal) if is_worth_products(loss) else None
