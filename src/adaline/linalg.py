@@ -122,9 +122,8 @@ def times_power(A: Array, exponent: NDArray[np.int64]) -> Array:
     few = exponent.size <= SHORT
     if few or exponent.min() < -_NORMAL or exponent.max() > _NORMAL:
         return np.asarray(np.ldexp(A, exponent))
-    return np.asarray(
-        A * ((exponent + 1023) << 52).view(np.float64)
-    )  # as float64 writes 2**exponent
+    power = ((exponent + 1023) << 52).view(np.float64)  # the bits of 2**exponent
+    return np.asarray(A * power)
 
 
 def column_lengths(A: Array) -> Array:

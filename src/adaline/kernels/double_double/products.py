@@ -11,9 +11,8 @@ from adaline.kernels.double_double.double_double import two_product, two_sum
 
 LANES = 32  # columns of Y worked on together: whole vector registers, and sums stay in cache
 CHUNK = 32  # rows whose products are added to one large number, from which sums cannot stray far
-CHUNKS_OFF = (
-    2**18
-)  # units roundoff squared, of the product of lengths, that chunks are off, at most
+# Units roundoff squared, of the product of lengths, that all chunks together are off, at most.
+CHUNKS_OFF = 2**18
 TOGETHER = 64  # rows whose rounding errors are added up before they go into the sums
 
 

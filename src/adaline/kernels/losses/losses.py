@@ -154,9 +154,7 @@ def long_rows(X, t, omega, offset, w, b, root):
 @kernel
 def _long_rows(X, t, omega, offset, w, b, root, g, part_g, v, r, work):
     n, p, loss, least = X.shape[0], X.shape[1], 0.0, np.inf
-    few = min(
-        max(_CACHED // p // 4 * 4, 8), ROWS
-    )  # rows so few that they are read from memory once
+    few = min(max(_CACHED // p // 4 * 4, 8), ROWS)  # so few are read from memory once
     for first in range(0, n, ROWS):
         end = first + ROWS if first + ROWS < n else n
         for j in range(part_g.shape[0]):  # numba takes long over an assignment to a slice

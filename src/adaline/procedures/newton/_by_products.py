@@ -91,8 +91,10 @@ class HessianProducts:
         return 1.0 / np.where(units > 0.0, units, 1.0)[:, None]
 
     def _curvature(self, root: Array) -> tuple[Array, Array]:
-        """Of one output root^2 and nothing; of K classes their probabilities p (n, K), and omega p:
-        a row has the curvature omega (diag(p) - p p')."""
+        """Of one output root^2 and nothing; of K classes omega p and their probabilities p, (n, K).
+
+        A row of several classes has the curvature omega (diag(p) - p p').
+        """
         if self.loss.K == 1:
             return (root * root)[:, None], np.empty(0)
         omega = self.loss.omega

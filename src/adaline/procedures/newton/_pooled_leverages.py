@@ -34,7 +34,6 @@ _SAMPLE, _LEAST = 128, 1e-6  # rows that tell r, about, and times the mean |z|^2
 _FINE = 1e-4  # times the largest eigenvalue of S: of a larger t, digits of float32 tell enough
 _FARTHEST = 3.0  # logarithm of how much s changes in one round, at most
 
-
 Turned = tuple[Tridiagonal, Array]
 
 
