@@ -1,4 +1,6 @@
-"""What summaries need is made when someone asks, of rows that nobody else can reach."""
+"""What summaries and certificates of sides need is made when someone asks, of rows that nobody
+else can reach.
+"""
 
 import copy
 import gc
@@ -8,10 +10,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline import LogisticRegression, PoissonRegression, load, save
+from adaline import LeastSquaresClassifier, LogisticRegression, PoissonRegression, load, save
+from adaline.estimators import declarations
+from adaline.estimators.declarations import Later
+from adaline.estimators.newton._procedure import information_now_or_later
 from adaline.losses.logistic import logistic_loss
-from adaline.procedures.inference import wald
-from adaline.procedures.inference.wald import Later
 
 
 def sample(kind, rng, n=400, p=30):
@@ -23,19 +26,34 @@ def sample(kind, rng, n=400, p=30):
 
 
 def table(model):
+    if isinstance(model, LeastSquaresClassifier):
+        said = model.certificate_
+        return said.kind, said.statement, dict(said.evidence)
     found = model.summary()
     return {name: found[name].tolist() for name in ("coef", "std err", "p")}, found.facts
 
 
-@pytest.fixture(params=[LogisticRegression, PoissonRegression])
+NAMES = {
+    LogisticRegression: "_information",
+    PoissonRegression: "_information",
+    LeastSquaresClassifier: "_certificate",
+}
+
+
+@pytest.fixture(params=NAMES)
 def kind(request):
     return request.param
 
 
+def waits(model):
+    return isinstance(vars(model)[NAMES[type(model)]], Later)
+
+
 def test_summaries_are_of_the_rows_that_were_fitted_whatever_becomes_of_them(kind, rng):
     X, y, omega = sample(kind, rng)
-    expected = table(kind(alpha=0.1).fit(X, y, omega))
-    model = kind(alpha=0.1).fit(X, y, omega)
+    expected = table(kind().fit(X, y, omega))
+    model = kind().fit(X, y, omega)
+    assert waits(model)
     X[:], y[:], omega[:] = 0.0, 1.0, 3.0
     assert table(model) == expected
 
@@ -52,8 +70,10 @@ def test_offsets_are_kept_with_their_rows(rng):
 def test_rows_that_are_kept_and_rows_that_are_not_give_the_same_summary(kind, rng, monkeypatch):
     X, y, _ = sample(kind, rng)
     kept = table(kind().fit(X, y))
-    monkeypatch.setattr("adaline.procedures.inference.wald.ROWS_KEPT", 0)
-    assert table(kind().fit(X, y)) == kept
+    monkeypatch.setattr(declarations, "ROWS_KEPT", 0)
+    model = kind().fit(X, y)
+    assert not waits(model)
+    assert table(model) == kept
 
 
 def test_sparse_rows_are_kept_as_they_are(kind, rng):
@@ -99,25 +119,34 @@ def test_rows_without_standard_errors_give_no_information(rng):
     X, y, _ = sample(LogisticRegression, rng, p=2)
     X = np.column_stack([X, X.sum(axis=1)])
     loss = logistic_loss(X, y.astype(np.int64), 2, np.empty(0), 0.0, True)
-    assert Later(loss, np.zeros((1, 4))).made() is None
+    assert information_now_or_later(loss, np.zeros((1, 4))).made() is None
 
 
 def test_many_models_together_keep_few_rows(kind, rng, monkeypatch):
     X, y, _ = sample(kind, rng)
-    monkeypatch.setattr(
-        "adaline.procedures.inference.wald.ALL_KEPT", wald._kept.size + 3 * X.nbytes
-    )
+    monkeypatch.setattr(declarations, "ALL_KEPT", declarations._kept.size + 3 * X.nbytes)
     models = [kind().fit(X, y) for _ in range(5)]
-    assert [isinstance(vars(m)["_information"], Later) for m in models] == [True] * 3 + [False] * 2
+    assert [waits(model) for model in models] == [True] * 3 + [False] * 2
     assert table(models[0]) == table(models[4])
-    assert isinstance(vars(kind().fit(X, y))["_information"], Later)  # the first has no rows now
+    assert waits(kind().fit(X, y))  # the first has no rows now
 
 
 def test_rows_of_models_that_are_gone_are_not_counted(kind, rng):
     X, y, _ = sample(kind, rng)
-    before = wald._kept.size
+    before = declarations._kept.size
     model = kind().fit(X, y)
-    assert wald._kept.size == before + X.nbytes
+    assert declarations._kept.size == before + X.nbytes
     del model
     gc.collect()
-    assert wald._kept.size <= before
+    assert declarations._kept.size <= before
+
+
+def test_what_is_not_there_yet_is_named_as_python_does(kind):
+    with pytest.raises(AttributeError, match=NAMES[kind]):
+        getattr(kind(), NAMES[kind])
+
+
+def test_samples_of_no_weight_are_not_among_those_whose_side_is_told(rng):
+    X, y, omega = sample(LeastSquaresClassifier, rng)
+    omega[::2] = 0.0
+    assert LeastSquaresClassifier().fit(X, y, omega).certificate_.evidence["samples"] == 200

@@ -8,9 +8,12 @@ the pictures read what they can show. CONTRIBUTING.md has an example.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
+from weakref import finalize
 
 from adaline._names import public_homes
 
@@ -19,6 +22,7 @@ Target = Literal["numbers", "counts", "classes"]
 _ROOM = "adaline.estimators"
 
 SEEN = {"n_features_in_": "count =p", "feature_names_in_?": "names p"}  # what every fit stores
+ROWS_KEPT, ALL_KEPT = 2**22, 2**26  # bytes of rows until someone asks: of a fit, of all together
 
 
 class Declared:
@@ -70,7 +74,10 @@ class Declared:
     _intervals: Literal["values", "means", "probabilities"] | None = None
 
     def _settled(self) -> None:
-        """Make what is otherwise made when someone asks, before a model file is written."""
+        """Make what is otherwise made when someone asks, before a model file is written.
+
+        What is `MadeWhenAsked` needs no word here.
+        """
 
     def _restored(self, dtype: Any) -> None:
         """Make what is in `_derived`, after a model file gave what is in `_stored`.
@@ -90,6 +97,78 @@ class Declared:
     def _row_errors(self, t: Any, V: Any) -> Any:
         """The error of each row for outputs V, given its target t."""
         raise NotImplementedError  # pragma: no cover
+
+
+@dataclass(frozen=True, eq=False)
+class Later:
+    """Copies of rows, of which something is made when someone asks for it: most never do."""
+
+    make: Callable[..., Any]
+    rows: tuple[Any, ...]
+
+    def made(self) -> Any:
+        """What is made of the rows."""
+        return self.make(*self.rows)
+
+    def __deepcopy__(self, memo: Any) -> Later:
+        """Copies of a model share the rows, which nobody changes."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Pickles hold what is made in the place of the rows."""
+        return _itself, (self.made(),)
+
+
+def _itself(made: Any) -> Any:
+    return made
+
+
+class MadeWhenAsked:
+    """An attribute that may be set to a `Later`; the first who reads it gets what is made of it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self
+        if self._name not in model.__dict__:
+            raise AttributeError(f"this {owner.__name__} has no {self._name!r} yet")
+        known = model.__dict__[self._name]
+        if isinstance(known, Later):
+            known = model.__dict__[self._name] = known.made()
+        return known
+
+    def __set__(self, model: Any, value: Any) -> None:
+        model.__dict__[self._name] = value
+
+
+class _Kept:
+    """How many bytes of rows the models of this process keep: a thousand of them may be alive."""
+
+    def __init__(self) -> None:
+        self._lock, self.size = threading.RLock(), 0
+
+    def add(self, size: int) -> None:
+        with self._lock:
+            self.size += size
+
+
+_kept = _Kept()
+
+
+def now_or_later(make: Callable[..., Any], X: Any, *others: Any) -> Any:
+    """make(X, *others), or a `Later` with copies of these arrays where X is small.
+
+    X is dense or CSR, and the others are no larger.
+    """
+    size = X.size * X.dtype.itemsize
+    if size > ROWS_KEPT or _kept.size + size > ALL_KEPT:
+        return make(X, *others)
+    later = Later(make, tuple(rows.copy() for rows in (X, *others)))
+    _kept.add(size)
+    finalize(later, _kept.add, -size).atexit = False
+    return later
 
 
 def demand(condition: bool, complaint: str) -> None:

@@ -121,7 +121,7 @@ def _learned(model: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
     """What the model knows besides its parameters, without what follows from the rest."""
     described, follows = _described(type(model)), model._derived
     learned: dict[str, Any] = {}
-    for key, value in vars(model).items():
+    for key in vars(model):
         if key in params or key in follows or key in _PASSING:
             continue
         if key not in described:
@@ -129,7 +129,7 @@ def _learned(model: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
                 f"This {name} has an attribute {key!r} that model files do not know; delete it, "
                 "or keep it elsewhere. (For adaline's own: add it to `_stored` of the class.)"
             )
-        learned[key] = value
+        learned[key] = getattr(model, key)  # which makes what was to be made when someone asks
     if "coef_" in follows:
         learned["dtype"] = model._dtype
         if model._is_written():  # then they do not follow from what was learned

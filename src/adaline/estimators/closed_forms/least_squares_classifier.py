@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from adaline.estimators._delivered import WRITTEN, as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
 from adaline.estimators.closed_forms._closed import ClosedForm
 from adaline.estimators.closed_forms.margins import checked_margins
-from adaline.estimators.declarations import SEEN
+from adaline.estimators.declarations import SEEN, MadeWhenAsked, now_or_later
 from adaline.moments import Moments
 from adaline.parameters import FLAG
 from adaline.procedures.least_squares.closed_form import least_squares
@@ -71,6 +72,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         "fit_": "ClosedFit",
         "_certificate": "Certificate",
     }
+    _certificate = MadeWhenAsked()
     _parameters = {"fit_intercept": FLAG}
 
     def __init__(self, fit_intercept: bool = True):
@@ -94,8 +96,8 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         fit = least_squares(self.moments_, rows, intercept=self.fit_intercept)
         self._accept(fit, rows.X.dtype)
         kept = rows.omega > 0 if len(rows.omega) else slice(None)
-        W, b = as_delivered(fit.W, fit.b, self._dtype)
-        self._certificate = separation(W, b, rows.X[kept], codes[kept])
+        sides = partial(separation, *as_delivered(fit.W, fit.b, self._dtype))
+        self._certificate = now_or_later(sides, rows.X[kept], codes[kept])
         self._speak_up()
         return self
 

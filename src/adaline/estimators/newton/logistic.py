@@ -19,8 +19,8 @@ from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
-from adaline.estimators.declarations import SEEN, demand, same_bits
-from adaline.estimators.newton._procedure import Informed, check_weights, is_wide, learned, warn_of
+from adaline.estimators.declarations import SEEN, MadeWhenAsked, demand, same_bits
+from adaline.estimators.newton._procedure import check_weights, is_wide, learned, warn_of
 from adaline.parameters import (
     COUNT,
     FLAG,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
 
 
-class LogisticRegression(CallbackSupportMixin, Informed, StreamWeights, Classifier):
+class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     """Logistic regression by Newton's procedure: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
 
     Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
@@ -136,6 +136,7 @@ class LogisticRegression(CallbackSupportMixin, Informed, StreamWeights, Classifi
         "_state?": "State | None",
         "_known": "Fit | NewtonFit | DualFit | None",
     }
+    _information = MadeWhenAsked()
     _parameters = {
         "alpha": NOT_NEGATIVE | words("auto", "firth"),
         "fit_intercept": FLAG,

@@ -13,24 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import Regressor, check_finite
 from adaline.estimators._refusals import GUARD
-from adaline.estimators.declarations import SEEN
-from adaline.estimators.newton._procedure import Informed, warn_of
+from adaline.estimators.declarations import SEEN, MadeWhenAsked
+from adaline.estimators.newton._procedure import information_now_or_later, warn_of
 from adaline.losses.poisson import LARGEST_OFFSET, poisson_loss
 from adaline.objective import Objective
 from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
-from adaline.procedures.inference.wald import (
-    affordable,
-    information,
-    now_or_later,
-    wald_summary,
-)
+from adaline.procedures.inference.wald import affordable, information, wald_summary
 from adaline.procedures.newton.newton import newton
 from adaline.results import Array, NewtonFit
 from adaline.summaries import Summary
 from adaline.tiles import as_rows, is_sparse
 
 
-class PoissonRegression(Informed, Regressor):
+class PoissonRegression(Regressor):
     """Poisson regression by Newton's procedure: counts y of mean exp(w'x + b + offset).
 
     Minimises sum_i (mu_i - y_i log mu_i) + alpha/2 |w|^2; the intercept is not penalised.
@@ -78,6 +73,7 @@ class PoissonRegression(Informed, Regressor):
         "n_iter_": "count",
         "fit_": "NewtonFit",
     }
+    _information = MadeWhenAsked()
     _parameters = {
         "alpha": NOT_NEGATIVE,
         "fit_intercept": FLAG,
@@ -134,7 +130,7 @@ class PoissonRegression(Informed, Regressor):
         self._one_target = True
         self.n_iter_ = max(fit.steps, 1)
         known = affordable(loss) and fit.rank == fit.theta.size
-        self._information = now_or_later(loss, fit.theta) if known else None
+        self._information = information_now_or_later(loss, fit.theta) if known else None
         self._accept(fit, X.dtype)
         if fit.outcome == "interrupted":
             raise KeyboardInterrupt

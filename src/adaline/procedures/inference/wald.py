@@ -5,10 +5,8 @@ For large samples cov(theta) = H^-1, with H the Hessian of the (penalised) loss 
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-from weakref import finalize
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from adaline.summaries import Summary
 
 KEPT = 256  # weights up to which their covariance is kept: half a megabyte
-ROWS_KEPT, ALL_KEPT = 2**22, 2**26  # bytes of rows until someone asks: of a fit, of all together
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,66 +72,10 @@ class Information:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Later:
-    """Copies of rows, of which the information is made when someone asks for it: most never do.
-
-    It takes a tenth of the time of a small fit, and a third where classes are many.
-    """
-
-    loss: Objective
-    theta: Array
-
-    def made(self) -> Information | None:
-        """The information; None where single coefficients have no standard errors."""
-        try:
-            return information(self.loss, self.theta)
-        except ValueError:  # `summary` tells why, when it is given the rows
-            return None
-
-    def __deepcopy__(self, memo: Any) -> Later:
-        """Copies of a model share the rows, which nobody changes."""
-        return self
-
-    def __reduce__(self) -> Any:
-        """Pickles hold the information in the place of the rows."""
-        return _itself, (self.made(),)
-
-
-def _itself(known: Information | None) -> Information | None:
-    return known
-
-
 def affordable(loss: Objective) -> bool:
     """Whether the information costs little compared with the fit."""
     n, q = loss.X.shape[0], len(loss.penalty)
     return n * q * q <= 1e8 and is_one_matrix(loss)
-
-
-class _Kept:
-    """How many bytes of rows the models of this process keep: a thousand of them may be alive."""
-
-    def __init__(self) -> None:
-        self._lock, self.size = threading.RLock(), 0
-
-    def add(self, size: int) -> None:
-        with self._lock:
-            self.size += size
-
-
-_kept = _Kept()
-
-
-def now_or_later(loss: Objective, theta: Array) -> Information | Later:
-    """The information at theta (K, p + 1), or few enough rows to make it of when someone asks."""
-    size = loss.X.size * loss.X.dtype.itemsize
-    if size > ROWS_KEPT or _kept.size + size > ALL_KEPT:
-        return information(loss, theta)
-    parts = {name: getattr(loss, name).copy() for name in ("X", "target", "omega", "offset")}
-    later = Later(replace(loss, **parts), theta)
-    _kept.add(size)
-    finalize(later, _kept.add, -size).atexit = False
-    return later
 
 
 def information(loss: Objective, theta: Array) -> Information:
