@@ -34,13 +34,15 @@ _LEAST = -1020  # 2**1020 is a number by which columns can be multiplied; 2**102
 class Rows:
     """Rows as the kernels take them: X (n, p) dense or CSR, Y (n, k), weights (n,) or empty.
 
-    X_low (n, p) or empty is what rounding left of X, for samples known to more than float64.
+    X_low (n, p) or empty is what rounding left of X, for samples known to more than float64. codes
+    (n,) are given where Y are indicators of k classes: one in column codes[i], zeros elsewhere.
     """
 
     X: Any
     Y: Array
     omega: Array
     X_low: Array
+    codes: NDArray[np.int64] | None = None
 
 
 is_sparse = parameters.is_sparse

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adaline import LeastSquares
+from adaline import LeastSquares, LeastSquaresClassifier
 from adaline.kernels.double_double import products
 from adaline.moments import Moments
 from adaline.procedures.least_squares import refinement
@@ -101,6 +101,29 @@ def test_a_column_has_the_same_bits_alone_and_among_many(rng, sums):
         assert np.array_equal(together[:, :, t : t + 1], alone)
 
 
+@pytest.mark.parametrize("kind", ["plain", "large means", "a far row", "cancelling", "tiny"])
+def test_sums_of_classes_keep_thirty_digits(rng, kind):
+    X, codes = rng.standard_normal((400, 3)), rng.integers(0, 3, 400)
+    if kind == "large means":
+        X += 1e12
+    elif kind == "a far row":
+        X[77] *= 1e15
+    elif kind == "cancelling":
+        X[200:], codes[200:] = -X[:200], codes[:200]
+        X[0] += 1e-25
+    elif kind == "tiny":
+        X[::2] *= 2.0**-600
+    sums = np.zeros((2, 4, 3))
+    for some in (slice(150), slice(150, 400)):
+        products.add_rows_of_classes(X[some], codes[some], sums)
+    assert not sums[:, 3].any()  # a class without rows
+    for c in range(3):
+        for j in range(3):
+            own = rationals(X[codes == c, j])
+            allowed = 8 * len(own) * U * U * sum(abs(x) for x in own)
+            assert abs(exact(*sums[:, c, j]) - sum(own)) <= allowed
+
+
 @pytest.mark.parametrize("units", [1.0, 2.0**60])
 def test_gradients_and_squares_from_sums_are_those_of_the_residuals(rng, units):
     X, Y = rng.standard_normal((60, 3)) + 1.0, rng.standard_normal((60, 2))
@@ -144,6 +167,50 @@ def test_targets_corrected_by_sums_are_within_their_bounds(rng, monkeypatch, exp
         for a, b, truth, bound in zip(*found, truths, bounds[:, t], strict=True):
             assert abs(exact(a, b) - truth) <= Fraction(float(bound))
             assert abs(Fraction(float(a)) - truth) <= Fraction(float(bound))
+
+
+@pytest.mark.parametrize("far", [0.0, 1e5])
+@pytest.mark.parametrize("classes", [3, 20])
+def test_indicators_of_classes_corrected_by_their_sums_are_within_their_bounds(
+    rng, monkeypatch, far, classes
+):
+    used = []
+    kept = refinement.product_sums
+    monkeypatch.setattr(refinement, "product_sums", lambda *a: used.append(kept(*a)) or used[-1])
+    monkeypatch.setattr("adaline.procedures.least_squares.product_sums._CLASSES", -2)
+    monkeypatch.setattr("adaline.procedures.least_squares.product_sums._MUCH", 0)
+    X, codes = rng.standard_normal((60, 3)) * [1.0, 1e-4, 1e4] + far, np.arange(60) % classes
+    model = LeastSquaresClassifier().fit(X, codes)
+    assert used[0] is not None
+    fit = model.fit_
+    bounds = fit.certificate.evidence["error_bound"]
+    for t in range(classes):
+        truths = exact_least_squares(X, (codes == t).astype(float))
+        found = [*fit.W[t], fit.b[t]], [*fit.W_low[t], fit.b_low[t]]
+        for a, b, truth, bound in zip(*found, truths, bounds[:, t], strict=True):
+            assert abs(exact(a, b) - truth) <= Fraction(float(bound))
+            assert float(truth) == a
+
+
+def test_many_classes_have_the_same_weights_with_sums_and_without(rng, monkeypatch):
+    X = rng.standard_normal((3000, 12)) + 3.0
+    codes = (X @ rng.standard_normal((12, 20)) + rng.gumbel(size=(3000, 20))).argmax(axis=1)
+    by_sums = LeastSquaresClassifier().fit(X, codes)
+    monkeypatch.setattr("adaline.procedures.least_squares.product_sums._MUCH", np.inf)
+    by_rows = LeastSquaresClassifier().fit(X, codes)
+    assert by_sums.fit_.certificate.kind == by_rows.fit_.certificate.kind == "exact"
+    assert np.array_equal(by_sums.coef_, by_rows.coef_)
+    assert np.array_equal(by_sums.intercept_, by_rows.intercept_)
+    np.testing.assert_allclose(by_sums.fit_.squares, by_rows.fit_.squares, rtol=1e-13)
+
+
+def test_margins_are_no_indicators(rng):
+    X, codes = rng.standard_normal((3000, 12)), np.arange(3000) % 20
+    margins = rng.uniform(0.5, 2.0, 3000)
+    Y = np.zeros((3000, 20))
+    Y[np.arange(3000), codes] = margins
+    model, twin = LeastSquaresClassifier().fit(X, codes, margins=margins), LeastSquares().fit(X, Y)
+    assert np.array_equal(model.coef_, twin.coef_)
 
 
 def test_squares_of_residuals_that_are_nearly_nothing_come_from_the_rows(rng):

@@ -168,7 +168,8 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         self.classes_, codes = encode(labels_of_rows(y, X), classes, weights)
         T = targets(codes, len(self.classes_), checked_margins(margins, len(codes)))
         X, T, omega = as_rows(X, T, weights)
-        return Rows(X, T, omega, np.empty((0, 0))), codes
+        indicators = margins is None and T.shape[1] > 1
+        return Rows(X, T, omega, np.empty((0, 0)), codes if indicators else None), codes
 
     def _learn_moments(self, m: Moments, dtype: Any) -> None:
         self.moments_ = m

@@ -146,3 +146,19 @@ def _add_chunks(columns, tops, Y, high, low, room, y):
                 tail = low[b, a, t] + (carry + tails[t])
                 high[b, a, t] = total + tail
                 low[b, a, t] = tail - (high[b, a, t] - total)
+
+
+def add_rows_of_classes(X, codes, sums):
+    """Add each row of X (n, a) to the sum of its class: sums (2, K, a) are high and low parts."""
+    for_work(_add_rows, X.size)(X, codes, sums[0], sums[1])
+
+
+@kernel
+def _add_rows(X, codes, high, low):
+    for i in range(X.shape[0]):
+        c = codes[i]
+        for j in range(X.shape[1]):
+            total, carry = two_sum(high[c, j], X[i, j])
+            tail = low[c, j] + carry
+            high[c, j] = total + tail
+            low[c, j] = tail - (high[c, j] - total)

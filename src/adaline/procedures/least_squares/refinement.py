@@ -66,7 +66,7 @@ def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
 
     said = "solved in closed form, then corrected {} times in double-double."
     first = None
-    if by_sums and normal.m.targets > MANY:
+    if by_sums and (normal.m.targets > MANY or rows.codes is not None):
         first = product_sums(normal, rows, np.concatenate(raw_lengths(normal.m)))
     root = covariance_root(normal, rows)
     return refine_by(normal, sums, _MAX_CORRECTIONS, said, root, first)
@@ -161,7 +161,7 @@ def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None)
         else:  # errors of sums of products are shares of y, not of the residuals
             g, g_low, squares = first.gradients(of_on[0].T, of_on[1].T)
             reach = lengths_y + np.abs(theta) @ lengths
-            added = first.additions(m.rows, p)
+            added = first.additions
         # The kernel is compiled once, for arrays without gaps.
         made_of = np.ascontiguousarray(g.T), np.ascontiguousarray(g_low.T), reach, added
         squares = np.ascontiguousarray(squares)
