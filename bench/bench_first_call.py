@@ -7,6 +7,9 @@ system time of the process count, so that other work on the machine does not, fr
 end of the call. (To end a process that has compiled something takes Python 0.4 s more.) The peer's
 call does the same work on the same data. Rows above the limit come first. With --warm every call
 runs twice, and the second, which finds the kernels compiled, is shown.
+
+Tables of 200 rows are what newcomers type, and much of their work is done without a compiler. So
+calls with a shape after their name are of larger tables, where every kernel has to be compiled.
 """
 
 from __future__ import annotations
@@ -29,6 +32,34 @@ x = rng.standard_normal(4000)
 d = np.convolve(x, [0.5, -0.3, 0.1])[:4000] + 0.01 * rng.standard_normal(4000)
 """
 SPARSE = DATA + "from scipy import sparse\nX = sparse.csr_array(np.where(abs(X) > 0.5, X, 0.0))\n"
+
+
+def larger(n: int, p: int) -> str:
+    """A program that makes a table of n rows."""
+    return (
+        DATA.replace("(200, 5)", f"({n}, {p})")
+        .replace("(200)", f"({n})")
+        .replace("y = X @", "y = X[:, :5] @")
+        + "c = np.digitize(y, np.linspace(-4.0, 4.0, 29))\n"
+    )
+
+
+TEXT = """
+import numpy as np
+from scipy import sparse
+rng = np.random.default_rng(0)
+X = sparse.random_array((5000, 20_000), density=0.004, rng=rng, format="csr")
+y = X @ rng.standard_normal(20_000) + rng.standard_normal(5000)
+t = (y > 0).astype(int)
+k = np.digitize(y, [-1.0, 1.0])
+"""
+STARTS = {
+    "CSR": SPARSE,
+    "20000x30": larger(20_000, 30),
+    "3000x500": larger(3000, 500),
+    "200x2000": larger(200, 2000),
+    "CSR 5000x20000": TEXT,
+}
 _LINEAR = "import sklearn.linear_model as m\nm."
 _LDA = "import sklearn.discriminant_analysis as m\nm."
 _SVM = "import sklearn.svm as m\nm."
@@ -93,6 +124,31 @@ CALLS: dict[str, tuple[str, str]] = {
         f"{_LINEAR}LogisticRegression().fit(X, t)",
     ),
     "Perceptron, CSR": ("a.Perceptron().fit(X, t)", f"{_LINEAR}Perceptron().fit(X, t)"),
+    "LeastSquares, 20000x30": ("a.LeastSquares().fit(X, y)", ""),
+    "Ridge, 20000x30": ("a.Ridge().fit(X, y)", ""),
+    "LogisticRegression, 20000x30": ("a.LogisticRegression().fit(X, t).predict_proba(X)", ""),
+    "LogisticRegression of 3 classes, 20000x30": ("a.LogisticRegression().fit(X, k)", ""),
+    "LeastSquaresClassifier of 30 classes, 20000x30": ("a.LeastSquaresClassifier().fit(X, c)", ""),
+    "Perceptron, 20000x30": ("a.Perceptron(max_iter=5).fit(X, t)", ""),
+    "WidrowHoff, 20000x30": ("a.WidrowHoff(max_iter=5).fit(X, y)", ""),
+    "GaussianClassifier full, 20000x30": ("a.GaussianClassifier('full').fit(X, t).predict(X)", ""),
+    "PoissonRegression, 20000x30": ("a.PoissonRegression().fit(X / 9, abs(y).round())", ""),
+    "HoKashyap, 20000x30": ("a.HoKashyap().fit(X, t)", ""),
+    "separability, 20000x30": ("a.separability(X, t)", ""),
+    "max_margin, 20000x30": ("a.max_margin(X, far)", ""),
+    "LeastSquares, 3000x500": ("a.LeastSquares().fit(X, y)", ""),
+    "Ridge, 3000x500": ("a.Ridge().fit(X, y)", ""),
+    "LogisticRegression, 3000x500": ("a.LogisticRegression().fit(X, t)", ""),
+    "Ridge(1), 200x2000": ("a.Ridge(1.0).fit(X, y)", ""),
+    "LogisticRegression, 200x2000": ("a.LogisticRegression().fit(X, t)", ""),
+    "Ridge, CSR 5000x20000": ("a.Ridge().fit(X, y)", ""),
+    "LogisticRegression, CSR 5000x20000": ("a.LogisticRegression().fit(X, t)", ""),
+    "LogisticRegression of 3 classes, CSR 5000x20000": ("a.LogisticRegression().fit(X, k)", ""),
+    "LogisticRegression.partial_fit, CSR 5000x20000": (
+        "a.LogisticRegression().partial_fit(X, t, classes=[0, 1])",
+        "",
+    ),
+    "PoissonRegression, CSR 5000x20000": ("a.PoissonRegression().fit(X, abs(y).round())", ""),
 }
 
 
@@ -133,7 +189,7 @@ def main() -> int:
     first_call(f"{DATA}import adaline as a\na.LeastSquares().fit(X, y)")  # writes bytecode
     for name in names[:6] if options.quick else names:
         call, other = CALLS[name]
-        start = SPARSE if name.endswith("CSR") else DATA
+        start = STARTS.get(name.rpartition(", ")[2], DATA)
         ours = first_call(f"{start}import adaline as a\n{call}", options.warm)
         theirs = first_call(start + other) if other and not options.no_peers else float("nan")
         rows.append((ours, theirs, name))
@@ -142,7 +198,7 @@ def main() -> int:
     for ours, theirs, name in rows:
         verdict = "ok" if ours <= options.limit else "ABOVE THE LIMIT"
         beside = f"scikit-learn {theirs:5.2f} s" if theirs == theirs else ""
-        print(f"{name:<32} {ours:6.2f} s   {beside:<20} {verdict}")
+        print(f"{name:<48} {ours:6.2f} s   {beside:<20} {verdict}")
     return 0 if all(ours <= options.limit for ours, *_ in rows) else 1
 
 

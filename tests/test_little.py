@@ -218,3 +218,38 @@ def test_the_first_fit_of_a_small_table_compiles_nothing_and_has_the_same_bits(t
     )
     assert found.stdout.strip() == LeastSquares().fit(X, y).coef_.tobytes().hex()
     assert not cache.exists() or not any(cache.iterdir())
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (0, 2), (300, 1)])
+def test_numpy_in_the_place_of_a_kernel_finds_the_same(rng, shape):
+    X = rng.standard_normal(shape)
+    X[::3], X[1::7] = 0.0, -0.0
+    bits = X.view(np.uint64)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(row_keys.keys_by_numpy(X, bits), row_keys.keys_dense(X, bits))
+    for ours, theirs in zip(pricing.extremes_by_numpy(X), pricing.extremes(X), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_numpy_serves_for_more_work_than_python_until_the_kernel_is_compiled(monkeypatch):
+    asked = []
+
+    class Kernel:
+        overloads: dict = {}  # noqa: RUF012 (never changed)
+        _cache = None
+
+    def by_numpy():
+        asked.append("numpy")
+
+    monkeypatch.setattr(little, "uncompiled", lambda kernel: lambda: asked.append("python"))
+    monkeypatch.setattr(little, "_spent", [0.0])
+    monkeypatch.delenv("ADALINE_COMPILE", raising=False)
+    monkeypatch.setattr(little.numba.config, "DISABLE_JIT", 0)
+    much = little._LITTLE * 10
+    assert little.for_work(Kernel, much) is Kernel
+    little.for_work(Kernel, much, by_numpy)()
+    little.for_work(Kernel, 10)()
+    assert asked == ["numpy", "python"]
+    assert little.for_work(Kernel, much * little._BY_NUMPY, by_numpy) is Kernel
+    monkeypatch.setattr(Kernel, "overloads", {"float64": 1})
+    assert little.for_work(Kernel, 10, by_numpy) is Kernel

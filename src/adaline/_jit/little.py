@@ -23,6 +23,7 @@ from adaline._jit import kernel as compiled
 from adaline._jit.processor import fma, fma_exactly
 
 _LITTLE = 2**13  # steps, each some ten microseconds
+_BY_NUMPY = 2**9  # steps that numpy makes in the time of one of Python's
 _ENOUGH = 1.0  # seconds in which Python does the work of a process, altogether
 _spent = [0.0]
 
@@ -54,16 +55,20 @@ def in_order(kernel: Any) -> Any:
     return compiled(copy)
 
 
-def for_work(kernel: Any, steps: int) -> Callable[..., Any]:
+def for_work(
+    kernel: Any, steps: int, by_numpy: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
     """A kernel as it is, or to be run by Python where that is sooner done.
 
-    Only for kernels without `sums_kernel` and without functions such as exp: their bits differ.
+    by_numpy does the same with numpy, which serves for far more steps than Python alone. Only for
+    kernels without `sums_kernel` and without functions such as exp: their bits differ.
     """
-    if numba.config.DISABLE_JIT or kernel.overloads or steps > _LITTLE or _spent[0] > _ENOUGH:
+    most = _LITTLE if by_numpy is None else _LITTLE * _BY_NUMPY
+    if numba.config.DISABLE_JIT or kernel.overloads or steps > most or _spent[0] > _ENOUGH:
         return kernel  # type: ignore[no-any-return]
     if os.environ.get("ADALINE_COMPILE") == "always" or _is_kept(kernel):
         return kernel  # type: ignore[no-any-return]
-    return _timed(kernel)
+    return _timed(by_numpy or uncompiled(kernel))
 
 
 @cache
@@ -73,9 +78,7 @@ def _is_kept(kernel: Any) -> bool:
 
 
 @cache
-def _timed(kernel: Any) -> Callable[..., Any]:
-    function = uncompiled(kernel)
-
+def _timed(function: Callable[..., Any]) -> Callable[..., Any]:
     def timed(*arguments: Any) -> Any:
         began = time.perf_counter()
         try:

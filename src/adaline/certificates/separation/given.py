@@ -49,7 +49,8 @@ class Given:
                 run = for_work(row_keys.keys_sparse, X.nnz + X.shape[0])
                 keys = run(entries, entries.view(np.uint64), X.indices, X.indptr)
             else:
-                keys = for_work(row_keys.keys_dense, X.size)(X, X.view(np.uint64))
+                run = for_work(row_keys.keys_dense, X.size, row_keys.keys_by_numpy)
+                keys = run(X, X.view(np.uint64))
         return np.asarray(keys)
 
     def only(self, *labels: Label) -> Given:

@@ -34,7 +34,8 @@ class SignedRows(ExactRows):
         if self.is_sparse:
             top = np.asarray(abs(self.X).max(axis=0).todense()).ravel()
             return -top, top
-        low, high = for_work(pricing.extremes, self.X.size)(self.X)
+        run = for_work(pricing.extremes, self.X.size, pricing.extremes_by_numpy)
+        low, high = run(self.X)
         return low, high
 
     @cached_property

@@ -54,8 +54,8 @@ class Gradient:
     blocks: int
 
     def __add__(self, other: Gradient) -> Gradient:
-        g, carry = double_double.two_sum(self.g, other.g)
-        g, low = double_double.two_sum(g, self.low + other.low + carry)
+        g, carry = double_double.two_sums(self.g, other.g)
+        g, low = double_double.two_sums(g, self.low + other.low + carry)
         return Gradient(g, low, self.squares + other.squares, self.blocks + other.blocks)
 
 

@@ -26,6 +26,13 @@ def two_sum(a, b):
     return high, (a - (high - t)) + (b - t)
 
 
+def two_sums(a, b):
+    """`two_sum` of arrays by numpy: for each kind of arrays it would take 0.7 s to compile."""
+    high = a + b
+    t = high - a
+    return high, (a - (high - t)) + (b - t)
+
+
 @kernel
 def two_product(a, b):
     """a b = high + low exactly."""

@@ -227,53 +227,65 @@ def _neuron_sparse(
     return loss, least
 
 
-@kernel
 def softmax(V, codes, omega, R, probability):
     """Loss of rows with values V (n, K); R = omega (p - 1[code]), and p where there is room.
 
     Returns the loss and the least lead of the own class over the best other.
     """
-    n, K = V.shape
-    loss, least = 0.0, np.inf
+    return _softmax(V, codes, omega, R, probability, 0, len(V), *_class_room(V.shape[1]))
+
+
+def _class_room(K):
+    """Room for rows of K classes: values, whole parts, exponentials; the largest of each row."""
     chunk = max(ROWS // K, 1)  # rows whose exponentials are made at once
-    size = -(-(chunk * K) // ROWS) * ROWS
-    a, whole, e = np.zeros(size), np.empty(size), np.empty(size)
-    best = np.empty(chunk)
-    for start in range(0, n, chunk):
-        stop = min(start + chunk, n)
+    return np.zeros((3, -(-(chunk * K) // ROWS), ROWS)), np.empty(chunk)
+
+
+@kernel
+def _softmax(V, codes, omega, R, probability, first, rows, work, best):
+    """`softmax` of as many rows of V and R, which are those from `first` on of the others."""
+    K, chunk = V.shape[1], best.shape[0]
+    a, e = work[0], work[2]
+    loss, least = 0.0, np.inf
+    for start in range(0, rows, chunk):
+        stop = start + chunk if start + chunk < rows else rows
         for i in range(start, stop):
             top = V[i, 0]
             for k in range(1, K):
-                top = max(top, V[i, k])
+                top = V[i, k] if V[i, k] > top else top
             best[i - start] = top
             for k in range(K):
-                a[(i - start) * K + k] = top - V[i, k]
-        for q in range(0, size, ROWS):
-            exponentials(a[q : q + ROWS], whole[q : q + ROWS], e[q : q + ROWS])
+                q = (i - start) * K + k
+                a[q // ROWS, q % ROWS] = top - V[i, k]
+        for q in range(work.shape[1]):
+            exponentials(a[q], work[1, q], e[q])
         for i in range(start, stop):
-            o = omega[i] if omega.shape[0] > 0 else 1.0
-            first, own, other = (i - start) * K, V[i, codes[i]], best[i - start]
+            code = codes[first + i]
+            o = omega[first + i] if omega.shape[0] > 0 else 1.0
+            own, other = V[i, code], best[i - start]
             if own == other:  # the own class leads: by how much, only the second best tells
                 other = -np.inf
                 for k in range(K):
-                    if k != codes[i]:
-                        other = max(other, V[i, k])
-            if o > 0.0:
-                least = min(least, own - other)
+                    if k != code and V[i, k] > other:
+                        other = V[i, k]
+            if o > 0.0 and own - other < least:
+                least = own - other
             total = 0.0
             for k in range(K):
-                total += e[first + k]
+                q = (i - start) * K + k
+                R[i, k] = e[q // ROWS, q % ROWS]
+                total += R[i, k]
             loss += o * (np.log(total) + best[i - start] - own)
             share = 1.0 / total
             for k in range(K):
-                R[i, k] = e[first + k] * share
+                R[i, k] *= share
             if probability.shape[0] > 0:
                 for k in range(K):
-                    probability[i, k] = R[i, k]
+                    probability[first + i, k] = R[i, k]
             if o != 1.0:
                 for k in range(K):
                     R[i, k] *= o
-            R[i, codes[i]] -= o
+            R[i, code] -= o
     return loss, least
 
 
@@ -282,40 +294,44 @@ def classes_dense(X, codes, omega, W, b, probability):
 
     Returns the loss, the sums of R' X (K, p) and of R (K,), and the least lead.
     """
-    if X.shape[0] > CLASS_ROWS or X.size * len(b) > SMALL_PRODUCT:
-        return _classes_dense(X, codes, omega, W, b, probability)
-    # One block: numpy makes its products, which would take a second to compile.
-    V = X @ W
-    V += b
-    R = np.empty(V.shape)
-    loss, least = softmax(V, codes, omega, R, probability)
-    return loss, R.T @ X, R.sum(axis=0), least
+    (n, p), K = X.shape, len(b)
+    if n <= CLASS_ROWS and X.size * K <= SMALL_PRODUCT:
+        # One block: numpy makes its products, which would take a second to compile.
+        V = X @ W
+        V += b
+        R = np.empty(V.shape)
+        loss, least = softmax(V, codes, omega, R, probability)
+        return loss, R.T @ X, R.sum(axis=0), least
+    G, part_G, total = np.zeros((K, p)), np.empty((K, p)), np.zeros(K)
+    V, R = np.empty((CLASS_ROWS, K)), np.empty((CLASS_ROWS, K))
+    loss, least = _classes_dense(
+        X, codes, omega, W, b, probability, V, R, G, part_G, total, *_class_room(K)
+    )
+    return loss, G, total, least
 
 
 @kernel
-def _classes_dense(X, codes, omega, W, b, probability):
+def _classes_dense(X, codes, omega, W, b, probability, V, R, G, part_G, total, work, best):
     """`classes_dense` for many rows, in blocks."""
-    n, (p, K) = X.shape[0], W.shape
-    G, part_G, total = np.zeros((K, p)), np.empty((K, p)), np.zeros(K)
-    V, R, loss, least = np.empty((CLASS_ROWS, K)), np.empty((CLASS_ROWS, K)), 0.0, np.inf
+    n, K, loss, least = X.shape[0], b.shape[0], 0.0, np.inf
     for start in range(0, n, CLASS_ROWS):
-        stop = min(start + CLASS_ROWS, n)
-        rows = stop - start
-        np.dot(X[start:stop], W, V[:rows])
+        rows = CLASS_ROWS if start + CLASS_ROWS < n else n - start
+        x, v, r = X[start : start + rows], V[:rows], R[:rows]
+        np.dot(x, W, v)
         for i in range(rows):
             for k in range(K):
                 V[i, k] += b[k]
-        part, low = softmax(
-            V[:rows], codes[start:stop], omega[start:stop], R[:rows], probability[start:stop]
-        )
+        part, low = _softmax(V, codes, omega, R, probability, start, rows, work, best)
         loss += part
-        least = min(least, low)
-        np.dot(R[:rows].T, X[start:stop], part_G)
-        G += part_G
+        least = low if low < least else least
+        np.dot(r.T, x, part_G)
+        for k in range(K):
+            for j in range(G.shape[1]):
+                G[k, j] += part_G[k, j]
         for i in range(rows):
             for k in range(K):
                 total[k] += R[i, k]
-    return loss, G, total, least
+    return loss, least
 
 
 def spread_dense(X, first, unit):

@@ -23,6 +23,11 @@ def extremes(X):
     return low, high
 
 
+def extremes_by_numpy(X):
+    """`extremes` of rows without NaN, with nothing to compile; up to eight times as slow."""
+    return X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
+
+
 @sums_kernel
 def dots(X, scale, centre, u, u0, bias):
     """v = z'u + u0 and the length of (bias, z) of each row."""

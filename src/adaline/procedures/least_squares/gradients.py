@@ -54,8 +54,8 @@ def gradients(
 
     (g, g_low, squares), *others = over_pieces(of_piece, X.shape[0], len(theta))
     for part, part_low, part_squares in others:
-        g, carry = double_double.two_sum(g, part)
-        g, g_low = double_double.two_sum(g, g_low + part_low + carry)
+        g, carry = double_double.two_sums(g, part)
+        g, g_low = double_double.two_sums(g, g_low + part_low + carry)
         squares += part_squares
     return g.T, g_low.T, squares
 

@@ -78,8 +78,8 @@ class ProductSums:
 
         (high, low), *others = over_pieces(of_piece, n, p + 1)
         for part, part_low in others:
-            high, carry = double_double.two_sum(high, part)
-            high, low = double_double.two_sum(high, low + part_low + carry)
+            high, carry = double_double.two_sums(high, part)
+            high, low = double_double.two_sums(high, low + part_low + carry)
         units = np.append(e[:p], 0)
         own = np.vstack([units[:, None] + e[p:], 2 * e[p:]])
         (C, C_low), (G, G_low) = (
@@ -97,7 +97,7 @@ class ProductSums:
         start[0, :-1], start[1, :-1] = self.C, self.C_low
         found = products.with_products(-self.G, np.ascontiguousarray(theta), start)
         g, g_low = found[0, :-1], found[1, :-1] - (self.G_low @ theta + self.G @ low)
-        both, both_low = double_double.two_sum(self.C, g)
+        both, both_low = double_double.two_sums(self.C, g)
         parts = both, both_low + self.C_low + g_low
         parts = minus_product(*np.zeros((2, *g.shape)), np.ascontiguousarray(theta), *parts)
         high = np.vstack([self.squares, parts[0]])
@@ -114,7 +114,7 @@ def _added(high: Array, low: Array) -> Array:
     """Sums of each column of high + low, rounded once."""
     while len(high) > 1:
         half, odd = divmod(len(high), 2)
-        total, carry = double_double.two_sum(high[:half], high[half : 2 * half])
+        total, carry = double_double.two_sums(high[:half], high[half : 2 * half])
         tail = carry + (low[:half] + low[half : 2 * half])
         high, low = (
             np.vstack([a, b[-odd:]]) if odd else a for a, b in ((total, high), (tail, low))
