@@ -353,6 +353,7 @@ made = estimator(
     "Perceptron",
     {
         "eta": _SUITABLE,
+        "tol": TOL,
         "mode": Word(("incremental", "batch")),
         "keep": Word(("last", "average", "pocket")),
         "multiclass": Word(("machine", "ovr")),

@@ -79,7 +79,7 @@ def test_eta_over_k_brings_overlapping_classes_to_rest(rng):
     X, y = clouds(rng, n=200, distance=1.5)
 
     def moved_in_pass_21(eta):
-        w, after = (Perceptron(eta, max_iter=k).fit(X, y).coef_ for k in (20, 21))
+        w, after = (Perceptron(eta, max_iter=k, tol=0).fit(X, y).coef_ for k in (20, 21))
         return np.abs(after - w).max() / np.abs(w).max()
 
     assert moved_in_pass_21(OverK(1.0)) < 0.01 < moved_in_pass_21(1.0)

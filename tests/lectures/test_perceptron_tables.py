@@ -83,6 +83,6 @@ def test_the_bound_of_lecture_002_holds_for_its_example():
 
 def test_xor_is_not_separated_and_nothing_is_claimed():
     with pytest.warns(UserWarning, match="max_iter=50"):
-        model = Perceptron(max_iter=50).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+        model = Perceptron(max_iter=50, tol=0).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     assert model.certificate_.kind == "undecided"
     assert "separability is undecided" in model.certificate_.statement

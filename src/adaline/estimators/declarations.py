@@ -52,6 +52,9 @@ class Declared:
     _stored : dict
         Attributes that a model file keeps besides the parameters, each with a description in the
         language of `adaline/data/storing/_schema.py`. Empty where there are no model files.
+    _added : dict
+        Parameters that model files of earlier versions lack, each with the value that does what
+        the learner did then.
     _derived : tuple of str
         Attributes that follow from those in `_stored`; `_restored` makes them again.
     _traces : "samples", "duals", "margins", "steps" or None
@@ -68,6 +71,7 @@ class Declared:
     _streams: Literal["moments", "machine", "class_moments", "newton", "order"] | None = None
     _exports: str | None = None
     _stored: dict[str, str] = {}
+    _added: dict[str, Any] = {}
     _derived: tuple[str, ...] = ()
     _traces: Literal["samples", "duals", "margins", "steps"] | None = None
     _error: str | None = None

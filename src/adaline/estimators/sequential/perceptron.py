@@ -21,7 +21,7 @@ class Perceptron(SequentialClassifier):
 
     Lectures: the perceptron (incremental and batch), the perceptron criterion, fixed increment and
     absolute error correction. Separable classes are separated after finitely many corrections
-    (`mistake_bound`); else it stops at `max_iter` with a ConvergenceWarning. The form
+    (`mistake_bound`); else it stops by `tol` or at `max_iter`, with a ConvergenceWarning. The form
     w + eta [d - y] x of lecture 000 is this one with twice the eta, as d - y is ±2.
 
     Parameters
@@ -31,6 +31,12 @@ class Perceptron(SequentialClassifier):
         `OverK` forces convergence on overlapping classes, counting samples (batch: passes).
     max_iter : int, default=1000
         Passes at most.
+    tol : float, default=1e-3
+        Stop, after ten passes at the earliest, where the corrections show that no (w, b) of length
+        one has t (w'x + b) above tol times the longest (x, 1) for all samples (the convergence
+        theorem): classes that overlap need no more passes, and classes with a wider margin are
+        always separated. 0 goes on. Not for batches, `keep` other than "last", sample weights,
+        `multiclass="ovr"` and steps that change.
     mode : {"incremental", "batch"}, default="incremental"
         Update after every error, or by their sum after every pass.
     keep : {"last", "average", "pocket"}, default="last"
@@ -73,13 +79,14 @@ class Perceptron(SequentialClassifier):
 
     _command = "perceptron"
     _other_advice = (
-        ", or ask `separability` whether any hyperplane exists: without one, no number of passes "
-        "is enough"
+        " or a smaller tol, columns of similar size, or ask `separability` whether any hyperplane "
+        "exists: without one, no number of passes is enough"
     )
     _error = "perceptron criterion"
+    _added = {"tol": 0.0}
     _MODES = ("incremental", "batch")
     _parameters = {
-        **{k: v for k, v in SequentialClassifier._parameters.items() if k != "tol"},
+        **SequentialClassifier._parameters,
         "mode": words(*_MODES),
         "keep": words(*_KEEP),
         "multiclass": words(*_MULTICLASS),
@@ -89,6 +96,7 @@ class Perceptron(SequentialClassifier):
         self,
         eta: float | str | Schedule = 1.0,
         max_iter: int = 1000,
+        tol: float = 1e-3,
         mode: str = "incremental",
         keep: str = "last",
         multiclass: str = "machine",
@@ -98,6 +106,7 @@ class Perceptron(SequentialClassifier):
     ):
         self.eta = eta
         self.max_iter = max_iter
+        self.tol = tol
         self.mode = mode
         self.keep = keep
         self.multiclass = multiclass

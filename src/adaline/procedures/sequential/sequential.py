@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.procedures.sequential.margin_limit import MarginLimit
 from adaline.procedures.sequential.state import (
     NO_ROWS,
     Learning,
@@ -29,6 +30,11 @@ Order = NDArray[np.int64]
 
 _BLOCK = 2**15  # numbers in a block of rows that is gathered: it stays in cache
 _EXPLODES = 1e6  # errors so many times the targets are no learning
+_FEWEST = 10  # passes of a perceptron before it is given up
+_SLIM = (
+    "stopped after pass {} and {} corrections, by which no (w, b) of length one can have all "
+    "samples farther than tol={} times the longest (x, 1) on their right side."
+)
 
 
 def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, Order]]:
@@ -76,6 +82,8 @@ def sequential(
 ) -> Steps[Outcome]:
     """Passes until one makes no correction, or squared error stops falling, or max_iter.
 
+    A perceptron also ends where no margin above tol times the longest sample is possible any more.
+
     State is at a complete pass whatever happens: an interrupt or divergence takes it back to the
     last one. `bound` is said of rates that diverged. The steps are the start, every block of rows,
     with a note of each row where that is asked for, and every pass.
@@ -87,6 +95,7 @@ def sequential(
     squares = 0.0 if perceptron else float(np.sum(Y * Y))
     scale = _EXPLODES * squares * max(1.0, float(omega.max(initial=1.0)))
     best, stalled, patience = np.inf, 0, 2 if rng is None else 5
+    limit = MarginLimit(state, X) if tol > 0 and MarginLimit.serves(state, omega) else None
     for k in range(1, max_iter + 1):
         saved = state.copy()
         try:
@@ -108,6 +117,8 @@ def sequential(
         enough = yield k, here
         if perceptron and made == 0:
             return Outcome(k, f"pass {k} made no correction.", True)
+        if limit is not None and k >= _FEWEST and limit.relative() <= tol:
+            return Outcome(k, _SLIM.format(k, state.corrections, f"{tol:g}"), False)
         stalled = stalled + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0
         if state.is_solved(loss / weight, tol):
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)

@@ -1,0 +1,67 @@
+"""How wide a margin the corrections of a perceptron leave possible, by the convergence theorem.
+
+Let (u, u0) of length one have t (u'x + u0) >= gamma for every sample. A correction adds
+eta t (x, 1) to (w, b), so it lengthens (w, b) along (u, u0) by eta gamma at least. After M of them
+
+    eta M gamma <= (u, u0)'((w, b) - start) <= |(w, b) - start|
+
+(Novikoff 1962). On classes that overlap, (w, b) hardly grows while M does: soon no margin is left
+that is worth a further pass. K classes: Kesler's samples, in which (u, u0) has K parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adaline.kernels.sequential import neurons
+from adaline.procedures.sequential.state import State
+from adaline.results import Array
+from adaline.schedules import Absolute, Constant
+from adaline.tiles import is_sparse
+
+_SLACK = 1.01  # sums of corrections are rounded, far less than this
+_BLOCK = 4096  # rows whose squares are made at a time
+
+
+class MarginLimit:
+    """The largest margin that is still possible, relative to the longest sample (x, 1)."""
+
+    def __init__(self, state: State, X: Any):
+        schedule, recipe = state.recipe.schedule, state.recipe
+        self.state, self.start, self.made = state, state.last.copy(), state.corrections
+        self.eta = schedule.eta if isinstance(schedule, Constant) else 1.0  # absolute: 1 or more
+        self.longest = _longest(X, float(recipe.intercept))
+
+    @staticmethod
+    def serves(state: State, omega: Array) -> bool:
+        """Whether corrections are all of one size at least, and the last weights are wanted."""
+        recipe = state.recipe
+        alone = recipe.criterion == neurons.MACHINE or recipe.K == 1
+        fixed = isinstance(recipe.schedule, Constant | Absolute)
+        return (
+            state.is_perceptron
+            and alone
+            and fixed
+            and recipe.keep == neurons.LAST
+            and not len(omega)
+        )
+
+    def relative(self) -> float:
+        """At most this share of the longest sample; infinite before the first correction."""
+        made = self.state.corrections - self.made
+        if made == 0 or self.longest == 0.0:
+            return np.inf
+        moved = float(np.linalg.norm(self.state.last - self.start))
+        return _SLACK * moved / (self.eta * made * self.longest)
+
+
+def _longest(X: Any, one: float) -> float:
+    """Length of the longest row (x, one)."""
+    most = 0.0
+    for i in range(0, X.shape[0], _BLOCK):
+        x = X[i : i + _BLOCK].astype(np.float64)
+        squares = x.multiply(x).sum(axis=1) if is_sparse(x) else np.einsum("ij,ij->i", x, x)
+        most = max(most, float(np.max(squares)))
+    return float(np.sqrt(most + one))
