@@ -112,10 +112,13 @@ def _malformed(X: Any, why: str) -> ValueError:
     )
 
 
-def as_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Array, Array]:
-    """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty."""
+def as_rows(X: Any, y: Any, weights: Any, *, checked: bool = False) -> tuple[Any, Array, Array]:
+    """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty.
+
+    Sparse X that is `checked` comes from `as_csr`: its indices are not looked through again.
+    """
     if is_sparse(X):
-        X = as_csr(X)
+        X = X if checked else as_csr(X)
     elif getattr(X, "dtype", None) != np.float32:
         X = parameters.numbers("X", X, "rows of numbers")
     if X.ndim != 2:
