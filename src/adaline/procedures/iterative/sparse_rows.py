@@ -77,7 +77,8 @@ class SparseRows:
     @cached_property
     def entries(self) -> tuple[Array, NDArray[Any], NDArray[Any]]:
         """Numbers and indices of X for the kernels."""
-        return self.X.data, *(sparse_products.unsigned(i) for i in (self.X.indices, self.X.indptr))
+        data, indices, indptr = sparse_products.entries(self.X)
+        return data, indices, indptr
 
     def product(self, W: Array) -> Array:
         """X W, (n, k)."""
