@@ -100,9 +100,22 @@ def _check_inside(X: Any, indices: NDArray[Any], size: int, what: str) -> None:
     if not len(indices):
         return
     # Seen as unsigned, a negative index is a large one: one pass finds both.
-    if indices.view(f"u{indices.dtype.itemsize}").max() >= size:
+    if _unsigned(indices).max() >= size:
         bad = indices[(indices < 0) | (indices >= size)][0]
         raise _malformed(X, f"it has {what} index {bad} and {size} {what}s")
+
+
+def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
+    """The same bits as unsigned numbers of the same size; nothing is copied."""
+    return indices.view(f"u{indices.dtype.itemsize}")
+
+
+def entries(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """data, indices and indptr of CSR rows for kernels, the last two unsigned.
+
+    For signed ones numba looks whether each counts from the end, and loops take half as long again.
+    """
+    return X.data, _unsigned(X.indices), _unsigned(X.indptr)
 
 
 def _malformed(X: Any, why: str) -> ValueError:

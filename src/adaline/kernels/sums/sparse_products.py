@@ -1,7 +1,7 @@
 """Products of CSR rows with a vector, and sizes of their columns, for steps that need no matrix.
 
-Legend: data, indices and indptr of X (n, p). Indices come as unsigned numbers: for others numba
-looks whether each counts from the end, which takes longer than the product.
+Legend: data, indices and indptr of X (n, p), the last two unsigned, as `tiles.entries` makes them.
+For signed ones numba looks whether each counts from the end, which takes longer than the product.
 """
 
 from __future__ import annotations
@@ -15,16 +15,6 @@ from adaline._jit.processor import prefetch
 _U = np.uintp  # signed counters might be negative, wrap around, and cost a test each
 _LINE = _U(8)  # numbers that are fetched together
 _AHEAD = _U(8)  # entries: what their rows of K numbers take to arrive
-
-
-def unsigned(indices):
-    """Indices that are not negative, as unsigned numbers of the same size; nothing is copied."""
-    return indices.view(f"u{indices.dtype.itemsize}")
-
-
-def entries(X):
-    """Numbers and unsigned indices of CSR rows."""
-    return X.data, unsigned(X.indices), unsigned(X.indptr)
 
 
 @sums_kernel

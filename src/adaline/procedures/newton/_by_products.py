@@ -18,7 +18,7 @@ from adaline.kernels.sums import sparse_products
 from adaline.linalg import inner
 from adaline.objective import Evaluation, Objective
 from adaline.results import Array
-from adaline.tiles import is_sparse
+from adaline.tiles import entries, is_sparse
 
 _FORCE = 0.3  # how much of nu a step leaves, at most
 _LAST = 0.02  # times goal: a nu that is small enough
@@ -107,7 +107,7 @@ class HessianProducts:
         loss, (slopes, P) = self.loss, curvature
         if len(P) and loss.X.nnz * loss.K > _FEW:
             np.multiply(d, self._penalty, out=Hd)
-            work = *sparse_products.entries(loss.X), loss.scale, slopes, P, d, Hd, np.empty(loss.K)
+            work = *entries(loss.X), loss.scale, slopes, P, d, Hd, np.empty(loss.K)
             sparse_products.add_class_curvature(*work)
             if not loss.intercept:
                 Hd[-1] = d[-1]
