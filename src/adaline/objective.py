@@ -36,7 +36,7 @@ from adaline.row_sums.objective_sums import (
     pair_grams,
     units_of_columns,
 )
-from adaline.tiles import is_sparse, tile_rows
+from adaline.tiles import entries, is_sparse, tile_rows
 
 LONG = 400  # columns, from which a block of rows no longer stays in the cache
 NEAR = 4.0  # means of this many deviations cost no digit to speak of
@@ -291,7 +291,8 @@ class Objective:
             rows = self.target[i:j], self.omega[i:j], self.offset[i:j]
             rest = *rows, self.scale, shift, theta, slopes[i:j]
             if is_sparse(X):
-                some = X.data, X.indices, X.indptr[i : j + 1]
+                data, indices, indptr = entries(X)
+                some = data, indices, indptr[i : j + 1]
                 return losses.neuron_sparse(code, *some, *rest)  # type: ignore[no-any-return]
             return losses.neuron_dense(code, X[i:j], *rest)  # type: ignore[no-any-return]
 

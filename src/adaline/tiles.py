@@ -102,9 +102,22 @@ def _check_inside(X: Any, indices: NDArray[Any], size: int, what: str) -> None:
     if not len(indices):
         return
     # Seen as unsigned, a negative index is a large one: one pass finds both.
-    if indices.view(f"u{indices.dtype.itemsize}").max() >= size:
+    if _unsigned(indices).max() >= size:
         bad = indices[(indices < 0) | (indices >= size)][0]
         raise _malformed(X, f"it has {what} index {bad} and {size} {what}s")
+
+
+def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
+    """The same bits as unsigned numbers of the same size; nothing is copied."""
+    return indices.view(f"u{indices.dtype.itemsize}")
+
+
+def entries(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """data, indices and indptr of CSR rows for kernels, the last two unsigned.
+
+    For signed ones numba looks whether each counts from the end, and loops take half as long again.
+    """
+    return X.data, _unsigned(X.indices), _unsigned(X.indptr)
 
 
 def _malformed(X: Any, why: str) -> ValueError:
@@ -114,10 +127,13 @@ def _malformed(X: Any, why: str) -> ValueError:
     )
 
 
-def as_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Array, Array]:
-    """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty."""
+def as_rows(X: Any, y: Any, weights: Any, *, checked: bool = False) -> tuple[Any, Array, Array]:
+    """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty.
+
+    Sparse X that is `checked` comes from `as_csr`: its indices are not looked through again.
+    """
     if is_sparse(X):
-        X = as_csr(X)
+        X = X if checked else as_csr(X)
     elif getattr(X, "dtype", None) != np.float32:
         X = parameters.numbers("X", X, "rows of numbers")
     if X.ndim != 2:

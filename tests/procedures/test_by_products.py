@@ -47,6 +47,22 @@ def test_a_product_is_the_change_of_the_gradient(rng):
         np.testing.assert_allclose(found.T, change, atol=1e-7 * np.abs(change).max())
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("of_indices", [np.int32, np.int64])
+def test_compiled_products_of_classes_are_those_of_scipy(rng, monkeypatch, kind, of_indices):
+    X = rows(rng, 2.0).astype(kind)
+    X.indices, X.indptr = X.indices.astype(of_indices), X.indptr.astype(of_indices)
+    for loss in losses(rng, X):
+        products, root = HessianProducts(loss, 1.0), loss.room()
+        loss.at(rng.standard_normal((loss.K, P + 1)) * 0.1, root)
+        d, found = rng.standard_normal((P + 1, loss.K)), np.empty((2, P + 1, loss.K))
+        for Hd, few in zip(found, (2**62, 0), strict=True):
+            monkeypatch.setattr(_by_products, "_FEW", few)
+            products._multiply(d, products._curvature(root), Hd, np.empty_like(d))
+        # Sums of at most 700 products, in another order: some hundred times rounding.
+        np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-13 * np.abs(found).max())
+
+
 @pytest.mark.parametrize("spread", [0.0, 2.0])
 def test_fits_are_proven_whatever_the_sizes_of_the_columns(rng, spread):
     for loss in losses(rng, rows(rng, spread)):

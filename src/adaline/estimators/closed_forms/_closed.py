@@ -220,5 +220,5 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         Y = self._targets(y, X, finite=False)
         if not reset and Y.shape[1] != known[1]:
             raise ValueError(f"y has {Y.shape[1]} targets; this estimator has seen {known[1]}.")
-        X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X))
+        X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X), checked=True)
         return Rows(X, Y, omega, np.empty((0, 0)))

@@ -167,7 +167,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         weights = self._weights(sample_weight, X)
         self.classes_, codes = encode(labels_of_rows(y, X), classes, weights)
         T = targets(codes, len(self.classes_), checked_margins(margins, len(codes)))
-        X, T, omega = as_rows(X, T, weights)
+        X, T, omega = as_rows(X, T, weights, checked=True)
         indicators = margins is None and T.shape[1] > 1
         return Rows(X, T, omega, np.empty((0, 0)), codes if indicators else None), codes
 

@@ -178,7 +178,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         self._state = self._known = self._shown = None  # of an earlier stream or fit
         X = self._rows(X, reset=True, finite=False)
         classes, codes = encode(labels_of_rows(y, X), None)
-        X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
+        X, _, omega = as_rows(X, None, self._weights(sample_weight, X), checked=True)
         check_weights(classes, codes, omega)
         self._check_costs(len(classes))
         self._know(classes)

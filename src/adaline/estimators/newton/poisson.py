@@ -230,7 +230,7 @@ class PoissonRegression(Regressor):
     def _loss(self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any) -> Objective:
         counts = _counts(y, X.shape[0])
         more = _offset(offset, exposure, X.shape[0])
-        X, _, omega = as_rows(X, None, self._weights(sample_weight, X))
+        X, _, omega = as_rows(X, None, self._weights(sample_weight, X), checked=True)
         if not np.any(counts * omega if len(omega) else counts):
             raise ValueError(
                 "every count in y is zero; the mean would be zero, and log(0) is no intercept. "

@@ -35,7 +35,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
         X = self._rows(X, reset=reset)
         weights = self._weights(sample_weight, X)
         found, codes = encode(labels_of_rows(y, X), classes, weights)
-        X, Y, omega = as_rows(X, codes, weights)
+        X, Y, omega = as_rows(X, codes, weights, checked=True)
         if reset:
             K = 1 if len(found) == 2 else len(found)
             self._begin(K, X.shape[1], X.dtype)

@@ -118,7 +118,7 @@ class WidrowHoff(SequentialLearner, Regressor):
                 f"y has shape {came}, but the stream began with {self._state.recipe.K} targets; "
                 "they cannot change."
             )
-        X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X))
+        X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X), checked=True)
         if reset:
             self._begin(Y.shape[1], X.shape[1], X.dtype)
         return X, np.ascontiguousarray(Y), omega

@@ -175,7 +175,10 @@ def _long_rows(X, t, omega, offset, w, b, root, g, part_g, v, r, work):
 
 
 def neuron_sparse(code, data, indices, indptr, target, omega, offset, scale, shift, theta, root):
-    """`neuron_dense` for CSR rows: unpacked with shift (p,), not unpacked with shift (0,)."""
+    """`neuron_dense` for CSR rows: unpacked with shift (p,), not unpacked with shift (0,).
+
+    Indices are unsigned, as `tiles.entries` makes them.
+    """
     p, centred = len(scale), len(shift) > 0
     room = _room(p)
     z = np.empty((ROWS if centred else 1, p if centred else 0))

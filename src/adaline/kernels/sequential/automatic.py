@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline._jit import kernel, sums_kernel
+from adaline._jit.processor import prefetch
 from adaline.kernels.sequential.gains import (
     BEYOND,
     CENTRED,
@@ -144,6 +145,9 @@ def _rows_by_one(data, indices, indptr, order, Y, omega, head, now, aside, centr
         b, v, z, squares, lift, found = now[p, 0], now[p, 0], now[p, 1], 0.0, now[p, 1], 0
         lo, hi = (i * p, i * p + p) if indices is None else (indptr[i], indptr[i + 1])
         lo, hi = U(lo), U(hi)
+        if unsure > 0.0 and indices is not None:  # what the row measures by is seldom in a cache
+            for q in range(lo, hi):
+                prefetch(aside, U(3) * U(indices[q]))
         for q in range(lo, hi):
             x = data[q]
             j = q - lo if indices is None else U(indices[q])

@@ -67,7 +67,11 @@ def slope_and_loss(criterion, t, v):
         return (t, -t * v) if t * v <= 0.0 else (0.0, 0.0)
     if criterion == CROSS_ENTROPY:
         q = np.exp(-abs(v))
-        return t - (1.0 if v > 0.0 else q) / (1.0 + q), max(v, 0.0) - t * v + np.log1p(q)
+        u = 1.0 + q
+        # log1p(q) by a logarithm and what rounding took from u: that of the C library branches by
+        # the size of q, which no processor foresees, and what it has begun of the next row is lost.
+        lost = np.log(u) + (q - (u - 1.0)) / u
+        return t - (1.0 if v > 0.0 else q) / u, max(v, 0.0) - t * v + lost
     y = phi(criterion, v)
     e = t - y
     loss = 0.5 * e * e

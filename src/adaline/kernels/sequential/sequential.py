@@ -42,6 +42,8 @@ from adaline.kernels.sequential.neurons import (
 )
 
 U = np.uintp  # signed counters might be negative, wrap around, and cost a test each
+LINE = U(8)  # numbers that are fetched together
+AHEAD = 2  # rows: one takes less time to learn than the next to arrive
 
 
 @sums_kernel
@@ -109,14 +111,17 @@ def _add(dense, data, indices, lo, hi, d, theta, k):
 
 @inlined
 def look_ahead(data, indices, indptr, order, m):
-    """Begin to fetch the CSR row after the mth, where the order is random: no processor guesses it.
+    """Begin to fetch the CSR row two after the mth, where the order is random: no processor guesses
+    it, and all of it, since rows of some dozen entries end before a processor sees a pattern.
 
     Without an order, or at its end, nothing is done.
     """
-    if m + 1 < order.shape[0]:
-        first = U(indptr[order[m + 1]])
-        prefetch(data, first)
-        prefetch(indices, first)
+    if m + AHEAD < order.shape[0]:
+        i = order[m + AHEAD]
+        for q in range(U(indptr[i]), U(indptr[i + 1]), LINE):
+            prefetch(data, q)
+            prefetch(indices, q)
+        prefetch(indptr, U(order[min(m + 4 * AHEAD, order.shape[0] - 1)]))
 
 
 @kernel
@@ -233,12 +238,16 @@ def _perceptron_sparse(data, indices, indptr, order, Y, omega, head, theta):
             total -= weight * t * v
             d = weight * _rate(head, n) * t
             theta[0, p] += bias * d
-            for q in range(lo, hi):
-                theta[W, U(indices[q])] += d * data[q]
             if average:
                 theta[1, p] += bias * d * n
+                for q in range(lo, hi):  # sums are not in the cache, as weights are by now
+                    prefetch(theta, U(p + 1) + U(indices[q]))
+                    theta[W, U(indices[q])] += d * data[q]
                 for q in range(lo, hi):
                     theta[SUM, U(indices[q])] += d * n * data[q]
+            else:
+                for q in range(lo, hi):
+                    theta[W, U(indices[q])] += d * data[q]
         n += weight != 0.0
     head[SEEN], head[CORRECTIONS], head[LOSS] = n, head[CORRECTIONS] + made, head[LOSS] + total
 

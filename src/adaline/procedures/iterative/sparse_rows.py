@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adaline.kernels.sums import sparse_products
 from adaline.results import Array
-from adaline.tiles import Rows, is_sparse
+from adaline.tiles import Rows, entries, is_sparse
 
 DENSE_UP_TO = 1024  # columns up to which a p x p matrix costs little
 GRAM_UP_TO = 4096  # columns of tall data up to which a p x p matrix pays: it proves all digits
@@ -77,7 +77,7 @@ class SparseRows:
     @cached_property
     def entries(self) -> tuple[Array, NDArray[Any], NDArray[Any]]:
         """Numbers and indices of X for the kernels."""
-        return self.X.data, *(sparse_products.unsigned(i) for i in (self.X.indices, self.X.indptr))
+        return entries(self.X)
 
     def product(self, W: Array) -> Array:
         """X W, (n, k)."""

@@ -14,15 +14,17 @@ from math import sqrt
 
 import numpy as np
 
+from adaline.kernels.sums import sparse_products
 from adaline.linalg import inner
 from adaline.objective import Evaluation, Objective
 from adaline.results import Array
-from adaline.tiles import is_sparse
+from adaline.tiles import entries, is_sparse
 
 _FORCE = 0.3  # how much of nu a step leaves, at most
 _LAST = 0.02  # times goal: a nu that is small enough
 _LARGE = 100.0  # times the penalty: a curvature that a column is measured by
 _MOST = 250  # products of a step
+_FEW = 2**21  # multiplications of a product up to which scipy needs no compiler, and little time
 
 
 def is_worth_products(loss: Objective) -> bool:
@@ -103,6 +105,13 @@ class HessianProducts:
     def _multiply(self, d: Array, curvature: tuple[Array, Array], Hd: Array, room: Array) -> None:
         """Leave H d in Hd."""
         loss, (slopes, P) = self.loss, curvature
+        if len(P) and loss.X.nnz * loss.K > _FEW:
+            np.multiply(d, self._penalty, out=Hd)
+            work = *entries(loss.X), loss.scale, slopes, P, d, Hd, np.empty(loss.K)
+            sparse_products.add_class_curvature(*work)
+            if not loss.intercept:
+                Hd[-1] = d[-1]
+            return
         V = np.asarray(loss.X @ np.multiply(d[:-1], self._scale, out=room[:-1]), dtype=np.float64)
         V += d[-1]
         if len(P):

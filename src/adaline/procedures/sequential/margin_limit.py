@@ -11,6 +11,7 @@ that is worth a further pass. K classes: Kesler's samples, in which (u, u0) has 
 
 from __future__ import annotations
 
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,9 @@ class MarginLimit:
         """At most this share of the longest sample; infinite before the first correction."""
         made = self.state.corrections - self.made
         if made == 0 or self.longest == 0.0:
-            return np.inf
-        moved = float(np.linalg.norm(self.state.last - self.start))
-        return _SLACK * moved / (self.eta * made * self.longest)
+            return inf
+        moved = (self.state.last - self.start).ravel()
+        return _SLACK * sqrt(moved @ moved) / (self.eta * made * self.longest)
 
 
 def _longest(X: Any, one: float) -> float:
@@ -64,4 +65,4 @@ def _longest(X: Any, one: float) -> float:
         x = X[i : i + _BLOCK].astype(np.float64)
         squares = x.multiply(x).sum(axis=1) if is_sparse(x) else np.einsum("ij,ij->i", x, x)
         most = max(most, float(np.max(squares)))
-    return float(np.sqrt(most + one))
+    return sqrt(most + one)

@@ -46,7 +46,7 @@ def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, 
     n, p = X.shape
     width = X.nnz / max(n, 1) if is_sparse(X) else p
     size = _BLOCK if rng is not None else 32 * _BLOCK  # between two blocks, Ctrl-C is heard
-    m = int(np.clip(size // max(width, 1), 256, 65536))
+    m = min(max(int(size // max(width, 1)), 256), 65536)
     order = NO_ROWS if rng is None else rng.permutation(n)
     for start in range(0, n, m):
         stop = min(start + m, n)

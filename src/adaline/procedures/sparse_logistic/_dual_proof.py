@@ -33,6 +33,7 @@ import numpy as np
 from adaline.kernels.losses import dual_proof as kernels
 from adaline.kernels.losses.dual import row_squares
 from adaline.results import Array
+from adaline.tiles import entries
 
 EPS = float(np.finfo(np.float64).eps)  # 2^-52, twice what one rounding can do
 _TINY = 1e-250  # more than underflow can do to one term
@@ -51,14 +52,8 @@ class DualRows:
 
     @property
     def entries(self) -> tuple[Any, Any, Any]:
-        """What kernels take.
-
-        A signed index may count from the end, which is asked at every use; an unsigned one, which
-        cannot, takes about half the time.
-        """
-        indices, indptr = self.X.indices, self.X.indptr
-        unsigned = f"u{indices.dtype.itemsize}", f"u{indptr.dtype.itemsize}"
-        return self.X.data, indices.view(unsigned[0]), indptr.view(unsigned[1])
+        """What kernels take."""
+        return entries(self.X)
 
 
 @dataclass(frozen=True, eq=False)
