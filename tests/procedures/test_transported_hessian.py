@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from adaline.losses.logistic import logistic_loss
-from adaline.procedures.newton._transported_hessian import Sample, sample_step, transported
+from adaline.procedures.newton._stride import sample_step
+from adaline.procedures.newton._transported_hessian import Sample, transported
 from adaline.procedures.newton.curvature import curvature, full_hessian
 
 

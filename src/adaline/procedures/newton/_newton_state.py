@@ -20,8 +20,7 @@ from adaline.certificates.optimality import CurvatureBound, Within, radius
 from adaline.linalg import inner, length
 from adaline.objective import Evaluation, Objective
 from adaline.procedures.newton._curvature_bound import curvature_bound, joint_bound, thin_bound
-from adaline.procedures.newton._stride import is_dear, proof_rows
-from adaline.procedures.newton._transported_hessian import Sample, TransportedHessian, sample_step
+from adaline.procedures.newton._stride import is_dear, proof_rows, sample_step
 from adaline.procedures.newton.curvature import (
     Curvature,
     Pairs,
@@ -35,6 +34,7 @@ from adaline.results import Array
 
 if TYPE_CHECKING:
     from adaline.procedures.newton._by_products import HessianProducts
+    from adaline.procedures.newton._transported_hessian import Sample, TransportedHessian
 
 _SMALL = 2**13  # numbers in a matrix too few for threads of BLAS
 _PROVEN = 1e-3  # times |w|: a bound on the distance from the minimum that is of use
@@ -339,6 +339,8 @@ def begin(
     if loss.is_wide:
         state.products = _products(loss, goal)
     if not sketched and (stride := sample_step(loss)):
+        from adaline.procedures.newton._transported_hessian import Sample  # of large tables
+
         state.sample = Sample(loss, stride)
         state.set_origin()
     return state

@@ -36,6 +36,9 @@ _VARIANCES = 8.0  # sampling variance of the largest variance, over that of a co
 _FAR = 0.005  # s^2 between the Hessian at the minimum and one transported there from zero
 _SMALL = 0.02  # s^2, up to which a Hessian is as good as that of all rows
 _LEAST = 2.0  # passes that even Newton's own steps need
+_ROWS, _EACH = 2048, 40  # rows that transport a Hessian, at least, and for each dimension of it
+_SPARE = 4  # times as many rows must be there for them to pay
+_MOST = 200  # dimensions
 
 
 def price(loss: Objective, stride: int, sums: int = 1) -> float:
@@ -99,6 +102,13 @@ def proof_rows(loss: Objective) -> int:
     if n * q * q <= WORK:
         return 1
     return int(np.clip(round(price(loss, 1)), 1, max(n // (FEWEST * q), 1)))
+
+
+def sample_step(loss: Objective) -> int:
+    """The stride of the rows that transport a Hessian; 0 where rows are too few for it to pay."""
+    n, dimensions = loss.X.shape[0], max(loss.K**2 - 1, 2)
+    stride = n // max(_ROWS, _EACH * dimensions)
+    return stride if stride >= _SPARE and dimensions <= _MOST else 0
 
 
 def correlations(H: Array, rows: float) -> float:

@@ -25,9 +25,6 @@ from adaline.linalg import eigen, inverse_cholesky
 from adaline.objective import Objective
 from adaline.results import Array
 
-_ROWS, _EACH = 2048, 40  # rows of the sample, at least, and for each of the a r dimensions
-_SPARE = 4  # times as many rows as in the sample must be there for it to pay
-_MOST = 200  # dimensions
 _NEAR = 0.05  # a change of theta, relative, that changes slopes little
 _LEAST, _LARGEST = 1.0 / 64.0, 2.0  # what T's eigenvalues are kept within
 
@@ -45,13 +42,6 @@ class TransportedHessian:
         """H^-1 g, where solved = g S^-1."""
         inside = (self.C @ (self.B.T @ g @ self.Q).ravel()).reshape(len(self.lam), -1)
         return np.asarray(self.B @ ((self.B.T @ solved) / self.lam[:, None] + inside @ self.Q.T))
-
-
-def sample_step(loss: Objective) -> int:
-    """The stride of the sample's rows; 0 where rows are too few for a sample to pay."""
-    n, dimensions = loss.X.shape[0], max(loss.K**2 - 1, 2)
-    stride = n // max(_ROWS, _EACH * dimensions)
-    return stride if stride >= _SPARE and dimensions <= _MOST else 0
 
 
 class Sample:
