@@ -74,12 +74,40 @@ def on_dense() -> Iterator[Case]:
     )
 
 
+def as_they_are() -> Iterator[Case]:
+    """Learners with no parameter given, which pass over the rows until they stop by themselves."""
+    pairs = {
+        "Perceptron": peers.Perceptron,
+        "Adaline": peers.SGDClassifier,
+        "SigmoidPerceptron": partial(peers.SGDClassifier, loss="log_loss"),
+        "WidrowHoff": peers.SGDRegressor,
+    }
+    for name, peer in pairs.items():
+        own, targets = getattr(adaline, name), "numbers" if name == "WidrowHoff" else "labels"
+        for shape in ("200x5", "2000x20", "20000x50", "20000x50, 3 classes"):
+            if targets == "numbers" and "classes" in shape:
+                continue
+            n, _, rest = shape.partition("x")
+            yield (
+                f"{name}() {int(n) // 2}x{rest}",
+                lambda seed, *rows, own=own: own().fit(*rows),
+                lambda seed, *rows, peer=peer: peer(random_state=seed).fit(*rows),
+                data(shape, targets),
+            )
+
+
 def perceptrons() -> tuple[Any, Any]:
     """Two passes, shuffled, of ours and of scikit-learn's."""
     return (
         lambda seed, *rows: adaline.Perceptron(**TWICE, random_state=seed).fit(*rows),
         lambda seed, *rows: peers.Perceptron(**TWICE, tol=None, random_state=seed).fit(*rows),
     )
+
+
+def excess(model: Any, X: Any, y: Any) -> float:
+    """By how much its mean squared error on the rows it has learned is above the least."""
+    errors = [np.mean((y - m.predict(X)) ** 2) for m in (model, adaline.LeastSquares().fit(X, y))]
+    return float(errors[0] / errors[1] - 1.0)
 
 
 def halves(X: Any, y: Any) -> tuple[Any, Any]:
@@ -103,13 +131,17 @@ def measured(quick: bool, repeats: int, answers: Any) -> None:
     """Time every case and judge it by the other half of its rows; text takes long."""
     warnings.simplefilter("ignore")
     with threads(1):
-        for cases in (on_dense,) if quick else (on_dense, on_text):
+        for cases in (as_they_are, on_dense) if quick else (as_they_are, on_dense, on_text):
             for name, ours, peer, rows in cases():
                 train, test = halves(*rows)
                 learned = [[f(k, *train) for k in range(SEEDS)] for f in (peer, ours)]
                 right = [np.mean([model.score(*test) for model in models]) for models in learned]
                 what = "accuracy" if hasattr(learned[0][0], "classes_") else "R2"
                 remark = f"test {what}: peer {right[0]:.3f}, ours {right[1]:.3f}"
+                if what == "R2":
+                    remark += "; training error above the least: peer {:.2%}, ours {:.2%}".format(
+                        *(excess(models[0], *train) for models in learned)
+                    )
                 times = in_turns(partial(ours, 0, *train), partial(peer, 0, *train), repeats)
                 answers.put(("row", name, type(learned[0][0]).__name__, *times, remark))
     answers.put(("done",))

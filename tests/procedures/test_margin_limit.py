@@ -85,7 +85,7 @@ def test_overlapping_classes_are_given_up_and_it_is_said_why(seed, K):
     X, y = overlapping(np.random.default_rng(seed), K=K)
     with pytest.warns(ConvergenceWarning, match=r"tol=0.001 times the longest \(x, 1\)"):
         model = Perceptron().fit(X, y)
-    assert 10 <= model.n_iter_ < 200
+    assert 5 <= model.n_iter_ < 200
     assert model.certificate_.kind == "undecided"
     longer = quiet(Perceptron(tol=0.0, max_iter=model.n_iter_), X, y)
     assert np.array_equal(model.coef_, longer.coef_)  # it has only ended sooner
@@ -128,7 +128,7 @@ def test_where_the_theorem_does_not_speak_passes_go_on(rng, given, weights):
 def test_a_start_far_away_counts_only_what_was_learned_since(rng):
     X, y = overlapping(rng)
     model = quiet(Perceptron(), X, y, coef_init=np.full(4, 1e6))
-    assert model.n_iter_ > 10  # it walks back first, which lengthens (w, b) - start
+    assert model.n_iter_ > 5  # it walks back first, which lengthens (w, b) - start
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])

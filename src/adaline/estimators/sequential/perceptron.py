@@ -32,7 +32,7 @@ class Perceptron(SequentialClassifier):
     max_iter : int, default=1000
         Passes at most.
     tol : float, default=1e-3
-        Stop, after ten passes at the earliest, where the corrections show that no (w, b) of length
+        Stop, after five passes at the earliest, where the corrections show that no (w, b) of length
         one has t (w'x + b) above tol times the longest (x, 1) for all samples (the convergence
         theorem): classes that overlap need no more passes, and classes with a wider margin are
         always separated. 0 goes on. Not for batches, `keep` other than "last", sample weights,

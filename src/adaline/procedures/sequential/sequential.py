@@ -30,7 +30,7 @@ Order = NDArray[np.int64]
 
 _BLOCK = 2**15  # numbers in a block of rows that is gathered: it stays in cache
 _EXPLODES = 1e6  # errors so many times the targets are no learning
-_FEWEST = 10  # passes of a perceptron before it is given up
+_FEWEST = 5  # passes of a perceptron before it is given up
 _SLIM = (
     "stopped after pass {} and {} corrections, by which no (w, b) of length one can have all "
     "samples farther than tol={} times the longest (x, 1) on their right side."
