@@ -122,6 +122,19 @@ def doubt_of_gradients(W: Array, sizes: Array, rounding: Array, w: Array) -> Arr
     return np.asarray(far @ reach)
 
 
+def bound_of_bias(mean: Array, mean_rounding: Array, w: Array, bounds: Array) -> Array:
+    """Bounds |b* - b| of the biases b = mean_y - mean_x'w of k targets, (k,).
+
+    mean and mean_rounding are (p + k,), of x and y; w (p, k) are within bounds of the exact w*.
+    Then b* - b is that of mean_y, less mean_x'(w* - w), less the error of mean_x times w*, less
+    the rounding of b itself.
+    """
+    p, size = len(w), np.abs(mean)
+    doubt = mean_rounding[p:] + mean_rounding[:p] @ (np.abs(w) + bounds)
+    doubt += size[:p] @ bounds + gamma(p + 2) * (size[p:] + size[:p] @ np.abs(w))
+    return np.asarray(_SLACK * doubt)
+
+
 def in_users_units(bounds: Array, exponent: NDArray[np.int64]) -> Array:
     """Bounds times 2**exponent, plus what underflow may cost in these units and in the user's."""
     return np.asarray(times_power(bounds + UNDERFLOW, exponent) + _LOST)
