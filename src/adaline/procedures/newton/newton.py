@@ -65,7 +65,7 @@ def newton(
     few = start is None and loss.is_wide and n <= limit and bool((loss.penalty[:-1] > 0).all())
     if few and n <= _FEW_ROWS:
         theta = _from_few_rows(loss, max_iter, tol, goal)
-    rounds = start is None and not theta.any()
+    rounds = start is None and not theta[:, :-1].any()
     state = begin(loss, theta, goal, sketched=_stride.is_dear(loss), rounds=rounds)
     try:
         yield 0, state
