@@ -45,6 +45,7 @@ from adaline.tiles import Rows
 from adaline.triangle import Triangle
 
 PROVABLE = 0.1  # a contraction below this gains at least a digit a correction
+_FEW = 64  # columns up to which moments prove float32 weights more often than not
 _LONG = 2**18  # numbers of float32 whose second pass takes longer than proofs from moments
 _HEAVY = 2.0**400  # weights beyond this take double-double products out of float64's range
 
@@ -94,8 +95,7 @@ def least_squares(
         return _or_from_moments(fit, normal)
     if not refined:
         return from_moments(normal)
-    short = rows.X.shape[0] * m.p < _LONG or len(rows.X_low) > 0
-    if rows.X.dtype == np.float32 and not short:
+    if rows.X.dtype == np.float32 and m.p <= _FEW and rows.X.shape[0] * m.p >= _LONG:
         found = float32_from_moments(normal, rows)
         if found is not None:
             return found

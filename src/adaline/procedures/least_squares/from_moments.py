@@ -17,8 +17,10 @@ from adaline.certificates.digits import (
     bound_of_bias,
     certificate_of_digits,
     doubt_of_gradients,
+    each_without_correction,
     gamma,
     in_users_units,
+    noise_of_gradients,
     without_correction,
 )
 from adaline.linalg import UNIT, times_power
@@ -43,7 +45,9 @@ def float32_from_moments(normal: Normal, rows: Rows) -> ClosedFit | None:
     residuals have to keep more digits than float32 has. Standard errors are those of corrected
     weights.
     """
-    found = _solved(normal)
+    if len(rows.X_low):  # of which moments know nothing
+        return None
+    found = _solved(normal, each=True)
     m, p, w = normal.m, normal.m.p, found[0]
     # Errors of s_yy - 2 w'c + w'S w, whose every product of two columns is off by as much as the
     # product of their roundings, and is rounded itself: at most by that of their sizes.
@@ -68,16 +72,19 @@ def _sizes(normal: Normal) -> Array:
     return np.asarray(sizes)
 
 
-def _solved(normal: Normal) -> tuple[Array, Array, Array, Array]:
-    """Weights (p, k), bounds on their errors, biases and squared residuals, in normal's units."""
+def _solved(normal: Normal, *, each: bool = False) -> tuple[Array, Array, Array, Array]:
+    """Weights (p, k), bounds on their errors, biases and squared residuals, in normal's units.
+
+    each: bounds as small as they can be made, one weight at a time.
+    """
     p = normal.m.p
     if p * (p + normal.m.targets) <= _SMALL:
-        return _solved_by_blas(normal)
+        return _solved_by_blas(normal, each)
     with one_blas_thread(p):  # others would change the last digit
-        return _solved_by_blas(normal)
+        return _solved_by_blas(normal, each)
 
 
-def _solved_by_blas(normal: Normal) -> tuple[Array, Array, Array, Array]:
+def _solved_by_blas(normal: Normal, each: bool) -> tuple[Array, Array, Array, Array]:
     m, W, p = normal.m, normal.W, normal.m.p
     c = m.scatter[:p, p:]
     G = m.scatter[:p, :p] + np.diag(normal.ridge)
@@ -85,8 +92,12 @@ def _solved_by_blas(normal: Normal) -> tuple[Array, Array, Array, Array]:
     w = W @ (W.T @ c)
     w += W @ (W.T @ (c - G @ w))
     g = c - G @ w
-    doubt = doubt_of_gradients(W, _sizes(normal), m.rounding, w)
-    bounds = without_correction(W, alpha, g, doubt)
+    if each:
+        noise = noise_of_gradients(_sizes(normal), m.rounding, w)
+        bounds = each_without_correction(W, alpha, np.abs(g) + noise)
+    else:
+        doubt = doubt_of_gradients(W, _sizes(normal), m.rounding, w)
+        bounds = without_correction(W, alpha, g, doubt)
     b = (m.mean[p:] - m.mean[:p] @ w) if normal.intercept else np.zeros(m.targets)
     pull = normal.ridge[:, None] * w  # g = c - S w - pull
     squares = m.scatter.diagonal()[p:] - np.einsum("jt,jt->t", w, c + g + pull)
