@@ -14,8 +14,10 @@ from adaline.certificates.digits import (
     contraction,
     contraction_with_ones,
     doubt_of_gradients,
+    each_without_correction,
     gamma,
     in_users_units,
+    noise_of_gradients,
     without_correction,
 )
 from adaline.linalg import UNIT, inverse_cholesky
@@ -60,6 +62,36 @@ def test_any_factor_bounds_weights_that_are_not_corrected(rng, spoil):
         exact = exact_least_squares(A, y[:, t], intercept=False)
         for found, truth, error in zip(w[:, t], exact, bound[:, t], strict=True):
             assert not np.isfinite(error) or abs(Fraction(found) - truth) <= Fraction(error)
+
+
+@pytest.mark.parametrize("spoil", [0.0, 1e-6, 1e-2, 0.3])
+def test_any_factor_bounds_each_weight_that_is_not_corrected(rng, spoil):
+    for _ in range(20):
+        A, y = problem(rng)
+        A[:, 0] = A[:, 1] + 10.0 ** rng.uniform(-4, 0) * A[:, 0]
+        G, c = A.T @ A, A.T @ y
+        W = inverse_cholesky(G) * (1 + spoil * rng.standard_normal((3, 3)))
+        rounding = np.sqrt(4 * 32 * UNIT) * np.linalg.norm(A, axis=0)
+        of_y = np.sqrt(4 * 32 * UNIT) * np.linalg.norm(y)
+        sizes = np.append(np.linalg.norm(A, axis=0), np.linalg.norm(y)) * 1.1
+        alpha = contraction(G, W, rounding)
+        x = (W @ (W.T @ c))[:, None]
+        noise = noise_of_gradients(sizes, np.append(rounding, of_y), x)
+        bounds = each_without_correction(W, alpha, np.abs(c[:, None] - G @ x) + noise)
+        exact = exact_least_squares(A, y, intercept=False)
+        for value, truth, bound in zip(x[:, 0], exact, bounds[:, 0], strict=True):
+            assert bound == np.inf or abs(Fraction(value) - truth) <= Fraction(float(bound))
+        assert (bounds < np.inf).all() == (alpha < 1)
+
+
+def test_bounds_of_each_weight_are_reached():
+    """An inverse that is known exactly lets an error of a gradient through, and nothing more."""
+    W = inverse_cholesky(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    found = each_without_correction(W, 0.0, np.array([[1e-3], [0.0]]))
+    assert found[:, 0] == pytest.approx([2e-3 / 3, 1e-3 / 3], rel=0.011)
+    assert (found[:, 0] > [2e-3 / 3, 1e-3 / 3]).all()
+    doubled = each_without_correction(W, 0.5, np.array([[1e-3], [0.0]]))
+    assert (doubled > 1.9 * found).all()  # alpha = 1/2: the inverse may be twice as large
 
 
 def test_the_doubt_of_gradients_has_a_term_for_each_source():

@@ -7,6 +7,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from adaline.losses.logistic import logistic_loss
+from adaline.losses.poisson import poisson_loss
 from adaline.procedures.newton import _float32, _stride
 from adaline.procedures.newton.curvature import hessians
 from adaline.procedures.newton.newton import newton
@@ -49,6 +50,26 @@ def test_the_minimum_is_that_of_the_rows_as_they_are(rng, monkeypatch, kind, alp
     assert _stride.is_dear(loss)
     assert _float32.rounded(loss) is not None
     fit, exact = newton(loss), without_rounding(loss, monkeypatch)
+    assert (fit.outcome, fit.certificate.kind) == ("converged", "optimal")
+    bounds = [f.certificate.evidence["distance_bound"] for f in (fit, exact)]
+    assert np.linalg.norm(fit.W - exact.W) <= sum(bounds)
+    assert bounds[0] <= 1e-3 * np.linalg.norm(fit.W)
+
+
+@pytest.mark.parametrize("kind", ["even", "chain", "far"])
+@pytest.mark.parametrize("offset", [False, True])
+def test_counts_are_learned_with_rounded_rows_too(rng, monkeypatch, kind, offset):
+    """Their steps begin with a bias, the logarithm of the mean, and weights of zero."""
+    X, _ = table(rng, kind)
+    v = (X - X.mean(axis=0)) @ rng.standard_normal(X.shape[1]) / 30
+    exposure = rng.uniform(-1.0, 1.0, len(X)) if offset else NONE
+    y = rng.poisson(np.exp(v + (exposure if offset else 0.0))).astype(np.float64)
+    loss = poisson_loss(X, y, NONE, exposure, 1.0, True)
+    used, of = [], _float32.rounded
+    monkeypatch.setattr(_float32, "rounded", lambda loss: used.append(of(loss)) or used[-1])
+    fit = newton(loss)
+    assert used[0] is not None
+    exact = without_rounding(loss, monkeypatch)
     assert (fit.outcome, fit.certificate.kind) == ("converged", "optimal")
     bounds = [f.certificate.evidence["distance_bound"] for f in (fit, exact)]
     assert np.linalg.norm(fit.W - exact.W) <= sum(bounds)

@@ -4,7 +4,8 @@
 
 Two factorisations give W with W'SW = I: the Cholesky factor of S, and, where squaring has cost
 too many digits, the triangle R of a QR. Neither has to be accurate: the weights are then
-corrected by residuals in double-double until float64 can hold no better.
+corrected by residuals in double-double until float64 can hold no better. float32 rows get float32
+weights, which moments in float64 nearly always prove on their own (`from_moments`).
 """
 
 from __future__ import annotations
@@ -14,17 +15,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import between_passes, one_blas_thread
-from adaline.certificates.digits import (
-    certificate_of_digits,
-    doubt_of_gradients,
-    in_users_units,
-    without_correction,
-)
-from adaline.linalg import UNIT, condition, eigen, inverse_triangle, times_power
+from adaline._threads import between_passes
+from adaline.linalg import condition, eigen, inverse_triangle
 from adaline.moments import Moments
 from adaline.procedures.iterative.minimum_norm import iterative_least_squares
 from adaline.procedures.iterative.sparse_rows import SparseRows, is_large_and_sparse
+from adaline.procedures.least_squares.from_moments import (
+    float32_from_moments,
+    from_moments,
+    known_to_float64,
+)
 from adaline.procedures.least_squares.minimum_norm import (
     minimum_norm,
     tall_minimum_norm,
@@ -45,7 +45,8 @@ from adaline.tiles import Rows
 from adaline.triangle import Triangle
 
 PROVABLE = 0.1  # a contraction below this gains at least a digit a correction
-_SMALL = 2**13  # numbers in a matrix: too few for threads of BLAS
+_FEW = 64  # columns up to which moments prove float32 weights more often than not
+_LONG = 2**18  # numbers of float32 whose second pass takes longer than proofs from moments
 _HEAVY = 2.0**400  # weights beyond this take double-double products out of float64's range
 
 
@@ -86,14 +87,18 @@ def least_squares(
     with between_passes(0 if rows is None else m.rows, m.p + 1):
         normal = normal_equations(m, intercept, ridge) if enough else None
     if rows is None or not 1 / _HEAVY < m.weight < _HEAVY:
-        fit = _from_moments(normal) if normal else _deficient_moments(m, intercept)
+        fit = from_moments(normal) if normal else _deficient_moments(m, intercept)
         return _told(fit, drowned(m, intercept))
     if normal is None or normal.alpha > PROVABLE:
         better = triangle_equations(m, rows, intercept, ridge) if enough else None
         fit = refine(better, rows) if better else minimum_norm(m, rows, intercept)
         return _or_from_moments(fit, normal)
     if not refined:
-        return _from_moments(normal)
+        return from_moments(normal)
+    if rows.X.dtype == np.float32 and m.p <= _FEW and rows.X.shape[0] * m.p >= _LONG:
+        found = float32_from_moments(normal, rows)
+        if found is not None:
+            return found
     return _or_from_moments(refine(normal, rows, by_sums=True), normal)
 
 
@@ -105,7 +110,7 @@ def _or_from_moments(fit: ClosedFit, normal: Normal | None) -> ClosedFit:
     """
     if normal is None or fit.certificate.kind != "unproven":
         return fit
-    plain = _from_moments(normal)
+    plain = from_moments(normal)
     return plain if plain.certificate.kind != "unproven" else fit
 
 
@@ -133,7 +138,7 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Close
     kappa = condition(R[:p, :p] / np.linalg.norm(R[:p, :p], axis=0))
     digits = float(np.clip(15.5 - np.log10(kappa), 0, 15))
     b = t.mean[p:] - t.mean[:p] @ w if intercept else np.zeros(t.targets)
-    return _fit(
+    return known_to_float64(
         np.ldexp(w, e[None, p:] - e[:p, None]),
         np.ldexp(b, e[p:]),
         stopped="solved in closed form from a triangle.",
@@ -150,55 +155,6 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Close
     )
 
 
-def _from_moments(normal: Normal) -> ClosedFit:
-    """W W'c, and how many digits the rounding errors of the moments leave proven."""
-    p = normal.m.p
-    if p * (p + normal.m.targets) <= _SMALL:
-        return _solved_from_moments(normal)
-    with one_blas_thread(p):  # others would change the last digit
-        return _solved_from_moments(normal)
-
-
-def _solved_from_moments(normal: Normal) -> ClosedFit:
-    m, W, p = normal.m, normal.W, normal.m.p
-    c = m.scatter[:p, p:]
-    G = m.scatter[:p, :p] + np.diag(normal.ridge)
-    alpha = normal.alpha_of_sums  # no row is centred, so no mean counts
-    w = W @ (W.T @ c)
-    w += W @ (W.T @ (c - G @ w))
-    g = c - G @ w
-    own = m.scatter.diagonal()
-    # |S_ij| is at most the product of the columns' lengths, up to its own error.
-    sizes = np.sqrt(np.maximum(own, 0.0)) + 2 * m.rounding
-    sizes[:p] += np.sqrt(normal.ridge)
-    doubt = doubt_of_gradients(W, sizes, m.rounding, w)
-    bounds = without_correction(W, alpha, g, doubt)
-    b = (m.mean[p:] - m.mean[:p] @ w) if normal.intercept else np.zeros(m.targets)
-    exponent = normal.weights_exponent
-    lengths = np.sqrt(np.where(own > 0, own, 1.0))
-    floor = UNIT * lengths[None, p:] / lengths[:p, None]
-    pull = normal.ridge[:, None] * w  # g = c - S w - pull
-    squares = own[p:] - np.einsum("jt,jt->t", w, c + g + pull)
-    used = times_power(w, exponent)
-    return _fit(
-        used,
-        np.ldexp(b, m.exponent[p:]),
-        stopped="solved in closed form from moments.",
-        certificate=certificate_of_digits(
-            used,
-            in_users_units(bounds, exponent),
-            times_power(floor, exponent),
-            alpha,
-            normal.condition,
-            missing="the intercept" if normal.intercept else "",
-        ),
-        rank=p,
-        kappa=normal.condition,
-        squares=np.ldexp(np.maximum(squares, 0.0), 2 * m.exponent[p:]),
-        root=normal.root,
-    )
-
-
 def _deficient_moments(m: Moments, intercept: bool) -> ClosedFit:
     """The minimum-norm solution of dependent columns from their moments alone."""
     unit = in_unit_columns(m, intercept)
@@ -211,22 +167,3 @@ def _deficient_moments(m: Moments, intercept: bool) -> ClosedFit:
     inverse = np.where(keep, 1 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
     R[:p, p:] = inverse[:, None] * (V.T @ unit.scatter[:p, p:])
     return tall_minimum_norm(R, unit.mean, unit.exponent, p, intercept)
-
-
-def _fit(
-    w: Array,
-    b: Array,
-    *,
-    stopped: str,
-    certificate: Certificate,
-    rank: int,
-    kappa: float,
-    squares: Array,
-    root: Array,
-) -> ClosedFit:
-    """A fit from weights as columns (p, k), which are known to float64 only."""
-    W = np.ascontiguousarray(w.T)
-    zeros, none = np.zeros_like(W), np.zeros_like(b)
-    return ClosedFit(
-        W, b, stopped, certificate, rank, kappa, zeros, none, np.asarray(squares), root
-    )

@@ -25,7 +25,7 @@ from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit, Outcome
 from adaline.row_sums.objective_sums import FEW
 
-_SAMPLE = 4096  # rows of the sample to start from, at least
+_SAMPLE, _EACH = 2048, 40  # rows of the sample to start from, at least, and for each weight
 _FEW_ROWS = 512  # rows whose n x n side costs less than about 30 passes over them
 _PASSES = 60  # steps that more rows are given before their n x n side is made, or n / 16
 _ROWS, _ROWS_OF_CLASSES = 3000, 1000  # up to which the n x n side is a way, for one output or more
@@ -58,14 +58,14 @@ def newton(
     theta = loss.loss.start(loss) if start is None else start
     tol = float(tol)  # it may be a Fraction, which numpy does not know
     goal = tol * sqrt(loss.weight * theta.size)
-    spare = n // max(_SAMPLE, 50 * q * loss.K)
+    spare = n // max(_SAMPLE, _EACH * q * loss.K)
     if start is None and not loss.is_wide and spare >= 4:
         theta = _from_a_sample(loss, min(16, spare))
     limit = _ROWS if loss.K == 1 else _ROWS_OF_CLASSES
     few = start is None and loss.is_wide and n <= limit and bool((loss.penalty[:-1] > 0).all())
     if few and n <= _FEW_ROWS:
         theta = _from_few_rows(loss, max_iter, tol, goal)
-    rounds = start is None and not theta.any()
+    rounds = start is None and not theta[:, :-1].any()
     state = begin(loss, theta, goal, sketched=_stride.is_dear(loss), rounds=rounds)
     try:
         yield 0, state

@@ -159,8 +159,8 @@ def _targets(
         )
         step, left = _step(c, factor, g)
         bound[on] = 1.01 * (left + doubt) / lam
-        high, carry = double_double.two_sum(high, step)
-        high, tail = double_double.two_sum(high, tail + carry)
+        high, carry = double_double.two_sums(high, step)
+        high, tail = double_double.two_sums(high, tail + carry)
         theta[:, on], low[:, on] = high, tail
         on = on[left / lam > _ENOUGH * np.abs(high[:p]).max(axis=0)]
         if not len(on):

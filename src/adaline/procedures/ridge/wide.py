@@ -85,8 +85,8 @@ def _wide_targets(
         step, own = _wide_step(f, part[:, on], lam[on], g, twice * doubt)
         step[:p] /= rest[:, None]
         bound[on] = np.where(lam[on] > 0, twice * own, bound[on])
-        high, carry = double_double.two_sum(high, step)
-        high, tail = double_double.two_sum(high, tail + carry)
+        high, carry = double_double.two_sums(high, step)
+        high, tail = double_double.two_sums(high, tail + carry)
         theta[:, on], low[:, on] = high, tail
         moved = np.abs(step).max(axis=0) > _ENOUGH * np.abs(high).max(axis=0)
         unsure = ~(bound[on] <= _ENOUGH * np.abs(high[:p]).max(axis=0))
