@@ -98,6 +98,23 @@ def test_classes_with_a_wider_margin_than_tol_are_always_separated():
         assert Perceptron(max_iter=10**5).fit(X, y).certificate_.kind == "separable"
 
 
+def test_what_a_thousand_passes_separate_is_not_given_up():
+    rng, separable = np.random.default_rng(5), 0
+    for _ in range(40):
+        n, p, margin = rng.integers(30, 1000), rng.integers(2, 12), 10.0 ** rng.uniform(-4.5, -1.5)
+        X = rng.standard_normal((3 * n, p)) * 10.0 ** rng.uniform(-1, 1, p)
+        X += rng.standard_normal(p) * rng.choice([0.0, 1.0, 3.0])
+        u = rng.standard_normal(p)
+        v = X @ u - np.median(X @ u)
+        longest = np.sqrt((X**2).sum(axis=1).max() + 1.0) * np.linalg.norm(u)
+        keep = np.flatnonzero(np.abs(v) > margin * longest)[:n]
+        X, y = X[keep], v[keep] > 0
+        if quiet(Perceptron(tol=0.0), X, y).certificate_.kind == "separable":
+            separable += 1
+            assert Perceptron().fit(X, y).certificate_.kind == "separable"
+    assert separable > 25
+
+
 def test_what_is_traced_ends_where_the_fit_ends(rng):
     X, y = overlapping(rng, n=60)
     model = quiet(Perceptron(), X, y)
