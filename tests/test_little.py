@@ -231,6 +231,20 @@ def test_numpy_in_the_place_of_a_kernel_finds_the_same(rng, shape):
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [0, 2])
+def test_numpy_fills_tiles_with_the_bits_of_the_kernel(rng, kind, weighted, k):
+    n, p = 70, 5
+    X, Y = rng.standard_normal((n, p)).astype(kind), rng.standard_normal((n, k))
+    root = rng.uniform(0.0, 2.0, n) if weighted else np.empty(0)
+    scale, shift = rng.uniform(0.5, 2.0, p + k), rng.standard_normal(p + k)
+    ours, theirs = np.empty((n, p + k + 1)), np.empty((n, p + k + 1))
+    sums._fill_by_numpy(X, Y, root, scale, shift, ours)
+    sums._fill_dense(X, Y, root, scale, shift, theirs)
+    np.testing.assert_array_equal(ours, theirs)
+
+
 def test_numpy_serves_for_more_work_than_python_until_the_kernel_is_compiled(monkeypatch):
     asked = []
 

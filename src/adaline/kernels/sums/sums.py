@@ -30,7 +30,7 @@ def fill_dense(X, Y, root, scale, shift, tile):
     """Rows of sqrt(omega) (scale [X Y] - shift, 1) into the tile."""
     from adaline._jit.little import for_work  # not every learner fills tiles, or has to load it
 
-    for_work(_fill_dense, X.size)(X, Y, root, scale, shift, tile)
+    for_work(_fill_dense, X.size, _fill_by_numpy)(X, Y, root, scale, shift, tile)
 
 
 @kernel
@@ -150,12 +150,20 @@ def _gram_dense(X, Y, root, scale, shift, tile, G):
 
 def few_rows(X, Y, scale, shift):
     """Rows z = (scale [X Y] - shift, 1) by numpy."""
-    p = X.shape[1]
-    z = np.ones((len(X), len(scale) + 1))
-    np.multiply(X, scale[:p], out=z[:, :p])
-    np.multiply(Y, scale[p:], out=z[:, p:-1])
-    z[:, :-1] -= shift
+    z = np.empty((len(X), len(scale) + 1))
+    _fill_by_numpy(X, Y, z[:0, 0], scale, shift, z)
     return z
+
+
+def _fill_by_numpy(X, Y, root, scale, shift, tile):
+    """`_fill_dense` with nothing to compile; up to six times as slow."""
+    p = X.shape[1]
+    np.multiply(X, scale[:p], out=tile[:, :p])
+    np.multiply(Y, scale[p:], out=tile[:, p:-1])
+    tile[:, :-1] -= shift
+    tile[:, -1] = 1.0
+    if len(root):
+        tile *= root[:, None]
 
 
 def gram_of_few(z, root):
