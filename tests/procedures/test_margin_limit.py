@@ -152,9 +152,26 @@ def test_a_start_far_away_counts_only_what_was_learned_since(rng):
 def test_the_longest_row_is_the_same_dense_and_sparse(rng, kind):
     X = np.where(rng.uniform(size=(5000, 6)) < 0.3, rng.standard_normal((5000, 6)), 0.0)
     X = X.astype(kind)
+    X[::7] = 0.0
+    X[-3:] = 0.0
     truth = np.sqrt((X.astype(np.float64) ** 2).sum(axis=1).max() + 1.0)
     assert _longest(X, 1.0) == pytest.approx(truth)
     assert _longest(sparse.csr_array(X), 1.0) == pytest.approx(truth)
+    assert _longest(sparse.csr_array((4, 3)), 1.0) == 1.0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e-150, 1e-100, 1e100, 1e150, 1e170, 1e300])
+@pytest.mark.parametrize("eta", [1e-300, 1.0, 1e200])
+def test_separable_classes_of_any_size_are_not_given_up(size, eta):
+    X, y = separated(3, 200, 2, 1e-2, intercept=False)
+    model = Perceptron(fit_intercept=False)
+    rows, _, Y, omega = model._observe(X * size, y, None, None, reset=True)
+    model._state.head[3] = eta  # the rate, as kernels read it
+    limit = MarginLimit(model._state, rows)
+    limit.eta = eta
+    with np.errstate(all="ignore"):
+        for _ in sequential.steps(model._state, rows, Y, omega, max_iter=30, tol=0.0):
+            assert not limit.relative() < 1e-2
 
 
 def test_units_of_the_step_do_not_matter(rng):

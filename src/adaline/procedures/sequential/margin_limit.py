@@ -11,6 +11,7 @@ that is worth a further pass. K classes: Kesler's samples, in which (u, u0) has 
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import inf, sqrt
 from typing import Any
 
@@ -23,6 +24,7 @@ from adaline.schedules import Absolute, Constant
 from adaline.tiles import is_sparse
 
 _SLACK = 1.01  # sums of corrections are rounded, far less than this
+_FAR = 2.0**400  # squares of longer samples and corrections, or of shorter ones, leave float64
 _BLOCK = 4096  # rows whose squares are made at a time
 
 
@@ -30,10 +32,10 @@ class MarginLimit:
     """The largest margin that is still possible, relative to the longest sample (x, 1)."""
 
     def __init__(self, state: State, X: Any):
-        schedule, recipe = state.recipe.schedule, state.recipe
+        schedule = state.recipe.schedule
         self.state, self.start, self.made = state, state.last.copy(), state.corrections
         self.eta = schedule.eta if isinstance(schedule, Constant) else 1.0  # absolute: 1 or more
-        self.longest = _longest(X, float(recipe.intercept))
+        self._X = X
 
     @staticmethod
     def serves(state: State, omega: Array) -> bool:
@@ -49,20 +51,30 @@ class MarginLimit:
             and not len(omega)
         )
 
+    @cached_property
+    def longest(self) -> float:
+        """Length of the longest (x, 1); for text a look at it takes as long as half a pass."""
+        return _longest(self._X, float(self.state.recipe.intercept))
+
     def relative(self) -> float:
         """At most this share of the longest sample; infinite before the first correction."""
         made = self.state.corrections - self.made
-        if made == 0 or self.longest == 0.0:
+        in_range = all(1 / _FAR < size < _FAR for size in (self.longest, self.eta * self.longest))
+        if made == 0 or not in_range:
             return inf
-        moved = (self.state.last - self.start).ravel()
-        return _SLACK * sqrt(moved @ moved) / (self.eta * made * self.longest)
+        moved = (self.state.last - self.start).ravel() / self.eta / self.longest
+        return _SLACK * sqrt(moved @ moved) / made
 
 
 def _longest(X: Any, one: float) -> float:
     """Length of the longest row (x, one)."""
-    most = 0.0
-    for i in range(0, X.shape[0], _BLOCK):
-        x = X[i : i + _BLOCK].astype(np.float64)
-        squares = x.multiply(x).sum(axis=1) if is_sparse(x) else np.einsum("ij,ij->i", x, x)
-        most = max(most, float(np.max(squares)))
-    return sqrt(most + one)
+    with np.errstate(over="ignore"):  # infinite where squares are
+        if is_sparse(X):
+            squares = np.square(X.data, dtype=np.float64)
+            starts = X.indptr[:-1][np.diff(X.indptr) > 0]
+            return sqrt(float(np.add.reduceat(squares, starts).max() if X.nnz else 0.0) + one)
+        most = 0.0
+        for i in range(0, X.shape[0], _BLOCK):
+            x = X[i : i + _BLOCK].astype(np.float64)
+            most = max(most, float(np.einsum("ij,ij->i", x, x).max()))
+        return sqrt(most + one)
