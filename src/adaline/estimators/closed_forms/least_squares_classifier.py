@@ -46,7 +46,8 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     classes_ : ndarray of shape (K,)
     certificate_ : Certificate
         "separable" when every training sample is provably on its right side, else "undecided":
-        squared error cannot prove that no hyperplane separates.
+        squared error cannot prove that no hyperplane separates. It is made when first asked for,
+        of a copy of the rows that a fit of up to 4 MB keeps until then.
     moments_ : Moments, or None for very wide data
 
     Examples
