@@ -245,6 +245,14 @@ def test_numpy_fills_tiles_with_the_bits_of_the_kernel(rng, kind, weighted, k):
     np.testing.assert_array_equal(ours, theirs)
 
 
+def test_sums_of_arrays_are_those_of_the_kernel_and_say_nothing_of_infinities():
+    a, b = np.array([1.0, 1e308, np.inf, 1.0]), np.array([2.0**-60, 1e308, -np.inf, -0.0])
+    with np.errstate(all="raise"):
+        ours = double_double.two_sums(a, b)
+    theirs = np.array([double_double.two_sum(x, y) for x, y in zip(a, b, strict=True)]).T
+    np.testing.assert_array_equal(np.array(ours), theirs)
+
+
 def test_numpy_serves_for_more_work_than_python_until_the_kernel_is_compiled(monkeypatch):
     asked = []
 

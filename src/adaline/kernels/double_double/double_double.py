@@ -28,9 +28,10 @@ def two_sum(a, b):
 
 def two_sums(a, b):
     """`two_sum` of arrays by numpy: for each kind of arrays it would take 0.7 s to compile."""
-    high = a + b
-    t = high - a
-    return high, (a - (high - t)) + (b - t)
+    with np.errstate(all="ignore"):  # as kernels do: infinities are found in the answer
+        high = a + b
+        t = high - a
+        return high, (a - (high - t)) + (b - t)
 
 
 @kernel
