@@ -25,7 +25,7 @@ class Adaline(SequentialClassifier):
         lectures' LMS; above the bound 2/tr[R] (`stable_rate`) it warns.
     max_iter : int, default=1000
         Passes at most.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Stop when the error of a pass is not smaller by this fraction, twice in a row. 0 never.
     mode : {"online", "batch"}, default="online"
         Update after every sample, or by the mean gradient after every pass.
@@ -60,7 +60,7 @@ class Adaline(SequentialClassifier):
         self,
         eta: float | str | Schedule = "auto",
         max_iter: int = 1000,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         mode: str = "online",
         fit_intercept: bool = True,
         shuffle: bool = False,

@@ -32,7 +32,7 @@ class SigmoidPerceptron(SequentialClassifier):
         The learning rate; see `Auto`.
     max_iter : int, default=1000
         Passes at most.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Stop when the error of a pass is not smaller by this fraction, twice in a row, or when the
         mean squared error is below it. 0 never.
     mode : {"online", "batch"}, default="online"
@@ -71,7 +71,7 @@ class SigmoidPerceptron(SequentialClassifier):
         phi: str = "tanh",
         eta: float | str | Schedule = "auto",
         max_iter: int = 1000,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         mode: str = "online",
         fit_intercept: bool = True,
         shuffle: bool = False,

@@ -38,7 +38,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         it warns.
     max_iter : int, default=1000
         Passes at most.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Stop when the error of a pass is not smaller by this fraction, twice in a row. 0 never.
     mode : {"online", "batch"}, default="online"
         Update after every sample, or after every pass by the *mean* of e x (the lectures' sum is
@@ -79,7 +79,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         self,
         eta: float | str | Schedule = "auto",
         max_iter: int = 1000,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         mode: str = "online",
         fit_intercept: bool = True,
         shuffle: bool = False,
