@@ -148,6 +148,17 @@ def test_a_start_far_away_counts_only_what_was_learned_since(rng):
     assert model.n_iter_ > 5  # it walks back first, which lengthens (w, b) - start
 
 
+@pytest.mark.parametrize("far", [1e12, -1e12, 1e18, -1e18, 1e40, -1e40])
+def test_a_start_beside_which_corrections_are_rounded_away_proves_nothing(far):
+    X, y = separated(3, 200, 2, 1e-2, intercept=False)
+    model = Perceptron(fit_intercept=False)
+    rows, _, Y, omega = model._observe(X, y, None, None, reset=True)
+    model._state.last[:, :2] = [[far, -far]]
+    limit = MarginLimit(model._state, rows)
+    for _ in sequential.steps(model._state, rows, Y, omega, max_iter=50, tol=0.0):
+        assert limit.relative() >= 1e-2
+
+
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_the_longest_row_is_the_same_dense_and_sparse(rng, kind):
     X = np.where(rng.uniform(size=(5000, 6)) < 0.3, rng.standard_normal((5000, 6)), 0.0)

@@ -7,6 +7,9 @@ eta t (x, 1) to (w, b), so it lengthens (w, b) along (u, u0) by eta gamma at lea
 
 (Novikoff 1962). On classes that overlap, (w, b) hardly grows while M does: soon no margin is left
 that is worth a further pass. K classes: Kesler's samples, in which (u, u0) has K parts.
+
+Additions round by at most u |(w, b)| each, and (w, b) never gets longer than |start| + 2 sqrt(M)
+corrections of the longest sample: beside a start far away, corrections may be lost altogether.
 """
 
 from __future__ import annotations
@@ -18,12 +21,13 @@ from typing import Any
 import numpy as np
 
 from adaline.kernels.sequential import neurons
+from adaline.linalg import UNIT
 from adaline.procedures.sequential.state import State
 from adaline.results import Array
 from adaline.schedules import Absolute, Constant
 from adaline.tiles import is_sparse
 
-_SLACK = 1.01  # sums of corrections are rounded, far less than this
+_SLACK = 1.01  # the limit itself is computed in float64
 _FAR = 2.0**400  # squares of longer samples and corrections, or of shorter ones, leave float64
 _BLOCK = 4096  # rows whose squares are made at a time
 
@@ -62,8 +66,14 @@ class MarginLimit:
         in_range = all(1 / _FAR < size < _FAR for size in (self.longest, self.eta * self.longest))
         if made == 0 or not in_range:
             return inf
-        moved = (self.state.last - self.start).ravel() / self.eta / self.longest
-        return _SLACK * sqrt(moved @ moved) / made
+        step = self.eta * self.longest
+        moved, far = (_length(a / step) for a in (self.state.last - self.start, self.start))
+        return _SLACK * (moved / made + 4 * UNIT * (far + 2 * sqrt(made) + 1))
+
+
+def _length(theta: Array) -> float:
+    flat = theta.ravel()
+    return sqrt(flat @ flat)
 
 
 def _longest(X: Any, one: float) -> float:
