@@ -1,6 +1,7 @@
 """Every learner on every shape that users have, beside the peer's fastest setting of equal quality.
 
     python bench/bench_map.py [--quick] [--only ridge csr] [--repeats 5] [--limit 30]
+    python bench/bench_map.py --cells bench/cells.txt [--record]
 
 A cell is a learner (`map_learners.py`) and a shape (`map_data.py`). Of the peer's settings those
 count whose gradient (beside LIBLINEAR, whose gap) is as small as `WORST` in `map_quality.py` asks;
@@ -10,14 +11,22 @@ gradient is far coarser than ours, the line below says what the peer's answer is
 digits of its largest coefficients agree with ours, which are proven, and the ratio to its fastest
 setting whose gradient is as small as rounding lets. Predictions, DataFrames, searches by folds
 (`map_uses.py`) and learners that see one row at a time (`map_online.py`) follow.
+
+With --cells only the cells of that file are measured, and the ratios recorded there stand in place
+of targets; the geometric means over exactly these cells compare one commit with another. --record
+writes the ratios measured into the file, those of cells that were not measured stay.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import statistics
+import subprocess
 import sys
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import map_online
@@ -84,10 +93,15 @@ def measured(name: str, shape: str, options: argparse.Namespace) -> list[Any]:
     if "surer" in told:
         remark += "; {} has gradient {:.0e}: {:.2f}x".format(*told["surer"])
     times = told.get("done", (told["first"][0] if "first" in told else limit, seconds))
-    return [(f"{name.removesuffix(' of K')} {shape}", best, *times, remark)]
+    return [(title(name, shape), best, *times, remark)]
 
 
-def wanted(options: argparse.Namespace) -> list[tuple[str, str]]:
+def title(name: str, shape: str) -> str:
+    """The name of a cell in the output and in files of cells."""
+    return f"{name.removesuffix(' of K')} {shape}"
+
+
+def wanted(options: argparse.Namespace, cells: dict[str, list[str]]) -> list[tuple[str, str]]:
     """The cells that the options name."""
     return [
         (name, shape)
@@ -95,7 +109,44 @@ def wanted(options: argparse.Namespace) -> list[tuple[str, str]]:
         for shape in learner.shapes
         if all(part.lower() in f"{name} {shape}".lower() for part in options.only)
         and not (options.quick and shape in LARGEST)
+        and (not options.cells or title(name, shape) in cells)
     ]
+
+
+def read_cells(file: Path) -> dict[str, list[str]]:
+    """The recorded ratio, its commit and its date, of each cell; NaN where none was recorded."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    fields = [line.split(maxsplit=3) for line in lines if line and not line.startswith("#")]
+    return {name: told for *told, name in fields}
+
+
+def write_cells(file: Path, cells: dict[str, list[str]], ratios: dict[str, float]) -> None:
+    """Write the ratios measured into the file; other cells keep theirs."""
+    git = ["git", "-C", str(file.parent), "log", "-1", "--format=%h", "--", ":/src"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    now = {c: [f"{r:.3f}", commit, str(datetime.date.today())] for c, r in ratios.items()}
+    header = [
+        "# Cells of bench_map.py that users have: CPU time of the peer over ours, last commit",
+        "# that changed src, date and cell. Compare ratios on one and the same machine;",
+        "# they differ by a tenth between runs.",
+    ]
+    lines = ["{:>7}  {} {}  ".format(*told) + name for name, told in (cells | now).items()]
+    file.write_text("\n".join([*header, *lines, ""]), encoding="utf-8")
+
+
+def compare_with_recorded(recorded: dict[str, float], ratios: dict[str, float]) -> None:
+    """Geometric means over the cells that were measured now and before, and what is slower."""
+    both = {c: (r, recorded[c]) for c, r in ratios.items() if recorded[c] > 0}
+    if both:
+        now, before = zip(*both.values(), strict=True)
+        means = [statistics.geometric_mean(side) for side in (now, before)]
+        slower = [sum(r >= 1 for r in side) for side in (now, before)]
+        much = sum(was / r > 1.25 for r, was in both.values())
+        print(
+            f"{len(both)} of {len(recorded)} cells: geometric mean {means[0]:.2f}x, recorded "
+            f"{means[1]:.2f}x; {slower[0]} not slower than the peer, recorded {slower[1]}; "
+            f"{much} more than 1.25 times slower than recorded"
+        )
 
 
 def main() -> int:
@@ -110,24 +161,36 @@ def main() -> int:
     )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--limit", type=float, default=40.0, help="seconds a cell may take")
+    parser.add_argument("--cells", type=Path, help="a file of cells: measure only these")
+    parser.add_argument("--record", action="store_true", help="write the ratios into that file")
     options = parser.parse_args()
+    if options.record and not options.cells:
+        parser.error("--record needs --cells FILE.")
+    cells = read_cells(options.cells) if options.cells else {}
+    recorded = {name: float(told[0]) for name, told in cells.items()}
     found: list[Any] = []
-    for name, shape in wanted(options):
+    for name, shape in wanted(options, cells):
         found += measured(name, shape, options)
     works = {name: partial(map_uses.measured, uses) for name, uses in USES.items()}
     works["on-line"] = partial(map_online.measured, options.quick)
     for name, work in works.items():
         if not options.only or name in options.only:
-            told = limited(work, 5 * options.limit, options.repeats)
+            told = limited(work, 5 * options.limit, options.repeats, cells)
             found += [t[1:] for t in told if t[0] == "row"]
             if not (told and told[-1][0] == "done"):
                 print(f"{name}: not all of it within the limit", file=sys.stderr)
     head()
     met = []
     for work, peer, ours_s, peer_s, remark in sorted(found, key=lambda f: f[3] / f[2]):
-        met.append(row(work, peer, ours_s, peer_s, 1.0))
+        met.append(row(work, peer, ours_s, peer_s, recorded.get(work, 1.0)))
         if remark:
             note(remark)
+    if options.cells:
+        ratios = {work: peer_s / ours_s for work, _, ours_s, peer_s, _ in found}
+        compare_with_recorded(recorded, ratios)
+        if options.record:
+            write_cells(options.cells, cells, ratios)
+        return 0 if options.only or len(ratios) == len(cells) else 1
     return 0 if all(met) or options.quick else 1
 
 

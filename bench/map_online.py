@@ -127,12 +127,15 @@ def as_accurate(wanted: float, train: Any, test: Any) -> Any:
     return partial(learned, passes)
 
 
-def measured(quick: bool, repeats: int, answers: Any) -> None:
-    """Time every case and judge it by the other half of its rows; text takes long."""
+def measured(quick: bool, repeats: int, cells: Any, answers: Any) -> None:
+    """Time every case, or those of cells, and judge it by the other half of its rows."""
     warnings.simplefilter("ignore")
     with threads(1):
+        # Text takes long.
         for cases in (as_they_are, on_dense) if quick else (as_they_are, on_dense, on_text):
             for name, ours, peer, rows in cases():
+                if cells and name not in cells:
+                    continue
                 train, test = halves(*rows)
                 learned = [[f(k, *train) for k in range(SEEDS)] for f in (peer, ours)]
                 right = [np.mean([model.score(*test) for model in models]) for models in learned]

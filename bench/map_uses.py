@@ -143,10 +143,12 @@ def _faster(X: Any, y: Any, *models: Any) -> Any:
     return min(models, key=lambda m: min(cpu(partial(m.fit, X, y)) for _ in range(5)))
 
 
-def measured(uses: Callable[[], Iterator[Pair]], repeats: int, answers: Any) -> None:
-    """Time every pair of calls, and put what was found into the queue."""
+def measured(uses: Callable[[], Iterator[Pair]], repeats: int, cells: Any, answers: Any) -> None:
+    """Time every pair of calls, or those of cells, and put what was found into the queue."""
     warnings.simplefilter("ignore")
     with threads(1):
         for name, peer, mine, other in uses():
+            if cells and name not in cells:
+                continue
             answers.put(("row", name, peer, *in_turns(mine, other, repeats), ""))
     answers.put(("done",))
