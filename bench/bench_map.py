@@ -190,7 +190,10 @@ def main() -> int:
         compare_with_recorded(recorded, ratios)
         if options.record:
             write_cells(options.cells, cells, ratios)
-        return 0 if options.only or len(ratios) == len(cells) else 1
+        absent = [] if options.only else sorted(cells.keys() - ratios)
+        if absent:
+            print("not measured:", "; ".join(absent), file=sys.stderr)
+        return 1 if absent else 0
     return 0 if all(met) or options.quick else 1
 
 
