@@ -115,7 +115,7 @@ def test_too_many_levels_and_lists_are_refused_in_a_sentence():
 
 def test_a_table_that_changed_its_types_or_columns_is_told():
     encoding = Encoding.learn(TABLE, "y")
-    with pytest.raises(DataError, match="'size' holds text, and held number"):
+    with pytest.raises(DataError, match="'size' has 'large' at row 0, and held numbers"):
         encoded(encoding, TABLE.with_columns(size=pl.lit("large")))
     with pytest.raises(DataError, match="no column 'size'; did you mean 'sizes'"):
         encoded(encoding, TABLE.rename({"size": "sizes"}))

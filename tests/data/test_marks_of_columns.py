@@ -86,7 +86,7 @@ def test_strange_texts_in_rows_to_predict_are_gaps_of_their_column_alone(tmp_pat
     path = tmp_path / "t.csv"
     lines = [f"{i % 7},{('low', 'mid')[i % 2]},{i}" for i in range(60)]
     path.write_text("a,grade,y\n" + "\n".join(lines) + "\n")
-    encoding = Encoding.learn(path, "y", missing="auto")
+    encoding = Encoding.learn(path, "y", missing="auto", unknown="zeros")
     new = tmp_path / "new.csv"
     new.write_text("a,grade\n1,low\nlow,mid\n3,low\n")
     forgiving, odd = encoding.forgiving(new)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import gc
 import io
 import json
@@ -180,6 +181,23 @@ def test_a_row_that_no_file_could_have_is_refused_with_a_sentence(fitted, row):
         tables.step(state, {"event": "try", "row": row})
     assert str(state.folder.path) not in str(refused.value)
     assert len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_first_row_can_be_tried_as_it_is_written(ending, tmp_path):
+    days = [datetime.datetime(2023, 1, 1) + datetime.timedelta(hours=7 * k) for k in range(80)]
+    path = tmp_path / f"table.{ending}"
+    if ending == "csv":  # decimal commas in a column of numbers
+        path.write_text("x;y\n" + "".join(f"{k % 9},5;{3 * k},25\n" for k in range(80)))
+    else:
+        polars = pytest.importorskip("polars")
+        polars.DataFrame({"x": days, "y": [3.5 * k for k in range(80)]}).write_parquet(path)
+    adaline.save(adaline.data.fit(adaline.LeastSquares(), path, "y"), tmp_path / "m.adaline")
+    prepared = adaline.load(tmp_path / "m.adaline")
+    (field,) = _trials.fields(prepared, path)
+    assert field["value"] == ("0,5" if ending == "csv" else "2023-01-01")
+    told = _trials.answer(prepared, {"x": field["value"]}, tmp_path)
+    assert told["prediction"] == pytest.approx(prepared.predict(path)[0])
 
 
 def test_classes_have_probabilities_with_intervals(monkeypatch):

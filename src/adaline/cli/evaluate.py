@@ -54,6 +54,9 @@ def evaluate(
     if found.tells_text:
         source = source.reread([wanted])  # labels may happen to be digits here
     encoding, told = found.prepared_for(source, unknown)
+    known = encoding.target is not None and encoding.target.name == wanted
+    if not known and not hasattr(found.model, "classes_"):  # plain numbers, as they were learned
+        encoding = encoding.with_target(wanted)
     source = encoding.prepare(source)
     with Progress(printer, about_rows(source), doing="measuring the quality") as progress:
         tested = measured(

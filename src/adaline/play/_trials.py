@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,7 +40,7 @@ def fields(prepared: Any, data: Path) -> list[dict[str, Any]]:
                 "name": entry.name,
                 "kind": kind,
                 "levels": levels,
-                "value": _text(values[0]) if there else "",
+                "value": _written(values[0], entry) if there else "",
             }
         )
     return made
@@ -52,6 +53,7 @@ def answer(prepared: Any, given: Mapping[str, Any], folder: Path) -> dict[str, A
     source = blocks(path, separator=",", decimal=".", header=True, encoding="utf-8")
     encoding = prepared.encoding
     try:
+        next(iter(encoding.prepare(source)))  # refuses words, which `predict` takes as missing
         told = np.asarray(prepared.predict(source))
     except ValueError as error:
         raise ValueError(str(error).replace(f"{path}: ", "")) from None
@@ -138,6 +140,17 @@ def _parts(prepared: Any, source: Any) -> dict[str, Any] | None:
         ],
         "rounding": float(found.rounding[0]),
     }
+
+
+def _written(value: Any, entry: Any) -> str:
+    """A value as a file that the model reads has it."""
+    if isinstance(value, str):
+        return value
+    if entry.is_date:  # of a table with types
+        day = datetime.datetime(1970, 1, 1) + datetime.timedelta(days=float(value))
+        return day.isoformat().removesuffix("T00:00:00")
+    text = _text(value)
+    return text.replace(".", ",") if entry.reading.endswith(",") else text
 
 
 def _text(value: Any) -> str:

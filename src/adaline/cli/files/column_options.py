@@ -269,12 +269,6 @@ def strays_line(found: Mapping[str, Sequence[str]]) -> str:
     return f"No numbers, and taken as missing: {_some(told)}; --unknown refuse stops at them."
 
 
-def rewritten_line(found: Mapping[str, str]) -> str:
-    """Say which columns are written otherwise than where the model has learned."""
-    told = [f"{name(column)!r} as {name(how)}" for column, how in found.items()]
-    return f"Written otherwise than where the model has learned, and read so: {_some(told)}."
-
-
 def unknown_line(found: dict[str, int]) -> str:
     """Say how many values the model has never seen, and what was done with them."""
     told = [f"{number(count)} in {name(column)!r}" for column, count in found.items()]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adaline
-from adaline.cli.files.column_options import count_unknown, rewritten_line, strays_line
+from adaline.cli.files.column_options import count_unknown, strays_line
 from adaline.cli.files.sources import column, labels
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.words import did_you_mean
@@ -57,14 +57,9 @@ class Loaded:
     def prepared_for(
         self, source: Source, unknown: Literal["zeros", "refuse"]
     ) -> tuple[Encoding, list[str]]:
-        """The encoding, and what it reads otherwise here: notations, and strays where zeros."""
-        encoding = replace(self.prepared(source), unknown=unknown)
-        encoding, other = encoding.rewritten(source)
-        told = [rewritten_line(other)] if other else []
-        if unknown == "zeros":
-            encoding, odd = encoding.forgiving(source)
-            told += [strays_line(odd)] if odd else []
-        return encoding, told
+        """The encoding, and the words among numbers that it takes as missing where zeros."""
+        encoding, odd = replace(self.prepared(source), unknown=unknown).forgiving(source)
+        return encoding, [strays_line(odd)] if odd else []
 
     def prepared(self, source: Source) -> Encoding:
         """The encoding of the file, or one of the model's columns for a model without."""

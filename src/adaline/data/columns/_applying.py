@@ -19,7 +19,7 @@ from adaline.data.columns.of_blocks import (
 )
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.dates import WEEKDAYS
-from adaline.data.reading.notations import is_gap, read, words
+from adaline.data.reading.notations import NATIVE, candidates, is_bare, is_gap, read, words
 from adaline.data.reading.source import Block, Column
 from adaline.errors import DataError
 from adaline.results import Array
@@ -40,24 +40,50 @@ def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = 
             f"the column {entry.name!r} holds {column.kind}, and held number when the encoding was "
             "learned; give it the same type."
         )
+    check_notation(entry, column, block)
     found, strange = as_numbers(column, entry.reading, (*na, *entry.marks))
     if strange:
-        at = column.levels.index(strange[0])
-        rows = column.values == at
-        if column.missing is not None:
-            rows &= ~column.missing
-        place = block.place(int(np.argmax(rows)))
-        if entry.reading:
-            held = f"{words(entry.reading)}"
-            raise DataError(
-                f"the column {entry.name!r} has {strange[0][:40]!r} at {place}, and held {held} "
-                "when the encoding was learned; write it in the same way."
-            )
-        raise DataError(
-            f"the column {entry.name!r} holds text, and held number when the encoding was learned: "
-            f"{strange[0][:40]!r} at {place}; give it the same type."
-        )
+        rows = column.values == column.levels.index(strange[0])
+        raise _otherwise(entry, strange[0], rows, column, block)
     return found
+
+
+def check_notation(entry: Input, column: Column, block: Block) -> None:
+    """Refuse numbers that were read in another notation, where they may differ in this one.
+
+    Numbers of a table are what they are, but have no unit and are no dates. Numbers of a text file
+    are the same in both notations if they have no mark: 845.870 may be 845870, and 12 is 12.
+    """
+    own, other = entry.reading or "number", column.notation or "number"
+    if column.kind != "number" or entry.levels is not None or own == other:
+        return
+    if is_bare(own):
+        points = not own.endswith(",")  # decimal points, as "number" has them
+        if not column.notation or other not in NATIVE or (other == "number" and points):
+            return
+        odd = column.values % 1 != 0
+        odd |= (np.abs(column.values) >= 1000) & (other != "number")
+    else:
+        odd = np.ones(len(column.values), dtype=bool)
+    if column.missing is not None:
+        odd &= ~column.missing
+    odd &= ~np.isnan(column.values)
+    if odd.any():
+        raise _otherwise(entry, f"{column.values[np.argmax(odd)]:.15g}", odd, column, block)
+
+
+def _otherwise(
+    entry: Input, text: str, rows: NDArray[np.bool_], column: Column, block: Block
+) -> DataError:
+    """Say which value is not written as the model has learned, and where the first one is."""
+    rows = rows if column.missing is None else rows & ~column.missing
+    own = entry.reading or "number"
+    told = own == "number" and "," in text
+    more = ", or say how the file is written (decimal=','; --decimal , on the command line)"
+    return DataError(
+        f"the column {entry.name!r} has {text[:40]!r} at {block.place(int(np.argmax(rows)))}, and "
+        f"held {words(own)} when the encoding was learned; write it in the same way{more * told}."
+    )
 
 
 def texts_among_numbers(
@@ -65,7 +91,8 @@ def texts_among_numbers(
 ) -> dict[str, tuple[str, ...]]:
     """Texts in columns of numbers that are neither numbers nor gaps, by column.
 
-    Where all are, they are no strays: the column means something else here.
+    Where all are, they are no strays: the column means something else here. Nor is what
+    another notation reads.
     """
     found = {}
     for entry in entries:
@@ -74,6 +101,8 @@ def texts_among_numbers(
         marks = (*na, *entry.marks)
         strange = read(levels, entry.reading or "number", marks, len(levels)).strange
         told = sum(not is_gap(level, marks) for level in levels)
+        if any(candidates([text], forced=True) for text in strange):
+            continue
         if strange and (len(strange) < told or told < _STRAYS):
             found[entry.name] = strange
     return found

@@ -39,8 +39,8 @@ from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import ByName, column_of
 from adaline.data.columns.options import EncodingOptions
 from adaline.data.reading.column_readings import without_marks
-from adaline.data.reading.notations import candidates, several
-from adaline.data.reading.source import Block, Source, chosen, place_of
+from adaline.data.reading.notations import NATIVE, candidates, several
+from adaline.data.reading.source import Block, Column, Source, chosen, place_of
 from adaline.errors import DataError, DataWarning
 from adaline.mapreduce import mapreduce
 
@@ -115,7 +115,7 @@ def study(source: Source, options: EncodingOptions) -> Study:
     columns = ByName(head)
     verdicts = [_verdict(name, kinds[name], columns, facts, options, source) for name in picked]
     verdicts = [_with_marks(verdict, options) for verdict in verdicts]
-    target, note = _target(kinds, facts, options, source)
+    target, note = _target(kinds, columns, facts, options, source)
     verdicts = _never_empty(verdicts, facts, options, source)
     seen = Study(source, head, facts, tuple(verdicts), target, (), options.na)
     own = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
@@ -205,7 +205,8 @@ def _verdict(
             f"{source.name}: the column {name!r} holds numbers, which cannot be read as dates."
         )
     column = head[name]
-    verdict = _of_numbers(name, facts.numbers.get(name), "", options, source)
+    reading = _native_reading(column, source)
+    verdict = _of_numbers(name, facts.numbers.get(name), reading, options, source)
     if verdict.entry is None:
         return verdict
     why = counts_rows(column, name)
@@ -285,8 +286,18 @@ def _with_marks(verdict: Verdict, options: EncodingOptions) -> Verdict:
     return replace(verdict, entry=entry or verdict.entry, spare=spare or verdict.spare)
 
 
+def _native_reading(column: Column, source: Source) -> str:
+    """The notation of a column of numbers, where its file has decimal commas."""
+    notation = column.notation or source.notation
+    return notation if notation in NATIVE and notation != "number" else ""
+
+
 def _target(
-    kinds: Mapping[str, str], facts: Facts, options: EncodingOptions, source: Source
+    kinds: Mapping[str, str],
+    columns: ByName,
+    facts: Facts,
+    options: EncodingOptions,
+    source: Source,
 ) -> tuple[Input | None, str]:
     """How the target is read; None where it is taken as it is."""
     name = options.target
@@ -302,8 +313,9 @@ def _target(
     reading = None if found is None else _read_as(name, found, options, source)
     if reading is not None:
         return Input(name, reading=reading.notation, marks=marks), reading.note
-    if kinds[name] == "number" and options.na_of(name):
-        return Input(name, marks=marks), ""
+    written = _native_reading(columns[name], source) if kinds[name] == "number" else ""
+    if written or (kinds[name] == "number" and options.na_of(name)):
+        return Input(name, reading=written, marks=marks), ""
     return (text if kinds[name] == "text" and options.na else None), ""
 
 

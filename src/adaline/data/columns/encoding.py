@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.columns._applying import (
+    check_notation,
     encoded_columns,
     encoded_matrix,
     read_block,
@@ -21,7 +22,6 @@ from adaline.data.columns._applying import (
 )
 from adaline.data.columns._fields import as_plain_data, check_fields, from_plain_data
 from adaline.data.columns._read_source import ReadSource
-from adaline.data.columns._rewritten import rewritten
 from adaline.data.columns._strays import with_gaps
 from adaline.data.columns._study import Study, study, warn_of
 from adaline.data.columns.inputs import Input, encoded_names
@@ -46,6 +46,7 @@ from adaline.data.reading.checks import (
     check_text,
 )
 from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.notations import is_bare
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
@@ -198,6 +199,10 @@ class Encoding:
         inputs = tuple(entry for entry in self.inputs if entry.name in used)
         return replace(self, inputs=inputs, terms=terms)
 
+    def with_target(self, name: str) -> Encoding:
+        """The same with a target of plain numbers, which is read as such in every file."""
+        return replace(self, target=Input(name))
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the encoded columns: "size", "colour=red"."""
@@ -231,7 +236,8 @@ class Encoding:
         """The source with its columns read as this encoding reads them, the target too.
 
         The same source where they are so already. Columns that are text here are text in a CSV
-        file that holds digits only, so that "007" keeps its zeros.
+        file that holds digits only, so that "007" keeps its zeros. Numbers and dates are read in
+        the notation of this encoding; a value that it does not fit is refused.
         """
         source = self.reread(source)
         entries, there = self._entries(), set(source.names)
@@ -248,27 +254,22 @@ class Encoding:
         """
         found = blocks(source)
         there = set(found.names)
-        text = [e.name for e in self._entries() if e.levels is not None and e.name in there]
+        text = [
+            e.name
+            for e in self._entries()
+            if e.name in there and (e.levels is not None or not found.fits(e.reading))
+        ]
         return with_gaps(found, self.na, [e.marks for e in self._entries()], text)
 
-    def rewritten(self, source: Any) -> tuple[Encoding, dict[str, str]]:
-        """This encoding for a source that writes numbers or dates in other ways; and which.
-
-        1.234,50 € is read where the encoding knows $1,234.50 with the unit of its own.
-        """
-        entries, told = rewritten(self._entries(), self.reread(source), self.na)
-        inputs, target = tuple(entries[: len(self.inputs)]), entries[len(self.inputs) :]
-        return replace(self, inputs=inputs, target=target[0] if target else None), told
-
     def forgiving(self, source: Any) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
-        """This encoding with texts among numbers, in the first rows, as gaps; and which they are.
+        """This encoding with words among numbers, in the first rows, as gaps; and which they are.
 
         It is for rows to predict, where one strange value should not stop all others; gaps must
-        be filled in (missing="auto" or "mean"). A column in which nothing can be read stays as it
-        is, and is refused when it is read.
+        be filled in (missing="auto" or "mean"), and unknown="zeros". A column in which nothing can
+        be read stays as it is, and is refused when it is read.
         """
         found = blocks(source)
-        if self.missing not in ("auto", "mean"):
+        if self.missing not in ("auto", "mean") or self.unknown != "zeros" or not found.again:
             return self, {}
         try:
             self.prepare(found).head()
@@ -357,6 +358,7 @@ class Encoding:
             column = column_at(block, j)
             plain = as_they_are and entry.mean is None and _is_plain(entry)
             if plain and column.kind == "number" and column.missing is None:
+                check_notation(entry, column, block)
                 columns.append(column.values if keep is None else column.values[keep])
             else:
                 column = self._column(entry, column, block)
@@ -386,6 +388,7 @@ class Encoding:
     def _column(self, entry: Input, column: Column, block: Block) -> Column:
         """The column as its input has it."""
         if column.kind == _kind(entry) and not self.na:
+            check_notation(entry, column, block)
             return column
         return read_column(entry, column, block, self.na)
 
@@ -395,4 +398,5 @@ def _kind(entry: Input) -> str:
 
 
 def _is_plain(entry: Input) -> bool:
-    return entry.levels is None and not entry.gaps and not entry.parts
+    bare = is_bare(entry.reading)
+    return entry.levels is None and not entry.gaps and not entry.parts and bare

@@ -18,21 +18,21 @@ def as_numbers(column: Column, reading: str, na: Sequence[str]) -> tuple[Column,
     if column.kind == "number":
         return without_marks(column, na), ()
     if column.kind == "date":
-        return replace(column, kind="number"), ()
+        return replace(column, kind="number", notation=reading), ()
     if column.kind != "text":
         return column, ()
     found = read(column.levels, reading or "number", na)
     gone = None if column.missing is None else column.missing.copy()
     if not len(column.levels):
         gone = np.ones(len(column.values), dtype=bool)
-        return Column("number", np.zeros(len(column.values)), (), gone), ()
+        return Column("number", np.zeros(len(column.values)), (), gone, reading), ()
     values = found.values[column.values]
     if found.gone.any():
         marked = found.gone[column.values]
         gone = marked if gone is None else gone | marked
     if gone is not None:
         values[gone] = 0.0
-    return Column("number", values, (), gone), _present(found.strange, column)
+    return Column("number", values, (), gone, reading), _present(found.strange, column)
 
 
 def _present(strange: tuple[str, ...], column: Column) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ class FilesSource(Source):
         self.files = list(found)
         first = open_(paths[0])
         self.names, self.typed, self.is_matrix = first.names, first.typed, first.is_matrix
-        self.notes = first.notes
+        self.notes, self.notation, self.settled = first.notes, first.notation, first.settled
         self.text_columns, self.na = self._texts(first), ()  # type: tuple[str, ...], tuple[str, ...]
         self.kinds = self._kinds(first.kinds)
         known = [file.rows for file in self.files if file.rows is not None]

@@ -48,6 +48,8 @@ _TIMES, _OTHERS = "h hrs min s sec ms days years yrs", "°C °F km/h mph W kW kW
 MEASURES = tuple(" ".join((_LENGTHS, _WEIGHTS, _TIMES, _OTHERS)).split())
 UNITS = (*SIGNS, *CODES, *MEASURES)
 
+NATIVE = ("number", "number .,")  # notations in which text files have columns of numbers
+
 # Thousands and decimal mark, the likeliest first; "" is plain: no thousands, decimal point.
 MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
 
@@ -232,11 +234,17 @@ def unit_of(notation: str) -> str:
     return "date" if notation.startswith("date") else _parts(notation)[0]
 
 
+def is_bare(notation: str) -> bool:
+    """Whether a notation has digits and marks only: no unit, no letters, no date."""
+    return not notation.startswith("date") and _parts(notation)[0::2] == ("", False)
+
+
 def _values(levels: Sequence[str], notation: str, na: Sequence[str]) -> Iterator[float | None]:
     """A number for each level; None where the notation does not read it."""
     word, _, rest = notation.partition(" ")
     if word == "date":
-        return (None if level.strip() in na else days_of(level, rest) for level in levels)
+        order = rest or "ymd"  # what held dates that were no text is written year first
+        return (None if level.strip() in na else days_of(level, order) for level in levels)
     return (None if level.strip() in na else _number(level, notation) for level in levels)
 
 

@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -53,12 +53,15 @@ class Column:
         The different values of text, sorted.
     missing : ndarray of bool, or None
         Which values are missing; None where none is.
+    notation : str
+        In which notation numbers were read; "" where they were numbers already.
     """
 
     kind: Kind
     values: NDArray[Any]
     levels: tuple[str, ...] = ()
     missing: NDArray[np.bool_] | None = None
+    notation: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,7 @@ class Block:
 
         def of(column: Column) -> Column:
             gone = None if column.missing is None else column.missing[some]
-            return Column(column.kind, column.values[some], column.levels, gone)
+            return replace(column, values=column.values[some], missing=gone)
 
         matrix = None if self.matrix is None else self.matrix[some]
         columns = tuple(map(of, self.columns))
@@ -129,6 +132,8 @@ class Source:
     is_matrix: bool = False  # whether all columns are numbers without a table around them
     about: int | None = None  # rows, estimated where they are not known
     typed: bool = True  # whether the columns have types, rather than values that tell them
+    notation: str = ""  # of columns of numbers: "number" or "number .,"; "" where they have types
+    settled: bool = False  # whether the user says so
 
     def descriptors(self) -> Iterable[Piece]:
         """The pieces, in order."""
@@ -165,6 +170,11 @@ class Source:
     def strays(self) -> dict[str, tuple[str, ...]]:
         """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
         return {}
+
+    def fits(self, notation: str) -> bool:
+        """Whether columns of numbers are read in this notation without being reread as text."""
+        plain = notation or "number"
+        return self.notation in ("", plain) or (self.settled and plain == "number")
 
     def for_reading(self) -> Source:
         """All that `read` needs, and no list of pieces: what travels with every piece."""

@@ -30,7 +30,7 @@ from adaline.data.storing._parts import difference, kind_of, put_together, taken
 from adaline.data.storing._reader import Reader
 from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import LIMIT, pack, read_file, unpack, write_atomically
-from adaline.errors import ModelFileError
+from adaline.errors import DataWarning, ModelFileError
 
 FORMAT = 1
 _KEYS = {"content", "format", "model", "encoding", "metadata", "versions"}
@@ -72,14 +72,19 @@ class Prepared:
 
     def encoded(self, source: Any) -> Iterator[Any]:
         """Rows of numbers, block by block; ValueError where rows would be left out."""
-        for block in self.encoding.prepare(blocks(source)):
-            keep = self.encoding.kept(block)
+        rows = blocks(source)
+        encoding, odd = self.encoding.forgiving(rows)
+        for name, texts in odd.items():
+            told = f"{rows.name}: {texts[0]!r} among numbers in {name!r} is taken as missing."
+            warnings.warn(told, DataWarning, stacklevel=2)
+        for block in encoding.prepare(rows):
+            keep = encoding.kept(block)
             if keep is not None:
                 raise ValueError(
                     f"{int((~keep).sum())} rows have missing values, which this encoding leaves "
                     "out: answers would not line up with rows. Drop these rows first."
                 )
-            yield self.encoding.encode(block)
+            yield encoding.encode(block)
 
 
 def save(

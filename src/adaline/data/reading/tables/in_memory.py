@@ -216,7 +216,7 @@ def from_file_object(file: IO[bytes], separator: str, options: FileOptions) -> S
     """CSV text from a pipe, which comes once."""
     reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")), options)
     found = _once(reader.parts(), reader.name, lambda _: reader.kinds)
-    found.notes = reader.notes
+    found.notes, found.notation, found.settled = reader.notes, reader.notation, reader.settled
     return found
 
 

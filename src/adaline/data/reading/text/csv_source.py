@@ -8,6 +8,7 @@ import io
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice, takewhile
 
 import numpy as np
@@ -76,6 +77,8 @@ class CsvSource(Source):
         whole = len(taste) < _TASTE
         self.dialect, sample = recognised(taste, whole, separator, blanks, options)
         text.quote, self.separator = self.dialect.quote.encode(), self.dialect.separator
+        self.notation = "number" if self.dialect.decimal == "." else "number .,"
+        self.settled = options.decimal is not None
         full = taste if whole else taste[: taste.rfind(b"\n") + 1]
         text.check(full, 0, utf8=not self.dialect.windows)
         start = self._skipped(taste)
@@ -244,6 +247,8 @@ class CsvSource(Source):
             raise self._complaint(raw, start, "its lines have different numbers of fields")
         if self.header.trailing and not self._ends_empty(data, len(columns[0].values)):
             raise self._complaint(raw, start, "something comes after its last separator")
+        notation = "" if self.settled else self.notation
+        columns = tuple(replace(c, notation=notation) for c in columns)
         return Block(self.names, columns, None, lambda i: self._line(raw, start, i, raw is data))
 
     def _layout(self) -> Layout:
