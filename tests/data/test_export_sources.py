@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import adaline
+from adaline import GaussianClassifier, LeastSquares
 from adaline.data import Encoding, Prepared, blocks, export, fit
 from adaline.errors import ModelFileError
 from exported import InC, in_duckdb, in_python, in_sqlite, text_of
@@ -448,3 +450,46 @@ def test_python_reads_months_and_quarters_as_the_model_does(written, rng):
     found = in_python(text_of(model, "python"))
     rows = table.drop("y").to_dicts()
     assert np.allclose([found["predict"](row) for row in rows], model.predict(table), **CLOSE)
+
+
+@pytest.mark.parametrize("run", [in_sqlite, in_duckdb])
+@pytest.mark.parametrize("costs", [None, "unlike"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_no_column_of_a_table_is_taken_for_one_that_the_statement_makes(run, costs, classes):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    y = np.array(["low", "mid", "top"])[np.clip(X[:, 0] * 2 + 1, 0, classes - 1).astype(int)]
+    table = 1.0 - np.eye(classes) + 2.0 * (np.arange(classes) == 0)
+    model = GaussianClassifier(costs=None if costs is None else table).fit(X, y)
+    made = ["score", "top", "cost_0", "e_0", "e_1", "p_0", "score_0"]
+    own = [*made, *(f"adaline_{name}" for name in made), "adaline_score 0", "a", "t"]
+    rows = [{"x0": x[0], "x1": x[1], **dict.fromkeys(own, 77.0), "p(low)": 0.9} for x in X.tolist()]
+    text = text_of(model, "sql")
+    found = run(text, rows)
+    assert [row["prediction"] for row in found] == model.predict(X).tolist()
+    p = model.predict_proba(X)
+    assert np.allclose([row["p(mid)"] for row in found], p[:, 1], **CLOSE)
+    assert set(found[0]) <= {
+        "x0",
+        "x1",
+        *own,
+        "prediction",
+        "p(low)",
+        "p(mid)",
+        "p(top)",
+        "p(low)_1",
+    }
+    clean = [{"x0": x[0], "x1": x[1]} for x in X.tolist()]
+    assert set(run(text, clean)[0]) <= {"x0", "x1", "prediction", "p(low)", "p(mid)", "p(top)"}
+
+
+@pytest.mark.parametrize("run", [in_sqlite, in_duckdb])
+def test_months_are_the_models_own_where_the_table_has_such_columns(run):
+    days = [19000.0 + 3 * k for k in range(120)]
+    sold = [datetime.date(1970, 1, 1) + datetime.timedelta(days=d) for d in days]
+    table = pl.DataFrame({"sold": sold, "y": [float(d.month) for d in sold]})
+    model = fit(LeastSquares(), table, "y", missing="auto")
+    assert "sold month=2" in model.encoding_.names
+    own = ["month_0", "doe_0", "mp_0", "adaline_month_0", "adaline_doe_0"]
+    rows = [{"sold": d, **dict.fromkeys(own, 5.0)} for d in days]
+    found = run(text_of(model, "sql"), rows)
+    assert np.allclose([row["prediction"] for row in found], table["y"], atol=1e-6)

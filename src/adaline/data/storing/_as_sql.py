@@ -13,22 +13,32 @@ from adaline.data.storing._program import Number, Program, Term, Text, inside
 from adaline.errors import ModelFileError
 
 _FAR = "700e0"  # EXP(-700) is 1e-304: beyond it some databases complain of underflow
-_OWN = "adaline_"  # columns that are made on the way
+
+Layer = list[tuple[str, str]]  # names of our own, and what they are
 
 
 def as_sql(program: Program, table: str) -> str:
     """SELECT all columns of the table, and the answers."""
     writer = _Writer(program)
     layers = [*writer.days, *writer.answers()]
+    answers = [f"{_answer(layers, own)} AS {name(head)}" for head, own in writer.heads]
     text = "\n".join(_HEAD.format(title=program.title).splitlines() + _notes(program)) + "\n"
-    source = f"{name(table)} AS t"
-    for k, layer in enumerate(layers):
-        columns = ",\n  ".join(f"{value} AS {name(head)}" for head, value in layer)
-        select = f"SELECT t.*,\n  {columns}\nFROM {source}"
-        if k == len(layers) - 1:
-            return f"{text}{select};\n"
-        source = f"(\n{select}\n) AS t"
-    raise AssertionError("a program has answers")  # pragma: no cover
+    columns = ",\n  ".join(answers)
+    return f"{text}SELECT t.*,\n  {columns}\nFROM {name(table)} AS t;\n"
+
+
+def _answer(layers: Sequence[Layer], own: str) -> str:
+    """What has this name: a query of its own, where other names of ours are needed for it.
+
+    They are columns of `a`, which has no others: whatever the table has, none is taken for ours.
+    """
+    source = ""
+    for layer in layers:
+        if own in dict(layer):
+            return f"(SELECT {dict(layer)[own]}{source})" if source else dict(layer)[own]
+        columns = ",\n  ".join(f"{value} AS {key}" for key, value in layer)
+        source = f"\nFROM (SELECT {'a.*, ' * bool(source)}{columns}{source}) AS a"
+    raise AssertionError(own)  # pragma: no cover
 
 
 _HEAD = """\
@@ -77,17 +87,21 @@ def summed(parts: Sequence[str]) -> str:
 
 
 class _Writer:
-    """Expressions of one program; columns are those of t."""
+    """Expressions of one program; columns of the table are those of t, and our own those of a.
+
+    `heads` are the columns that are answers, each with its name among our own.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.days = _calendar(program)
-
-    def _scores(self, own: str) -> list[tuple[str, str]]:
-        """The score of each neuron, by its head."""
-        K = len(self.program.b)
-        heads = [own] if K == 1 else [f"{own} {k}" for k in range(K)]
-        return [(head, self._score(k)) for k, head in enumerate(heads)]
+        K, labels = len(program.b), program.labels or ()
+        self.heads = [("prediction", "prediction")]
+        if program.form == "values":
+            several = [(f"prediction {k}", f"score_{k}") for k in range(K)]
+            self.heads = [("prediction", "score_0")] if K == 1 else several
+        elif program.is_probable:
+            self.heads += [(f"p({label})", f"p_{k}") for k, label in enumerate(labels)]
 
     def _score(self, k: int) -> str:
         """Sum of the weighted terms; all levels of a text are one CASE."""
@@ -126,20 +140,19 @@ class _Writer:
             return given if column.mean is None else f"COALESCE({given}, {number(column.mean)})"
         if what == "gap":
             return f"CASE WHEN {given} IS NULL THEN 1e0 ELSE 0e0 END"
-        made, wanted = (f"{_OWN}{what}_{j}", term[2])
+        made, wanted = f"{what}_{j}", term[2]
         gone = "NULL" if column.mean is None else "0e0"
         return (
-            f"CASE WHEN {given} IS NULL THEN {gone} WHEN t.{name(made)} = {wanted} THEN 1e0 "
-            "ELSE 0e0 END"
+            f"CASE WHEN {given} IS NULL THEN {gone} WHEN a.{made} = {wanted} THEN 1e0 ELSE 0e0 END"
         )
 
-    def answers(self) -> list[list[tuple[str, str]]]:
+    def answers(self) -> list[Layer]:
         """Layers that end in predictions; numbers are one expression."""
         program = self.program
+        made = [(f"score_{k}", self._score(k)) for k in range(len(program.b))]
         if program.form == "values":
-            return [self._scores("prediction")]
-        made = self._scores(f"{_OWN}score")
-        scores = [f"t.{name(head)}" for head, _ in made]
+            return [made]
+        scores = [f"a.{own}" for own, _ in made]
         if program.labels is None:
             return [made, [("prediction", self._rate(scores[0]))]]
         labels = [_label(label) for label in program.labels]
@@ -214,38 +227,34 @@ def _largest(scores: Sequence[str], labels: Sequence[str]) -> str:
     return f"CASE {' '.join(whens)} END"
 
 
-def _probable(
-    program: Program, scores: list[str], labels: list[str]
-) -> list[list[tuple[str, str]]]:
+def _probable(program: Program, scores: list[str], labels: list[str]) -> list[Layer]:
     """Layers with probabilities, and the label."""
     assert program.labels is not None
-    heads = [f"p({label})" for label in program.labels]
+    shares = [f"p_{k}" for k in range(len(labels))]
     label = _largest(scores, labels)
     if len(scores) == 1:
         p = [_logistic(scores[0], -1), _logistic(scores[0], +1)]
-        layers = [[("prediction", label), *zip(heads, p, strict=True)]]
+        layers = [[("prediction", label), *zip(shares, p, strict=True)]]
     else:
-        top, e = f"t.{name(_OWN + 'top')}", [f"{_OWN}e_{k}" for k in range(len(scores))]
+        e = [f"e_{k}" for k in range(len(scores))]
         powers = [
-            f"CASE WHEN {s} - {top} < -{_FAR} THEN 0e0 ELSE EXP({s} - {top}) END" for s in scores
+            f"CASE WHEN {s} - a.top < -{_FAR} THEN 0e0 ELSE EXP({s} - a.top) END" for s in scores
         ]
-        total = summed([f"t.{name(part)}" for part in e])
-        shares = [f"t.{name(part)} / {total}" for part in e]
+        total = summed([f"a.{part}" for part in e])
         layers = [
-            [("prediction", label), (f"{_OWN}top", _largest(scores, scores))],
+            [("prediction", label), ("top", _largest(scores, scores))],
             list(zip(e, powers, strict=True)),
-            list(zip(heads, shares, strict=True)),
+            [(share, f"a.{part} / {total}") for share, part in zip(shares, e, strict=True)],
         ]
     if program.costs is None:
         return layers
     layers[0] = [pair for pair in layers[0] if pair[0] != "prediction"]
-    p = [f"t.{name(head)}" for head in heads]
     costs = [
-        summed([f"{number(c)} * {share}" for c, share in zip(row, p, strict=True)])
+        summed([f"{number(c)} * a.{share}" for c, share in zip(row, shares, strict=True)])
         for row in program.costs.tolist()
     ]
-    made = [f"{_OWN}cost_{k}" for k in range(len(costs))]
-    least = _least([f"t.{name(cost)}" for cost in made], labels)
+    made = [f"cost_{k}" for k in range(len(costs))]
+    least = _least([f"a.{cost}" for cost in made], labels)
     return [*layers, list(zip(made, costs, strict=True)), [("prediction", least)]]
 
 
@@ -267,9 +276,9 @@ def _logistic(score: str, sign: int) -> str:
     )
 
 
-def _calendar(program: Program) -> list[list[tuple[str, str]]]:
+def _calendar(program: Program) -> list[Layer]:
     """Layers with weekdays and months of days since 1970-01-01 (Hinnant's civil calendar)."""
-    layers: list[list[tuple[str, str]]] = [[], [], [], [], []]
+    layers: list[Layer] = [[], [], [], [], []]
     for what, j in sorted({(t[0], t[1]) for term in program.terms for t in inside(term)}):
         column = program.columns[j]
         if what not in ("month", "weekday"):
@@ -277,10 +286,10 @@ def _calendar(program: Program) -> list[list[tuple[str, str]]]:
         assert isinstance(column, Number)
         day = f"FLOOR({_given(column)})"
         if what == "weekday":
-            layers[0].append((f"{_OWN}weekday_{j}", f"{day} + 3 - 7 * FLOOR(({day} + 3) / 7e0)"))
+            layers[0].append((f"weekday_{j}", f"{day} + 3 - 7 * FLOOR(({day} + 3) / 7e0)"))
             continue
-        own = {part: f"{_OWN}{part}_{j}" for part in ("doe", "yoe", "doy", "mp", "month")}
-        doe, yoe, doy, mp = (f"t.{name(own[part])}" for part in ("doe", "yoe", "doy", "mp"))
+        own = {part: f"{part}_{j}" for part in ("doe", "yoe", "doy", "mp", "month")}
+        doe, yoe, doy, mp = (f"a.{own[part]}" for part in ("doe", "yoe", "doy", "mp"))
         z = f"({day} + 719468)"
         layers[0].append((own["doe"], f"{z} - 146097 * FLOOR({z} / 146097e0)"))
         leap = f"{doe} - FLOOR({doe} / 1460e0) + FLOOR({doe} / 36524e0) - FLOOR({doe} / 146096e0)"
