@@ -41,6 +41,7 @@ from adaline.data.columns.options import EncodingOptions
 from adaline.data.reading.column_readings import without_marks
 from adaline.data.reading.notations import NATIVE, candidates, several
 from adaline.data.reading.source import Block, Column, Source, chosen, place_of
+from adaline.data.reading.text.plain_python import MISSING
 from adaline.errors import DataError, DataWarning
 from adaline.mapreduce import mapreduce
 
@@ -99,6 +100,8 @@ def study(source: Source, options: EncodingOptions) -> Study:
         raise DataError(f"{source.name}: there are no columns beside the target.")
     as_text = [name for name, how in options.read.items() if how.partition(" ")[0] != "number"]
     named = picked if options.target is None else [*picked, options.target]
+    if options.target is not None:
+        source = source.with_labels(options.target)
     source, options, odd = without_strays(source.reread(as_text, options.na), options, named)
     kinds = dict(zip(source.names, source.kinds, strict=True))
     for name in picked:
@@ -316,7 +319,12 @@ def _target(
     written = _native_reading(columns[name], source) if kinds[name] == "number" else ""
     if written or (kinds[name] == "number" and options.na_of(name)):
         return Input(name, reading=written, marks=marks), ""
-    return (text if kinds[name] == "text" and options.na else None), ""
+    if kinds[name] != "text" or (source.typed and not options.na):
+        return None, ""
+    gaps = [level for level in columns[name].levels if level in MISSING]
+    if not gaps:
+        return text, ""
+    return text, f"{gaps[0]!r} is a class; na=[{gaps[0]!r}] takes it as missing"
 
 
 def too_many_levels(name: str, found: Texts, most: int) -> DataError:

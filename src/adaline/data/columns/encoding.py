@@ -253,6 +253,8 @@ class Encoding:
         `encode` takes its blocks; `prepare` is for who wants numbers in them.
         """
         found = blocks(source)
+        if self.target is not None and self.target.levels is not None:
+            found = found.with_labels(self.target.name)
         there = set(found.names)
         text = [
             e.name

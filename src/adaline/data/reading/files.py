@@ -103,6 +103,7 @@ class FilesSource(Source):
         )
         self.files = list(found)
         first = open_(paths[0])
+        self.labels = ""
         self.names, self.typed, self.is_matrix = first.names, first.typed, first.is_matrix
         self.notes, self.notation, self.settled = first.notes, first.notation, first.settled
         self.text_columns, self.na = self._texts(first), ()  # type: tuple[str, ...], tuple[str, ...]
@@ -163,7 +164,7 @@ class FilesSource(Source):
         """A file, opened as all are; a process keeps the last few of them."""
         with reading(f"{path}: it cannot be read"):
             source = _kept(self._open, path, stamp(path), tuple(self.names))
-        return source.reread(self.text_columns, self.na)
+        return source.reread(self.text_columns, self.na).with_labels(self.labels)
 
     def read(self, piece: Piece) -> Block:
         """The rows of a piece."""
@@ -194,6 +195,12 @@ class FilesSource(Source):
         wanted = [name for name in self.names if name in {*text, *self.text_columns}]
         other.text_columns, other.na = tuple(wanted), tuple(na)
         other.kinds = other._kinds(self.kinds)
+        return other
+
+    def with_labels(self, name: str) -> Source:
+        """The same rows, with a column whose text is labels."""
+        other = copy.copy(self)
+        other.labels = name
         return other
 
     def strays(self) -> dict[str, tuple[str, ...]]:

@@ -167,6 +167,10 @@ class Source:
         """
         return self
 
+    def with_labels(self, name: str) -> Source:
+        """The same rows, with a column whose text is labels: a class may be called None or NA."""
+        return self
+
     def strays(self) -> dict[str, tuple[str, ...]]:
         """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
         return {}

@@ -18,6 +18,7 @@ from adaline.data.reading.bytes.chunks import CHUNK, Text
 from adaline.data.reading.notations import is_gap
 from adaline.data.reading.source import (
     Block,
+    Column,
     Kind,
     Piece,
     Source,
@@ -33,7 +34,7 @@ from adaline.data.reading.text.dialect import Dialect, recognised
 from adaline.data.reading.text.footnotes import footnotes
 from adaline.data.reading.text.header import header_of
 from adaline.data.reading.text.options import FileOptions
-from adaline.data.reading.text.plain_python import MISSING
+from adaline.data.reading.text.plain_python import MISSING, PlainTable
 from adaline.data.reading.text.repeated_names import note_on, repeated, without_names
 from adaline.errors import DataError
 
@@ -55,6 +56,7 @@ class CsvSource(Source):
 
     typed = False
     na: tuple[str, ...] = ()
+    labels = ""
 
     def __init__(
         self,
@@ -178,6 +180,12 @@ class CsvSource(Source):
         other.kinds = tuple(other.all_kinds[j] for j in self.places)
         return other
 
+    def with_labels(self, name: str) -> CsvSource:
+        """The same rows, with a column whose text is missing where it is empty only."""
+        other = copy.copy(self)
+        other.labels = name
+        return other
+
     def strays(self) -> dict[str, tuple[str, ...]]:
         """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
         try:
@@ -247,9 +255,20 @@ class CsvSource(Source):
             raise self._complaint(raw, start, "its lines have different numbers of fields")
         if self.header.trailing and not self._ends_empty(data, len(columns[0].values)):
             raise self._complaint(raw, start, "something comes after its last separator")
+        columns = tuple(
+            self._labels(data, j)
+            if name == self.labels and c.kind == "text" and c.missing is not None
+            else c
+            for j, name, c in zip(self.places, self.names, columns, strict=True)
+        )
         notation = "" if self.settled else self.notation
         columns = tuple(replace(c, notation=notation) for c in columns)
         return Block(self.names, columns, None, lambda i: self._line(raw, start, i, raw is data))
+
+    def _labels(self, data: bytes, j: int) -> Column:
+        """The column of labels; what reads the others takes NA for missing everywhere."""
+        width = len(self.fields)
+        return PlainTable(data, self.separator, width, [j], ["text"], True, ("",)).columns[0]
 
     def _layout(self) -> Layout:
         decimal = self.dialect.decimal

@@ -31,6 +31,7 @@ class PlainTable:
         places: Sequence[int],
         kinds: Sequence[Kind],
         points: bool,
+        missing: Sequence[str] = MISSING,
     ):
         text = io.StringIO(data.decode(), newline="")
         rows = [row for row in csv.reader(text, delimiter=separator, strict=True) if row]
@@ -38,18 +39,18 @@ class PlainTable:
             raise ValueError("its lines have different numbers of fields")
         self.shape = (len(rows), len(places))
         self.columns = tuple(
-            _column([row[j] for row in rows], kind, points)
+            _column([row[j] for row in rows], kind, points, missing)
             for j, kind in zip(places, kinds, strict=True)
         )
 
 
-def _column(fields: list[str], kind: Kind, points: bool) -> Column:
-    gone = np.array([field in MISSING for field in fields], dtype=bool)
+def _column(fields: list[str], kind: Kind, points: bool, marks: Sequence[str]) -> Column:
+    gone = np.array([field in marks for field in fields], dtype=bool)
     missing = gone if gone.any() else None
     if kind == "number":
         values = [0.0 if field in MISSING else _number(field, points) for field in fields]
         return Column(kind, np.array(values), missing=missing)
-    levels = tuple(sorted({field for field in fields if field not in MISSING}))
+    levels = tuple(sorted({field for field in fields if field not in marks}))
     places = {level: k for k, level in enumerate(levels)}
     codes = np.array([places.get(field, 0) for field in fields], dtype=np.int32)
     return Column(kind, codes, levels, missing)
