@@ -493,3 +493,88 @@ def test_months_are_the_models_own_where_the_table_has_such_columns(run):
     rows = [{"sold": d, **dict.fromkeys(own, 5.0)} for d in days]
     found = run(text_of(model, "sql"), rows)
     assert np.allclose([row["prediction"] for row in found], table["y"], atol=1e-6)
+
+
+WRITTEN = {  # what a column holds when it is learned, and texts that may or may not fit
+    "$ ,.": ([f"${1000 + 3.25 * k:,.2f}" for k in range(60)], ["$1,234.50", "1.234,50", "$5", "5"]),
+    "plain": (
+        [f"{k}.5" for k in range(60)],
+        ["1,2,3,4", "1e3", " 7 ", "12.50-", "--5", "1 2", "7 kg"],
+    ),
+    "dots": (
+        [f"{k + 1}.345.{100 + k}" for k in range(60)],
+        ["1.234", "1.2345", "12", "1,5", "1.2.3"],
+    ),
+    "%": ([f"{k}.5%" for k in range(60)], ["5 %", "5", "(5%)", "-5%", "5 $"]),
+    "kMB": ([f"${k + 1}.5k" for k in range(60)], ["$2M", "$12", "2k", "$1.5bn", "$2x"]),
+    "dmy": (
+        [f"{k % 28 + 1:02d}/{k // 28 + 1:02d}/2023" for k in range(60)],
+        [
+            "13/01/2023",
+            "3 Feb 2023",
+            "2023-01-03",
+            "31/02/2023",
+            "1/2/23",
+            "1-2/2023",
+            "01/02/2023 18:30",
+        ],
+    ),
+    "ymd": (
+        [f"2023-0{k // 28 + 1}-{k % 28 + 1:02d}" for k in range(60)],
+        ["2023/03/04", "1/2/2023"],
+    ),
+    "my": (
+        [f"{k % 12 + 1:02d}/{2000 + k // 12}" for k in range(60)],
+        ["Jan-24", "03/2024", "2024-03"],
+    ),
+    "yq": ([f"{2000 + k // 4} Q{k % 4 + 1}" for k in range(60)], ["Q2 2024", "2024-Q3", "2024-03"]),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("how", WRITTEN)
+def test_exported_python_reads_a_text_as_predict_does_or_rejects_it_too(how, tmp_path):
+    texts, asked = WRITTEN[how]
+    table = pl.DataFrame({"x": texts, "w": ["a", "b"] * 30, "y": [k * 0.7 for k in range(60)]})
+    table.write_csv(tmp_path / "t.csv")
+    model = fit(LeastSquares(), tmp_path / "t.csv", "y", missing="auto", read={"w": "text"})
+    assert model.encoding_.inputs[0].levels is None
+    exported = in_python(text_of(model, "python"))["predict"]
+    prepared = Prepared(model.encoding_, model)
+    for text in (*texts[:3], *asked, "", "n/a"):
+        row = {"x": text, "w": "a"}
+        try:
+            (told,) = prepared.predict(pl.DataFrame([row]))
+        except ValueError:
+            with pytest.raises(ValueError, match="x"):
+                exported(row)
+        else:
+            assert np.isclose(exported(row), told, rtol=1e-9, atol=1e-9), text
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("unknown", ["refuse", "zeros"])
+@pytest.mark.parametrize("learned", [["a", "b", "c"], ["a", "b", ""], ["a", "b", None]])
+def test_an_empty_text_is_one_thing_for_predict_and_for_every_export(learned, unknown):
+    table = pl.DataFrame({"x": learned * 20, "y": [1.0, 5.0, 9.0] * 20})
+    encoding = Encoding.learn(table, "y", missing="auto", unknown=unknown)
+    prepared = Prepared(encoding, fit(LeastSquares(), table, "y", encoding=encoding))
+    del prepared.model.encoding_
+    row = {"x": ""}
+    frame = pl.DataFrame([row])
+    answers = [
+        in_sqlite(text_of(prepared, "sql"), [row])[0]["prediction"],
+        in_duckdb(text_of(prepared, "sql"), [row])[0]["prediction"],
+    ]
+    try:
+        (told,) = prepared.predict(frame)
+    except ValueError:
+        assert answers == [None, None]
+        with pytest.raises(ValueError, match="x"):
+            in_python(text_of(prepared, "python"))["predict"](row)
+    else:
+        answers.append(in_python(text_of(prepared, "python"))["predict"](row))
+        assert np.allclose(answers, told, atol=1e-9)
+        if "" not in learned:
+            (gap,) = prepared.predict(frame.with_columns(x=pl.lit(None, pl.String)))
+            assert told == gap

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +35,12 @@ Keep = NDArray[np.bool_] | None
 def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = ()) -> Column:
     """The column of the kind that the input has: text, or numbers; as it is where it is so."""
     if entry.levels is not None:
-        return as_text(column, na)
+        found = as_text(column, na)
+        known = {*entry.levels, *entry.merged}
+        if not entry.levels or "" not in found.levels or "" in known:
+            return found
+        gone = found.values == found.levels.index("")  # as in a text file, and for exports
+        return replace(found, missing=gone if found.missing is None else gone | found.missing)
     if column.kind == "other" or (column.kind == "date" and not entry.is_date):
         raise DataError(
             f"the column {entry.name!r} holds {column.kind}, and held number when the encoding was "

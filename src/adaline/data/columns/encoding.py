@@ -389,7 +389,7 @@ class Encoding:
 
     def _column(self, entry: Input, column: Column, block: Block) -> Column:
         """The column as its input has it."""
-        if column.kind == _kind(entry) and not self.na:
+        if column.kind == _kind(entry) and not self.na and "" not in column.levels[:1]:
             check_notation(entry, column, block)
             return column
         return read_column(entry, column, block, self.na)

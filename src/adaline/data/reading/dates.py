@@ -20,11 +20,11 @@ ORDERS = {
 }
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
+EPOCH = datetime.date(1970, 1, 1).toordinal()
 _NAMES = ["january", "february", "march", "april", "may", "june", "july", "august", "september"]
 _NAMES += ["october", "november", "december"]
-_MONTH_OF = {name: k + 1 for k, name in enumerate(_NAMES)}
-_MONTH_OF |= {name: k + 1 for k, name in enumerate(MONTHS)} | {"sept": 9}
+MONTH_OF = {name: k + 1 for k, name in enumerate(_NAMES)}
+MONTH_OF |= {name: k + 1 for k, name in enumerate(MONTHS)} | {"sept": 9}
 
 _DAY, _NAME = r"(?P<d>\d{1,2})", r"(?P<name>[A-Za-z]{3,9})\.?"
 _YEAR = r"(?P<y>\d{4}|\d{2})"
@@ -59,7 +59,8 @@ _SEASON = re.compile(r"\s*\d\d(\d\d)[-/](\d\d)\s*")
 
 
 @cache
-def _patterns(order: str) -> list[re.Pattern[str]]:
+def patterns_of(order: str) -> list[re.Pattern[str]]:
+    """The forms of dates in this order."""
     days = [rf"\s*{_WEEKDAY}{form}{_TIME}\s*" for form in _FORMS.get(order, ())]
     longer = [rf"\s*{form}\s*" for form in _LONG_FORMS.get(order, ())]
     return [re.compile(form, re.IGNORECASE) for form in (*days, *longer)]
@@ -83,34 +84,36 @@ def days_of(text: str, order: str) -> float | None:
     >>> days_of("1970-02", "ym"), days_of("Feb-70", "my"), days_of("1970 Q2", "yq")
     (31.0, 31.0, 90.0)
     """
-    for pattern in _patterns(order):
+    for pattern in patterns_of(order):
         found = pattern.fullmatch(text)
         if found is not None:
-            return _days(found.groupdict())
+            return days_in(found.groupdict())
     return None
 
 
-def _days(part: dict[str, str]) -> float | None:
-    year, day, month = part["y"], part.get("d", "1"), _month(part)
+def days_in(part: dict[str, str]) -> float | None:
+    """Days since 1970-01-01 of the parts of a date; None where there is no such day."""
+    year, day, month = part["y"], part.get("d", "1"), month_in(part)
     if len(year) == 2:
         if part.get("sep") == "." and len(day + month) < 4:
             return None  # 1.2.13 is rather the version of a program
         year = f"{'19' if int(year) >= 69 else '20'}{year}"
     try:
-        whole = datetime.date(int(year), int(month), int(day)).toordinal() - _EPOCH
+        whole = datetime.date(int(year), int(month), int(day)).toordinal() - EPOCH
     except ValueError:
         return None
-    time = _time(part)
+    time = time_in(part)
     return None if time is None else whole + time
 
 
-def _month(part: dict[str, str]) -> str:
+def month_in(part: dict[str, str]) -> str:
+    """The number of the month, also of its name or a quarter."""
     if "q" in part:
         return str(3 * int(part["q"]) - 2)
-    return part["m"] if "m" in part else str(_MONTH_OF.get(part["name"].lower(), 0))
+    return part["m"] if "m" in part else str(MONTH_OF.get(part["name"].lower(), 0))
 
 
-def _time(part: Mapping[str, str | None]) -> float | None:
+def time_in(part: Mapping[str, str | None]) -> float | None:
     """The time of day as a fraction, in UTC where a zone is given."""
     if part.get("H") is None:
         return 0.0

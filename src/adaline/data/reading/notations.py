@@ -22,7 +22,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.dates import ORDERS, are_seasons, days_of
+from adaline.data.reading.dates import ORDERS, are_seasons, days_of, patterns_of
 from adaline.data.reading.magnitudes import LETTERS, PATTERN, POWERS, are_clear, has_letters
 from adaline.results import Array
 
@@ -237,6 +237,15 @@ def unit_of(notation: str) -> str:
 def is_bare(notation: str) -> bool:
     """Whether a notation has digits and marks only: no unit, no letters, no date."""
     return not notation.startswith("date") and _parts(notation)[0::2] == ("", False)
+
+
+def written_as(notation: str) -> tuple[list[str], str, str]:
+    """Regular expressions of a notation, and its marks between thousands and before decimals."""
+    word, _, rest = notation.partition(" ")
+    if word == "date":
+        return [pattern.pattern for pattern in patterns_of(rest or "ymd")], "", ""
+    marks = _parts(notation)[1]
+    return [_pattern(notation).pattern], _WRITTEN[marks[0]] if marks else "", marks[-1:]
 
 
 def _values(levels: Sequence[str], notation: str, na: Sequence[str]) -> Iterator[float | None]:

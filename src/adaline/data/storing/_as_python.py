@@ -6,11 +6,13 @@ The functions are always the same text; everything from a model or a file is dat
 
 from __future__ import annotations
 
+import inspect
 import pprint
 from typing import Any
 
+from adaline.data.reading import dates
 from adaline.data.reading.magnitudes import POWERS
-from adaline.data.reading.notations import GAPS
+from adaline.data.reading.notations import GAPS, written_as
 from adaline.data.storing._program import Number, Program
 
 
@@ -26,6 +28,8 @@ def as_python(program: Program, name: str) -> str:
         ("_EXPOSURE", program.exposure),
         ("_GAPS", sorted(GAPS)),
         ("_POWERS", POWERS),
+        ("EPOCH", dates.EPOCH),
+        ("MONTH_OF", dates.MONTH_OF),
     ]
     written = "\n".join(f"{key} = {_literal(value)}" for key, value in data)
     if program.labels is None:
@@ -33,14 +37,17 @@ def as_python(program: Program, name: str) -> str:
     else:
         end = _PROBABLE if program.is_probable else _SIDES
     end = end.replace("def predict(", f"def {name}(")
-    return "\n".join([_HEAD.format(title=program.title), written, _COMMON, end])
+    return "\n".join([_HEAD.format(title=program.title), written, _COMMON, _DATES, end])
 
 
 def _column(column: Any) -> dict[str, Any]:
     """A column as plain data."""
     plain: dict[str, Any] = {"name": column.name}
     if isinstance(column, Number):
-        given = {"mean": column.mean, "marks": list(column.marks), "reading": column.reading}
+        given = {"mean": column.mean, "marks": list(column.marks), "gaps": list(column.gaps)}
+        patterns, thousands, decimal = written_as(column.reading)
+        given |= {"date": column.is_date, "patterns": patterns}
+        given |= {"thousands": thousands, "decimal": decimal}
         return plain | {"kind": "number"} | given
     return (
         plain
@@ -60,21 +67,24 @@ A row is a dict from the names of columns to values. None, "" and NaN are missin
 that the model does not answer raises ValueError.
 """
 
+from __future__ import annotations
+
 import datetime
 import math
+import re
 '''
 
 _COMMON = '''
 
 def _number(value, column):
     """A number, or None where it is missing; texts are read as the model has learned to."""
-    word, _, notation = column["reading"].partition(" ")
-    if isinstance(value, (datetime.date, datetime.datetime)):
-        return _days(value)
+    if isinstance(value, datetime.date):
+        return _days_until(value)
     if isinstance(value, str):
-        if value.strip().lower() in _GAPS:
+        plain = value.strip()
+        if plain.lower() in _GAPS or plain in column["gaps"]:
             return None
-        value = _date(value, notation) if word == "date" else _read(value, notation)
+        value = _read(value, column)
     if value is None or math.isnan(value) or value in column["marks"]:
         return None
     if math.isinf(value):
@@ -82,42 +92,31 @@ def _number(value, column):
     return float(value)
 
 
-def _read(text, notation):
-    """Digits with a unit, and marks between thousands and before decimals: "$ ,."."""
-    sign = -1.0 if "(" in text or "-" in text.lower().split("e")[0] or "\\u2212" in text else 1.0
-    power = 0
-    for part in notation.split(" "):
-        if part == "kMB":
-            for letter, found in _POWERS.items():
-                if text.strip(" )").endswith(letter):
-                    text, power = text.replace(letter, ""), found
-        elif part in (",.", ".,", "_.", "'.", "_,", "',"):
-            for mark in {"_": " \\u00a0\\u202f", "'": "'\\u2019"}.get(part[0], part[0]):
-                text = text.replace(mark, "")
-            text = text.replace(",", ".")
-        elif part:
-            text = text.replace(part, "")
-    digits = text.replace("\\u2212", "").strip(" ()-") + (f"e{power}" if power else "")
-    return sign * abs(float(digits))
+def _read(text, column):
+    """The number or the days that a text is; ValueError where the model has learned another way."""
+    for pattern in column["patterns"]:
+        found = re.fullmatch(pattern, text, re.IGNORECASE if column["date"] else 0)
+        if found is not None:
+            number = days_in(found.groupdict()) if column["date"] else _digits(found, column)
+            if number is not None:
+                return number
+    raise ValueError("not written as the model has learned: " + repr((column["name"], text)))
 
 
-def _date(text, order):
-    """Days of a date in figures, such as 31/12/2024; other dates are given as datetime.date."""
-    plain = text.strip()
-    for mark in "/." + "MQq " * (len(order) == 2):  # 2024M05, 2024 Q1
-        plain = plain.replace(mark, "-")
-    parts = [part for part in plain.split("-") if part]
-    if order == "yq":  # or Q1 2024
-        parts.sort(key=len, reverse=True)
-    if len(parts) != len(order) or not all(part.isdigit() for part in parts):
-        return _days(datetime.datetime.fromisoformat(text.strip()))
-    found = {"d": 1, **dict(zip(order, map(int, parts)))}
-    year = found["y"] + (0 if found["y"] > 99 else 1900 if found["y"] >= 69 else 2000)
-    month = found["m"] if "m" in found else 3 * found["q"] - 2
-    return _days(datetime.date(year, month, found["d"]))
+def _digits(found, column):
+    """A number; None where it has two signs."""
+    given = [(key.rstrip("0123456789"), part) for key, part in found.groupdict().items() if part]
+    part, text = dict(given), found.group()
+    digits = re.sub(column["thousands"] or "$", "", part["digits"])
+    digits = digits.replace(column["decimal"] or ".", ".")
+    signs = (part.get("sign", "") + part.get("after", "")).replace("\\u2212", "-")
+    power = "e" + str(_POWERS[part["letter"]]) if "letter" in part else ""
+    if signs.count("-") > 1:
+        return None
+    return float(digits + power) * (-1.0 if "-" in signs or "(" in text else 1.0)
 
 
-def _days(date):
+def _days_until(date):
     """Days since 1970-01-01; the time of day is a fraction, in UTC where there is a zone."""
     whole = float(date.toordinal() - 719163)
     if isinstance(date, datetime.datetime):
@@ -181,6 +180,10 @@ def _scores(row):
     x = _encoded(row)
     return [sum(w * z for w, z in zip(weights, x)) + b for weights, b in zip(_WEIGHTS, _BIASES)]
 '''
+
+_DATES = "\n\n".join(
+    inspect.getsource(part) for part in (dates.days_in, dates.month_in, dates.time_in)
+)
 
 _VALUES = '''
 def predict(row):

@@ -36,6 +36,7 @@ class Number:
     mean: float | None = None
     marks: tuple[float, ...] = ()
     reading: str = ""
+    gaps: tuple[str, ...] = ()  # texts that stand for one
 
     @property
     def is_date(self) -> bool:
@@ -167,8 +168,9 @@ def inside(term: Term) -> list[Term]:
 def _column(entry: Input, encoding: Encoding) -> Number | Text:
     drop = encoding.missing == "drop"
     if entry.levels is None:
-        marks = tuple(n for n in map(_number, encoding.na) if n is not None)
-        return Number(entry.name, None if drop else entry.mean, marks, entry.reading)
+        gaps = (*encoding.na, *entry.marks)
+        marks = tuple(n for n in map(_number, gaps) if n is not None)
+        return Number(entry.name, None if drop else entry.mean, marks, entry.reading, gaps)
     places: dict[str, int | None] = {level: k for k, level in enumerate(entry.levels)}
     refuse = encoding.unknown == "refuse"
     other = places.get(OTHER_LEVEL, NOWHERE) if entry.merged else None if refuse else NOWHERE
