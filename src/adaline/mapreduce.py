@@ -29,6 +29,9 @@ _THREADS = "POLARS_MAX_THREADS"
 _AHEAD = 2  # blocks in flight for each process: enough to keep it busy, few enough to hold
 
 
+_END = object()
+
+
 @dataclass
 class Reduction(Generic[T]):
     """Parts merged so far.
@@ -57,6 +60,10 @@ class Reduction(Generic[T]):
     merge: Callable[[T, T], T]
     count: int = 0
     waiting: list[T] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.count < 0 or len(self.waiting) != self.count.bit_count():
+            raise ValueError(f"{len(self.waiting)} merged parts are not what {self.count} come to.")
 
     def push(self, part: T, of: int = 1) -> None:
         """Take the next part, or a branch of the tree: `of` parts, a power of two, merged."""
@@ -156,8 +163,9 @@ def mapreduce(
     """
     sums: Reduction[T] = Reduction(merge) if reduction is None else reduction
     rest = iter(descriptors)
-    for _ in range(sums.count):
-        next(rest, None)
+    for k in range(sums.count):
+        if next(rest, _END) is _END:
+            raise ValueError(f"{sums.count} parts are merged, and there are {k}.")
     executor = _executor(jobs)
     trusted = isinstance(executor, Here)
     for part, of in executor.parts(function, rest, merge, sums.count):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from adaline import LeastSquares, LogisticRegression, PoissonRegression, Ridge, WidrowHoff
 from adaline.data import blocks, fit
 from adaline.data.storing.checkpoint import Checkpoint
+from adaline.data.storing.container import pack, unpack
 from adaline.errors import DataError
 
 
@@ -166,3 +169,41 @@ def test_nothing_is_saved_twice_within_the_time_asked_for(tmp_path):
     assert Checkpoint(tmp_path, {}).load() == 0
     checkpoint.save(3, now=True)
     assert Checkpoint(tmp_path, {}).load() == 3
+
+
+def places(plain, at=()):
+    """Every place in nested JSON: what leads there, and what it holds."""
+    yield at, plain
+    if isinstance(plain, dict | list):
+        for key, value in plain.items() if isinstance(plain, dict) else enumerate(plain):
+            yield from places(value, (*at, key))
+
+
+STRANGE = [None, True, 2**63, 2**62, -1, "x", [], {}, {"float": "nan"}, {"tuple": []}, {"dict": []}]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", CASES)
+def test_a_checkpoint_that_was_changed_and_sealed_again_is_read_or_refused(case, path, tmp_path):
+    make, target, options = CASES[case]
+    stopped(make(), path, tmp_path, 9, target=target, **options)
+    file = tmp_path / "run" / "fit.checkpoint"
+    (tmp_path / "run" / "fit.checkpoint.prev").unlink()
+    data = file.read_bytes()
+    found = list(places(unpack(data)[0]["state"]))
+    rng = np.random.default_rng(0)
+    some = [found[k][0] for k in rng.permutation(len(found))[:30].tolist()]
+    changes = [(place, STRANGE[int(rng.integers(len(STRANGE)))]) for place in some]
+    counts = [(*at, 1) for at, there in found if isinstance(there, list) and there[:1] == ["count"]]
+    changes += [(at, count) for at in counts for count in (2**63, 2**62, -1, "1")]
+    for place, value in changes:
+        header, arrays = unpack(data)
+        header = {"facts": header["facts"], "state": header["state"]}
+        inside = header
+        for key in ("state", *place)[:-1]:
+            inside = inside[key]
+        inside[("state", *place)[-1]] = value
+        file.write_bytes(pack(header, arrays))
+        with contextlib.suppress(DataError):
+            run(make(), path, tmp_path, target=target, **options)
+        (tmp_path / "run" / "fit.checkpoint.prev").unlink(missing_ok=True)

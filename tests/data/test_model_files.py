@@ -364,3 +364,12 @@ def test_a_model_that_was_fitted_on_a_table_is_saved_with_its_encoding(tmp_path)
     back = load(tmp_path / "m.adaline")
     np.testing.assert_array_equal(back.model.coef_, model.coef_)
     np.testing.assert_allclose(back.predict(table[["colour"]])[:2], [1.25, 2.0])
+
+
+@pytest.mark.parametrize("value", [[], 10**400, {"x": 1}, "nan", None])
+def test_a_strange_number_in_a_sealed_file_is_a_model_file_error(value):
+    def change(header, arrays):
+        header["model"]["content"]["learned"]["alpha_"]["value"] = value
+
+    with pytest.raises(ModelFileError):
+        unpacked(changed("Ridge", change))

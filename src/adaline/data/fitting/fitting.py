@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -192,9 +192,9 @@ def fit(
                 "the columns": [encoding.to_dict() if wide is None else wide, target, exposure],
             }
             store = Checkpoint(checkpoint, facts, every)
-        run = Passes(source, who, progress, store)
         rows: Any = Rows(encoding, target, exposure, source.name) if wide is None else wide
-        with _all_or_nothing(estimator):
+        with _all_or_nothing(estimator), nullcontext() if store is None else store.trusted():
+            run = Passes(source, who, progress, store)
             # Named before it learns, so that whatever is said on the way names the right columns.
             names = np.array(list(rows.names), dtype=object)
             estimator.feature_names_in_ = names

@@ -9,7 +9,8 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from adaline.errors import DataError, ModelFileError
 from adaline.moments import Moments
 
 _NAME = "fit.checkpoint"
+# What reading a state raises that is none; kernels that get other types raise an error of numba.
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _CLASSES: dict[str, type] = {"Moments": Moments, "ClassMoments": ClassMoments}
 
 
@@ -52,7 +55,7 @@ class Checkpoint:
         folder.mkdir(parents=True, exist_ok=True)
         self.path, self.previous = folder / _NAME, folder / f"{_NAME}.prev"
         self.facts = {name: _digest(fact) for name, fact in facts.items()}
-        self.every, self._saved = every, -np.inf
+        self.every, self._saved, self.resumed = every, -np.inf, False
 
     def load(self) -> Any:
         """The state saved last, or None where there is none; the one before if that is damaged."""
@@ -64,19 +67,11 @@ class Checkpoint:
                 header, arrays = unpack(read_file(path, limit=LIMIT), limit=LIMIT)
                 state = _thaw(header["state"], arrays)
                 facts = header["facts"]
-            except (
-                ModelFileError,
-                ArithmeticError,
-                AttributeError,
-                LookupError,
-                OSError,
-                RecursionError,
-                TypeError,
-                ValueError,
-            ) as error:
+            except (ModelFileError, OSError, RecursionError, *_DAMAGE) as error:
                 damaged.append(f"{path.name}: {error}")
                 continue
             self._compare(facts)
+            self.resumed = True
             return state
         if damaged:
             raise DataError(
@@ -84,6 +79,20 @@ class Checkpoint:
                 "is the one before it; empty that directory to begin anew."
             )
         return None
+
+    @contextmanager
+    def trusted(self) -> Iterator[None]:
+        """Let whatever fails in a run that goes on be one DataError: a state may hold anything."""
+        try:
+            yield
+        except Exception as error:
+            known = isinstance(error, _DAMAGE) or type(error).__module__.startswith("numba.")
+            if not self.resumed or isinstance(error, DataError) or not known:
+                raise
+            raise DataError(
+                f"the run cannot go on from the checkpoint in {self.path.parent}, which may be "
+                f"damaged ({error}); empty that directory to begin anew."
+            ) from error
 
     def _compare(self, facts: Mapping[str, str]) -> None:
         changed = [name for name in self.facts if facts.get(name) != self.facts[name]]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -179,10 +180,12 @@ def describe(path: str | os.PathLike[str], *, limit: int = LIMIT) -> dict[str, A
         raise ModelFileError("The file does not name what it holds.")
     params = content.get("params") if isinstance(content, dict) else None
     params = params if isinstance(params, dict) else {}
+    with _refusing():
+        params = {k: reader.node(part, f"{name}.{k}") for k, part in params.items()}
     return {
         "kind": kind,
         "name": name,
-        "params": {k: reader.node(part, f"{name}.{k}") for k, part in params.items()},
+        "params": params,
         "encoded": header["encoding"] is not None,
         "metadata": header["metadata"],
         "versions": header["versions"],
@@ -223,12 +226,26 @@ def unpacked(data: bytes, *, limit: int = LIMIT) -> Any:
     header, arrays = unpack(data, limit=limit)
     _check_header(header)
     reader = Reader(arrays)
-    model = put_together(header["model"], reader)
-    encoding = None
-    if header["encoding"] is not None:
-        encoding = _encoding(reader.node(header["encoding"], "encoding"), model)
-    reader.done()
+    with _refusing():
+        model = put_together(header["model"], reader)
+        encoding = None
+        if header["encoding"] is not None:
+            encoding = _encoding(reader.node(header["encoding"], "encoding"), model)
+        reader.done()
     return model if encoding is None else Prepared(encoding, model)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Let whatever fails while a model is put together be a ModelFileError."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(
+            f"The file holds no model that could have been saved: {error}"
+        ) from error
 
 
 def _check_header(header: dict[str, Any]) -> None:
