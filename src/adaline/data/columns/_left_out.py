@@ -54,7 +54,14 @@ def counts_rows(column: Column, name: str) -> str | None:
         return None
     if _are_whole(values) and len(np.unique(values)) == n:
         return "has a number of its own in every row"
+    if _are_whole(values) and are_rounded(values):
+        return "has whole numbers beyond 2^53, of which the last digits are lost"
     return None
+
+
+def are_rounded(values: NDArray[np.generic]) -> bool:
+    """Whether floats hold numbers so large that different whole numbers became the same."""
+    return values.dtype.kind == "f" and bool(np.any(np.abs(values) >= 2.0**53))
 
 
 def _are_whole(values: NDArray[np.generic]) -> bool:

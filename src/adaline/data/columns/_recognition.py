@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ _MANY_GAPS, _SOME_GAPS = 0.05, 5  # share of the rows, and rows, for an indicato
 _DATED_ROWS = 60  # rows for indicators of months and weekdays,
 _DAYS_A_MONTH, _DAILY_DAYS = 3, 14  # different days for each month, and for weekdays
 _HUNDREDS = 3  # different numbers such as 987 that make a thousand and more of 1.234
+_FULL_YEAR = re.compile(r"\d{4}")
 _DAILY = 3  # days of the calendar for each day that comes, at most, in daily data
 
 
@@ -47,7 +49,7 @@ def recognised(texts: Texts, typed: bool, wanted: str, name: str) -> Reading | N
         return None
     if not readings:
         return None
-    best = _best_number(readings, texts.counts) or _best_date(readings)
+    best = _best_number(readings, texts.counts) or _best_date(readings, texts.counts)
     marks = texts.n > texts.told
     if not wanted and marks and best.found.low == best.found.high:
         return None  # "?" and "1" are two levels rather than a number with gaps
@@ -109,7 +111,7 @@ def _has_hundreds(counts: Mapping[str, int] | None, found: Numbers) -> bool:
     return sum(level.isdigit() and len(level) == 3 for level in whole) >= _HUNDREDS
 
 
-def _best_date(readings: dict[str, Numbers]) -> Reading:
+def _best_date(readings: dict[str, Numbers], counts: Mapping[str, int] | None) -> Reading:
     """The order of day and month; where both fit, the one that keeps the dates closer together."""
     fits = [order for order in ORDERS if f"date {order}" in readings]
     found = {order: readings[f"date {order}"] for order in fits}
@@ -118,6 +120,8 @@ def _best_date(readings: dict[str, Numbers]) -> Reading:
     if len(fits) > 1 and not _is_same(found[fits[0]], found[fits[1]]):
         told = {"dmy": "day before month", "mdy": "month before day"}.get(best, ORDERS[best])
         note = f"dates such as 01/02/2024 fit two orders and were read {told}"
+    if any(not _FULL_YEAR.search(level) and not is_gap(level) for level in counts or ()):
+        note += "; " * bool(note) + "years of two digits were read as 1969 to 2068"
     return Reading(f"date {best}", found[best], note)
 
 

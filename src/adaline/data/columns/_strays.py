@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline.data.columns.of_blocks import ByName
 from adaline.data.columns.options import EncodingOptions
-from adaline.data.reading.notations import nearly_all, words
+from adaline.data.reading.notations import candidates, nearly_all, words
 from adaline.data.reading.source import Source
 
 _SHOWN = 3
@@ -22,12 +22,16 @@ def without_strays(
     """With missing="auto": a few texts among numbers or dates are marks of gaps; with notes."""
     if options.missing != "auto" or source.is_matrix:
         return source, options, ()
-    plain = {name: ("numbers", odd) for name, odd in source.strays().items()}
+    odd_ones = source.strays()
+    # Numbers in another notation, such as 1,234.5 far below 12.5, are for the study to read.
+    written = [name for name, odd in odd_ones.items() if all(candidates([o]) for o in odd)]
+    source = source.reread(written) if written else source
+    plain = {n: ("numbers", odd) for n, odd in odd_ones.items() if n not in written}
     marks = {name: tuple(text.strip() for text in odd) for name, (_, odd) in plain.items()}
     source = with_gaps(source, options.na, marks.values()) if marks else source
-    written = _among_notations(source, options, names)
-    marks |= {name: tuple(text.strip() for text in odd) for name, (_, odd) in written.items()}
-    found, options = plain | written, replace(options, marks=marks)
+    among = _among_notations(source, options, names)
+    marks |= {name: tuple(text.strip() for text in odd) for name, (_, odd) in among.items()}
+    found, options = plain | among, replace(options, marks=marks)
     return source, options, tuple((name, _note(name, *found[name])) for name in found)
 
 

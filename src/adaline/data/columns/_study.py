@@ -98,7 +98,7 @@ def study(source: Source, options: EncodingOptions) -> Study:
     picked = [name for name in picked if name not in (options.target, *options.ignore)]
     if not picked:
         raise DataError(f"{source.name}: there are no columns beside the target.")
-    as_text = [name for name, how in options.read.items() if how.partition(" ")[0] != "number"]
+    as_text = [name for name, how in options.read.items() if how != "number"]
     named = picked if options.target is None else [*picked, options.target]
     if options.target is not None:
         source = source.with_labels(options.target)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.columns._left_out import are_rounded
 from adaline.data.columns._recognition import told
 from adaline.data.columns._study import Study, Verdict, study
 from adaline.data.columns.column_facts import Numbers, Texts
@@ -41,7 +42,8 @@ class LookedAt:
     gaps : int
         Missing values; of the target, and of numbers where no mean is wanted, in the first rows.
     different : int or None
-        Different values, of numbers in the first rows; None where they were not counted.
+        Different values in the first rows; None where they were not counted, as for whole numbers
+        beyond 2^53.
     examples : tuple of str
     use : str
         What a fit makes of it.
@@ -202,7 +204,6 @@ def _looked_at(
         entry = verdict.entry if verdict is not None else found.target
         reading = texts.readings.get(entry.reading) if entry is not None else None
         gaps = texts.gaps if reading is None else reading.gaps
-        different = None if texts.counts is None else len(texts.counts)
     elif name in found.facts.numbers:
         gaps = found.facts.numbers[name].gaps
     why = notes.get(name, "") or (f"nearly the same as {alike[name]!r}" if name in alike else "")
@@ -235,7 +236,8 @@ def _values(column: Column) -> tuple[int | None, tuple[str, ...]]:
         shown = [str(np.datetime64(int(v // 1), "D")) for v in found[:_EXAMPLES].tolist()]
     else:
         shown = [f"{v:g}" for v in found[:_EXAMPLES].tolist()]
-    return len(found), tuple(s if len(s) <= _WIDE else f"{s[: _WIDE - 3]}..." for s in shown)
+    count = None if column.kind == "number" and are_rounded(found) else len(found)
+    return count, tuple(s if len(s) <= _WIDE else f"{s[: _WIDE - 3]}..." for s in shown)
 
 
 def _alike(found: Study, head: ByName) -> dict[str, str]:

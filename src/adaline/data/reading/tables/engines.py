@@ -61,8 +61,8 @@ def columns_of(table: Any, kinds: Sequence[Kind]) -> tuple[Column, ...]:
 def polars_kind(dtype: Any) -> Kind:
     import polars as pl
 
-    if dtype.is_numeric() or dtype == pl.Null:
-        return "number"
+    if dtype.is_numeric() or dtype in (pl.Null, pl.Duration, pl.Time):
+        return "number"  # of days
     if dtype in (pl.String, pl.Categorical, pl.Enum, pl.Boolean):
         return "text"
     return "date" if dtype.is_temporal() else "other"
@@ -73,6 +73,8 @@ def _polars_column(series: Any, kind: Kind) -> Column:
 
     missing = series.is_null().to_numpy() if series.null_count() else None
     if kind == "number":
+        if series.dtype.is_temporal():
+            return Column(kind, _polars_days(series), missing=missing)
         if series.dtype.is_decimal() or series.dtype == pl.Null:
             series = series.cast(pl.Float64)
         if missing is not None:
@@ -110,8 +112,8 @@ def arrow_kind(dtype: Any) -> Kind:
         return arrow_kind(dtype.value_type)
     if types.is_floating(dtype) or types.is_integer(dtype) or types.is_decimal(dtype):
         return "number"
-    if types.is_null(dtype):
-        return "number"
+    if types.is_null(dtype) or types.is_duration(dtype) or types.is_time(dtype):
+        return "number"  # of days
     text = types.is_string(dtype) or types.is_large_string(dtype) or types.is_boolean(dtype)
     if text or (hasattr(types, "is_string_view") and types.is_string_view(dtype)):
         return "text"
@@ -126,6 +128,8 @@ def _arrow_column(array: Any, kind: Kind) -> Column:
         array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
     missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
     if kind == "number":
+        if pa.types.is_temporal(array.type):
+            return Column(kind, _arrow_days(array), missing=missing)
         if pa.types.is_decimal(array.type) or pa.types.is_null(array.type):
             array = array.cast(pa.float64())
         if missing is not None:

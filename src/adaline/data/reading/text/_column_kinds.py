@@ -11,7 +11,7 @@ import numpy as np
 
 from adaline.data.reading.column_readings import as_numbers
 from adaline.data.reading.magnitudes import are_clear
-from adaline.data.reading.notations import is_gap, nearly_all
+from adaline.data.reading.notations import candidates, is_gap, nearly_all
 from adaline.data.reading.source import Column, Kind
 from adaline.errors import DataError
 
@@ -87,6 +87,13 @@ def _may_have_thousands(
 
 def not_a_number(source: str, line: int, value: str, column: str) -> DataError:
     """Say what is no number in a column of numbers, and what to do about it."""
+    how = candidates([value])
+    if how and how[0].startswith("number "):
+        return DataError(
+            f"{source}: line {line} has {value[:40]!r} in column {column!r}, and the first rows "
+            f"have plain numbers; if it is no mistake, read={{{column!r}: {how[0]!r}}} "
+            f"(--number {column}={how[0][7:]!r}) reads both."
+        )
     return DataError(
         f"{source}: line {line} has {value[:40]!r} in column {column!r}, where nearly all are "
         f"numbers; correct it, leave it empty if it is missing (or say so: --na {value[:40]!r}, "
