@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from adaline.data import Encoding, blocks, look
+from adaline import GaussianClassifier, LeastSquares
+from adaline.data import Encoding, blocks, export, fit, look
 from adaline.errors import DataError, DataWarning
 
 
@@ -74,3 +75,50 @@ def test_thousands_that_come_late_are_numbers_and_no_gaps(tmp_path):
         list(blocks(tmp_path / "t.csv"))
     encoding = Encoding.learn(tmp_path / "t.csv", "y", read={"a": "number ,."})
     assert encoded(encoding, tmp_path / "t.csv")[-1, 0] == 12345.0
+
+
+def test_merged_cells_of_a_sheet_have_their_value_in_every_row(tmp_path):
+    pytest.importorskip("python_calamine")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Sales of the year", None, None])
+    sheet.append(["region", "n", "y"])
+    for k in range(12):
+        sheet.append([{0: "north", 6: "south"}.get(k), k % 5, 1.5 * k])
+    for cells in ("A3:A8", "A9:A14", "A1:C1", "B100000:B900000"):
+        sheet.merge_cells(cells)
+    book.save(tmp_path / "t.xlsx")
+    source = blocks(tmp_path / "t.xlsx")
+    (block,) = source
+    region = block.columns[0]
+    assert [region.levels[k] for k in region.values] == ["north"] * 6 + ["south"] * 6
+    assert region.missing is None
+    assert any("merged" in note for note in source.notes)
+
+
+def test_a_dask_table_is_refused_with_what_to_do():
+    dask = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    table = dask.from_pandas(pandas.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}), npartitions=2)
+    for source in (table, table.to_dask_array(lengths=True)):
+        with pytest.raises(TypeError, match=r"dask.*model\.fit"):
+            fit(LeastSquares(), source, "y")
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full", "diagonal"])
+@pytest.mark.parametrize("unit", [1.0, 1e150])
+def test_onnx_of_a_gaussian_has_labels_and_probabilities_however_far_a_row_is(covariance, unit):
+    runtime = pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)) * unit
+    y = (X[:, 0] / unit + 0.5 * rng.normal(size=200) > 0) * 1
+    model = GaussianClassifier(covariance=covariance).fit(X, y)
+    far = [[1e300, 0], [-1e300, 1e299], [1e160, 1e160], [1e10, 2.0], [1e308, 1e308], [0.5, -0.5]]
+    rows = np.concatenate([np.array(far), X])
+    session = runtime.InferenceSession(export(model, "onnx"))
+    label, decision, p = session.run(["label", "decision", "probabilities"], {"X": rows})
+    assert not np.isnan(decision).any()
+    with np.errstate(over="ignore"):
+        assert label.tolist() == model.predict(rows).tolist()
+        np.testing.assert_allclose(p, model.predict_proba(rows), atol=1e-9)

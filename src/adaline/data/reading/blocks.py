@@ -200,6 +200,11 @@ def opened(
                 _refuse_columns(columns, name)
                 return LibsvmFiles(name, paths, rows, known, jobs, scratch())
             return FilesSource(name, paths, opening, jobs)
+    if type(source).__module__.partition(".")[0] == "dask":
+        raise TypeError(
+            f"source is a {type(source).__name__} of dask, of which no rows are read here; fit the "
+            "estimator to it: model.fit(table[columns], table[target])."
+        )
     _refuse(options, "" if hasattr(source, "read") else f"a {type(source).__name__}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
         matrix = as_csr(source) if hasattr(source, "tocsr") else source

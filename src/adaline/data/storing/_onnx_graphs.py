@@ -78,6 +78,9 @@ class Graph:
         return data
 
 
+_FAR = 1e100  # whose squares are far from overflow
+
+
 def linear(graph: Graph, W: NDArray[Any], b: NDArray[Any]) -> str:
     """X W' + b, (rows, K)."""
     weights = graph.constant(np.asarray(W, dtype=np.float64).T)
@@ -87,6 +90,10 @@ def linear(graph: Graph, W: NDArray[Any], b: NDArray[Any]) -> str:
 def gaussian_scores(graph: Graph, g: Any) -> str:
     """ln p_k f_k(x) up to what all classes share, (rows, K), about the centre as in `predict`."""
     scaled = graph.add("Mul", "X", graph.constant(np.ldexp(1.0, -g.exponent)))
+    if not len(g.W):  # a row so far out that its squares overflow is drawn in, in its direction
+        most = graph.constant(np.float64(_FAR))
+        length = graph.add("ReduceMax", graph.add("Abs", scaled), axes=[1], keepdims=1)
+        scaled = graph.add("Mul", scaled, graph.add("Div", most, graph.add("Max", length, most)))
     x = graph.add("Sub", scaled, graph.constant(g.centre))
     if len(g.W):
         return graph.add("Gemm", x, graph.constant(g.W.T), graph.constant(g.b))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from adaline.data.reading.arrays.numpy_files import check_growth
@@ -43,11 +43,30 @@ def sheet(
     wanted = names[0 if options.sheet is None else place_of(options.sheet, names, path, "sheet")]
     found = book.get_sheet_by_name(wanted)
     cells, first = found.to_python(skip_empty_area=True), (found.start or (0, 0))[0] + 1
+    filled = _fill_down(cells, found.merged_cell_ranges or (), found.start or (0, 0))
     source = _named(path, wanted, cells, first, options, columns, rows)
+    if filled:
+        source.notes = ("merged cells have their value in every row", *source.notes)
     if options.sheet is None and len(names) > 1:
         others = ", ".join(map(repr, names[1:4])) + (", ..." if len(names) > 4 else "")
         source.notes = (f"the sheet {wanted!r}; others are {others}", *source.notes)
     return source
+
+
+def _fill_down(cells: list[list[Any]], merged: Iterable[Any], start: tuple[int, int]) -> bool:
+    """Repeat the value of merged cells in every row of theirs; whether there were any."""
+    filled, budget = 0, sum(map(len, cells))  # merged cells have no cell in common
+    for (top, left), (bottom, _) in merged:
+        i, j = top - start[0], left - start[1]
+        budget -= min(bottom - top, len(cells))
+        if budget < 0:
+            break
+        if not (0 <= i < len(cells) and 0 <= j < len(cells[i])) or cells[i][j] == "":
+            continue
+        for row in cells[i + 1 : bottom - start[0] + 1]:
+            filled += row[j] == ""
+            row[j] = cells[i][j]
+    return filled > 0
 
 
 def _named(
