@@ -44,7 +44,11 @@ def _column(column: Any) -> dict[str, Any]:
     """A column as plain data."""
     plain: dict[str, Any] = {"name": column.name}
     if isinstance(column, Number):
-        given = {"mean": column.mean, "marks": list(column.marks), "gaps": list(column.gaps)}
+        given: dict[str, Any] = {
+            "mean": column.mean,
+            "marks": list(column.marks),
+            "gaps": list(column.gaps),
+        }
         patterns, thousands, decimal = written_as(column.reading)
         given |= {"date": column.is_date, "patterns": patterns}
         given |= {"thousands": thousands, "decimal": decimal}
