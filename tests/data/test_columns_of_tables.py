@@ -22,8 +22,8 @@ VALUES = {  # values of a column, its kind, and what is read
     "no text": ([None, None, None], "text", [0, 0, 0]),
     "day": ([NOON.date(), None, dt.date(1970, 1, 1)], "date", [2.0, 0.0, 0.0]),
     "moment": ([NOON, None, dt.datetime(1970, 1, 1)], "date", [2.5, 0.0, 0.0]),
-    "time": ([dt.time(6), None, dt.time(18)], "date", [0.25, 0.0, 0.75]),
-    "duration": ([dt.timedelta(hours=36), None, dt.timedelta(0)], "date", [1.5, 0.0, 0.0]),
+    "time": ([dt.time(6), None, dt.time(18)], "number", [0.25, 0.0, 0.75]),
+    "duration": ([dt.timedelta(hours=36), None, dt.timedelta(0)], "number", [1.5, 0.0, 0.0]),
     "list": ([[1], None, [2]], "other", [0, 0, 0]),
 }
 ARROW = {
