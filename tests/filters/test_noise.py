@@ -9,7 +9,7 @@ import pytest
 
 from adaline import LMS, NLMS, RLS, AffineProjection, BlockLMS
 from adaline.filters import NoiseReduction, cancel, noise_filter, noise_reduction
-from sound_scenes import noise, room, snr, speech, through
+from sound_scenes import noise, room, snr, speech, through, unit
 
 N = 60_000
 VOICE, ENGINE = speech(N, 0), noise(N, 1)
@@ -21,14 +21,85 @@ def scene(db, taps=32, paths=1):
     return VOICE + heard * 10 ** (-db / 20)
 
 
+def gained(d, e, voice=VOICE):
+    """By how many decibels the noise fell in the second half."""
+    half = slice(len(d) // 2, None)
+    return snr(voice[half], e[half]) - snr(voice[half], d[half])
+
+
+@pytest.mark.parametrize("taps", [10, 400, 4000])
+@pytest.mark.parametrize("kind", ["engine", "white", "brown"])
+def test_no_more_is_claimed_than_was_achieved_in_rooms_longer_than_the_filter(kind, taps):
+    white = np.random.default_rng(taps).standard_normal(N)
+    x = {"engine": ENGINE, "white": white, "brown": unit(np.cumsum(white))}[kind]
+    d = VOICE + 10 ** (-1.5 / 20) * through(x, room(taps, taps))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = cancel(d, x)
+    told, true = found.measures["noise_reduction_db"], gained(d, found.signal)
+    assert not told > true + 3
+    assert found.measures["coherence_before"] > found.measures["coherence_after"]
+    if kind != "brown" and taps >= 400:
+        assert told > true - 3
+        assert any("more taps, such as 128" in str(w.message) for w in caught)
+    if taps == 10:
+        assert not caught
+        assert told > 14
+
+
+def test_a_wide_room_is_cleaned_by_more_taps_without_a_warning():
+    d = VOICE + through(ENGINE, room(150, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = cancel(d, ENGINE, taps=150, algorithm="wiener")
+    assert 12 < found.measures["noise_reduction_db"] < gained(d, found.signal) + 1
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_start_of_a_coloured_noise_does_not_decide_the_memory(seed):
+    # The path lifts what brown noise hardly has. A long memory learns that in its second pass.
+    rng = np.random.default_rng(seed + 100)
+    brown, voice = np.cumsum(rng.standard_normal(100_000)), 0.033 * speech(100_000, seed)
+    brown = 0.3 * (brown - brown.mean()) / np.abs(brown - brown.mean()).max()
+    path = 0.8 ** np.arange(24) * rng.standard_normal(24)
+    path[0] -= path.sum()
+    d = voice + np.convolve(brown, 30 * path)[:100_000]
+    level = 32 * float(np.mean(brown**2))
+    chosen = cancel(d, brown)
+    best = max(
+        snr(voice[50_000:], cancel(d, brown, filter=RLS(32, 1 - 1 / m, level), passes=2).e[50_000:])
+        for m in (32_000, 1600)
+    )
+    assert snr(voice[50_000:], chosen.e[50_000:]) > best - 1
+    fixed = cancel(d, brown, algorithm="wiener")
+    assert snr(voice[50_000:], fixed.e[50_000:]) > best + 2
+
+
+@pytest.mark.parametrize(("late", "least"), [(200, -204), (-500, 496), (0, 0)])
+@pytest.mark.parametrize("algorithm", ["auto", "wiener"])
+def test_a_reference_that_lags_or_leads_is_aligned(late, least, algorithm):
+    d = scene(1.5)
+    found = cancel(d, np.roll(ENGINE, late), algorithm=algorithm)
+    assert found.delay == pytest.approx(least, abs=8)
+    assert gained(d, found.signal) > 15
+    assert np.array_equal(
+        cancel(d, np.roll(ENGINE, late), algorithm=algorithm, delay=found.delay).signal,
+        found.signal,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a filter of one's own may do harm
+        assert cancel(d, np.roll(ENGINE, late), filter=NLMS(32)).delay == 0
+
+
 @pytest.mark.parametrize("db", [-5.0, 1.5, 10.0, 19.5])
 def test_speech_comes_out_of_the_noise_whatever_its_level(db):
     found = cancel(scene(db), ENGINE)
     # Misadjustment of RLS: 32 weights over twice 32,000 samples is -33 dB; speech is not steady.
     assert snr(VOICE, found.signal) > 27
-    assert found.measures["noise_reduction_db"] == pytest.approx(
-        snr(VOICE[N // 2 :], found.signal[N // 2 :]) - db, abs=5
-    )
+    # Two standard errors of the coherence are 20 dB below the voice: no more can be claimed.
+    told, true = found.measures["noise_reduction_db"], gained(scene(db), found.signal)
+    assert true - told < 15 or np.isnan(told)
+    assert not told > true + 1
 
 
 def test_the_default_beats_every_filter_that_stood_behind_another_door():
@@ -145,9 +216,8 @@ def test_the_gain_is_told_without_the_clean_signal():
     d = scene(1.5)
     for f in (NLMS(32), NLMS(32, eta=0.05), RLS(32)):
         e = f.process(ENGINE, d)[1]
-        half = slice(N // 2, None)
-        true = snr(VOICE[half], e[half]) - snr(VOICE[half], d[half])
-        assert noise_reduction(d[half], ENGINE[half], e[half], 32).db == pytest.approx(true, abs=2)
+        told = noise_reduction(d, ENGINE, e, 32, start=N // 2).db
+        assert gained(d, e) - 6 < told < gained(d, e) + 1
 
 
 def test_what_cannot_be_told_is_nan_and_no_warning():
@@ -160,7 +230,8 @@ def test_what_cannot_be_told_is_nan_and_no_warning():
     assert not silent.worse
     many = noise_reduction(VOICE, np.stack([ENGINE, VOICE], 1), VOICE, 300)
     assert np.isnan(many.db)
-    assert str(NoiseReduction(12.3, False)) == "the noise fell by about 12 dB"
+    assert "at least 12 dB" in str(NoiseReduction(12.9, False, 0.5, 0.01))
+    assert "50.0%" in str(NoiseReduction(12.9, False, 0.5, 0.01))
 
 
 def test_complex_signals_and_several_references_are_judged(rng):
@@ -171,7 +242,7 @@ def test_complex_signals_and_several_references_are_judged(rng):
     true = 10 * np.log10(
         np.sum(np.abs(d - voice)[4000:] ** 2) / np.sum(np.abs(found.signal - voice)[4000:] ** 2)
     )
-    assert found.measures["noise_reduction_db"] == pytest.approx(true, abs=1)
+    assert true - 3 < found.measures["noise_reduction_db"] < true + 1
 
 
 def test_bad_arguments_are_told():
@@ -185,6 +256,10 @@ def test_bad_arguments_are_told():
         cancel(VOICE, ENGINE, passes=0)
     with pytest.raises(ValueError, match="level"):
         noise_filter(8, "lms")
+    with pytest.raises(ValueError, match="heard"):
+        noise_filter(8, "wiener")
+    with pytest.raises(ValueError, match="delay"):
+        cancel(VOICE, ENGINE, delay=0.5)
     with pytest.raises(TypeError, match="after is 3"):
         noise_filter(8, after=3)
     with pytest.raises(ValueError, match="signal has 3 samples"):

@@ -6,25 +6,29 @@ the noise, which a filter of x can explain. A filter answers e = d - y. Its nois
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from adaline.filters._base import Filter
-from adaline.filters._correlations import Method
 from adaline.filters._settings import fits, one_of, positive, shown, whole
 from adaline.filters._signals import Signal, line, lines, ratio_db, same_length, squares
 from adaline.filters.affine_projection import AffineProjection
 from adaline.filters.block_lms import BlockLMS
+from adaline.filters.coherence import (
+    MOST_WEIGHTS,
+    best_fixed,
+    chance_share,
+    coherent_power,
+    segment,
+)
 from adaline.filters.lms import LMS
 from adaline.filters.nlms import NLMS
 from adaline.filters.rls import RLS
 from adaline.filters.wiener import WienerFilter
 
-ALGORITHMS = ("auto", "rls", "block", "nlms", "affine", "lms")
-MOST_WEIGHTS = 512  # of RLS; with more, its memory leaves the cache (bench_cancelling)
+ALGORITHMS = ("auto", "rls", "block", "nlms", "affine", "lms", "wiener")
 MEMORY = 30_000  # samples that RLS remembers at least: about 2 s of speech
 MEMORY_PER_WEIGHT = 1000  # samples: RLS then adds noise 33 dB below a steady signal, or less
 SHORT = 0.05  # of that memory, for a path that changes
@@ -35,6 +39,7 @@ _LATEST = 2**20  # samples that are judged: the last ones
 _CLEARLY = 1.0  # dB by which the short memory must be better
 _SECTIONS = (1, 4)  # a fixed path is estimated best from all samples, a changing one in sections
 _SURE = 3.0  # times its expected error: how much noise must be there to tell its decibels
+_AUDIBLE = 0.001  # of the power: less noise is not worth a longer filter
 
 
 def noise_filter(
@@ -46,18 +51,22 @@ def noise_filter(
     level: float = 0.0,
     after: Filter | None = None,
     heard: tuple[Any, Any] | None = None,
+    passes: int = 2,
 ) -> Filter:
     """The filter that `cancel` and the command `adaline filter` take, with their settings.
 
     The signal that is to stay disturbs learning, so the filter must average over many samples:
     RLS with a long memory up to 512 weights, else BlockLMS with a small step. Where a path changes,
-    a long memory is late: with `heard`, a memory of a twentieth is tried too, and the one that
-    reduces the noise more is taken (`noise_reduction`).
+    a long memory is late: with `heard`, a memory of a twentieth is tried too, and the one whose
+    output is closer to the noise is taken: to that of the best fixed filter of all samples or,
+    where the path changes, of each quarter of them.
 
     Parameters
     ----------
     taps : int, default=32
-    algorithm : {"auto", "rls", "block", "nlms", "affine", "lms"}, default="auto"
+    algorithm : {"auto", "rls", "block", "nlms", "affine", "lms", "wiener"}, default="auto"
+        "wiener" is the best fixed filter of the samples `heard`: for a recording that is finished,
+        and a path that does not change.
     eta : float, optional
         The step of learning; for RLS the factor of forgetting. If not given, RLS remembers
         30,000 samples, or 1,000 for each weight where that is more.
@@ -70,7 +79,11 @@ def noise_filter(
         The filter of a pass before, over the same samples: RLS goes on as it is, the others from
         their weights with a smaller step.
     heard : tuple of (reference, primary), optional
-        Samples on which RLS is tried; of more than a million the last are taken.
+        Samples on which RLS is tried; of more than a million the last are taken. "wiener" learns
+        from all of them.
+    passes : int, default=2
+        How often the samples are gone through: the trial is judged by its last pass, in which RLS
+        has forgotten its soft start.
 
     Returns
     -------
@@ -94,8 +107,12 @@ def noise_filter(
         raise TypeError(f"heard is {shown(heard)}; expected a tuple (reference, primary), or None.")
     if kind == "auto":
         kind = "rls" if channels * taps <= MOST_WEIGHTS else "block"
-    if after is not None and (kind == "rls" or eta is not None):
+    if after is not None and (kind in ("rls", "wiener") or eta is not None):
         return after
+    if kind == "wiener":
+        if heard is None or eta is not None:
+            raise ValueError("algorithm='wiener' needs heard, the samples to learn from, not eta.")
+        return WienerFilter.from_signals(*heard, taps)
     if kind == "rls":
         if eta is not None and eta > 1:
             raise ValueError(f"eta is {shown(eta)}; for RLS it is the share to keep, at most 1.")
@@ -106,7 +123,7 @@ def noise_filter(
         if heard is None or eta is not None:
             return usual
         quick = RLS(taps, 1.0 - 1.0 / (SHORT * memory), delta)
-        return _better(usual, quick, *heard)
+        return _better(usual, quick, *heard, whole(passes, "passes", 1))
     step = STEPS[kind][after is not None] if eta is None else eta
     if kind == "lms" and eta is None:
         if not level:
@@ -125,45 +142,89 @@ def noise_filter(
     return made
 
 
-def _better(usual: Filter, quick: Filter, reference: Any, primary: Any) -> Filter:
+def _better(usual: Filter, quick: Filter, reference: Any, primary: Any, passes: int) -> Filter:
     """Of two new filters the one that reduces the noise more, as new as before."""
     x, d = lines(reference, "reference")[-_LATEST:], line(primary, "primary")[-_LATEST:]
     same_length(x, "reference", d, "primary")
-    gains = [noise_reduction(d, x, f.process(x, d)[1], f.taps).db for f in (usual, quick)]
-    return (quick if gains[1] > gains[0] + _CLEARLY else usual).reset()
+    fits = _best_fits(x, d, usual.taps)
+    if not fits:
+        return usual
+    noise, left = _steady_or_changing(fits).y, []
+    for filter in (usual, quick):
+        for _ in range(min(passes, 2)):
+            y, _ = filter.process(x, d)
+        left.append(squares(y - noise)[usual.taps :].sum())
+    return (quick if ratio_db(*left) > _CLEARLY else usual).reset()
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseReduction:
-    """An estimate, without the clean signal, of what noise cancelling achieved.
+    """What noise cancelling achieved, estimated without the clean signal.
+
+    The noise is all that goes with the reference: if the reference is the voice, it is the voice.
 
     Attributes
     ----------
     db : float
-        The power of the noise before over that after: the gain in signal-to-noise ratio, in dB.
-        NaN where it cannot be told: too few samples, or no noise found.
+        The power of the noise before over that after, in dB: a careful estimate, which a filter of
+        too few taps does not raise. NaN where it cannot be told (too few samples, no noise found),
+        and where it is worse.
     worse : bool
         Whether there is more noise after than before, beyond the error of the estimate.
+    coherence_before, coherence_after : float
+        The shares of the power of the recording and of the result, from 0 to 1, that are coherent
+        with the reference. NaN where it cannot be told.
+    more_taps : bool
+        Whether most of the noise that is left lies beyond the taps.
     """
 
     db: float
     worse: bool
+    coherence_before: float = np.nan
+    coherence_after: float = np.nan
+    more_taps: bool = False
 
     def __str__(self) -> str:
         if self.worse:
             return "more noise was added than removed"
         if np.isnan(self.db):
-            return "how much noise was removed cannot be told"
-        return f"the noise fell by about {self.db:.0f} dB"
+            reduction = "by how much that fell cannot be told"
+        else:
+            reduction = f"that fell by at least {np.floor(self.db):.0f} dB"
+        if np.isnan(self.coherence_before + self.coherence_after):
+            return f"what goes with the reference: {reduction}"
+        return (
+            f"{_percent(self.coherence_before)} of the recording's power goes with the reference, "
+            f"and {_percent(self.coherence_after)} of the result's; {reduction}"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{str(self).capitalize()}.</p>"
+
+    def advice(self, taps: int) -> str:
+        """The sentence for `more_taps`."""
+        return (
+            f"{_percent(self.coherence_after)} of the result's power is still coherent with the "
+            f"reference: the noise lasts longer than {taps} taps reach. Take more taps, such as "
+            f"{4 * taps}."
+        )
 
 
-def noise_reduction(primary: Any, reference: Any, signal: Any, taps: int) -> NoiseReduction:
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%" if share >= 0.001 or not share else "less than 0.1%"
+
+
+def noise_reduction(
+    primary: Any, reference: Any, signal: Any, taps: int, *, start: int = 0
+) -> NoiseReduction:
     """Estimate by how much noise cancelling reduced the noise, without the clean signal.
 
-    The best fixed filter of these samples, y* (a Wiener filter), tells the noise: |y*|^2 is about
-    the noise before, and |y - y*|^2 about that after, where y = primary - signal. What y* itself
-    misses, taps/N of the rest, is allowed for. Both are found once from all samples and once in
-    four sections, in case the path changes; the better answer counts.
+    The best fixed filter of these samples, y* (a Wiener filter), tells the noise within its taps:
+    |y*|^2 before, and |y - y*|^2 after, where y = primary - signal. What y* itself misses, taps/N
+    of the rest, is allowed for. y* is found from all samples, or in four sections, if that explains
+    clearly more: then the path changes. Noise that comes later than the taps is in both, before and
+    after: it is what in d - y* is still coherent with the reference, with two standard errors added
+    to what is left.
 
     Parameters
     ----------
@@ -171,10 +232,11 @@ def noise_reduction(primary: Any, reference: Any, signal: Any, taps: int) -> Noi
         The signal with its noise.
     reference : array-like of shape (N,) or (N, sensors)
     signal : array-like of shape (N,)
-        What the canceller answered. Give samples for which it had learned already. Of more than a
-        million samples the last are taken.
+        What the canceller answered. Of more than a million samples the last are taken.
     taps : int
-        How far the noise may lag behind its reference.
+        Of the canceller.
+    start : int, default=0
+        The sample from which the canceller had learned: from there on it is judged.
 
     Returns
     -------
@@ -191,41 +253,77 @@ def noise_reduction(primary: Any, reference: Any, signal: Any, taps: int) -> Noi
     more noise was added than removed
     """
     desired, noise = line(primary, "primary"), lines(reference, "reference")
-    found, taps = line(signal, "signal"), whole(taps, "taps", 1)
+    answer, taps = line(signal, "signal"), whole(taps, "taps", 1)
     same_length(noise, "reference", desired, "primary")
-    same_length(found, "signal", desired, "primary")
-    x, d, e = (v[-_LATEST:] for v in (noise, desired, found))
-    weights = x.shape[1] * taps
-    sections = [k for k in _SECTIONS if len(d) // k >= 20 * weights]
-    if not sections or (weights > MOST_WEIGHTS and x.shape[1] > 1):
-        return NoiseReduction(np.nan, False)
+    same_length(answer, "signal", desired, "primary")
+    start = whole(start, "start", 0, len(desired) - 1) - max(0, len(desired) - _LATEST)
+    x, d, e = (v[-_LATEST:] for v in (noise, desired, answer))
+    judged = slice(max(start, 0), None)
     with np.errstate(all="ignore"):
-        told = np.array([_before_after(x, d, e, taps, k) for k in sections])
-    before, after, error = told.T
-    if not np.isfinite(told).all():
-        return NoiseReduction(np.nan, False)
+        shares = (
+            coherent_power(x[judged], d[judged]).share,
+            coherent_power(x[judged], e[judged]).share,
+        )
+        fits = _best_fits(x, d, taps) if segment(len(d)) >= 2 * taps else []
+        judged = slice(max(start, taps - 1), None)
+        told = [_before_after(fit, d[judged], e[judged], judged) for fit in fits]
+    if not told or not np.isfinite(told).all():
+        return NoiseReduction(np.nan, False, *shares)
     # Of one section alone, a change of the path looks like noise that the filter added.
-    margin = 1.0 if len(sections) > 1 else _SURE
-    worse = bool((after > before + margin * error).all() and (after > 0).all())
-    gains = ratio_db(np.maximum(before, 0.0), after + error)
-    sure = before > _SURE * error
-    return NoiseReduction(float(gains[sure].max()) if sure.any() else np.nan, worse)
+    margin = 1.0 if len(told) > 1 else _SURE
+    best = _steady_or_changing(fits)
+    k = fits.index(best)
+    worse = all(after > before + margin * error and after > 0 for before, after, error in told[k:])
+    before, after, error = told[k]
+    late = coherent_power(x[taps - 1 :], (d - best.y)[taps - 1 :])
+    beyond = max(late.coherent, 0.0)
+    db = float(ratio_db(max(before, 0.0) + beyond, after + error + beyond + 2 * late.error))
+    sure = before > _SURE * error or late.surely > 0
+    more = late.surely > max(after + error, _AUDIBLE * late.power) and shares[1] > _AUDIBLE
+    return NoiseReduction(db if sure and db > 0 and not worse else np.nan, worse, *shares, more)
 
 
-def _before_after(
-    x: Signal, d: Signal, e: Signal, taps: int, sections: int
-) -> tuple[float, float, float]:
-    """Energy of the noise before and after, and the expected error of both."""
-    before = after = error = 0.0
-    method: Method = "prewindowed" if x.shape[1] * taps <= MOST_WEIGHTS else "autocorrelation"
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """y of the best fixed filter or of one in each section; powers of what it leaves, misses."""
+
+    y: Signal
+    left: float
+    missed: float
+
+
+def _best_fits(x: Signal, d: Signal, taps: int) -> list[_Fit]:
+    """Of all samples, and of sections, as far as there are samples enough for the weights."""
+    weights = x.shape[1] * taps
+    if weights > MOST_WEIGHTS and x.shape[1] > 1:
+        return []
+    return [_best_fit(x, d, taps, k) for k in _SECTIONS if len(d) // k >= 20 * weights]
+
+
+def _best_fit(x: Signal, d: Signal, taps: int, sections: int) -> _Fit:
+    y, left, missed = np.zeros_like(d, shape=len(d)), 0.0, 0.0
     for part in np.array_split(np.arange(len(d)), sections):
-        here = slice(part[0], part[-1] + 1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of many best filters any will do
-            best = WienerFilter.from_signals(x[here], d[here], taps, method=method)
-        y, rest = best.process(x[here], d[here])
-        missed = best.rank * squares(rest).sum() / max(len(part) - best.rank, 1)
-        before += squares(y).sum() - missed
-        after += squares(d[here] - e[here] - y).sum()
-        error += missed
-    return before, after, error
+        first, stop = max(part[0] - taps + 1, 0), part[-1] + 1  # with the samples before it
+        best = best_fixed(x[first:stop], d[first:stop], taps)
+        output, rest = best.process(x[first:stop], d[first:stop])
+        y[part] = output[part[0] - first :]
+        rest = rest[taps - 1 :]
+        energy, chance = float(squares(rest).sum()), best.rank / len(rest)
+        if x.shape[1] * taps <= MOST_WEIGHTS:
+            chance = max(chance, chance_share(x[first:stop], rest, taps))
+        left += energy / len(d)
+        missed += energy * chance / max(1.0 - best.rank / len(rest), 1e-3) / len(d)
+    return _Fit(y, left, missed)
+
+
+def _steady_or_changing(fits: list[_Fit]) -> _Fit:
+    """Sections count where they explain clearly more than their additional weights do by chance."""
+    changing = fits[0].left - fits[-1].left > _SURE * fits[-1].missed
+    return fits[-1] if changing else fits[0]
+
+
+def _before_after(fit: _Fit, d: Signal, e: Signal, judged: slice) -> tuple[float, float, float]:
+    """Power of the noise within the taps before and after, and the expected error of both."""
+    y = fit.y[judged]
+    before, after = squares(y).mean() - fit.missed, squares(d - e - y).mean()
+    return float(before), float(after), fit.missed

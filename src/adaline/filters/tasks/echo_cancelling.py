@@ -13,14 +13,12 @@ from adaline.filters._base import Filter
 from adaline.filters._settings import fits, whole
 from adaline.filters._signals import Signal, kind_of, squares
 from adaline.filters.block_lms import BlockLMS
+from adaline.filters.coherence import CLEAR, peaks, shifted
 from adaline.filters.tasks.filters import checked_pair, given_or_usual, usual_taps
 from adaline.filters.tasks.results import TaskResult, gain
 from adaline.filters.wiener import WienerFilter
 from adaline.results import Array
 
-LONGEST_DELAY = 16_384  # samples: a third of a second at 48 kHz, a second at 16 kHz
-HEARD = 2**17  # samples from which the delay is estimated, from the first sound of x on
-CLEAR = 6.0  # times the level of chance: how high a peak must be to count
 CHECKED = 512  # samples, at least, after which the two filters are compared
 BETTER = 0.65  # of the power that the trusted filter leaves: then the learning one is trusted
 ASTRAY = 2.0  # times that power: then the learning filter goes back to the trusted weights
@@ -85,39 +83,24 @@ def cancel_echo(
         fits("taps", taps, 16 * played.shape[1] * taps)
         lag = bulk_delay(played, desired, taps) if delay is None else delay
         chosen: Filter
-        chosen, y = two_paths(_delayed(played, lag), desired, taps)
+        chosen, y = two_paths(shifted(played, lag), desired, taps)
         e = desired - y
     else:
         lag = delay or 0
         chosen = given_or_usual(filter, taps, played.shape[1], eta=0.5)
-        y, e = chosen.process(_delayed(played, lag), desired)
+        y, e = chosen.process(shifted(played, lag), desired)
     return TaskResult(e, chosen, y, e, {"erle_db": gain(desired, e)}, lag)
-
-
-def _delayed(x: Signal, samples: int) -> Signal:
-    """x, that many samples later, and as long as before."""
-    silence = np.zeros((min(samples, len(x)), x.shape[1]), x.dtype)
-    return np.concatenate([silence, x])[: len(x)]
 
 
 def bulk_delay(x: Signal, d: Signal, taps: int) -> int:
     """Samples by which d surely lags behind x, 0 where nothing is clear.
 
-    The peak of the cross-correlation with all amplitudes set to 1 (GCC-PHAT; Knapp and Carter,
-    1976). A part of the taps is left for what comes before the peak.
+    The peak of the cross-correlation (`peaks`). A part of the taps is left for what comes before
+    it.
     """
-    first = int(np.argmax(np.abs(x).max(axis=1) > 0.01 * np.abs(x).max(initial=0.0)))
-    played, heard = x[first : first + HEARD], d[first : first + HEARD]
-    most = min(LONGEST_DELAY, len(heard) // 4)
-    if most < 2 or not played.any() or not heard.any():
+    lags, most = peaks(x, d)
+    if not most:
         return 0
-    size = 1 << (len(heard) + most).bit_length()
-    spectrum = np.fft.fft(heard.astype(np.complex128), size)
-    lags = np.zeros(size)
-    for channel in played.T:
-        cross = spectrum * np.conj(np.fft.fft(channel.astype(np.complex128), size))
-        strength = np.abs(cross)
-        lags += np.abs(np.fft.ifft(cross / np.maximum(strength, 1e-6 * strength.max() + 1e-300)))
     chance = np.sqrt(np.mean(lags[-most:] ** 2))  # an echo never comes before its sound
     peak = lags[:most].max()
     if not peak > CLEAR * chance:

@@ -26,8 +26,8 @@ class TaskResult:
     measures : mapping of str to float
         Numbers over the second half of the samples, when the filter has converged.
     delay : int
-        Samples by which `cancel_echo` delayed x before the filter: `filter.process(x[n - delay],
-        d[n])` continues. 0 elsewhere.
+        Samples by which `cancel_echo` and `cancel` delayed x before the filter, negative where they
+        advanced it: `filter.process(x[n - delay], d[n])` continues. 0 elsewhere.
     """
 
     signal: Signal
