@@ -204,6 +204,14 @@ def test_a_wrong_wav_file_is_refused(tmp_path):
     (tmp_path / "t.wav").write_bytes(b"RIFF\x00\x00\x00\x00WAVEfmt ")
     with pytest.raises(DataError, match="no whole wav"):
         blocks(tmp_path / "t.wav")
+    (tmp_path / "t.wav").write_text("species,island,mass\nAdelie,Biscoe,3700\n")
+    with pytest.raises(DataError, match="not a wav file"):
+        blocks(tmp_path / "t.wav")
+    for size in (b"\0\0\0\0", b"\xff\xff\xff\xff"):
+        head = b"RIFF\x24\0\0\0WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 16000, 2, 16)
+        (tmp_path / "t.wav").write_bytes(head + b"data" + size)
+        with pytest.raises(DataError, match="no samples"):
+            blocks(tmp_path / "t.wav")
 
 
 def test_numbers_in_arrays_and_tables_are_checked_too():

@@ -175,6 +175,22 @@ def test_libsvm_is_the_matrix_that_was_written(rng, tmp_path):
     assert not X.toarray()[:, width:].any()
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int32, np.float32])
+@pytest.mark.parametrize("spare", [0, 1])
+def test_a_streamed_wav_file_is_read_to_its_end(rng, tmp_path, dtype, spare):
+    sound = (100 * rng.random((300, 2))).astype(dtype)
+    wavfile.write(tmp_path / "a.wav", 8000, sound)
+    content = bytearray((tmp_path / "a.wav").read_bytes())
+    at = content.index(b"data") + 4
+    content[4:8] = content[at : at + 4] = b"\xff" * 4  # as ffmpeg writes into a pipe
+    (tmp_path / "b.wav").write_bytes(content + b"\0" * spare)  # a part of a sample
+    whole, streamed = (
+        np.concatenate([block.matrix for block in blocks(tmp_path / name)])
+        for name in ("a.wav", "b.wav")
+    )
+    np.testing.assert_array_equal(streamed[:300], whole)
+
+
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.float32])
 def test_wav_channels_are_columns_of_full_scale_one(rng, tmp_path, dtype):
     sound = rng.uniform(-1, 1, (500, 2))

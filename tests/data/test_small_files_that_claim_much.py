@@ -132,7 +132,7 @@ def test_many_members_of_an_npz_file_are_counted_together(tmp_path):
     refused(blocks, tmp_path / "t.npz", match="bomb")
 
 
-@pytest.mark.parametrize("claimed", [2**31, 2**32 - 1])
+@pytest.mark.parametrize("claimed", [2**31, 2**32 - 2])
 def test_a_wav_file_that_claims_gigabytes_is_refused(tmp_path, claimed):
     head = b"RIFF" + struct.pack("<I", claimed) + b"WAVEfmt "
     head += struct.pack("<IHHIIHH", 16, 1, 1, 8000, 24000, 3, 24)  # 24 bits are never mapped
