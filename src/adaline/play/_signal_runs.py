@@ -183,7 +183,7 @@ def verdict(settings: Settings, scene: Scene, found: Run) -> list[str]:
         what = "echo" if settings.scene == "echo" else "noise"
         said.append(_gain(what, float(erle(before[half], after[half]))))
     elif settings.scene != "system":
-        said.append(f"The power fell by {float(erle(scene.d[half], found.e[half])):.1f} dB.")
+        said.append(_gain("power", float(erle(scene.d[half], found.e[half]))))
     if scene.paths:
         off = misalignment(found.weights, scene.paths[-1])
         share = 100 * 10 ** (off / 20)
@@ -194,9 +194,8 @@ def verdict(settings: Settings, scene: Scene, found: Run) -> list[str]:
 def _gain(what: str, decibels: float) -> str:
     if not np.isfinite(decibels):
         return f"There is no {what} in the second half."
-    if decibels < 0:
-        return f"There is more {what} than before, by {-decibels:.1f} dB in the second half."
-    return f"The {what} fell by {decibels:.1f} dB in the second half."
+    word = "rose" if decibels < -0.05 else "fell"
+    return f"The {what} {word} by {abs(decibels):.1f} dB in the second half."
 
 
 def _too_fast(found: Run) -> list[str]:

@@ -26,7 +26,7 @@ PATH = {"system": 16, "tone": 8, "engine": 24, "noise": 24, "echo": 96}  # sampl
 _SECONDS = {"system": 1.0}  # of other scenes: 4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scene:
     """What a filter sees, and what it cannot see.
 
@@ -48,6 +48,9 @@ class Scene:
     wanted: Array | None
     paths: tuple[Array, ...]
     rate: int
+
+    def __repr__(self) -> str:
+        return f"<Scene: {len(self.d)} samples, {self.rate} a second, {len(self.paths)} path(s)>"
 
     @property
     def starts(self) -> tuple[int, ...]:

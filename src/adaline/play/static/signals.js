@@ -20,7 +20,7 @@ const ABOUT = {
   wav: "Your sound file, with a noise of ours or a voice of ours, or with its second channel as the reference.",
 };
 const LEARNERS = [
-  ["lms", "LMS"], ["nlms", "NLMS"], ["rls", "RLS"], ["wiener", "Wiener (fixed, knows all samples)"], ["auto", "as the task chooses"],
+  ["lms", "LMS"], ["nlms", "NLMS"], ["rls", "RLS"], ["wiener", "Wiener (knows all samples, but cannot change)"], ["auto", "as the task chooses"],
 ];
 const USES = [["voice", "the voice, in an engine"], ["noise", "the noise, beside a voice"], ["pair", "channel 1 the recording, 2 its reference"]];
 const LEVELS = {
