@@ -18,9 +18,13 @@ from adaline.filters import (
     equalise,
     erle,
     identify,
+    max_step,
     misalignment,
+    noise_reduction,
     predict,
+    theory,
 )
+from adaline.play import scene
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "noise_cancelling_ecg.py"
 
@@ -196,6 +200,27 @@ def test_a_result_is_frozen(noise):
     assert isinstance(found, TaskResult)
     with pytest.raises(AttributeError):
         found.signal = None
+
+
+def test_every_result_is_short_in_a_notebook(rng, noise):
+    fixed = WienerFilter.from_signals(noise, noise, 200)
+    results = [
+        identify(noise, noise, 100),
+        cancel(noise, rng.normal(size=6000), 4),
+        cancel(noise, noise, filter=fixed),
+        noise_reduction(noise, noise, noise, 4),
+        theory(noise, 100, 0.001),
+        max_step(noise, 4),
+        scene("tone"),
+    ]
+    for result in results:
+        assert len(repr(result)) < 500
+        assert repr(result).count("\n") < 5
+        if result is not results[-1]:
+            page = result._repr_html_()
+            assert page.startswith("<")
+            assert page.count("<") < 100
+    assert "removed_db" in results[1]._repr_html_()
 
 
 TASKS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,9 @@ class StepBounds:
             f"2/lambda_max(R) = {self.mean:.4g} for the mean of the weights"
         )
 
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
 
 def max_step(x: Any, taps: int) -> StepBounds:
     """The largest steps for which LMS is stable on this input.
@@ -184,7 +188,7 @@ def max_step(x: Any, taps: int) -> StepBounds:
     return _bounds(_spectrum(x, taps))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Theory:
     """Predictions of small-step theory for LMS, w + eta e x, on a stationary input.
 
@@ -223,6 +227,12 @@ class Theory:
             f"{self.spread:.4g}; weights settle in {self.time_constants[0]:.4g} (fastest) to "
             f"{slowest:.4g} samples (slowest mode); misadjustment {100 * self.misadjustment:.3g} %"
         )
+
+    def __repr__(self) -> str:
+        return f"<Theory: {self}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
 
 
 def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
