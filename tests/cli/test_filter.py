@@ -123,15 +123,15 @@ def test_what_was_chosen_and_achieved_is_said(command, sounds):
     assert "RLS with 32 taps and a memory of 32,000 samples, 2 passes" in " ".join(
         found.out.split()
     )
-    assert "goes with the reference" in found.out
+    assert "coherent with the reference" in " ".join(found.out.split())
     assert "noise fell" not in found.out
     told = command("filter", "in.wav", "-r", "noise.wav", "-o", "o.wav", "--json").json
     assert told["noise_reduction_db"] > 1  # 20,000 samples of a tone cannot prove more
     assert told["coherence_before"] > 0.1 > told["coherence_after"]
     assert told["delay"] == 0
     two = " ".join(command("filter", "floats.wav", "-r", "noise.wav", "-o", "o.wav").out.split())
-    assert "Channel 1: " in two
-    assert "Channel 2: " in two
+    assert "of channel 1, " in two
+    assert "of channel 2, " in two
     assert told["worse"] is False
     assert told["filter"].startswith("RLS(taps=32")
 
@@ -158,8 +158,7 @@ def test_a_reference_that_is_late_is_advanced_as_in_the_library(command, sounds,
     assert "reference advanced by 202 samples" in " ".join(found.out.split())
     d, x = read(tmp_path / "in.wav") / 32768.0, late / 32768.0
     e = cancel(d, x, taps=16).signal
-    # The command knows the samples that the library sees as zeros before the level is taken.
-    np.testing.assert_allclose(read(tmp_path / "o.wav") / 32768.0, e, atol=2e-3)
+    np.testing.assert_array_equal(read(tmp_path / "o.wav"), np.rint(e * 32768))
     told = command(*words, "--json", "--delay", 0).json
     assert told["delay"] == 0
     assert told["removed_db"] < 0.5

@@ -110,8 +110,8 @@ def filter(
     chosen = dict.fromkeys(_name(f) for f in run.filters)
     printer.say(f"{' and '.join(chosen)}, {_times(passes)}{_shift(run.delay)}.")
     for c, reduction in enumerate(found):
-        where = f"Channel {c + 1}: " if channels > 1 else ""
-        printer.say(f"{where}{reduction}."[:1].upper() + f"{where}{reduction}."[1:])
+        channel = f" of channel {c + 1}" if channels > 1 else ""
+        printer.say(f"In the second half{channel}, {reduction}.")
     warnings = _doubts(primary, noise, run.n, wav.clipped, gains, found, taps)
     for text in warnings:
         printer.warn(text)
@@ -157,13 +157,13 @@ class _Run:
         self.primary, self.noise = primary, noise
         self.n = n = min(len(primary.matrix), len(noise.matrix))
         self.given, self.taps, self.delay = (taps, algorithm, eta), taps, delay or 0
-        first = 0 if algorithm == "wiener" else max(0, n - _HEARD)
-        d = _samples(primary, first, n)
         if delay is None:
+            d = _samples(primary, 0, min(n, _HEARD))
             loudest = int(np.argmax(np.sum(d**2, axis=0)))
-            self.delay = reference_delay(_samples(noise, first, n), d[:, loudest], taps)
-        x = self.reference(first, n)
-        self.settings: dict[str, Any] = {"channels": len(noise.names), "level": _power(noise)}
+            self.delay = reference_delay(_samples(noise, 0, len(d)), d[:, loudest], taps)
+        first = 0 if algorithm == "wiener" else max(0, n - _HEARD)
+        x, d = self.reference(first, n), _samples(primary, first, n)
+        self.settings: dict[str, Any] = {"channels": len(noise.names), "level": self._level()}
         self.filters = [
             noise_filter(*self.given, **self.settings, heard=(x, d[:, c]), passes=passes)
             for c in range(len(primary.names))
@@ -179,6 +179,12 @@ class _Run:
         x = np.zeros((stop - start, len(self.noise.names)))
         x[a - start + self.delay : b - start + self.delay] = _samples(self.noise, a, b)
         return x
+
+    def _level(self) -> float:
+        """Mean power of the reference, all channels together."""
+        starts = range(0, self.n, _BLOCK)
+        parts = (self.reference(a, min(a + _BLOCK, self.n)) for a in starts)
+        return float(sum(np.sum(part**2) for part in parts)) / self.n
 
     def start_again(self) -> None:
         """Go back to the first sample with what the filters have learned."""
@@ -275,13 +281,6 @@ def _samples(source: Any, start: int, stop: int) -> Any:
     return np.asarray(source.read(type(piece)(0, start, stop)).matrix)
 
 
-def _power(source: Any) -> float:
-    """Mean square over the whole file, of all channels together."""
-    n = len(source.matrix)
-    parts = (_samples(source, a, min(a + _BLOCK, n)) for a in range(0, n, _BLOCK))
-    return float(sum(np.sum(part**2) for part in parts)) / n
-
-
 def _decibel(before: float, after: float) -> float:
     if before <= 0:
         return 0.0
@@ -290,8 +289,9 @@ def _decibel(before: float, after: float) -> float:
 
 def _gain(gains: list[float]) -> str:
     whole, later = (f"{abs(g):.1f} dB" if np.isfinite(g) else "all of it" for g in gains)
-    rose = ["rose" if g < -0.05 else "fell" for g in gains]
-    return f"the power {rose[0]} by {whole}, and in the second half {rose[1]} by {later}."
+    first, second = ("rose" if g < -0.05 else "fell" for g in gains)
+    again = "" if first == second else f"{second} "
+    return f"the power {first} by {whole}, and in the second half {again}by {later}."
 
 
 def _doubts(

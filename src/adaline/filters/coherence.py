@@ -135,7 +135,8 @@ def reference_delay(x: Signal, d: Signal, taps: int) -> int:
     The first clear peak of the cross-correlation; an eighth of the taps is left for what comes
     before it. It counts where the best filter with so many taps explains clearly more of d then.
     """
-    lags, most = peaks(x, d)
+    window = np.hanning(min(len(d), HEARD))  # the ends of a hum look like clicks
+    lags, most = peaks(x[:HEARD] * window[:, None], d[:HEARD] * window)
     if not most:
         return 0
     near = np.concatenate([lags[-most:], lags[:most]])
@@ -147,9 +148,13 @@ def reference_delay(x: Signal, d: Signal, taps: int) -> int:
         return 0
     delay = onset - taps // 8
     x, d = x[:HEARD], d[:HEARD]
-    without, aligned = (best_fixed(shifted(x, k), d, taps).error for k in (0, delay))
-    chance = x.shape[1] * taps / len(d) * aligned
-    return delay if aligned + WORTH * chance < without else 0
+    left = []
+    for k in (0, delay):
+        best = best_fixed(shifted(x, k), d, taps)
+        left.append(best.process(shifted(x, k), d)[1])
+    without, aligned = (float(squares(e).sum()) for e in left)
+    chance = chance_share(shifted(x, delay), left[0], taps)  # a hum fits a voice at any delay
+    return delay if aligned + WORTH * chance * without < without else 0
 
 
 def best_fixed(x: Signal, d: Signal, taps: int) -> WienerFilter:

@@ -188,14 +188,14 @@ class NoiseReduction:
         if self.worse:
             return "more noise was added than removed"
         if np.isnan(self.db):
-            reduction = "by how much that fell cannot be told"
+            reduction = "by how much that part fell cannot be estimated"
         else:
-            reduction = f"that fell by at least {np.floor(self.db):.0f} dB"
+            reduction = f"that part fell by at least {np.floor(self.db):.0f} dB"
         if np.isnan(self.coherence_before + self.coherence_after):
-            return f"what goes with the reference: {reduction}"
+            return f"some of the power may be coherent with the reference; {reduction}"
         return (
-            f"{_percent(self.coherence_before)} of the recording's power goes with the reference, "
-            f"and {_percent(self.coherence_after)} of the result's; {reduction}"
+            f"{_percent(self.coherence_before)} of the recording's power is coherent with the "
+            f"reference, and {_percent(self.coherence_after)} of the result's; {reduction}"
         )
 
     def _repr_html_(self) -> str:
