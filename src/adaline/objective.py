@@ -42,6 +42,7 @@ LONG = 400  # columns, from which a block of rows no longer stays in the cache
 NEAR = 4.0  # means of this many deviations cost no digit to speak of
 _STEEPEST = 2.0**1000  # curvature of a penalty, at most
 _FAINTEST = float(np.finfo(np.float64).smallest_subnormal)
+_UNSURE = 0.01  # proofs have slack for values, and so for curvatures, that are off by this much
 _NONE = np.empty(0)
 
 
@@ -349,7 +350,7 @@ class Objective:
 
     def rounding(self, theta: Array, here: Evaluation) -> Array:
         """Bound on what rounding may have done to each component of the gradient, (p + 1,)."""
-        return gradient_rounding(self.loss, self, self.penalty, theta, here.slopes)
+        return gradient_rounding(self.loss, self, self.penalty, self.scale, theta, here.slopes)
 
     def original(self, theta: Array) -> tuple[Array, Array]:
         """W (K, p) and b (K,) for the columns as they came."""
@@ -381,10 +382,17 @@ def reach(rows: Extent, theta: Array, away: Array | float = 0.0) -> float:
 
 
 def gradient_rounding(
-    loss: Loss, rows: Extent, penalty: Array, theta: Array, slopes: float
+    loss: Loss, rows: Extent, penalty: Array, scale: Array, theta: Array, slopes: float
 ) -> Array:
-    """Bound on what rounding may have done to the gradient with its penalty, (p + 1,)."""
-    own = _penalty_rounding(penalty, theta) + rows.n * UNDERFLOW
+    """Bound on what rounding may have done to the gradient with its penalty, (p + 1,).
+
+    Where x is summed in the place of z, the scale enlarges what products have lost. Infinite where
+    values are not right to a percent: then curvatures are not, on which proofs rest, too.
+    """
+    if not (len(rows.top) + 4) * UNIT * reach(rows, theta, 2.0 * rows.uncentred) < _UNSURE:
+        return np.full(len(rows.top), np.inf)
+    lost = rows.n * UNDERFLOW * and_bias(np.maximum(scale, 1.0), 1.0)
+    own = _penalty_rounding(penalty, theta) + lost
     return np.asarray(loss.rounding(rows, theta, slopes) + own)
 
 

@@ -170,13 +170,14 @@ def test_the_verdict_is_that_of_exact_linear_programming(start):
 
 
 if __name__ == "__main__":
-    cases, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
-    counts, wrongs = Counter(), 0
-    for seed in range(first, first + cases):
+    first = seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
+    counts, wrongs, end = Counter(), 0, time.monotonic() + float(sys.argv[1])
+    while time.monotonic() < end:
+        seed += 1
         kind, truth, wrong = compare(seed)
         counts[truth] += 1
         wrongs += bool(wrong)
         if wrong:
             print(wrong, flush=True)
-    print(f"{cases} cases from seed {first}: {wrongs} wrong; {dict(counts)}")
+    print(f"{seed - first} cases from seed {first}: {wrongs} wrong; {dict(counts)}")
     sys.exit(wrongs > 0)

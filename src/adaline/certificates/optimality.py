@@ -138,7 +138,7 @@ class JointBound(CurvatureBound):
 
     def _each(self) -> Array:
         """Root of the diagonal of M^-1, (K, q)."""
-        return np.asarray(np.sqrt(self.loss) * np.linalg.norm(self.A, axis=1).reshape(self.K, -1))
+        return np.asarray(np.sqrt(self.loss) * lengths(self.A).reshape(self.K, -1))
 
 
 Within = tuple[float, float, float]  # nu, rho and delta of the proof
@@ -150,6 +150,8 @@ def radius(bound: CurvatureBound, g: Array, rounding: Array, top: Array) -> With
     g (K, q) is the gradient, off by at most rounding (q,) in each row.
     """
     K = len(g)
+    if not isfinite(bound.loss):
+        return np.inf, np.inf, np.inf
     nu = length(bound.lengths(g))
     nu += bound.doubt(rounding, K)
     rho = bound.fastest(top, K) * _SLACK
@@ -174,8 +176,9 @@ def optimality(
     and the bias is theta_0 - theta'shift.
     """
     nu, rho, delta = within
-    each, w, away = bound.deviations(), theta[:, :-1], np.abs(shift)
+    w, away = theta[:, :-1], np.abs(shift)
     with np.errstate(invalid="ignore", over="ignore"):
+        each = bound.deviations()
         W, far = w * scale, each[:-1] * scale
         coef = delta * far + 2 * UNIT * np.abs(W).max(axis=0) + _LOST
         bias = delta * (each[-1] + each[:-1] @ away)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adaline.certificates.optimality import CurvatureBound, JointBound
-from adaline.linalg import UNIT, length
+from adaline.linalg import UNDERFLOW, UNIT, length
 from adaline.objective import Objective
 from adaline.procedures.newton.curvature import Curvature, Root, depth, full_hessian, root_of
 from adaline.results import Array
@@ -21,12 +21,9 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 def curvature_bound(
-    loss: Objective, theta: Array, root: Array, known: Curvature, regular: bool, stride: int
+    loss: Objective, theta: Array, root: Array, known: Curvature, stride: int
 ) -> CurvatureBound:
-    """M <= H(theta) for `certificates.optimality`, from a known Hessian or every stride-th row.
-
-    Where columns are independent (`regular`), a singular M proves nothing.
-    """
+    """M <= H(theta) for `certificates.optimality`, from a known Hessian or every stride-th row."""
     K, q = theta.shape
     if K == 1 and known.slopes is not None and known.roots[0].rank == q:
         left = np.ones(len(known.slopes))
@@ -42,22 +39,23 @@ def curvature_bound(
     H = loss.gram(weights, stride) + np.diag(loss.penalty)
     found = root_of(H, depth(loss))
     if found.rank < q and stride > 1:  # rare columns may be missing in the rows chosen
-        return curvature_bound(loss, theta, root, known, regular, 1)
-    return lessened(found, np.inf if found.rank < q and regular else 1.0)
+        return curvature_bound(loss, theta, root, known, 1)
+    return lessened(found, 1.0)
 
 
 def joint_bound(loss: Objective, root: Array) -> CurvatureBound:
     """H(theta) of all classes as one matrix: dear, and the largest M there is."""
-    found = root_of(full_hessian(loss, root), depth(loss))
-    return lessened(found, 1.0 if found.rank == len(found.A) else np.inf, loss.K)
+    return lessened(root_of(full_hessian(loss, root), depth(loss)), 1.0, loss.K)
 
 
 def lessened(root: Root, factor: float, K: int = 1) -> CurvatureBound:
     """The Hessian that was factored, less what rounding may have added, over the factor.
 
     It is of one output, or of one class of several; with K > 1 it is of all K classes together.
+    Where rounding hides some of it, it proves nothing: the minimum may be far in that direction.
     """
-    loss = factor / (1 - root.eps) if root.eps < 0.5 else np.inf
+    whole = root.rank == len(root.A) and root.eps < 0.5
+    loss = factor / (1 - root.eps) if whole else np.inf
     return CurvatureBound(root.A, loss) if K == 1 else JointBound(root.A, loss, K=K)
 
 
@@ -93,6 +91,7 @@ def _of_rounded_mean(loss: Objective, h: float, alpha: Array) -> float:
     are far from zero and penalties are tiny: the mean is one of the rows as they are.
     """
     e = 1.01 * (loss.n + 8) * UNIT * (loss.top[:-1] + np.abs(loss.shift))
+    e += loss.n * UNDERFLOW / h * loss.scale
     off = length(e / np.sqrt(alpha))
     return 1001.0 * h * off * off  # ** would raise
 

@@ -136,7 +136,8 @@ class NewtonState:
         if self.known.diagonal is None or self.known.rough is not None:
             return self.solve
         _, y, sy = self.pairs[-1]
-        size = sy / inner(y, self.solve(y))
+        own = inner(y, self.solve(y))  # zero where squares of tiny changes underflow
+        size = sy / own if own > 0.0 else 1.0
         return lambda g: size * self.solve(g)
 
     @property
@@ -219,10 +220,11 @@ class NewtonState:
         """Whether the distance from the minimum is proven.
 
         Where a matrix could still be made, a bound without it must be close enough to be of use.
+        Where columns depend on others, no step leads to a proof.
         """
         if self.tentative:
             return self.shortfall() <= 1.0
-        return isfinite(self.bounded()[1][2])
+        return self.rank < self.theta.size or isfinite(self.bounded()[1][2])
 
     def shortfall(self) -> float:
         """By how much g must shrink until a bound without a matrix proves what is of use."""
@@ -248,9 +250,8 @@ class NewtonState:
             within = radius(near, self.here.g, error, top)
             if self.sketched or self._shortfall(near, within) <= 1.0:
                 return near, within
-        regular = self.full == self.theta.size
         for stride in sorted({proof_rows(self.loss), 1}, reverse=True):
-            near = curvature_bound(self.loss, self.theta, self.root, self.known, regular, stride)
+            near = curvature_bound(self.loss, self.theta, self.root, self.known, stride)
             within = radius(near, self.here.g, error, top)
             if isfinite(within[2]):
                 return near, within

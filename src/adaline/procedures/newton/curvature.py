@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from adaline._threads import one_blas_thread
 from adaline.linalg import (
     SHORT,
+    UNDERFLOW,
     UNIT,
     add_multiple,
     condition,
@@ -65,7 +66,9 @@ def _root_of(H: Array, depth: float) -> Root:
         rank = int(np.count_nonzero(keep))
         A = vectors * np.where(keep, 1.0 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
         cond = float(values[-1] / values[keep][0]) if rank else np.inf
-    eps = (depth + 8 * len(H)) * len(H) * UNIT * cond
+    # Products of weights and numbers below float64's range lose more than rounding takes.
+    lost = UNIT + 256 * UNDERFLOW / float(np.min(d * d, initial=1.0))
+    eps = (depth + 8 * len(H)) * len(H) * lost * cond
     return Root(A / d[:, None], rank, float(eps))
 
 

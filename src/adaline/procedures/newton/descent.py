@@ -149,10 +149,10 @@ def _proof(state: State) -> Certificate:
     """How near the minimum is."""
     loss, theta, here = state.loss, state.theta, state.here
     found = optimality(*state.bounded(), here.g, loss.scale, loss.shift, theta, here.f)
-    if state.rank < theta.size and found.kind == "optimal":
+    if state.rank < theta.size:
         said = (
-            "columns depend on others, so many weights give the same least loss; these are one "
-            "choice."
+            "the curvature is singular to rounding, as it is where columns depend on others: many "
+            "weights may give the same least loss, and these are one choice."
         )
         return Certificate("unproven", said, found.evidence)
     return found

@@ -130,8 +130,8 @@ class _PassState:
         of an error of one component, of whatever direction g is.
         """
         if self.ahead is None:
-            s, penalty = self.here.sums, self.loss.penalty
-            return gradient_rounding(self.loss.loss, s, penalty, self.theta, s.slopes)
+            s, units = self.here.sums, (self.loss.penalty, self.loss.scale)
+            return gradient_rounding(self.loss.loss, s, *units, self.theta, s.slopes)
         one = np.zeros(self.theta.shape[1])
         one[-1 if self.loss.intercept else 0] = 1.0
         bound, moved = self.ahead

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from adaline.certificates.strong_convexity import RowSizes
 from adaline.kernels.losses.dual import row_squares, square_combination
+from adaline.linalg import UNDERFLOW
 from adaline.losses.logistic import Logistic
 from adaline.objective import Objective
 from adaline.results import Array
@@ -145,9 +146,12 @@ def sizes_of(X: Any, omega: Array) -> RowSizes:
 
 
 def _row_squares(X: Any) -> Array:
+    """Bounds on |x|^2, also where squares underflow."""
     if is_sparse(X):
-        return np.asarray(row_squares(X.data, X.indptr))
-    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+        squares = row_squares(X.data, X.indptr)
+    else:
+        squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return np.asarray(squares + X.shape[1] * UNDERFLOW)
 
 
 def _column_squares(X: Any, omega: Array) -> Array:
