@@ -97,6 +97,29 @@ def test_a_common_factor_of_the_weights_changes_nothing_for_ho_kashyap(rng):
     assert np.array_equal(one.coef_, other.coef_)
 
 
+def test_ridge_takes_columns_of_which_one_alone_has_a_curvature():
+    model = adaline.Ridge(1e-3).fit([[1e-80, 1e80], [1e-80, 1e80]], [1.0, 2.0])
+    assert model.certificate_.kind == "unproven"
+
+
+@pytest.mark.parametrize("targets", [1, 2, 40])
+def test_a_zero_to_rounding_is_measured_by_what_a_penalty_leaves_of_a_weight(rng, targets):
+    """The penalty makes weights of columns of 1e-70 less than 1e-60; they were told as 1e16."""
+    X = np.c_[rng.standard_normal(6) * 1e97, rng.standard_normal(6) * 1e-70]
+    Y = rng.standard_normal((6, targets))
+    model = adaline.Ridge(1e-3).fit(X, Y[:, 0] if targets == 1 else Y)
+    small = np.abs(np.atleast_2d(model.coef_)[:, 1])
+    assert model.certificate_.kind == "unproven" or np.all(small < 1e-60)
+
+
+def test_a_loss_of_wide_rows_with_a_tiny_penalty_is_bounded_without_an_overflow(rng, tmp_path):
+    rows = [f"{i % 2} 1:{x!r}" for i, x in enumerate((1e10 * rng.standard_normal(8)).tolist())]
+    (tmp_path / "rows.svm").write_text("\n".join(rows) + "\n")
+    model = adaline.LogisticRegression(alpha=1e-300)
+    adaline.data.fit(model, tmp_path / "rows.svm", "y", n_features=2001)
+    assert model.certificate_.kind in ("optimal", "unproven")
+
+
 if __name__ == "__main__":
     seed, end, tried, complaints = int(time.time()), time.monotonic() + float(sys.argv[1]), 0, []
     while time.monotonic() < end:

@@ -49,7 +49,7 @@ def contraction(G: Array, W: Array, rounding: Array) -> float:
     E.flat[:: p + 1] -= 1.0
     sizes = np.abs(W)
     own = gamma(2 * p + 2) * _size_of_products(np.abs(G), sizes)
-    return float(_SLACK * (_norm(E) + own + _norm(rounding @ sizes) ** 2))
+    return float(_SLACK * (_norm(E) + own + _square(rounding @ sizes)))
 
 
 def contraction_with_ones(alpha: float, W: Array, coupling: Array) -> float:
@@ -66,13 +66,18 @@ def _size_of_products(G: Array, W: Array) -> float:
     symmetric matrix is at most its largest row sum (Higham 2002, section 6.2). No units count here.
     """
     t = np.sqrt(G.diagonal())
-    return float(np.max(G @ (1 / t) / t, initial=0.0)) * _norm(t[:, None] * W) ** 2
+    return float(np.max(G @ (1 / t) / t, initial=0.0)) * _square(t[:, None] * W)
 
 
 def _norm(A: Array) -> float:
     """Frobenius norm; numpy's takes some microseconds more to find out which is meant."""
+    return sqrt(_square(A))
+
+
+def _square(A: Array) -> float:
+    """That squared; infinite where it leaves float64."""
     flat = A.ravel(order="K")
-    return sqrt(flat @ flat)
+    return float(flat @ flat)
 
 
 def contraction_of_rows(K: Array, W: Array, lengths: Array, ridge: Array, additions: int) -> float:
@@ -95,7 +100,7 @@ def contraction_with_low_parts(alpha: float, W: Array, lengths: Array) -> float:
     """alpha for A + L in the place of A, where |L_ij| <= u |A_ij|: samples beyond float64."""
     moved = UNIT * float(lengths @ np.linalg.norm(W, axis=1))
     whole = np.sqrt(len(W) * (1 + alpha))
-    return _SLACK * (alpha + 2 * float(whole) * moved + moved**2)
+    return _SLACK * (alpha + 2 * float(whole) * moved + moved * moved)
 
 
 def without_correction(W: Array, alpha: float, g: Array, doubt: Array) -> Array:

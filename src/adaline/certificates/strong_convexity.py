@@ -179,8 +179,10 @@ def relative(found: Gap, f: float) -> float:
 def _bounds(nu: float, delta: float, slope: float, hidden: float, alpha: float) -> Gap:
     slope, hidden = _SLACK * slope, _SLACK * hidden
     # Roots apart, as squares may leave the range of float64.
-    gap = _SLACK * (nu * delta + (slope / sqrt(2.0 * alpha)) ** 2)
-    return Gap(gap, _SLACK * slope / alpha + UNDERFLOW, (hidden / sqrt(2.0 * alpha)) ** 2)
+    lost, least = slope / sqrt(2.0 * alpha), hidden / sqrt(2.0 * alpha)  # ** would raise
+    return Gap(
+        _SLACK * (nu * delta + lost * lost), _SLACK * slope / alpha + UNDERFLOW, least * least
+    )
 
 
 def _bias_slope(g: Array, off: float, H: Array | None) -> tuple[float, float, float]:

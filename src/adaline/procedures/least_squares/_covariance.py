@@ -30,7 +30,7 @@ def covariance_root(normal: Normal, rows: Rows) -> Array:
     Then the last row is mean'root, or zeros without a bias.
     """
     n, p = rows.X.shape
-    rough = UNIT * normal.condition ** (2 if normal.from_moments else 1)
+    rough = UNIT * normal.condition * (normal.condition if normal.from_moments else 1.0)
     if rough <= _ENOUGH or n * p * p > _WORK or np.any(normal.ridge):
         return normal.root
     with np.errstate(all="ignore"):  # columns of 1e200: the factor as it is will have to do

@@ -112,8 +112,9 @@ def _fit(
     w, bounds, b, squares = found
     exponent, own = normal.weights_exponent, m.scatter.diagonal()
     lengths = np.sqrt(np.where(own > 0, own, 1.0))
-    floor = UNIT * lengths[None, p:] / lengths[:p, None]
     with np.errstate(over="ignore"):  # squares may be infinite; of weights the certificate tells
+        least = lengths[:p] + normal.ridge / lengths[:p]  # a penalty makes weights smaller
+        floor = UNIT * lengths[None, p:] / least[:, None]
         used, bias = times_power(w, exponent), np.ldexp(b, m.exponent[p:])
         squares = np.ldexp(squares, 2 * m.exponent[p:])
     proven = used

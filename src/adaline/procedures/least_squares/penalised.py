@@ -70,7 +70,7 @@ def _corrected(m: Moments, rows: Rows, D: Array, R: Array, intercept: bool) -> C
     columns = PenalisedColumns.of(m, D, lengths, intercept)
     theta = _first_guess(m, R, intercept)
     unknown = np.full(theta.shape, np.inf)
-    found = Found(theta, np.zeros(theta.shape), unknown, floors(m, lengths_y), np.zeros(k))
+    found = Found(theta, np.zeros(theta.shape), unknown, floors(m, lengths_y, D), np.zeros(k))
     scale, on, share = np.ldexp(1.0, -m.exponent), np.arange(k), 0.0
     steps = additions_of_pieces(rows.X.shape[0], p)
     while len(on):

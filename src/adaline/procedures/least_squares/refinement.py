@@ -146,7 +146,7 @@ def _corrected(normal: Normal, sums: Sums, most: int, first: ProductSums | None)
     lengths, lengths_y = raw_lengths(m)
     T = np.ascontiguousarray(normal.W.T)
     columns = T, m.mean[:p], normal.ridge, lengths, m.weight, normal.alpha, normal.intercept
-    theta, floor = _first_guess(normal, T), floors(m, lengths_y)
+    theta, floor = _first_guess(normal, T), floors(m, lengths_y, normal.ridge)
     unknown = np.full(theta.shape, np.inf)
     found = Found(theta, np.zeros(theta.shape), unknown, floor, np.zeros(k))
     on = np.arange(k)
@@ -208,13 +208,15 @@ def raw_lengths(m: Moments) -> tuple[Array, Array]:
     return of_x, lengths[m.p :]
 
 
-def floors(m: Moments, lengths_y: Array) -> Array:
+def floors(m: Moments, lengths_y: Array, ridge: Array) -> Array:
     """Coefficients below this share of the units count as zeros of this size, (k, p + 1).
 
-    A column that does not vary has no influence, and its coefficient has no digits to count.
+    A column that does not vary has no influence, and its coefficient has no digits to count. The
+    unit is what one column alone could have as its coefficient: a penalty makes it smaller.
     """
     lengths, doubt = np.sqrt(m.scatter.diagonal()[: m.p]), m.rounding[: m.p]
-    share = np.empty(m.p + 1)
-    share[:-1] = np.where(lengths > doubt, UNIT / np.maximum(lengths, _NO_LENGTH), np.inf)
+    share, some = np.empty(m.p + 1), np.maximum(lengths, _NO_LENGTH)
+    with np.errstate(over="ignore"):  # beside so large a penalty no weight is small
+        share[:-1] = np.where(lengths > doubt, UNIT / (some + ridge / some), np.inf)
     share[-1] = UNIT / sqrt(m.weight)
     return np.where(lengths_y > 0, lengths_y, 1.0)[:, None] * share

@@ -104,21 +104,22 @@ def _together(
     on = np.flatnonzero(alpha <= PROVABLE)
     if not len(on):
         return None, positive[:0]
-    fit = _from_moments(normal, on, w[:, on], bounds[:, on], float(alpha[on].max()))
+    fit = _from_moments(normal, on, w[:, on], bounds[:, on], D[:, on], float(alpha[on].max()))
     return fit, positive[on]
 
 
 def _from_moments(
-    normal: Normal, on: NDArray[np.intp], w: Array, bounds: Array, alpha: float
+    normal: Normal, on: NDArray[np.intp], w: Array, bounds: Array, D: Array, alpha: float
 ) -> ClosedFit:
-    """The fit of weights w (p, k) within bounds, in the units of `normal`."""
+    """The fit of weights w (p, k) with penalties D, within bounds, in the units of `normal`."""
     m, p = normal.m, normal.m.p
     which, e = p + on, m.exponent
     b = m.mean[which] - m.mean[:p] @ w if normal.intercept else np.zeros(len(on))
     own = np.diag(m.scatter)
     lengths = np.sqrt(np.maximum(own, 0.0))
     lengths = np.where(lengths > 0, lengths, 1.0)
-    floor = UNIT * lengths[which] / lengths[:p, None]
+    with np.errstate(over="ignore"):  # a penalty makes weights smaller
+        floor = UNIT * lengths[which] / (lengths[:p, None] + D / lengths[:p, None])
     exponent = e[which] - e[:p, None]
     W = times_power(w, exponent)
     # |y - Xw|^2 = |y|^2 - w'(2c - S w), from centred sums.
