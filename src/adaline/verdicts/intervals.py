@@ -24,7 +24,8 @@ def wilson(share: Any, n: Any) -> tuple[Any, Any]:
     z2 = NORMAL_95 * NORMAL_95
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = NORMAL_95 * np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+    # Of shares of 0 and 1 an end is the share itself, which rounding must not leave outside.
+    return np.clip(middle - half, 0.0, share), np.clip(middle + half, share, 1.0)
 
 
 def of_area(area: float, positive: int, negative: int) -> tuple[float, float]:
