@@ -104,3 +104,8 @@ def test_a_doubt_names_the_option_that_helps(command, tmp_path):
         True,
     ]
     assert told[0].endswith("write it alike if so.")
+
+
+def test_infinities_beside_a_gap_are_looked_at_without_a_warning_of_numpy(command, tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,0\ninf,1\n-inf,0\nnan,1\n2,1\n")
+    assert "invalid" not in command("look", tmp_path / "a.csv", "-t", "y").err

@@ -196,7 +196,8 @@ def numbers_of(column: Column, dates: bool = False) -> Numbers:
     if not len(there):
         return Numbers(0, 0.0, gaps)
     middle = float(there[0]) if np.isfinite(there[0]) else 0.0
-    mean = middle + float(np.mean(there - middle, dtype=np.float64))
+    with np.errstate(invalid="ignore"):  # of infinities, which have no mean
+        mean = middle + float(np.mean(there - middle, dtype=np.float64))
     range_ = float(there.min()), float(there.max())
     if not dates:
         return Numbers(len(there), mean, gaps, *range_)
