@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import socket
 from contextlib import suppress
 
 import pytest
@@ -134,3 +136,54 @@ def test_one_page_does_not_see_another(running):
         drawing = json.loads(two.recv(timeout=60))["drawing"]
     assert drawing["proof"]["verdict"] == "separable"
     assert not drawing["undo"]
+
+
+def masked(text: bytes, kind: int = 0x81) -> bytes:
+    """A frame of text as a client sends it, whatever the bytes are; of bytes with kind 0x82."""
+    return bytes([kind, 0x80 | len(text)]) + b"\0\0\0\0" + text
+
+
+# A part of a file has no answer, so that the server reads on after the page has left.
+PART = masked(frame({"tab": "board", "event": "upload", "name": "a", "more": True}, b"x"), 0x82)
+LAST = {"refused": masked(b"hello"), "no text": masked(b"\xff\xfe"), "parts": 9 * PART}
+LAST["refused after parts"] = LAST["parts"] + LAST["refused"]
+
+
+def opening(running) -> bytes:
+    """What a browser sends to open a connection."""
+    lines = [
+        "GET /socket HTTP/1.1",
+        f"Host: 127.0.0.1:{running.port}",
+        f"Origin: {running.origin}",
+        f"Cookie: adaline_play_{running.port}={TOKEN}",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+@pytest.mark.parametrize("last", LAST.values(), ids=LAST)
+def test_a_page_that_sends_anything_and_leaves_prints_no_traceback(running, last):
+    said = []
+
+    class Heard(logging.Handler):
+        def emit(self, record):
+            said.append(record)
+
+    log, heard = logging.getLogger("uvicorn.error"), Heard()
+    log.addHandler(heard)
+    try:
+        for waits in [True, False] * 10:
+            page = socket.create_connection(("127.0.0.1", running.port), timeout=60)
+            page.sendall(opening(running))
+            if waits:
+                assert page.recv(65536).startswith(b"HTTP/1.1 101")
+            page.sendall(last)
+            page.shutdown(socket.SHUT_WR)
+            page.close()  # it waits for no answer
+        assert works(running)
+    finally:
+        log.removeHandler(heard)
+    assert [record.getMessage() for record in said] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from starlette.applications import Starlette
@@ -97,7 +98,8 @@ class _Pages:
         except WebSocketDisconnect:
             pass
         except Refused as refused:
-            await socket.close(1008, str(refused)[:120])
+            with suppress(WebSocketDisconnect, RuntimeError):  # the page may have left already
+                await socket.close(1008, str(refused)[:120])
         finally:
             self.open -= 1
             self.sessions.discard(session)

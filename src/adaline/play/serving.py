@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import socket
 import sys
@@ -119,8 +120,14 @@ def prepared(
         timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_ours)
     address = f"http://{shown[host]}:{number}/?token={secret}"
     return uvicorn.Server(config), listening, address
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether an error may be the server's own: text that is not UTF-8 is the fault of a page."""
+    return not (record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError))
 
 
 def _uvicorn() -> Any:
