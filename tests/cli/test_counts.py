@@ -75,3 +75,20 @@ def test_rows_without_an_exposure_have_no_prediction(command, claims, tmp_path):
     (tmp_path / "gaps.csv").write_text("km,years\n3.5,1\n4.5,\n5.5,2\n")
     lines = command("predict", "m.adaline", "gaps.csv").out.splitlines()[1:]
     assert [line == "" or line == '""' for line in lines] == [False, True, False]
+
+
+def test_few_counts_with_exposures_have_intervals(command, claims):
+    path, *_ = claims
+    command("fit", path, "-t", "n", "--exposure", "years", "-o", "m.adaline", "-q")
+    lines = command("predict", "m.adaline", path, "--interval").out.splitlines()
+    p, low, high = (float(cell) for cell in lines[1].split(","))
+    assert low < p < high
+
+
+def test_weights_beside_an_exposure_are_refused_with_advice_that_can_be_followed(command, claims):
+    path, *_ = claims
+    path.write_text(
+        "km,years,w,n\n" + "".join(f"{i % 7},{1 + i % 3},2,{i % 4}\n" for i in range(60))
+    )
+    said = command("fit", path, "-t", "n", "--exposure", "years", "--weights", "w").err
+    assert "sample_weight" in said

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.look import look
 from adaline.data.columns.options import Missing, Unknown
+from adaline.data.fitting.fitting import counted_rows as counted_rows
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_number, check_text, check_truth, check_whole
 from adaline.data.reading.source import Source, place_of

@@ -211,10 +211,15 @@ def _check_memory_options(request: FitRequest, plan: Plan) -> None:
         "--costs": request.costs,
     }
     for option, value in wanted.items():
+        if value is not None and request.exposure is not None:
+            raise Usage(
+                f"{option} does not go with --exposure here; in Python, PoissonRegression takes "
+                "sample_weight and exposure together."
+            )
         if value is not None:
             raise Usage(
-                f"{option} needs all rows in memory; take some of the rows, and leave out --jobs, "
-                "--checkpoint and --exposure."
+                f"{option} needs all rows in memory; take some of the rows, and leave out --jobs "
+                "and --checkpoint."
             )
 
 

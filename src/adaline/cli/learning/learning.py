@@ -19,6 +19,7 @@ from adaline.cli.printing.words import with_names
 from adaline.data import Encoding, Source
 from adaline.data import fit as fit_blocks
 from adaline.data.sharing import Share, labels
+from adaline.data.tables import counted_rows
 from adaline.data.tables import gathered as rows_of
 from adaline.data.tables import with_means as means_of
 from adaline.verdicts.evidence import is_proven
@@ -187,6 +188,9 @@ def _by_blocks(
             f"{plan.choice.model} needs all rows in memory; use a smaller file, no --checkpoint "
             f"and --jobs 1, or one of {', '.join(others)}."
         )
+    small = about is not None and about * (len(encoding.names) + 1) <= MEMORY
+    if small and plan.exposure is not None and plan.jobs == 1 and plan.checkpoint is None:
+        return _with_exposures(estimator, learned_rows(source, plan), encoding, plan)
     rows = None if about is None else int(about * (1 - plan.share))
     # Others sum in one pass, or take steps until one is small enough: nobody knows how many.
     count = plan.passes if plan.choice.in_order else None
@@ -205,6 +209,14 @@ def _by_blocks(
             exposure=plan.exposure,
         )
     return Learned(model, encoding, progress.rows or None, 0, [], True)
+
+
+def _with_exposures(estimator: Any, source: Source, encoding: Encoding, plan: Plan) -> Learned:
+    """Few counts with exposures, at once: the fit then knows how uncertain its weights are."""
+    X, y, offset = counted_rows(source, encoding, plan.target, plan.exposure)
+    estimator.fit(X, y, offset=offset)
+    estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+    return Learned(estimator, encoding, len(y), 0, [], True)
 
 
 def penalised(estimator: Any, plan: Plan, settings: Any, numbers: int) -> Any:

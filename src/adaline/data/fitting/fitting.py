@@ -213,6 +213,13 @@ def fit(
     return estimator
 
 
+def counted_rows(source: Source, encoding: Encoding, target: str, exposure: str | None) -> Any:
+    """X, the counts and the logarithms of the exposures, of a source that fits in memory."""
+    rows = Rows(encoding, target, exposure, source.name)
+    parts = [rows.counts(block, "C") for block in source]
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+
+
 def _label_of(source: Source) -> str:
     """The name of the target, where the format of the file says which column that is."""
     if isinstance(source.names, FeatureNames):
