@@ -28,7 +28,8 @@ def test_an_edit_in_a_file_that_kernels_are_made_from_is_an_empty_cache(tmp_path
     (tmp_path / "outer.py").write_text(_KERNEL.format("calling", "g", "h", "g(x)"))
     told = []
     for number in (1, 2, 2):
-        (tmp_path / "constant.py").write_text(f"C = {number}\n")
+        # Python takes bytecode for current if its source has the same second and the same size.
+        (tmp_path / "constant.py").write_text(f"C = {number}\n" * number)
         work = "import outer; print(outer.h(10), sum(outer.h.stats.cache_hits.values()))"
         told.append(process(tmp_path, work).communicate(timeout=60)[0].split())
     assert told == [["11", "0"], ["12", "0"], ["12", "1"]]
@@ -196,7 +197,7 @@ def test_where_no_directory_can_be_made_nothing_is_kept_beside_the_sources(
     monkeypatch.setenv("ADALINE_CACHE_DIR", str(tiny.folder / "file" / "cache"))
     assert not works(tiny())
     assert "cannot be kept" in caplog.text
-    assert {one.name for one in tiny.folder.rglob("*")} <= {"tiny.py", "file", "__pycache__"}
+    assert {one.name for one in tiny.folder.iterdir()} <= {"tiny.py", "file", "__pycache__"}
     assert not [one for one in tiny.folder.rglob("*") if one.suffix in (".nbi", ".nbc")]
 
 
