@@ -10,7 +10,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+TEXT = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+PROJECT = tomllib.loads(TEXT)["project"]
 BOUNDED = re.compile(r"(?P<name>[\w.-]+(\[[\w,-]+\])?)>=(?P<low>[\w.]+)(?P<rest>.*)")
 
 wanted = [*PROJECT["dependencies"]]
