@@ -104,7 +104,7 @@ def test_model_and_report_can_be_taken_away(fitted, tmp_path):
         (tmp_path / drawing["download"]["name"]).write_bytes(content)
     prepared = adaline.load(tmp_path / "model.adaline")
     assert prepared.predict(state.folder.path / "houses.csv").shape == (80,)
-    assert str(state.folder.path) not in (tmp_path / "report.html").read_text()
+    assert str(state.folder.path) not in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_the_report_is_read_at_an_address_that_nobody_can_guess(fitted):

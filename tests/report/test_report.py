@@ -244,24 +244,25 @@ def test_pictures_have_words_and_tables_have_headers(hostile_page):
 
 
 SCRIPT = """
+import sys
 import numpy as np, adaline
 X = np.arange(60.0).reshape(30, 2) % 7
 y = np.where(X[:, 0] > 3, "a", "b")
 model = adaline.LogisticRegression().fit(X, y)
-print(adaline.Report.of(model, X, y).html())
+sys.stdout.buffer.write(adaline.Report.of(model, X, y).html().encode())
 """
 
 
 @pytest.mark.slow  # starts several processes
-def test_the_same_model_gives_the_same_bytes_in_every_process():
+def test_the_same_model_gives_the_same_bytes_in_every_process_and_locale():
     pages = {
         subprocess.run(
             [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale, "PYTHONUTF8": "0"},
             capture_output=True,
             check=True,
         ).stdout
-        for seed in ("1", "2")
+        for seed, locale in [("1", "C"), ("2", "C.UTF-8")]
     }
     assert len(pages) == 1
 

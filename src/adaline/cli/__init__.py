@@ -9,7 +9,9 @@ be used, 4 a defect of adaline, 130 stopped with Ctrl-C, 141 nobody reads the ou
 
 from __future__ import annotations
 
+import codecs
 import gc
+import io
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -51,6 +53,10 @@ _COMMANDS = [
     ),
 ]
 
+# What stands for letters that the encoding of stdout or stderr does not have; "?" for all others.
+_ASCII = {"²": "2", "×": "x", "±": "+/-", "−": "-", "–": "-", "—": "-", "…": "...", "≤": "<="}
+_ASCII |= {"’": "'", "“": '"', "”": '"', "→": "->", "η": "eta", "α": "alpha", "λ": "lambda"}
+
 
 def app(tokens: Sequence[str] = ()) -> App:
     """Build the command line; needs the extra `cli`.
@@ -76,6 +82,7 @@ def app(tokens: Sequence[str] = ()) -> App:
 def main(tokens: Sequence[str] | None = None) -> None:
     """Run the command line, or say in one sentence what is missing."""
     given = list(sys.argv[1:] if tokens is None else tokens)
+    _print_in_any_encoding()
     if tokens is None and given[:1] != ["play"]:  # the process is ours, and has no other threads
         postpone()
     try:
@@ -92,6 +99,22 @@ def main(tokens: Sequence[str] | None = None) -> None:
     if tokens is None:  # the process ends, and Python need not look for garbage among all it has
         gc.freeze()
     raise SystemExit(code)
+
+
+def _print_in_any_encoding() -> None:
+    """Let no letter stop a command in any locale, whoever prints it: we, rich or cyclopts."""
+    codecs.register_error("adaline", _spell)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="adaline")
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """A codec's error handler: the replacement, and where to go on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    return "".join(_ASCII.get(letter, "?") for letter in letters), error.end
 
 
 def _ran(command: App, given: list[str]) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from adaline.cli.files.sources import not_the_data
+from adaline.cli.files.table_writers import stdout_for_programs
 from adaline.cli.predicting.predictions import loaded
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Common, Out
@@ -66,7 +66,8 @@ def export(
     data = exported(whole, to, None if place == "-" else place, **options)
     if place == "-":
         text = data.decode()
-        sys.stdout.write((_visible(text) if sys.stdout.isatty() else text).rstrip("\n") + "\n")
+        stdout = stdout_for_programs()
+        stdout.write((_visible(text) if stdout.isatty() else text).rstrip("\n") + "\n")
         return 0
     called = {"python": "Python"}.get(to, to.upper())
     printer.verdict(f"Wrote {called}, {size(len(data))}: {place}")

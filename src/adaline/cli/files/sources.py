@@ -60,7 +60,13 @@ def opened(
 def title(source: Source) -> str:
     """What to call a source for people: stdin, wherever it was put aside."""
     inside = os.path.basename(os.path.dirname(source.name)).startswith(_ASIDE)
-    return "stdin" if inside and os.path.basename(source.name).startswith("stdin.") else source.name
+    is_stdin = inside and os.path.basename(source.name).startswith("stdin.")
+    return "stdin" if is_stdin else readable(source.name)
+
+
+def readable(path: str) -> str:
+    """A path as text that any file can hold: names of files may be other bytes than UTF-8."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _as_read(source: Source) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import sys
@@ -81,12 +82,19 @@ class TextWriter(Writer):
     file: Any
 
     def begin(self) -> None:
-        self.file = sys.stdout if self.bytes is None else as_text(self.bytes)
+        self.file = stdout_for_programs() if self.bytes is None else as_text(self.bytes)
 
     def end(self) -> None:
         self.file.flush()
         if self.bytes is not None:
             self.file.detach()
+
+
+def stdout_for_programs() -> Any:
+    """stdout, in UTF-8 unless it is a terminal: a pipe gets the bytes that --out writes."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors)
+    return sys.stdout
 
 
 class SeparatedWriter(TextWriter):

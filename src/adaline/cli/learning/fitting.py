@@ -18,6 +18,7 @@ from adaline.cli.files.sources import (
     not_the_data,
     opened,
     path_of,
+    readable,
     title,
 )
 from adaline.cli.learning import learner_choice, learning
@@ -294,7 +295,7 @@ def _written(outcome: FitOutcome, out: str | None, report: str | None) -> dict[s
     if out is not None:
         metadata = {
             "target": outcome.plan.target,
-            "data": outcome.data,
+            "data": readable(outcome.data),
             "learned_from": outcome.found.rows,
             "held_out_share": outcome.plan.share,
             "seed": outcome.plan.seed,

@@ -135,7 +135,7 @@ class Out:
     def _print(self, text: str, style: str, wrap: bool = True) -> None:
         lines = plain_lines(text)
         if not sys.stdout.isatty():
-            sys.stdout.write(encodable("\n".join(lines)) + "\n")
+            sys.stdout.write("\n".join(lines) + "\n")
             return
         from rich.text import Text
 
@@ -153,12 +153,6 @@ class Out:
 def plain_lines(text: str) -> list[str]:
     """Lines that a terminal takes as text; breaks between them are ours."""
     return [plain(line, most=10_000) for line in text.split("\n")]
-
-
-def encodable(text: str, stream: Any = None) -> str:
-    """What the stream can write: "?" for letters it has not."""
-    encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
-    return text.encode(encoding, errors="replace").decode(encoding)
 
 
 def aligned(rows: Sequence[Sequence[Any]], left: bool = False) -> list[str]:
