@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import tempfile
 import zlib
+from multiprocessing.util import Finalize
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +19,45 @@ _shared = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("search", **_shared)
 settings.register_profile("ci", derandomize=True, database=None, print_blob=True, **_shared)
 settings.load_profile("ci" if os.environ.get("CI") else "search")
+
+# onnxruntime would write what it was asked for into the user's cache.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+# Others remove these when a process ends in peace, which workers of pytest-xdist do not, or never.
+LEFT_BY_OTHERS = ("dask-scratch-space", "matplotlib-", "pymp-", "sklearn_testing_")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give all tests and their processes a temporary directory of their own."""
+    if hasattr(config, "workerinput"):  # of pytest-xdist: it has that of the process that began
+        return
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # tmp_path stays there
+    place = os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="adaline-tests-")
+    # After multiprocessing has removed its own directories, at -100.
+    Finalize(None, shutil.rmtree, (place, True), exitpriority=-200)
+    config.pluginmanager.register(TemporaryDirectory(Path(place)))
+
+
+class TemporaryDirectory:
+    """What tests and doctests have left in their temporary directory is an error."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.left: list[str] = []
+
+    @pytest.hookimpl(trylast=True)  # workers have ended then
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        names = sorted(path.name for path in self.place.iterdir())
+        self.left = [name for name in names if not name.startswith(LEFT_BY_OTHERS)]
+        if self.left and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.left:
+            text = f"left in the temporary directory: {', '.join(self.left)}"
+            terminalreporter.write_line(f"ERROR {text}", red=True)
+            report = pytest.TestReport("tests", ("tests", 0, ""), {}, "failed", text, "teardown")
+            terminalreporter.stats.setdefault("error", []).append(report)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -67,6 +67,7 @@ def test_gradients_of_long_rows_have_the_bits_of_the_kernel(rng, size, weighted)
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_corrections_and_tiles_have_the_bits_of_the_kernels(rng, size):
     p, k, n = 6, 3, 20
     T, g = np.tril(rng.standard_normal((p, p))), rng.standard_normal((k, p + 1)) * size

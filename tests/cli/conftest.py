@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,12 @@ class Result:
             raise ValueError(f"{word} is no strict JSON")
 
         return json.loads(self.out, parse_constant=refuse)
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path_factory, monkeypatch):
+    """A directory for what came from stdin: it goes when the process ends, and this one goes on."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
 
 
 @pytest.fixture

@@ -237,7 +237,8 @@ if __name__ == "__main__":
     each = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     warnings.simplefilter("ignore")
-    found = campaign(Path(tempfile.mkdtemp()), np.random.default_rng(seed), each)
+    with tempfile.TemporaryDirectory() as folder:
+        found = campaign(Path(folder), np.random.default_rng(seed), each)
     print(*found, sep="\n")
     print(f"{each} damaged files of every format: {len(found)} complaints")
     sys.exit(bool(found))

@@ -67,6 +67,7 @@ def test_weights_and_balance_reach_the_learner(command, visits):
     np.testing.assert_allclose(coefs, [*model.intercept_, *model.coef_[0]], rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_a_threshold_moves_answers_and_stays_with_the_model(command, visits):
     path, X, *_ = visits
     more = ["--ignore", "who", *ONLY]

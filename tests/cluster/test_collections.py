@@ -167,6 +167,7 @@ def test_hard_columns_get_the_digits_that_more_passes_give():
     assert "more passes" in model.fit_.stopped
 
 
+@pytest.mark.filterwarnings("ignore:rounding has left no digit")
 def test_several_targets_and_float32():
     lazy = da.from_array(X, chunks=(400, 3))
     both = np.column_stack([Y, X[:, 0]])

@@ -131,6 +131,7 @@ def is_float_array(value):
 
 @pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
 @pytest.mark.parametrize("kind", [Moments, Triangle, ClassMoments])
+@pytest.mark.filterwarnings("ignore:invalid value encountered in multiply")
 def test_forged_sums_of_dask_arrays_are_refused(forged, forge, kind):
     X, y = arrays()
     forged(forge)

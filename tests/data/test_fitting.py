@@ -79,6 +79,7 @@ def test_closed_forms_of_a_file_are_those_of_the_array(table, tmp_path, case):
 
 
 @pytest.mark.parametrize("covariance", ["full", "diagonal"])
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_gaussian_classifiers_with_a_covariance_each_agree_too(table, covariance):
     stream = fit(GaussianClassifier(covariance), blocks(table, rows=99), "three", columns=INPUTS)
     array = GaussianClassifier(covariance).fit(X_of(table), table["three"].to_numpy())
@@ -128,6 +129,7 @@ def test_learners_of_rows_in_order_have_the_same_bits(table, tmp_path, case, row
     assert stream.fit_.corrections == array.fit_.corrections
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_a_perceptron_stops_when_a_pass_makes_no_correction(tmp_path):
     X = np.array([[0.0, 0, -1], [0, 1, -1], [1, 0, -1], [1, 1, 1]])
     stream = fit(Perceptron(), X, "x2", passes=1000)
@@ -218,6 +220,7 @@ HARD = {"offset": (1e8, 1e1), "condition": (0.0, 1e9), "both": (1e5, 1e6)}
 
 
 @pytest.mark.parametrize("case", HARD)
+@pytest.mark.filterwarnings("ignore:rounding has left no digit")
 def test_hard_least_squares_reads_again_until_the_digits_are_those_of_the_array(rng, case):
     (offset, condition), n, p = HARD[case], 600, 4
     U, _ = np.linalg.qr(rng.standard_normal((n, p)))

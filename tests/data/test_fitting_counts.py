@@ -198,6 +198,7 @@ def test_an_exposure_that_makes_no_sense_is_refused(rng):
         fit(LogisticRegression(), table, "n", exposure="years")
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_a_model_of_a_file_is_kept_and_predicts(rng, tmp_path):
     model = fit(PoissonRegression(), counts(rng, 100), "n", exposure="years")
     adaline.save(model, tmp_path / "m.adaline")

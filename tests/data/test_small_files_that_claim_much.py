@@ -70,6 +70,7 @@ def test_a_filter_in_a_file_is_no_larger_than_its_file(name, sizes, rng):
     refused(unpacked, pack(state, arrays))
 
 
+@pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_text_in_a_file_is_not_much_larger_in_memory(rng):
     model = A.Perceptron(max_iter=1).fit(rng.standard_normal((8, 2)), ["a", "b"] * 4)
     header, arrays = unpack(packed(model))

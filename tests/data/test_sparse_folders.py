@@ -51,6 +51,7 @@ def test_a_folder_gives_the_minimum_and_a_true_gap(rng, tmp_path, K, intercept):
     assert model.feature_names_in_[-1] == f"x{X.shape[1]}"
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_memory_and_files_agree_and_predict_files(rng, tmp_path):
     X, y = wide_data(rng)
     folder = folder_of(tmp_path / "rows", X, y)

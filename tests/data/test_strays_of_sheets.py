@@ -44,6 +44,7 @@ def as_frame(path, rows):
 @pytest.mark.parametrize(
     ("write", "name"), [(as_sheet, "t.xlsx"), (as_json, "t.json"), (as_frame, "")]
 )
+@pytest.mark.filterwarnings("ignore::adaline.DataWarning")
 def test_a_row_of_units_is_a_row_of_gaps(tmp_path, write, name):
     source = write(tmp_path / name, with_units())
     with pytest.warns(DataWarning, match="'m' among numbers is taken as missing"):

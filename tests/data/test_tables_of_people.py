@@ -107,6 +107,7 @@ def test_numbers_that_a_typed_table_keeps_as_text_are_numbers_where_text_would_b
     assert Encoding.learn(few, missing="auto").inputs[0].levels == ("1", "2", "3")
 
 
+@pytest.mark.filterwarnings("ignore::adaline.DataWarning")
 def test_units_after_numbers_are_left_aside_and_mixed_ones_stay_text(tmp_path):
     kilos = [f"{v} kg" for v in SHARE]
     mixed = [f"{v} kg" if k % 2 else f"{1000 * v:.0f} g" for k, v in enumerate(SHARE)]
@@ -255,6 +256,7 @@ def test_dates_are_days_with_months_and_weekdays_where_rows_are_many(tmp_path):
     assert np.array_equal(encoded(encoding, pl.read_parquet(parquet)), X)
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_a_date_target_is_a_number_of_days(tmp_path):
     days = [datetime.date(2024, 1, 1) + datetime.timedelta(int(v)) for v in SHARE]
     for table in (
@@ -329,6 +331,7 @@ def test_three_decimals_beside_few_whole_numbers_are_read_as_written_and_told(tm
 @pytest.mark.parametrize(
     ("text", "large", "value"), [("{:.2f}", "1,234.50", 1234.5), ("{:.0f}", "12,345", 12345.0)]
 )
+@pytest.mark.filterwarnings("ignore::adaline.DataWarning")
 def test_a_few_large_numbers_with_thousands_are_numbers_and_no_gaps(tmp_path, text, large, value):
     a = [text.format(s) for s in SHARE]
     a[40] = large
@@ -375,6 +378,7 @@ def test_a_model_rejects_files_that_write_its_numbers_in_another_way(name, tmp_p
         ([f"2023-01-{1 + k % 28:02d}" for k in range(N)], "'Total' among dates", "date ymd"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::adaline.DataWarning")
 def test_one_text_among_prices_or_dates_is_a_gap_as_it_is_among_numbers(
     tmp_path, texts, words, reading
 ):
@@ -423,6 +427,7 @@ def test_levels_that_differ_in_case_or_blanks_are_told():
         Encoding.learn(pl.DataFrame({"a": a, "b": SIZE}), "a")
 
 
+@pytest.mark.filterwarnings("ignore:rounding has left no digit")
 def test_auto_fills_gaps_marks_them_and_leaves_out_rows_without_a_target():
     gone = np.arange(N) % 8 == 0
     table = pl.DataFrame(
@@ -533,6 +538,7 @@ def test_a_target_of_text_is_not_called_numbers(options):
     assert look(table, "y", missing="auto", **options).columns[1].use == "the target"
 
 
+@pytest.mark.filterwarnings("ignore::adaline.DataWarning")
 def test_look_tells_what_fit_would_do(tmp_path):
     path = written(
         tmp_path,

@@ -479,6 +479,7 @@ def test_a_row_too_far_from_every_class_has_no_posterior(rng, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore:singular covariance")
 def test_digits_lost_to_a_forgotten_outlier_are_told_not_hidden(rng, kind):
     X, y = clouds(rng)
     model = GaussianClassifier(kind).fit(X, y)

@@ -147,6 +147,7 @@ def test_likelihood_aic_and_bic_are_those_of_statsmodels(data, rng, bias, weight
 
 
 @pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.filterwarnings("ignore:rounding has left no digit")
 def test_summary_says_where_standard_errors_have_few_digits(rng, bias):
     X = rng.standard_normal((50, 2))
     X[:, 1] = X[:, 0] + 1e-6 * X[:, 1]
@@ -386,6 +387,7 @@ def test_where_weights_leave_no_digit_a_warning_says_so(rng):
 @pytest.mark.parametrize(
     "model", [LeastSquares(), LeastSquares(False), Ridge(1.0), LeastSquaresClassifier()], ids=str
 )
+@pytest.mark.filterwarnings("ignore:rounding has left no digit")
 def test_digits_lost_to_a_forgotten_outlier_are_told_not_hidden(rng, model):
     X = rng.standard_normal((200, 2))
     model.partial_fit(X, np.sign(X[:, 0]))

@@ -115,6 +115,7 @@ def test_ctrl_c_in_a_callback_keeps_the_last_step_and_is_not_swallowed(rng):
     assert np.array_equal(model.coef_, stopped.coef_)
 
 
+@pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_the_progress_bar_works(rng, capsys):
     pytest.importorskip("rich")
     X, y = rng.standard_normal((40, 2)), np.arange(40) % 2

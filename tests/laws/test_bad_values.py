@@ -21,6 +21,11 @@ import adaline
 from bad_values import OUTCOMES, judged, scalars, variants
 from bad_values_table import ELSEWHERE, NOT_TRIED, SUBJECTS, Subject
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:the matrix subclass"),  # np.matrix is one of the values
+    pytest.mark.filterwarnings("ignore:.*did not converge"),
+]
+
 GOOD = ("right", "clear")
 SHARE = 12  # one in so many cases runs with the other tests
 

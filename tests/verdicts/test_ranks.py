@@ -98,6 +98,7 @@ def test_precision_and_recall_are_those_of_scikit_learn(rng):
 
 
 @pytest.mark.parametrize("learner", ["LogisticRegression", "GaussianClassifier", "Perceptron"])
+@pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_a_verdict_tells_the_area(rng, learner):
     X = rng.standard_normal((200, 3))
     y = np.where(X[:, 0] + 0.7 * rng.standard_normal(200) > 0.4, "yes", "no")

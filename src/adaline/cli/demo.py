@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,12 +21,12 @@ def demo(*, out: str | None = None, common: Common | None = None) -> int:
     Parameters
     ----------
     out
-        The directory for the model and the report of the fit; a new temporary one by default.
+        The directory for the model and the report of the fit; "adaline-demo" here by default.
     """
     printer = Out(common)
     if printer.at_length:
         tour()
-    folder = tempfile.mkdtemp(prefix="adaline-demo-") if out is None else out
+    folder = "adaline-demo" if out is None else out
     os.makedirs(folder, exist_ok=True)
     report = os.path.join(folder, "report.html") if _can_report() else None
     model = os.path.join(folder, "model.adaline")

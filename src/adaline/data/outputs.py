@@ -41,11 +41,11 @@ class Output:
     Examples
     --------
     >>> import tempfile, os
-    >>> path = os.path.join(tempfile.mkdtemp(), "numbers.txt")
-    >>> with Output(path) as file:
-    ...     _ = file.write(b"1 2 3")
-    >>> open(path).read(), os.listdir(os.path.dirname(path))
-    ('1 2 3', ['numbers.txt'])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Output(os.path.join(folder, "numbers.txt")) as file:
+    ...         _ = file.write(b"1 2 3")
+    ...     os.listdir(folder)
+    ['numbers.txt']
     """
 
     def __init__(

@@ -2,9 +2,11 @@
 
 >>> import tempfile, os
 >>> from adaline import LeastSquares, load, save
->>> path = os.path.join(tempfile.mkdtemp(), "line.adaline")
->>> save(LeastSquares().fit([[1.0], [2.0], [4.0]], [3.0, 5.0, 9.0]), path)
->>> load(path).predict([[10.0]]).round(12)
+>>> model = LeastSquares().fit([[1.0], [2.0], [4.0]], [3.0, 5.0, 9.0])
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = os.path.join(folder, "line.adaline")
+...     save(model, path)
+...     load(path).predict([[10.0]]).round(12)
 array([21.])
 """
 
