@@ -46,7 +46,7 @@ class WeightPathDisplay(Display):
     >>> from adaline import WidrowHoff
     >>> from adaline.plot import WeightPathDisplay
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> picture = WeightPathDisplay.from_estimator(WidrowHoff(eta=0.1, max_iter=50), X, X[:, 0] + 1)
+    >>> picture = WeightPathDisplay.from_estimator(WidrowHoff(eta=0.1), X, X[:, 0] + 1)
     >>> picture.path[0], picture.losses[-1] < 1e-3
     (array([0., 0.]), np.True_)
     """
