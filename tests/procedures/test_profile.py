@@ -219,3 +219,44 @@ def test_a_bound_that_is_never_reached_is_infinite():
     assert module._reach(line, best, 2.0, 1.0) == np.inf
     low = 40.0 - module._reach(line, best, 2.0, -1.0)
     assert 2 * at(np.array([low, 0.0])).value == pytest.approx(4.0, rel=1e-8)
+
+
+def firth_criterion(x, y, omega, slope, bias):
+    """-log L - log|I| / 2 of many slopes and biases, by the formula."""
+    v = slope * x[:, None] + bias
+    loss = omega @ np.where(y[:, None] == 1, np.logaddexp(0, -v), np.logaddexp(0, v))
+    h = omega[:, None] * np.exp(-np.logaddexp(0, -v) - np.logaddexp(0, v))
+    mean = (h * x[:, None]).sum(0) / h.sum(0)
+    return loss - 0.5 * np.log(h.sum(0) * (h * (x[:, None] - mean) ** 2).sum(0))
+
+
+def few_rows(seed):
+    rng = np.random.default_rng(seed)
+    x, omega = rng.standard_normal(10).round(2), rng.choice([1.0, 2.0, 3.0], 10)
+    return x, (x + 0.4 * rng.standard_normal(10) > 0).astype(int), omega
+
+
+X10 = np.array([1.47, -1.75, -0.68, 1.14, 0.65, 0.76, 0.08, -1.32, 0.14, -0.49])
+Y10, W10 = np.array([1, 0, 0, 1, 1, 1, 0, 0, 1, 0]), np.array([3.0, 3, 1, 1, 1, 2, 3, 1, 1, 1])
+
+
+@pytest.mark.parametrize("seed", [None, *range(4)])
+def test_firth_s_bounds_lie_beyond_a_first_crossing_that_is_not_the_last(seed):
+    x, y, omega = (X10, Y10, W10) if seed is None else few_rows(seed)
+    if len(np.unique(y)) < 2:
+        return
+    model = LogisticRegression("firth").fit(x[:, None], y, omega)
+    table = model.summary(0.95, x[:, None], y, omega, intervals="profile")
+    least = firth_criterion(x, y, omega, model.coef_[0], model.intercept_)[0]
+    slopes = np.r_[np.linspace(-5, 20, 101), np.geomspace(20, 1000, 80)]
+    for slope in slopes:
+        bias = np.linspace(-1.5 * abs(slope) - 5, 1.5 * abs(slope) + 5, 601)
+        with np.errstate(divide="ignore", invalid="ignore"):  # no curvature is left far out
+            excess = 2 * (firth_criterion(x, y, omega, slope, bias) - least)
+        kept = bias[excess < chi2.ppf(0.95, 1)]
+        if len(kept):
+            assert table["low 95%"][1] <= slope <= table["high 95%"][1]
+            assert table["low 95%"][0] <= kept.min()
+            assert kept.max() <= table["high 95%"][0]
+    if seed is None:
+        assert table["high 95%"][1] == pytest.approx(86.62, rel=1e-3)

@@ -83,6 +83,12 @@ def _notes(model: Any, profile: bool) -> tuple[str, ...]:
         penalised = model.alpha_ > 0 or model.alpha == "firth"
         kind = "penalised likelihood" if penalised else "likelihood"
         notes.append(f"Intervals are those of the profile {kind}; z and p are Wald's.")
+        if model.alpha == "firth":
+            notes.append(
+                "Firth's criterion need not be convex: the bounds are the farthest values found "
+                "that the test does not reject; it may reject some between them, and there may "
+                "be farther ones."
+            )
     return tuple(notes)
 
 

@@ -302,7 +302,8 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         intervals : {"wald", "profile"}, default="wald"
             Wald's w +- z error, or all values that the (penalised) likelihood ratio test does not
             reject: better where samples are few or events rare, need not be symmetric, and may be
-            infinite. They need the training rows, and two classes.
+            infinite. They need the training rows, and two classes. With alpha="firth" the criterion
+            need not be convex: then the bounds are the farthest such values that a search found.
         """
         from adaline.estimators.newton._summary import summarised
 

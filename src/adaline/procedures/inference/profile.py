@@ -9,7 +9,9 @@ Unlike Wald's beta +- z error it need not be symmetric, is the same in all param
 stays right where few samples, or rare events, make the likelihood far from a parabola. The root of
 the left side is nearly linear in beta, so Newton's method finds where it reaches the level; each
 profile on the way is a minimum, found by Newton's steps from the last one. Where the profile never
-reaches the level, the bound is infinite.
+reaches the level, the bound is infinite. With Firth's penalty F is not convex, and values between
+the bounds may be rejected: the bounds are the farthest values found that are not. Searches that
+follow one minimum may miss others, so farther values may exist.
 
 theta = beta e + N n: moving beta moves theta along e, and N spans what leaves beta as it is. The
 curvature is only ever factored on N: it may be lost along the profile itself, where that is flat.
@@ -32,6 +34,7 @@ from adaline.row_sums.objective_sums import MANY
 
 _FAR = 1e7  # standard errors beyond which a bound is called infinite
 _TRUST = 10.0  # standard errors that one of Newton's steps may go
+_BEYOND, _STRIDE = 100.0, 1.25  # how far beyond a crossing the next is searched, and in what steps
 _NEAR = 1e-3  # decrement, in standard errors, up to which theta counts as the minimum
 
 
@@ -74,8 +77,9 @@ def profile_intervals(
         )
     at = _criterion(loss, firth)
     best = _minimum(at, theta, depth(loss), not firth)
-    low, high = np.zeros(q), np.zeros(q)
-    for j in range(q if loss.intercept else q - 1):
+    low, high, seen = np.zeros(q), np.zeros(q), list[Place]()
+    # What one parameter's search finds below the level may lie beyond the bounds of an earlier one.
+    for j in [*range(q if loss.intercept else q - 1)] * (2 if firth else 1):
         e, N = np.zeros(q), np.delete(np.eye(q), j, axis=1)
         e[j] = 1.0
         if j == q - 1:  # the bias is theta_q - shift'theta
@@ -83,8 +87,12 @@ def profile_intervals(
         line = _Line(at, e, N, best.H, depth(loss), not firth)
         unit = float(loss.scale[j]) if j < q - 1 else 1.0
         beta = theta_of(best, j, loss)
-        low[j] = (beta - _reach(line, best, goal, -1.0)) * unit
-        high[j] = (beta + _reach(line, best, goal, 1.0)) * unit
+        for bound, side in ((low, -1.0), (high, 1.0)):
+            reach = _reach(line, best, goal, side, seen)
+            if firth:
+                far = [(side * (theta_of(place, j, loss) - beta), place) for place in seen]
+                reach = _farthest(line, best, goal, side, reach, far, seen)
+            bound[j] = (beta + side * reach) * unit
     return low, high
 
 
@@ -213,8 +221,55 @@ class _Line:
         return here if np.isfinite(here.value) and np.isfinite(here.H).all() else None
 
 
-def _reach(line: _Line, best: Place, goal: float, side: float) -> float:
+def _farthest(
+    line: _Line,
+    best: Place,
+    goal: float,
+    side: float,
+    reach: float,
+    far: list[tuple[float, Place]],
+    seen: list[Place],
+) -> float:
+    """The last crossing of a profile that may come back below the level, as Firth's may.
+
+    Beyond the first crossing, `reach`, the profile is followed for _BEYOND times the way, and from
+    the places `far` out that are known to be below the level. Where it is below the level again,
+    the next crossing is searched from there.
+    """
+
+    def next_crossing(beta: float, place: Place | None) -> float | None:
+        if place is None or not 2.0 * (place.value - best.value) < goal * goal:
+            return None
+        return _reach(line, best, goal, side, seen, (beta, place))
+
+    for beta, place in sorted(far, key=lambda one: one[0]):
+        if beta > reach:
+            reach = next_crossing(beta, line.settled(place)) or reach
+    step, start, place = reach, 0.0, best
+    while 0.0 < step < reach * _BEYOND and np.isfinite(reach):
+        step *= _STRIDE
+        there = line.moved(place, side * (step - start))
+        if there is None:
+            break
+        start, place = step, there
+        crossing = next_crossing(step, there)
+        if crossing is not None:
+            reach = step = crossing
+    return reach
+
+
+def _reach(
+    line: _Line,
+    best: Place,
+    goal: float,
+    side: float,
+    seen: list[Place] | None = None,
+    begin: tuple[float, Place] | None = None,
+) -> float:
     """How far beta can go to one side until sqrt(2 (F - F*)) = goal; inf where that is never.
+
+    The search begins at the minimum, or at a distance and its profile below the level; what it
+    finds below the level, or on it, is added to `seen`.
 
     Newton's steps on that root between an inner and an outer bound, always from the inner one. A
     step that leaves them, or is not half the last one, is replaced by one to their middle, or
@@ -222,6 +277,9 @@ def _reach(line: _Line, best: Place, goal: float, side: float) -> float:
     """
     unit, place = line.error(best), best
     inner, outer, step, last = 0.0, np.inf, goal, np.inf  # in standard errors
+    if begin is not None:
+        inner, place = begin[0] / unit, begin[1]
+        step = inner + goal
     close = 1e-10 * goal + 16.0 * UNIT * (1.0 + abs(best.value)) / goal
     for _ in range(300):
         there = line.moved(place, side * (step - inner) * unit)
@@ -231,6 +289,8 @@ def _reach(line: _Line, best: Place, goal: float, side: float) -> float:
             step = inner + 0.25 * (step - inner)
             continue
         r = float(np.sqrt(max(2.0 * (there.value - best.value), 0.0)))
+        if seen is not None and r <= goal + close:
+            seen.append(there)
         if abs(r - goal) <= close:
             return step * unit
         slope = side * float(there.g @ line.e) * unit / r if r > 0.0 else 0.0
