@@ -77,6 +77,7 @@ fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks u
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_certificates_never_lie.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_duality_gaps_never_lie.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_claims_on_hostile_numbers.py $(or $(SECONDS),60)
+	PYTHONPATH=tests $(BIN)/python tests/laws/test_coin_flips.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_separability.py $(or $(SECONDS),60)
 	PYTHONPATH=tests $(BIN)/python tests/laws/test_model_files.py $(or $(MUTATIONS),10000)
 	PYTHONPATH=tests $(BIN)/python -W ignore tests/laws/test_bad_values.py $(or $(SECONDS),300)

@@ -7,12 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import sparse
+from scipy import sparse, stats
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier
 
 import adaline
 from adaline.verdicts import compare as compare_module
 from adaline.verdicts.compare import suits
+from adaline.verdicts.folds import folds
 
 
 def test_every_learner_of_classes_is_tried(rng):
@@ -48,8 +50,8 @@ def test_numbers_and_counts_have_their_learners(rng):
 
 def test_a_paired_difference_is_told_apart_where_intervals_are_not(rng):
     # Both learners err on the same rows by the same noise: pairs see the small difference.
-    X = rng.standard_normal((400, 2))
-    y = X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(400)
+    X = rng.standard_normal((2000, 2))
+    y = X[:, 0] + 0.5 * X[:, 1] + 2 * rng.standard_normal(2000)
 
     class First(adaline.LeastSquares):
         def fit(self, X, y, sample_weight=None):
@@ -61,6 +63,55 @@ def test_a_paired_difference_is_told_apart_where_intervals_are_not(rng):
     assert not one.is_as_good
     assert one.high > found.best.low
     assert "behind by more than chance" in found.sentence
+
+
+class Recited(ClassifierMixin, BaseEstimator):
+    """Says what the only column holds, but for the first `wrong` rows."""
+
+    def __init__(self, wrong=0):
+        self.wrong = wrong
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        at = np.rint(X[:, 0]).astype(int)
+        return np.where(at < self.wrong, 1 - at % 2, at % 2)
+
+
+@pytest.mark.parametrize(("n", "wrong", "p"), [(100, 4, 0.125), (4, 4, 0.125), (100, 6, 0.03125)])
+def test_few_discordant_rows_are_judged_by_the_exact_test(n, wrong, p):
+    X, y = np.arange(float(n))[:, np.newaxis], np.arange(n) % 2
+    found = adaline.compare(X, y, {"right": Recited(), "other": Recited(wrong)}, cv=2)
+    other = next(row for row in found.rows if row.name == "other")
+    assert other.behind == wrong / n
+    assert other.p == 2 * p  # two rows are compared with the best
+    assert other.is_as_good == (p > 0.025)
+    assert "McNemar" in found.sentence
+
+
+def test_no_model_is_the_best_constant_for_the_rows_predicted(rng):
+    # The majority of a training fold would be wrong for every row that is left out alone.
+    X, y = rng.standard_normal((20, 2)), np.arange(20) % 2
+    found = adaline.compare(X, y, [adaline.GaussianClassifier()], cv=20)
+    assert found.rows[0].measure == 0.5
+    numbers = adaline.compare(X, X[:, 0], [adaline.LeastSquares()], cv=20)
+    assert numbers.rows[0].measure == pytest.approx(0, abs=1e-12)
+
+
+def test_means_are_judged_by_the_corrected_test_of_folds(rng):
+    X = rng.standard_normal((60, 2))
+    y = X[:, 0] + rng.standard_normal(60)
+    parts = folds(y, 5)
+    found = adaline.compare(X, y, [adaline.LeastSquares()], cv=parts)
+    d = []
+    for train, test in parts:
+        answer = adaline.LeastSquares().fit(X[train], y[train]).predict(X[test])
+        d.append(np.mean((y[test] - np.mean(y)) ** 2 - (y[test] - answer) ** 2))
+    t = np.mean(d) / np.sqrt((1 / 5 + 12 / 48) * np.var(d, ddof=1))
+    assert found.rows[0].p == pytest.approx(2 * stats.t.sf(t, 4), rel=1e-9)
+    assert "t test" in found.sentence
 
 
 def test_noise_is_said_to_be_noise(rng):
@@ -106,8 +157,8 @@ def test_what_the_rows_behind_the_best_means(rng):
     best = found.best
     for row in found.rows:
         if row.behind is not None:
-            assert_allclose(row.behind[0], best.measure - row.measure, atol=1e-12)
-            assert row.behind[1] <= row.behind[0] <= row.behind[2]
+            assert_allclose(row.behind, best.measure - row.measure, atol=1e-12)
+            assert 0 <= row.p <= 1
 
 
 @pytest.mark.parametrize(
@@ -220,8 +271,8 @@ def test_numbers_are_behind_by_root_mean_squares(rng):
     best = found.best.facts["rmse"]
     for row in found.rows:
         if row.behind is not None:
-            assert row.behind[0] == pytest.approx(row.facts["rmse"] - best, rel=1e-9, abs=1e-15)
-            assert row.behind[1] <= row.behind[0] <= row.behind[2]
+            assert row.behind == pytest.approx(row.facts["rmse"] - best, rel=1e-9, abs=1e-15)
+            assert 0 <= row.p <= 1
 
 
 @pytest.mark.parametrize(

@@ -7,28 +7,37 @@ import pytest
 from adaline.verdicts.comparison import NOTHING, Compared, Comparison
 
 
-def row(name, measure, behind=None, seconds=0.1234, **facts):
+def row(name, measure, p=None, seconds=0.1234, **facts):
     facts = {"auc": 0.87654, "rmse": 1.23456} | facts
     ends = (None, None) if measure is None else (measure - 0.1, measure + 0.1)
-    return Compared(name, measure, *ends, behind, seconds, facts)
+    return Compared(name, measure, *ends, None if p is None else 0.1, p, seconds, facts)
 
 
 def compared(*rows, measure="accuracy"):
     return Comparison(rows, measure, 1000, "10-fold cross-validation")
 
 
-FAR, NEAR = (0.2, 0.1, 0.3), (0.02, -0.01, 0.05)
+FAR, NEAR = 0.01234, 0.5
 ROWS = "1,000 rows in 10-fold cross-validation"
 
 
 @pytest.mark.parametrize(
     ("behind", "end"),
     [
-        ((FAR, FAR, FAR), "The others are behind by more than chance explains."),
-        ((FAR, NEAR, FAR), "These rows cannot tell it from second: take the one you like best."),
-        ((FAR, NEAR, NEAR), "These rows cannot tell it from second, third: take the one you"),
-        ((NEAR, NEAR, FAR), "These rows cannot tell it from no model."),
-        ((FAR, (0.1, 0.0, 0.2), FAR), "These rows cannot tell it from second: take the one"),
+        (
+            (FAR, FAR, FAR),
+            "The others are behind by more than chance explains (exact McNemar test).",
+        ),
+        (
+            (FAR, NEAR, FAR),
+            "These rows cannot tell it from second (exact McNemar test): take the one you",
+        ),
+        ((FAR, NEAR, NEAR), "These rows cannot tell it from second, third (exact"),
+        (
+            (NEAR, NEAR, FAR),
+            "These rows cannot tell it from no model (exact McNemar test, p = 0.5).",
+        ),
+        ((FAR, 0.0501, FAR), "These rows cannot tell it from second (exact McNemar test): take"),
     ],
 )
 def test_the_best_is_told_with_those_that_cannot_be_told_from_it(behind, end):
@@ -82,9 +91,9 @@ def test_cells_of_classes():
         Compared("broken", note="failed: no"),
     )
     head, rows = found.cells()
-    assert head == ["learner", "accuracy", "95 % interval", "AUC", "behind, %", "fit, s"]
+    assert head == ["learner", "accuracy", "95 % interval", "AUC", "p (McNemar)", "fit, s"]
     assert rows == [
-        [NOTHING, "50.0 %", "40.0 to 60.0 %", "", "20.0 ± 10.0", ""],
+        [NOTHING, "50.0 %", "40.0 to 60.0 %", "", "0.0123", ""],
         ["first", "80.0 %", "70.0 to 90.0 %", "0.877", "best", "0.12"],
         ["broken", "", "", "", "failed: no", ""],
     ]
@@ -95,20 +104,18 @@ def test_cells_of_classes():
 
 
 def test_cells_of_numbers_and_of_three_classes():
-    numbers = compared(
-        row(NOTHING, 0.0, (0.12345, 0.01, 0.35678)), row("a", 0.5), row("b", 0.4), measure="R²"
-    )
+    numbers = compared(row(NOTHING, 0.0, 1e-9), row("a", 0.5), row("b", 0.4), measure="R²")
     head, rows = numbers.cells()
-    assert head[3:] == ["RMSE", "behind", "fit, s"]
-    assert rows[0][3:5] == ["1.23", "0.12 ± 0.17"]
+    assert head[3:] == ["RMSE", "p (t test)", "fit, s"]
+    assert rows[0][3:5] == ["1.23", "< 0.0001"]
     assert rows[2][4] == ""  # not the best, and not compared with it
     three = compared(row(NOTHING, 0.5, FAR, auc=None), row("a", 0.8, auc=None))
     head, rows = three.cells()
-    assert head == ["learner", "accuracy", "95 % interval", "behind, %", "fit, s"]
+    assert head == ["learner", "accuracy", "95 % interval", "p (McNemar)", "fit, s"]
     assert rows[1] == ["a", "80.0 %", "70.0 to 90.0 %", "best", "0.12"]
 
 
 @pytest.mark.parametrize("ends", [(None, 0.5), (0.5, None)])
 def test_without_both_ends_there_is_no_interval(ends):
-    one = Compared("a", 0.5, *ends, None, 1.0, {"auc": None})
+    one = Compared("a", 0.5, *ends, None, None, 1.0, {"auc": None})
     assert compared(row(NOTHING, 0.5), one).cells()[1][1][2] == ""

@@ -38,9 +38,9 @@ def compare(
 ) -> int:
     """Which learner is best for a table, and whether the rows can tell.
 
-    All learners that suit the target predict the same rows, each row by a fit without it. "Behind"
-    is how far a learner is behind the best, with its 95 % interval, from differences row by row: an
-    interval that holds 0 means that these rows do not tell the two apart.
+    All learners that suit the target predict the same rows, each row by a fit without it. p is how
+    likely chance alone would put a learner so far behind the best: above 0.05, these rows do not
+    tell the two apart. Accuracies: exact McNemar test. Numbers: corrected t test of folds.
 
     Parameters
     ----------
@@ -131,6 +131,7 @@ def _tell(out: Out, found: Any, gone: int, data: str, target: str, rows: int) ->
             "rows": rows,
             "way": found.way,
             "measure": found.measure,
+            "test": found.test,
             "sentence": found.sentence,
             "learners": [asdict(row) for row in found.rows],
             "left_out": gone,

@@ -1,4 +1,4 @@
-"""Rows dealt out by a hash of their places: the same rows for the same seed, in any order."""
+"""Rows dealt out by a hash of their places, such that a seed decides for each row by itself."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from adaline.verdicts.cross_validation import (
     takes_weights,
 )
 from adaline.verdicts.folds import Folds
-from adaline.verdicts.intervals import of_mean
+from adaline.verdicts.paired_tests import corrected_t, mcnemar
 from adaline.verdicts.quality import Decisions, Errors
 
 _PAIRS = 5_000  # rows up to which a learner that compares each row with each is tried
@@ -52,7 +52,10 @@ def compare(
     seed: int = 0,
     time_limit: float = 60.0,
 ) -> Comparison:
-    """Try learners on the same folds, and tell whether the best is better than the others.
+    """Try learners on the same folds, and test whether the best is better than the others.
+
+    Accuracies are compared by the exact McNemar test, mean squared errors by the t test of folds
+    that Nadeau and Bengio corrected for training rows in common.
 
     Parameters
     ----------
@@ -94,7 +97,8 @@ def compare(
     classes = all(getattr(model, "_learns", "classes") == "classes" for model in named.values())
     truth = truth if classes else finite("y", y)
     parts = checked_folds(cv, truth, groups, times, seed)
-    nothing, losses = _nothing(truth, parts, classes)
+    tested = np.sort(np.concatenate([test for _, test in parts]))
+    nothing, losses = _nothing(truth[tested], classes)
     found, lost = [], {NOTHING: losses}
     for called, model in named.items():
         row, loss = _tried(called, model, X, truth, parts, omega, time_limit)
@@ -103,8 +107,7 @@ def compare(
             lost[called] = loss
     able = sorted((r for r in found if r.measure is not None), key=lambda r: -(r.measure or 0))
     failed = [row for row in found if row.measure is None]
-    tested = np.sort(np.concatenate([test for _, test in parts]))
-    rows = _against_best([nothing, *able], lost, classes)
+    rows = _against_best([nothing, *able], lost, parts, classes)
     measure = "accuracy" if classes else "R²"
     return Comparison((*rows, *failed), measure, len(tested), parts.way)
 
@@ -171,19 +174,18 @@ def _made(kind: Any, seed: int) -> Any:
     return model
 
 
-def _nothing(y: NDArray[Any], parts: Folds, classes: bool) -> tuple[Compared, NDArray[Any]]:
-    """The most common class, or the mean, of the rows learned from."""
-    answer = np.empty(len(y), dtype=y.dtype)
-    for train, test in parts:
-        if classes:
-            labels, counts = np.unique(y[train], return_counts=True)
-            answer[test] = labels[np.argmax(counts)]
-        else:
-            answer[test] = np.mean(y[train])
-    tested = np.sort(np.concatenate([test for _, test in parts]))
-    quality: Any = Decisions(np.unique(y).tolist()) if classes else Errors()
-    quality.add(y[tested], answer[tested])
-    return _row(NOTHING, quality, None), _loss(y[tested], answer[tested], classes)
+def _nothing(y: NDArray[Any], classes: bool) -> tuple[Compared, NDArray[Any]]:
+    """The constant that is best for the rows predicted: their most common class, or their mean.
+
+    Not of the rows learned from: the majority of a training fold is the minority of its test fold,
+    so that even a learner of noise would beat it.
+    """
+    labels, counts = np.unique(y, return_counts=True)
+    constant = labels[np.argmax(counts)] if classes else np.mean(y)
+    answer = np.full(len(y), constant)
+    quality: Any = Decisions(labels.tolist()) if classes else Errors()
+    quality.add(y, answer)
+    return _row(NOTHING, quality, None), _loss(y, answer, classes)
 
 
 def _tried(
@@ -213,7 +215,8 @@ def _tried(
 def _row(called: str, quality: Decisions | Errors, seconds: float | None) -> Compared:
     f = quality.facts()
     key = "accuracy" if isinstance(quality, Decisions) else "r2"
-    return Compared(called, f[key], f[f"{key}_low"], f[f"{key}_high"], None, seconds, f)
+    ends = f[f"{key}_low"], f[f"{key}_high"]
+    return Compared(called, f[key], *ends, seconds=seconds, facts=f)
 
 
 def _loss(y: NDArray[Any], answer: NDArray[Any], classes: bool) -> NDArray[np.float64]:
@@ -225,23 +228,28 @@ def _loss(y: NDArray[Any], answer: NDArray[Any], classes: bool) -> NDArray[np.fl
 
 
 def _against_best(
-    rows: list[Compared], lost: Mapping[str, NDArray[Any]], classes: bool
+    rows: list[Compared], lost: Mapping[str, NDArray[Any]], parts: Folds, classes: bool
 ) -> list[Compared]:
-    """How far each is behind the best, row by row: pairs have less noise than two intervals."""
+    """How far each is behind the best, and by what chance alone would be so far.
+
+    p is multiplied by how many are compared with the best (Bonferroni), since the best was chosen
+    among them (Hsu, Multiple Comparisons, 1996: it suffices to compare the best with each).
+    """
     best = max(rows, key=lambda row: row.measure if row.measure is not None else -np.inf)
+    tested = np.sort(np.concatenate([test for _, test in parts]))
+    shares = [(np.searchsorted(tested, test), len(test) / len(train)) for train, test in parts]
     out = []
     for row in rows:
-        if row is best:
-            out.append(row)
-            continue
-        with np.errstate(over="ignore", invalid="ignore"):
-            middle, low, high = of_mean(lost[row.name] - lost[best.name])
-        if not classes:  # as root mean squares, which people know from the table
-            base = float(np.mean(lost[best.name]))
-            middle, low, high = (
-                float(np.sqrt(max(base + d, 0.0)) - np.sqrt(base)) for d in (middle, low, high)
-            )
-        out.append(replace(row, behind=(middle, low, high)))
+        if row is not best:
+            with np.errstate(over="ignore", invalid="ignore"):
+                d = lost[row.name] - lost[best.name]
+                p = mcnemar(d) if classes else corrected_t(d, shares)
+                behind = float(np.mean(d))
+            if not classes:  # as root mean squares, which people know from the table
+                base = float(np.mean(lost[best.name]))
+                behind = float(np.sqrt(max(base + behind, 0.0)) - np.sqrt(base))
+            row = replace(row, behind=behind, p=min(1.0, p * (len(rows) - 1)))
+        out.append(row)
     return out
 
 

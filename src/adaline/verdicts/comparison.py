@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adaline.summaries import aligned
-from adaline.verdicts.words import name, number, percent, plural
+from adaline.verdicts.words import chance, name, number, p_value, percent, plural
 
 NOTHING = "no model"
 
@@ -23,9 +23,12 @@ class Compared:
         Share of rows predicted rightly, or R²; None where the learner failed.
     low, high : float or None
         Its 95 % interval.
-    behind : (float, float, float) or None
-        How far it is behind the best, row by row, and the 95 % interval of that: in shares of rows
-        for classes, in root mean squares for numbers. None for the best, and for failures.
+    behind : float or None
+        How far it is behind the best: in shares of rows for classes, in root mean squares for
+        numbers. None for the best, and for failures.
+    p : float or None
+        How likely chance alone puts it so far behind, by the paired test that `Comparison.test`
+        names, times the number of learners compared with the best.
     seconds : float or None
         For one fit on all rows.
     facts : dict
@@ -38,7 +41,8 @@ class Compared:
     measure: float | None = None
     low: float | None = None
     high: float | None = None
-    behind: tuple[float, float, float] | None = None
+    behind: float | None = None
+    p: float | None = None
     seconds: float | None = None
     facts: Mapping[str, Any] | None = None
     note: str = ""
@@ -46,7 +50,7 @@ class Compared:
     @property
     def is_as_good(self) -> bool:
         """Whether these rows cannot tell it from the best."""
-        return self.behind is not None and self.behind[1] <= 0
+        return self.p is not None and self.p > 0.05
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Comparison:
     Attributes
     ----------
     rows : tuple of Compared
-        "no model" first: the most common class, or the mean, of the rows learned from.
+        "no model" first: the most common class, or the mean, of the rows that were predicted.
     measure : "accuracy" or "R²"
     count : int
         Rows that were predicted.
@@ -76,6 +80,12 @@ class Comparison:
         return found if found and (found.measure or 0) > (able[0].measure or 0) else None
 
     @property
+    def test(self) -> str:
+        """The paired test of its p-values."""
+        is_r2 = self.measure == "R²"
+        return "corrected t test of folds" if is_r2 else "exact McNemar test"
+
+    @property
     def sentence(self) -> str:
         """Which is best, and which cannot be told from it."""
         best, words = self.best, f"{plural(self.count, 'row')} in {self.way}"
@@ -87,17 +97,18 @@ class Comparison:
         said = f"Best: {best.name}, which {what} {percent(best.measure or 0)} {of} {words}."
         equal = [row.name for row in self.rows if row.is_as_good and row.name != NOTHING]
         if self.rows[0].is_as_good:
-            return f"{said} These rows cannot tell it from no model."
+            sure = p_value(self.rows[0].p or 0.0)
+            return f"{said} These rows cannot tell it from no model ({self.test}, {sure})."
         if equal:
-            listed = ", ".join(equal)
+            listed = f"{', '.join(equal)} ({self.test})"
             return f"{said} These rows cannot tell it from {listed}: take the one you like best."
-        return f"{said} The others are behind by more than chance explains."
+        return f"{said} The others are behind by more than chance explains ({self.test})."
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of a table for people."""
         is_r2 = self.measure == "R²"
         head = ["learner", self.measure, "95 % interval", "RMSE" if is_r2 else "AUC"]
-        head += ["behind" if is_r2 else "behind, %", "fit, s"]
+        head += ["p (t test)" if is_r2 else "p (McNemar)", "fit, s"]
         rows = [self._line(row, is_r2) for row in self.rows]
         if not any(row[3] for row in rows):  # no area of three classes
             head, rows = [*head[:3], *head[4:]], [[*row[:3], *row[4:]] for row in rows]
@@ -115,19 +126,9 @@ class Comparison:
             percent(row.measure),
             ends,
             other,
-            self._behind(row, is_r2),
+            "best" if row is self.best else "" if row.p is None else chance(row.p),
             _s(row),
         ]
-
-    def _behind(self, row: Compared, is_r2: bool) -> str:
-        if row is self.best:
-            return "best"
-        if row.behind is None:
-            return ""
-        middle, half = row.behind[0], (row.behind[2] - row.behind[1]) / 2
-        if is_r2:
-            return f"{number(middle, 2)} ± {number(half, 2)}"
-        return f"{100 * middle:z.1f} ± {100 * half:.1f}"
 
     def __str__(self) -> str:
         head, rows = self.cells()

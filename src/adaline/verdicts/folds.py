@@ -1,7 +1,8 @@
 """Which rows are predicted together, by a model that has learned from others: folds.
 
 Folds are a function of the rows' places, of labels, groups or times, and of the seed. A hash of
-place and seed decides, so that the same rows in another order have the same folds.
+place and seed decides: the same rows in another order have other folds, unless their `places` go
+with them.
 """
 
 from __future__ import annotations
