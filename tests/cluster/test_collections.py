@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed (extra cluster)")
 dd = pytest.importorskip("dask.dataframe")
@@ -147,6 +148,31 @@ def test_empty_blocks_count_nothing():
         model = learner.fit(some[NAMES], some[target])
         straight = type(learner)().fit(here[NAMES], here[target])
         assert np.allclose(model.coef_, straight.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("learner", "target", "close"), LEARNERS.values(), ids=LEARNERS)
+@pytest.mark.parametrize("block", range(6))
+def test_all_rows_may_be_in_one_of_six_blocks(learner, target, close, block):
+    keep = np.arange(N) // 250 == block
+    lazy, labels = (da.from_array(a, chunks=250) for a in (X, FRAME[target].to_numpy()))
+    kept = da.from_array(keep, chunks=250)
+    model = learner.fit(lazy[kept], labels[kept])
+    straight = clone(learner).fit(X[keep], FRAME[target][keep])
+    assert np.allclose(model.coef_, straight.coef_, rtol=max(close, 1e-8), atol=close)
+
+
+@pytest.mark.parametrize("learner", [one for one, _, _ in LEARNERS.values()], ids=LEARNERS)
+@pytest.mark.parametrize("place", ["X", "y", "sample_weight"])
+def test_complex_numbers_are_refused_as_in_memory(learner, place):
+    given = {"X": X, "y": TWO == "u", "sample_weight": OMEGA}
+    given[place] = given[place] + 1j
+    lazy = {k: da.from_array(v, chunks=(500, 3)[: v.ndim]) for k, v in given.items()}
+    for rows in (lazy, given):
+        with pytest.raises(ValueError, match="omplex"):
+            clone(learner).fit(**rows)
+    table = dd.from_pandas(pd.DataFrame(X, columns=NAMES).assign(r=X[:, 2] + 1j), npartitions=2)
+    with pytest.raises(ValueError, match="omplex"):
+        clone(learner).fit(table, table["p"] > 0)
 
 
 def test_sparse_blocks_stay_sparse():

@@ -156,6 +156,18 @@ def test_two_processes_give_the_same_bits(table, tmp_path):
     assert one == two
 
 
+@pytest.mark.parametrize("learner", [LogisticRegression, PoissonRegression, GaussianClassifier])
+def test_all_complete_rows_may_be_in_the_third_of_six_pieces(table, learner):
+    holed = table.with_columns(
+        pl.when(pl.int_range(pl.len()) // 100 == 2).then(pl.col(INPUTS[0])), counts=pl.lit(1)
+    ).head(600)
+    target = "counts" if learner is PoissonRegression else "two"
+    stream = fit(learner(), blocks(holed, rows=100), target, columns=INPUTS, missing="drop")
+    rows = holed[200:300]
+    straight = learner().fit(X_of(rows), rows[target].to_numpy())
+    np.testing.assert_allclose(stream.coef_, straight.coef_, atol=1e-4)
+
+
 def test_text_columns_are_encoded_and_names_follow(table, tmp_path):
     table.write_csv(tmp_path / "t.csv")
     model = fit(LeastSquares(), tmp_path / "t.csv", "y", columns=[*INPUTS, "three"])

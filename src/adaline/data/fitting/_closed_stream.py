@@ -119,6 +119,8 @@ class ClassMomentsOf:
 
     def __call__(self, block: Block) -> Part:
         X, labels, codes = self.rows.labels(block, "C")
+        if not labels:
+            return Part(0, None)  # no rows, so no class
         omega = self.rows.weights(block) if self.rows.weighted else None
         m = ClassMoments.of(X, codes, len(labels), omega, self.covariance)
         if not np.isfinite(m.spread).all():
@@ -138,7 +140,7 @@ def _checked(m: Moments, rows: RowReader) -> Moments:
 
 
 def _plus(a: Any, b: Any) -> Any:
-    return a + b
+    return b if a is None else a if b is None else a + b
 
 
 def regress(model: Any, passes: Passes, rows: RowReader) -> Any:

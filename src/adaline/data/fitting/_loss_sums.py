@@ -263,19 +263,22 @@ def _sample(passes: Passes, rows: RowReader, targets: Targets) -> tuple[list[Sam
     some = min(max(4, len(pieces) // _SPREAD), _LOOKED_INTO)
     if about is not None:
         some = max(some, _wanted(about, p) * (p + 1) // _GIVEN + 1)
-    places = np.unique(np.linspace(0, len(pieces) - 1, some).astype(int)).tolist()
+    spread = np.unique(np.linspace(0, len(pieces) - 1, some).astype(int)).tolist()
     both = Both(operator.add)
-    function = SampleOf(targets, rows, len(places), len(pieces), average)
-    whole = mapreduce(
-        Reader(source.for_reading(), function, both),
-        [pieces[k] for k in places],
-        both,
-        passes.jobs,
-        check=check_returned,
-    )
-    parts: list[Sampled] = list(whole.value)
-    if not whole.rows:
+    for places in (spread, range(len(pieces))):  # all, where the rows are in none of those
+        function = SampleOf(targets, rows, len(places), len(pieces), average)
+        whole = mapreduce(
+            Reader(source.for_reading(), function, both),
+            [pieces[k] for k in places],
+            both,
+            passes.jobs,
+            check=check_returned,
+        )
+        if whole.rows:
+            break
+    else:
         raise DataError(f"{source.name}: no rows are left to learn from.")
+    parts: list[Sampled] = list(whole.value)
     seen = sum(part.rows for part in parts)
     whole_rows = source.rows or seen * len(pieces) / len(places)
     return parts, whole.rows / whole_rows

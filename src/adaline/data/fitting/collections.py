@@ -48,8 +48,14 @@ class CollectionSource(Source):
 
     def read(self, piece: Any) -> Block:
         """The block that a Delayed came to."""
-        k, X, y, weights = piece
-        return Gathered(self.names, (), plain(X), by_row(0), plain(y), plain(weights), k)
+        k, *given = piece
+        X, y, weights = map(plain, given)
+        for name, part in (("X", X), ("y", y), ("sample_weight", weights)):
+            if np.iscomplexobj(part):
+                raise DataError(
+                    f"block {k}: Complex data not supported: {name} is complex; give real numbers."
+                )
+        return Gathered(self.names, (), X, by_row(0), y, weights, k)
 
     def for_reading(self) -> Source:
         """No blocks: each task has its own."""
