@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from adaline import BayesClassifier, cross_validated
 from adaline.verdicts.intervals import wilson
 from adaline.verdicts.quality import Decisions, by_class
 
@@ -141,3 +142,17 @@ def test_the_sentence_of_decisions_has_its_numbers():
         f"Right for 80.0 % of ten rows (95 % interval {100 * low:.1f} to {100 * high:.1f} %); "
         "always answering 'a' would be right for 60.0 %."
     )
+
+
+@pytest.mark.parametrize("costs", [None, [[0.0, 3.0], [1.0, 0.0]]])
+def test_rejected_rows_cost_what_a_rejection_costs(rng, costs):
+    y = np.repeat(["ill", "well"], 60)
+    X = rng.standard_normal((120, 2)) + (y == "ill")[:, None]
+    model = BayesClassifier("gaussian", costs=costs, reject_cost=0.2)
+    found = cross_validated(model, X, y, 5)
+    answer = found.answers.predicted
+    price = np.array([[0.0, 1.0], [1.0, 0.0]] if costs is None else costs)
+    i, j = ((labels == "well").astype(int) for labels in (answer, y))
+    cost = np.where(answer == "reject", 0.2, price[i, j])
+    assert np.any(answer == "reject")
+    assert found.quality.facts()["mean_cost"] == pytest.approx(cost.mean())

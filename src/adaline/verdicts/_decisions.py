@@ -34,6 +34,7 @@ class Decisions:
     told: int = 0  # rows whose label has a probability
     ranks: Ranks = field(default_factory=Ranks)  # of two classes
     costs: Any = None  # (K, K), of deciding i where j is true; None where all errors cost the same
+    reject_cost: float | None = None
 
     def add(
         self, truth: NDArray[Any], answer: NDArray[Any], log_p: Any = None, scores: Any = None
@@ -117,9 +118,14 @@ class Decisions:
         if self.costs is None:
             return {"mean_cost": None, "cost_of_constant": None, "constant": None}
         places = {label: k for k, label in enumerate(self.classes)}
-        known = [(t, a, c) for (t, a), c in self.pairs.items() if t in places and a in places]
+        known = [(t, a, c) for (t, a), c in self.pairs.items() if t in places]
+        if self.reject_cost is None:
+            known = [one for one in known if one[1] in places]
         rows = sum(c for _, _, c in known)
-        cost = sum(self.costs[places[a]][places[t]] * c for t, a, c in known)
+        cost = sum(
+            c * (self.costs[places[a]][places[t]] if a in places else self.reject_cost)
+            for t, a, c in known
+        )
         always = {
             label: sum(self.costs[k][places[t]] * counts[t] for t in places)
             for label, k in places.items()

@@ -31,9 +31,11 @@ Quality = Decisions | Errors
 def quality_for(model: Any) -> Quality:
     """Empty sums for this kind of model."""
     if hasattr(model, "classes_"):
-        costs = getattr(model, "costs", None)
+        costs, reject = getattr(model, "costs", None), getattr(model, "reject_cost", None)
+        if costs is None and reject is not None:
+            costs = 1.0 - np.eye(len(model.classes_))
         priced = None if costs is None else np.asarray(costs, dtype=np.float64).tolist()
-        return Decisions(model.classes_.tolist(), costs=priced)
+        return Decisions(model.classes_.tolist(), costs=priced, reject_cost=reject)
     return Errors()
 
 
