@@ -38,8 +38,9 @@ class Ridge(ClosedFormRegressor):
     Lecture: ridge regression and its Bayesian reading; alpha is the lectures' lambda in
     E = |y - Xw - b|^2 + lambda |w|^2.
 
-    The penalty is searched continuously from 0 to infinity, in a range that follows the
-    eigenvalues of the centred X'X. A rule chooses the units as well: columns as they are, or in
+    The penalty is searched continuously, from 1000 times the largest eigenvalue of the centred X'X
+    down to 1/1000 of the least, and further down until the criterion turns. It is 0 only where
+    the criterion is as small there as anywhere, up to rounding. A rule chooses the units as well: columns as they are, or in
     units of their standard deviations, which does not depend on what they are measured in.
     Coefficients are those of the columns as they are, always.
 
@@ -229,7 +230,8 @@ class Ridge(ClosedFormRegressor):
         Parameters
         ----------
         alphas : sequence of float, optional
-            Penalties; by default 50 over the range that the rules search.
+            Penalties; by default 50 over the range that the rules search first, and beyond the
+            penalty of the fit.
         X, y, sample_weight : optional
             The rows of the fit once more, which are not kept: they add the leave-one-out errors.
 
@@ -241,7 +243,9 @@ class Ridge(ClosedFormRegressor):
         f = self._spectral()
         if alphas is None:
             s = f.s[f.s > 0] if np.any(f.s > 0) else np.ones(1)
-            lam = np.geomspace(1e-3 * s.min(), 1e3 * s.max(), 50)
+            chosen = f.in_units(np.atleast_1d(self.alpha_))
+            low = np.min(0.1 * chosen, initial=1e-3 * s.min(), where=chosen > 0)
+            lam = np.geomspace(low, 1e3 * s.max(), 50)
         else:
             lam = f.in_units(_penalties(alphas, "alphas").ravel())
         rows = None if X is None else self._same_rows(f, X, y, sample_weight)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.linalg import UNIT
 from adaline.procedures.ridge._minima import nodes, vertices
 from adaline.procedures.ridge.leave_one_out import OWN_UNITS, leave_one_out
 from adaline.procedures.ridge.spectrum import Spectrum
@@ -25,6 +26,7 @@ RULES = {
     "evidence": "minus the log marginal likelihood",
 }
 _TIE = 1e-12
+_EXACT = 64 * UNIT  # share of y that is left unexplained by rounding alone
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,10 @@ def choice(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -
 
     Between 1/1000 of the least eigenvalue and 1000 times the largest, three penalties a decade
     bracket the minimum, and a polynomial through 16 more finds it; the flatter the minimum, the
-    less sure its place. Beyond that range the criteria only rise or only fall.
+    less sure its place. Above that range the criteria only rise or only fall. Below it they may
+    turn as far down as the noise of y is small, so that the search goes on until they do, or until
+    float64 cannot tell them from their limit. Minus the evidence rises to infinity at alpha = 0
+    unless y is fitted up to rounding.
     """
     s = f.s[f.s > 0]
     if not len(s):
@@ -91,20 +96,35 @@ def choice(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -
             errors = gcv(f, lam) if rule == "gcv" else _evidence_in_units(f, lam)
         return np.where(f.flat, 0.0, errors)
 
-    lam, end, least = _search(criterion, 1e-3 * float(s.min()), 1e3 * float(s.max()))
+    squares = (f.a**2).sum(axis=0)
+    exact = f.full & (f.rest <= _EXACT * squares) & (f.count - f.intercept > len(f.s))
+    low = 1e-3 * float(s.min())
+    lam, end, least = _search(criterion, low, 1e3 * float(s.max()))
+    lowest = (1e-9 if not f.full else 1e-33 if rule == "evidence" else 1e-15) * float(s.min())
+    while np.any(falls := (end < 0) & ~exact & ~f.flat) and low > 2.0 * lowest:
+        more, turn, value = _search(criterion, 1e-6 * low, 10.0 * low)
+        lam, least = np.where(falls, more, lam), np.minimum(least, value)
+        end[falls] = np.where(turn[falls] == 0, 0, -1)
+        low *= 1e-6
     name, sentences = RULES[rule], [f"alpha minimises {RULES[rule]}."] * len(lam)
     for t in range(len(lam)):
         if f.flat[t] or end[t] > 0:
-            lam[t] = 1e6 * s.max()
+            lam[t] = 1e12 * s.max()
             sentences[t] = f"{name} is least at infinite penalties: the weights are about zero."
-        elif end[t] < 0 and f.full:
+        elif exact[t]:
             lam[t] = 0.0
-            sentences[t] = f"{name} falls all the way to alpha = 0: this is least squares."
-        elif end[t] < 0:
-            lam[t] = 1e-9 * s.min()
+            sentences[t] = "y is fitted up to rounding without a penalty: this is least squares."
+        elif end[t] < 0 and f.full and rule != "evidence":
+            lam[t] = 0.0
             sentences[t] = (
-                f"{name} falls all the way to alpha = 0: the smallest penalty that still filters "
-                "dependent directions was taken."
+                f"{name} is as small at alpha = 0 as anywhere, up to rounding: this is least "
+                "squares."
+            )
+        elif end[t] < 0:
+            lam[t] = lowest
+            sentences[t] = (
+                f"{name} is no larger at the smallest penalty that still filters dependent "
+                "directions, which was taken."
             )
         if f.flat[t]:
             sentences[t] = "y is constant: every penalty predicts it, and a large one was taken."
@@ -121,14 +141,14 @@ def _search(
     criterion: Callable[[Array], Array], low: float, high: float
 ) -> tuple[Array, NDArray[np.int64], Array]:
     """Where each column is least over ln lam, -1 or +1 where at an end of the range, and its least
-    value."""
+    value. A minimum that cannot be told from the low end is there."""
     t = np.linspace(np.log(low), np.log(high), int(np.ceil(3 * np.log10(high / low))) + 1)
     F = criterion(np.exp(t)[:, None])
     # Of penalties as good as the best the largest is taken, so that noise decides nothing.
     least = F.min(axis=0)
     near = least + _TIE * np.abs(least) >= F
     i = len(t) - 1 - np.argmax(near[::-1], axis=0)
-    end = np.where(i == 0, -1, np.where(i == len(t) - 1, 1, 0))
+    end = np.where(i == len(t) - 1, 1, np.where(near[0], -1, 0))
     centre, half = t[np.clip(i, 1, len(t) - 2)], t[1] - t[0]
     inside = end == 0
     F = criterion(np.exp(centre + half * nodes()[:, None])) if inside.any() else F[:0]

@@ -46,7 +46,10 @@ def leave_one_out(f: Spectrum, rows: Rows, lam: Array, unit: Array = OWN_UNITS) 
     for e, left in _residuals(f, rows, lam, unit):
         left = _of_one_copy(left, omega[at : at + len(e)])
         at += len(e)
-        total += ((e / np.maximum(left, _TIE)) ** 2).sum(axis=0)
+        # Of wide rows 1 - h is a sum of positive numbers, without cancellation, however small.
+        left = left if f.A is not None else np.maximum(left, _TIE)
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 without a penalty
+            total += ((e / left) ** 2).sum(axis=0)
     return total / f.weight
 
 
@@ -55,7 +58,7 @@ def _of_one_copy(left: Array, omega: Array) -> Array:
     if not len(omega):
         return left
     heavy = np.maximum(omega, 1.0).reshape(-1, *[1] * (left.ndim - 1))
-    return np.asarray(1 - (1 - left) / heavy)
+    return np.asarray((left + (heavy - 1)) / heavy)
 
 
 def _residuals(f: Spectrum, rows: Rows, lam: Array, unit: Array) -> Iterator[tuple[Array, Array]]:
