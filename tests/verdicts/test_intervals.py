@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import adaline
-from adaline.verdicts.intervals import of_area, of_mean, of_ratio, wilson
+from adaline.verdicts.intervals import of_area, of_ratio, wilson
 from model_zoo import MODELS, X, Y, made, three, two, y
 
 sm = pytest.importorskip("statsmodels.api")
@@ -52,28 +52,47 @@ def test_newtons_learners_have_statsmodels_intervals_of_means(kind):
     assert np.allclose(high, frame["mean_ci_upper"], rtol=1e-6)
 
 
-def test_three_classes_have_the_delta_methods_intervals():
+def test_three_classes_have_bounds_where_every_contrast_is_at_its_end():
     model = adaline.LogisticRegression(alpha=0.5).fit(X, three)
     found, p = adaline.interval(model, X), model.predict_proba(X)
     assert np.all((found.low < p) & (p < found.high))
-    # The slow twin: the gradient of log-odds by differences, in the weights one by one.
-    known, W, b, x = model._information, model.coef_, model.intercept_, X[7]
+    known, x = model._information, X[7]
+    z, C = np.append(x - known.centre, 1.0), known.covariance.reshape(3, 4, 3, 4)
+    v, odds = model.coef_ @ x + model.intercept_, {"low": 0.0, "high": 0.0}
+    for j in (1, 2):  # the rivals of class 0
+        c = np.zeros((3, 4))
+        c[j], c[0] = z, -z
+        error = np.sqrt(np.einsum("ki,kilj,lj->", c, C, c))
+        odds["low"] += np.exp(v[j] - v[0] + 1.959963984540054 * error)
+        odds["high"] += np.exp(v[j] - v[0] - 1.959963984540054 * error)
+    assert np.allclose(found.low[7, 0], 1 / (1 + odds["low"]), rtol=1e-9)
+    assert np.allclose(found.high[7, 0], 1 / (1 + odds["high"]), rtol=1e-9)
 
-    def log_odds(theta):
-        w = theta.reshape(3, 4)
-        v = w[:, :3] @ (x - known.centre) + w[:, 3]
-        q = np.exp(v - v.max()) / np.exp(v - v.max()).sum()
-        return np.log(q / (1 - q))
 
-    theta = np.column_stack([W, b + W @ known.centre]).ravel()
-    steps = 1e-6 * np.maximum(1.0, np.abs(theta))
-    J = np.array(
-        [(log_odds(theta + d) - log_odds(theta - d)) / (2 * d.sum()) for d in np.diag(steps)]
-    )
-    errors = np.sqrt(np.diag(J.T @ known.covariance.reshape(12, 12) @ J))
-    at = np.log(p[7] / (1 - p[7]))
-    low = 1 / (1 + np.exp(-(at - 1.959963984540054 * errors)))
-    assert np.allclose(found.low[7], low, rtol=1e-5)
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("K", [2, 3, 6])
+@pytest.mark.parametrize("apart", [0.0, 3.0, 30.0])
+def test_low_of_a_class_and_high_of_another_are_one_at_most(rng, K, apart):
+    y = np.arange(90) % K
+    A = rng.standard_normal((90, 2)) + apart * np.column_stack([np.cos(y), np.sin(y)])
+    model = adaline.LogisticRegression(alpha=1e-3).fit(A, y)
+    far = np.vstack([A, 100 * A, 1e4 * A])
+    found, p = adaline.interval(model, far), model.predict_proba(far)
+    assert np.all((found.low <= p * (1 + 1e-9)) & (p <= found.high * (1 + 1e-9)))
+    both = found.low[:, :, None] + found.high[:, None, :]
+    assert both[:, ~np.eye(K, dtype=bool)].max() <= 1 + 1e-12
+
+
+def test_probabilities_of_three_classes_are_in_their_intervals_at_least_as_often_as_said(rng):
+    W, at, held = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([[0.5, -0.3]]), []
+    truth = np.exp(at @ W.T) / np.exp(at @ W.T).sum()
+    for _ in range(200):
+        A = rng.standard_normal((150, 2))
+        t = np.argmax(A @ W.T + rng.gumbel(size=(150, 3)), axis=1)
+        found = adaline.interval(adaline.LogisticRegression(alpha=0).fit(A, t), at, 0.9)
+        held.append((found.low <= truth) & (truth <= found.high))
+    assert np.all(np.mean(held, axis=0) >= 0.85)  # 0.9, less three deviations of 200 draws
+    assert np.mean(held) <= 0.99
 
 
 def test_new_values_are_in_their_intervals_as_often_as_said(rng):
@@ -188,13 +207,6 @@ def test_the_interval_of_a_ratio_by_hand():
     low, high = of_ratio(above)
     half = 1.959963984540054 * np.sqrt(np.sum((above / 3.0 - 1) ** 2) / 2 / 3)
     assert (low, high) == pytest.approx((3 * np.exp(-half), 3 * np.exp(half)))
-
-
-def test_the_interval_of_a_mean_by_hand():
-    middle, low, high = of_mean(np.array([1.0, 2.0, 6.0]))
-    half = 1.959963984540054 * np.std([1.0, 2.0, 6.0], ddof=1) / np.sqrt(3)
-    assert (middle, low, high) == pytest.approx((3.0, 3.0 - half, 3.0 + half))
-    assert of_mean(np.array([4.0])) == (4.0, -np.inf, np.inf)
 
 
 def test_wilsons_interval_by_hand_and_at_its_ends():

@@ -78,16 +78,3 @@ def of_ratio(above: NDArray[Any], below: NDArray[Any] | None = None) -> tuple[fl
     if not math.isfinite(half) or half > 300:
         return None
     return top / bottom * math.exp(-half), top / bottom * math.exp(half)
-
-
-def of_mean(values: NDArray[Any]) -> tuple[float, float, float]:
-    """The mean of values and its 95 % interval, by the normal distribution.
-
-    >>> of_mean(np.array([1.0, 1.0]))
-    (1.0, 1.0, 1.0)
-    """
-    n = len(values)
-    middle = float(np.mean(values))
-    spread = float(np.std(values, ddof=1)) if n > 1 else math.inf
-    half = NORMAL_95 * spread / math.sqrt(n)
-    return middle, middle - half, middle + half

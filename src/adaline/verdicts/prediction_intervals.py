@@ -45,7 +45,8 @@ def interval(model: Any, X: Any, level: float = 0.95) -> Interval:
       variance; Student's t, exact for any number of rows.
     - `Ridge`: the same by the posterior of the weights, for which the penalty is a prior.
     - `LogisticRegression`: the probability of each class; normal on the scale of log-odds, for
-      many rows. The penalty counts as a prior.
+      many rows. The penalty counts as a prior. Of three classes or more every difference of two
+      scores is at the end of its interval: low of a class and high of another are 1 at most.
     - `PoissonRegression`: the mean count (at exposure 1), in the same way.
 
     Parameters

@@ -40,9 +40,9 @@ class Ridge(ClosedFormRegressor):
 
     The penalty is searched continuously, from 1000 times the largest eigenvalue of the centred X'X
     down to 1/1000 of the least, and further down until the criterion turns. It is 0 only where
-    the criterion is as small there as anywhere, up to rounding. A rule chooses the units as well: columns as they are, or in
-    units of their standard deviations, which does not depend on what they are measured in.
-    Coefficients are those of the columns as they are, always.
+    the criterion is as small there as anywhere, up to rounding. A rule chooses the units as well:
+    columns as they are, or in units of their standard deviations, which does not depend on what
+    they are measured in. Coefficients are those of the columns as they are, always.
 
     Parameters
     ----------

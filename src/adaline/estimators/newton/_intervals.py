@@ -1,4 +1,4 @@
-"""Intervals of probabilities and of means, from the covariance of the weights (delta method)."""
+"""Intervals of probabilities and of means, from the covariance of the weights (normal theory)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtri
 
-from adaline.procedures.inference.intervals import errors_of_logits, errors_of_values
+from adaline.procedures.inference.intervals import bounds_of_logits, errors_of_values
 from adaline.results import Array
 
 
 def of_probabilities(model: Any, X: Any, level: float) -> tuple[Array, Array]:
-    """Low and high (n, K): the interval of each class's log-odds against all others together."""
+    """Low and high (n, K), such that low of a class and high of another add up to 1 at most."""
     C, centre = _covariance(model)
     X = model._rows(X, reset=False)
     z = ndtri((1 + level) / 2)
@@ -22,8 +22,8 @@ def of_probabilities(model: Any, X: Any, level: float) -> tuple[Array, Array]:
         low, high = expit(v - wide), expit(v + wide)
         return np.column_stack([expit(-v - wide), low]), np.column_stack([expit(wide - v), high])
     V = np.asarray(model._values(X), dtype=np.float64)
-    logits, errors = errors_of_logits(X, V, C, centre)
-    return expit(logits - z * errors), expit(logits + z * errors)
+    low, high = bounds_of_logits(X, V, C, centre, float(z))
+    return expit(low), expit(high)
 
 
 def of_means(model: Any, X: Any, level: float) -> tuple[Array, Array]:

@@ -2,8 +2,15 @@
 
     var(v_k) = z' C_kk z,    z = (x - centre, 1)
 
-and of the log-odds of class k among K, l_k = v_k - ln sum_{j != k} exp(v_j), whose gradient with
-respect to the values v is 1 at k and -p_j / (1 - p_k) at the others.
+With K classes, p_k = 1 / (1 + sum_{j != k} exp(v_j - v_k)) has the bounds where every contrast
+d_jk = v_j - v_k is at an end of its own interval, u_jk = d_jk + z sqrt(var(d_jk)):
+
+    low_k = 1 / (1 + sum_j exp(u_jk)),    high_k = 1 / (1 + sum_j exp(-u_kj))
+
+No two of them contradict each other: low_k <= 1 / (1 + exp(u_jk)) and
+high_j <= 1 / (1 + exp(-u_jk)), so that low_k + high_j <= 1. They hold the delta method's interval
+of log-odds where that is right, since the error of a weighted mean of contrasts is at most the
+weighted mean of their errors.
 """
 
 from __future__ import annotations
@@ -28,21 +35,22 @@ def errors_of_values(X: Any, C: Array, centre: Array) -> Array:
     return errors
 
 
-def errors_of_logits(X: Any, V: Array, C: Array, centre: Array) -> tuple[Array, Array]:
-    """The log-odds (n, K) of each class against the others together, and their errors."""
-    n, K = V.shape
-    logits, errors = np.empty((n, K)), np.empty((n, K))
-    for i in range(0, n, _TILE):
+def bounds_of_logits(X: Any, V: Array, C: Array, centre: Array, z: float) -> tuple[Array, Array]:
+    """Low and high (n, K) of the log-odds of each class against the others together."""
+    low, high = np.empty(V.shape), np.empty(V.shape)
+    K, q = V.shape[1], len(centre) + 1
+    none = np.where(np.eye(K, dtype=bool), -np.inf, 0.0)  # a class is no rival of itself
+    for i in range(0, len(V), _TILE):
         Z, v = _centred(X[i : i + _TILE], centre), V[i : i + _TILE]
+        S = np.empty((len(Z), K, K))
         for k in range(K):
-            away = logsumexp(np.delete(v, k, axis=1), axis=1)
-            g = -np.exp(v - away[:, None])
-            g[:, k] = 1.0
-            logits[i : i + _TILE, k] = v[:, k] - away
-            wide = (g[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
-            flat = C.reshape(wide.shape[1], -1)
-            errors[i : i + _TILE, k] = np.sqrt(_products(wide, flat))
-    return logits, errors
+            S[:, k] = np.einsum("nlj,nj->nl", (Z @ C[k].reshape(q, -1)).reshape(-1, K, q), Z)
+        own = np.einsum("nkk->nk", S)
+        wide = z * np.sqrt(np.maximum(own[:, :, None] + own[:, None, :] - 2 * S, 0.0))
+        d = v[:, None, :] - v[:, :, None] + none
+        low[i : i + _TILE] = -logsumexp(d + wide, axis=2)
+        high[i : i + _TILE] = -logsumexp(d - wide, axis=2)
+    return low, high
 
 
 def _centred(X: Any, centre: Array) -> Array:
