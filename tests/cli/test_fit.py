@@ -307,3 +307,13 @@ def test_infinities_can_be_called_missing(command, tmp_path):
         assert "--na inf" in refused.err
         found = command("fit", path, "-t", target, "-m", "ridge", "--na", "inf,-inf")
         assert found.code == 0, found.err
+
+
+def test_the_penalty_that_a_rule_chose_is_shown(command, tmp_path):
+    rows = "\n".join(f"{x},{(7 * x) % 5},{3 * x + (x * x) % 7}" for x in range(40))
+    (tmp_path / "t.csv").write_text(f"a,b,y\n{rows}\n")
+    found = command("fit", "t.csv", "-t", "y", "-o", "m.adaline", "--json").json
+    alpha = found["model"]["alpha"]
+    assert f"alpha = {alpha:.4g}" in command("fit", "t.csv", "-t", "y", "-o", "m.adaline").out
+    assert "alpha chosen" in command("info", "m.adaline").out
+    assert command("info", "m.adaline", "--json").json["alpha"] == pytest.approx(alpha)

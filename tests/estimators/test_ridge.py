@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.linear_model import Ridge as Peer
 
-from adaline import Moments, Ridge
+from adaline import LeastSquares, Moments, Ridge, interval
 from adaline.data import fit as fit_stream
 from adaline.errors import MissingExtra
 
@@ -433,3 +433,48 @@ def test_the_path_of_a_constant_column_is_flat(rng):
     path = Ridge().fit(np.ones((5, 1)), y).path(None, np.ones((5, 1)), y)
     assert not path.coef.any()
     np.testing.assert_allclose(path.intercept, y.mean())
+
+
+@pytest.mark.parametrize("alpha", ["auto", "gcv", 2.0])
+def test_the_summary_is_the_posterior_with_the_penalty(rng, alpha):
+    X, y = draw(rng, 40, 3)
+    X = X + 5.0
+    model = Ridge(alpha).fit(X, y)
+    table, given = model.summary(0.9), model.posterior()
+    assert table["alpha"] == model.alpha_
+    assert_allclose(table["coef"], [model.intercept_, *model.coef_])
+    assert_allclose(table["std err"][1:], np.sqrt(np.diag(given.covariance)))
+    assert_allclose(table["high 90%"] - table["coef"], 1.6448536269514722 * table["std err"])
+    # The mean of y is sure to noise / n, and the slopes add their errors on the way to x = 0.
+    mean = X.mean(axis=0)
+    about = given.noise / 40 + mean @ given.covariance @ mean
+    assert table["std err"][0] == pytest.approx(np.sqrt(about))
+    assert ("minimises" in str(table)) == isinstance(alpha, str)
+
+
+def test_the_summary_of_each_target_is_that_of_it_alone(rng):
+    X, Y = rng.standard_normal((30, 2)), rng.standard_normal((30, 2))
+    both, one = Ridge(3.0).fit(X, Y).summary(target=1), Ridge(3.0).fit(X, Y[:, 1]).summary()
+    for column in ("coef", "std err"):
+        assert_allclose(both[column], one[column])
+    with pytest.raises(ValueError, match="target"):
+        Ridge(3.0).fit(X, Y).summary(target=2)
+
+
+@pytest.mark.parametrize("learner", [Ridge(), Ridge(1e-300), LeastSquares()])
+def test_after_a_perfect_fit_no_zero_is_sure_to_have_an_effect(rng, learner):
+    X = rng.standard_normal((60, 5))
+    for y in (2.0 * X[:, 0] + 1.0, 2e-100 * X[:, 0]):
+        table = learner.fit(X, y).summary()
+        sure = (table["low 95%"] > 0) | (table["high 95%"] < 0)
+        assert sure[1:].tolist() == [True] + [False] * 4
+
+
+def test_too_few_rows_are_not_called_dependent_columns(rng):
+    X, y = rng.standard_normal((3, 3)), rng.standard_normal(3)
+    model = LeastSquares().fit(X, y)
+    for asked in (model.summary, lambda: interval(model, X)):
+        with pytest.raises(ValueError, match="3 rows cannot determine 4"):
+            asked()
+    with pytest.raises(ValueError, match="dependent"):
+        LeastSquares().fit(np.ones((9, 2)) * np.arange(9)[:, None], np.arange(9)).summary()

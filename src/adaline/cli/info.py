@@ -8,6 +8,7 @@ from adaline.cli.predicting.predictions import read
 from adaline.cli.printing.printer import Common, Out, strict
 from adaline.cli.printing.words import size
 from adaline.verdicts.coefficients import coefficients
+from adaline.verdicts.evidence import chosen_penalty
 from adaline.verdicts.words import name, number, plain
 
 
@@ -46,6 +47,7 @@ def info(model: str, /, *, common: Common | None = None) -> int:
             "bytes": about["bytes"],
             "versions": about["versions"],
             "parameters": {k: _plain(v) for k, v in about["params"].items()},
+            "alpha": getattr(inner, "alpha_", None),
             "target": target if isinstance(target, str) else None,
             "classes": getattr(inner, "classes_", None),
             "inputs": None if encoding is None else strict(encoding.to_dict()),
@@ -77,6 +79,8 @@ def _rows(model: Any, about: dict[str, Any], encoding: Any) -> list[tuple[str, s
         rows.append(("classes", ", ".join(name(c) for c in model.classes_.tolist()[:12])))
     for key, value in about["params"].items():
         rows.append((plain(key), name(_plain(value))))
+    if (alpha := chosen_penalty(model)) is not None:
+        rows.append(("alpha chosen", alpha))
     for key, value in about["metadata"].items():
         if isinstance(value, str | int | float) or value is None:
             rows.append((name(key), name("–" if value is None else value)))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import ndtri
 
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
@@ -166,7 +165,7 @@ def _intervals(
 ) -> tuple[Array, Array] | None:
     """Ends of the intervals without the intercept's, or None where there are none."""
     if not hasattr(model, "summary"):
-        return _posterior_interval(model, level)
+        return None
     try:
         columns = model.summary(level=level, **more).columns
     except ValueError:
@@ -181,15 +180,3 @@ def _intervals(
         return None
     low, high = (np.asarray(v, dtype=np.float64)[-p:] for v in ends)
     return None if np.isnan(low).any() or np.isnan(high).any() else (low, high)
-
-
-def _posterior_interval(model: Any, level: float) -> tuple[Array, Array] | None:
-    """Where the weights of a ridge regression lie with this probability, given the data."""
-    if not hasattr(model, "posterior"):
-        return None
-    try:
-        given = model.posterior()
-    except ValueError:  # nothing left to estimate the noise from
-        return None
-    half = ndtri((1.0 + level) / 2.0) * np.sqrt(np.diag(given.covariance))
-    return given.mean - half, given.mean + half

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.verdicts.evidence import summary_of
-from adaline.verdicts.quality import NORMAL_95
 from adaline.verdicts.words import chance, name, number, plural
 
 _PLAIN = {"low 95%": "low", "high 95%": "high"}
@@ -99,7 +98,7 @@ def coefficients(model: Any, names: list[str], spreads: Any = None) -> Coefficie
         return Coefficients()
     if len(W) > 1:
         return _of_many(model, W, b, names)
-    found = _of_posterior(model, names) or _of_summary(model, names) or _bare(W[0], b[0], names)
+    found = _of_summary(model, names) or _bare(W[0], b[0], names)
     return _with_sizes(found, _RATIOS.get(getattr(model, "_exports", None) or ""), spreads)
 
 
@@ -181,22 +180,6 @@ def _note_of_many(model: Any, told: bool) -> str:
         f"± are standard errors{penalty}. Each class is held against the mean of all classes; the "
         "difference of two coefficients is the log-odds of one class against the other."
     )
-
-
-def _of_posterior(model: Any, names: list[str]) -> Coefficients | None:
-    """Ridge weights with the posterior's spread; None where there is none."""
-    if not hasattr(model, "posterior_std"):
-        return None
-    try:
-        spread = model.posterior_std()
-    except ValueError:
-        return None
-    rows = [{"name": "intercept", "coef": float(model.intercept_)}]
-    for n, mean, sd in zip(names, model.fit_.W[0].tolist(), spread.tolist(), strict=True):
-        half = NORMAL_95 * sd
-        rows.append({"name": n, "coef": mean, ERRORS: sd, "low": mean - half, "high": mean + half})
-    note = "low and high are 95 % credible intervals; the penalty acts as a prior."
-    return Coefficients(("coef", ERRORS, "low", "high"), tuple(rows), (note,))
 
 
 def _of_summary(model: Any, names: list[str]) -> Coefficients | None:

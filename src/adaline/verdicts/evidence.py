@@ -42,6 +42,21 @@ def summary_of(model: Any) -> Any:
         return None
 
 
+def chosen_penalty(model: Any) -> str | None:
+    """The penalty that a rule chose, for people; None where it was given, or there is none."""
+    alpha = getattr(model, "alpha_", None)
+    if (
+        alpha is None
+        or not isinstance(getattr(model, "alpha", None), str)
+        or model.alpha == "firth"
+    ):
+        return None
+    told = ", ".join(number(float(a), 4) for a in np.atleast_1d(alpha)[:5])
+    more = ", ..." if np.size(alpha) > 5 else ""
+    units = getattr(model, "column_scale_", None)
+    return f"{told}{more}" + ("" if units is None else " for columns in units of their deviations")
+
+
 def in_short(model: Any, converged: bool | None, separability: Any) -> str:
     """Converged or not, separable or not, condition: half a line."""
     certificate = getattr(model, "certificate_", None)

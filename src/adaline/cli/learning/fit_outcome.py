@@ -24,6 +24,7 @@ from adaline.verdicts.answers import answers
 from adaline.verdicts.checks import Rows
 from adaline.verdicts.coefficients import spreads_of
 from adaline.verdicts.cross_validation import CrossValidated
+from adaline.verdicts.evidence import chosen_penalty
 from adaline.verdicts.quality import beside
 from adaline.verdicts.verdict import judged
 from adaline.verdicts.words import file, name, number, plural
@@ -117,7 +118,11 @@ class FitOutcome:
         tell_notes(self.source, out)
         if self.seen is not None:
             column_options.tell(self.seen, out)
-        out.say(f"Learner: {plan.choice.model}, {plan.choice.why}{said(plan, found.model)}.")
+        alpha = chosen_penalty(found.model)
+        penalty = "" if alpha is None else f" Penalty: alpha = {alpha}."
+        out.say(
+            f"Learner: {plan.choice.model}, {plan.choice.why}{said(plan, found.model)}.{penalty}"
+        )
         out.say()
         out.verdict(str(self.verdict))
         more = beside(self.verdict.quality)
@@ -188,6 +193,7 @@ class FitOutcome:
                 "class": type(model).__name__,
                 "why": plan.choice.why,
                 "parameters": model.get_params(deep=False),
+                "alpha": getattr(model, "alpha_", None),
             },
             "verdict": str(self.verdict),
             "quality": self.verdict.quality,

@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._available import available_unless
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
 from adaline.moments import Moments
-from adaline.parameters import FLAG, ParameterError, numbers, shown
+from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
+from adaline.procedures.least_squares.inference import rounding_of
 from adaline.procedures.ridge.by_target import ridge_by_target
 from adaline.procedures.ridge.choice import RULES, choose, gcv, minus_evidence
 from adaline.procedures.ridge.leave_one_out import leave_one_out
@@ -19,7 +21,7 @@ from adaline.procedures.ridge.spectrum import Later, Spectrum, spectrum_of_momen
 from adaline.procedures.ridge.units import dependence, in_better_units
 from adaline.procedures.ridge.wide_rows import WideRows
 from adaline.results import Array, ClosedFit, Evidence, Posterior
-from adaline.summaries import RidgePath
+from adaline.summaries import RidgePath, Summary
 from adaline.tiles import Rows, as_rows
 
 
@@ -324,6 +326,49 @@ class Ridge(ClosedFormRegressor):
             return Evidence(here[0], best[0], there[0])
         return Evidence(here, best, there)
 
+    def summary(self, level: float = 0.95, target: int = 0) -> Summary:
+        """Coefficients with their posterior spread, the penalty, degrees of freedom and R².
+
+        Parameters
+        ----------
+        level : float
+            Of the credible intervals; see Notes for the model.
+        target : int
+            Which target, where there are several.
+
+        Returns
+        -------
+        Summary
+            Prints as a table; `to_frame()` and `to_html()` too.
+        """
+        LEVEL("level", level)
+        f, lam, noise = self._bayes()
+        count(0, len(lam) - 1)("target", target)
+        squares, free = (part[0, target] for part in f.residual(lam[None]))
+        w, std = self.fit_.W[target], np.atleast_2d(self.posterior_std())[target]
+        names = self._names()
+        if self.fit_intercept:
+            away = f.spread(np.zeros((1, len(w))), lam, self.column_scale_)[0, target]
+            std = np.append(np.sqrt(noise[target] * (1 / f.weight + away)), std)
+            w, names = np.append(self.fit_.b[target], w), ["intercept", *names]
+        wide = ndtri((1 + level) / 2) * std
+        ends = {f"low {level:.0%}": w - wide, f"high {level:.0%}": w + wide}
+        total = f.rest[target] + (f.a[:, target] ** 2).sum()
+        facts = {
+            "samples": f.count,
+            "alpha": float(np.atleast_1d(self.alpha_)[target]),
+            "effective parameters": float(f.count - free),
+            "R²": float(1 - squares / total) if total > 0 else np.nan,
+            "residual std dev": float(np.sqrt(noise[target])),
+        }
+        notes = [str(self.certificate_)]
+        notes += [self.fit_.stopped.partition(". ")[0] + "."] * isinstance(self.alpha, str)
+        notes += [
+            f"low and high are {100 * level:g} % credible intervals; the penalty acts as a prior."
+        ]
+        table = {"coef": w, "std err": std, **ends}
+        return Summary("Ridge regression", tuple(names), table, facts, tuple(notes))
+
     def _bayes(self) -> tuple[Spectrum, Array, Array]:
         """The spectrum, the penalties in its units, and the noise variance of each target."""
         check_is_fitted(self, "fit_")
@@ -341,7 +386,8 @@ class Ridge(ClosedFormRegressor):
                 "alpha = 0 and columns are dependent: the weights have no proper posterior. A "
                 "positive alpha gives one."
             )
-        return f, lam, np.ldexp((squares / free)[0], 2 * f.e_y)
+        size = np.sqrt((f.rest + (f.a**2).sum(axis=0)) / f.weight + f.mean[-f.a.shape[1] :] ** 2)
+        return f, lam, np.ldexp(np.maximum((squares / free)[0], rounding_of(size)), 2 * f.e_y)
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...

@@ -90,6 +90,12 @@ def information(loss: Objective, theta: Array) -> Information:
     here = loss.at(theta, root)
     H = loss.gram(root) + np.diag(loss.penalty) if K == 1 else full_hessian(loss, root)
     found = root_of(H, depth(loss))
+    n = loss.X.shape[0]
+    if found.rank < len(H) and n < q:
+        raise ValueError(
+            f"{n} rows cannot determine {q} coefficients, so these have no standard errors; give "
+            "more rows, or a penalty."
+        )
     if found.rank < len(H):
         raise ValueError(
             f"columns depend on others (rank {found.rank} of {len(H)}, the intercept included), so "

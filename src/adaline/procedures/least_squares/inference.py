@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc, stdtr, stdtrit
 
+from adaline.linalg import UNIT
 from adaline.results import Array, ClosedFit
 from adaline.summaries import Summary
 from adaline.tiles import is_sparse
@@ -38,15 +39,13 @@ def inference(
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1.")
     if fit.root is None:
-        raise ValueError(
-            f"the columns are dependent (rank {fit.rank} of {fit.W.shape[1]}), so single "
-            "coefficients have no standard errors; drop the dependent columns first."
-        )
+        raise ValueError(_no_errors(fit, n, intercept))
     w, b, p = fit.W[target], fit.b[target], fit.W.shape[1]
     dof = n - p - intercept
     sse, sst = float(fit.squares[target]), float(scatter[p])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        variance = sse / dof if dof > 0 else np.nan
+        size = np.sqrt((sst / n) + intercept * mean[p] ** 2)
+        variance = max(sse / dof, float(rounding_of(size))) if dof > 0 else np.nan
         own = np.sum(fit.root[:p] ** 2, axis=1)
         vif = scatter[:p] * own
         if intercept:
@@ -77,10 +76,7 @@ def new_values(
     """Half the width (rows, k) of the intervals that hold a new y with probability `level`."""
     p = fit.W.shape[1]
     if fit.root is None:
-        raise ValueError(
-            f"the columns are dependent (rank {fit.rank} of {p}), so least squares knows no "
-            "interval here; drop the dependent columns, or take Ridge."
-        )
+        raise ValueError(_no_errors(fit, n, intercept))
     dof = n - p - intercept
     if dof <= 0:
         raise ValueError(
@@ -91,6 +87,24 @@ def new_values(
     Z = X @ root - mean @ root if is_sparse(X) else (X - mean) @ root
     share = 1.0 + intercept / n + np.sum(Z**2, axis=1)
     return np.asarray(np.sqrt(share[:, None] * (fit.squares / dof)) * stdtrit(dof, (1 + level) / 2))
+
+
+def rounding_of(y: Array) -> Array:
+    """The least variance of noise, (k,), of targets of root mean square y: they are rounded."""
+    return np.asarray((64 * UNIT * y) ** 2)
+
+
+def _no_errors(fit: ClosedFit, n: float, intercept: bool) -> str:
+    """Why there are no standard errors and intervals: too few rows, or dependent columns."""
+    p = fit.W.shape[1]
+    if n - intercept < p:
+        why = f"{n:g} rows cannot determine {p + intercept} coefficients"
+        return f"{why}, so these have no standard errors; give more rows, or take Ridge."
+    why = f"the columns are dependent (rank {fit.rank} of {p})"
+    return (
+        f"{why}, so single coefficients have no standard errors; drop the dependent columns, or "
+        "take Ridge."
+    )
 
 
 def _digits_of_errors(fit: ClosedFit) -> list[str]:
