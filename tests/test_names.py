@@ -7,6 +7,7 @@ import gc
 import pytest
 from sklearn.base import clone
 
+import adaline
 from adaline import Ridge
 from adaline._names import deprecated, lazily
 
@@ -52,3 +53,29 @@ def test_loading_a_name_leaves_the_collector_of_garbage_as_it_was(on):
         assert gc.isenabled() == on
     finally:
         (gc.enable if was_on else gc.disable)()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: adaline.LogisticRegression(C=2.0), "alpha=1/C"),
+        (lambda: adaline.LogisticRegression(penalty="l1"), "squares"),
+        (lambda: adaline.LogisticRegression(class_weight="balanced"), "sample_weight"),
+        (lambda: adaline.LeastSquares(C=2.0), "it has fit_intercept, refine"),
+        (lambda: adaline.NLMS(4, mu=0.5), "eta"),
+        (lambda: adaline.Perceptron(eta0=0.5), "eta"),
+    ],
+)
+def test_a_parameter_of_other_libraries_gets_a_sentence(make, words):
+    with pytest.raises(TypeError, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("Lasso", "Ridge"), ("SVC", "max_margin"), ("LinearRegression", "LeastSquares")],
+)
+def test_a_name_of_other_libraries_gets_a_sentence(name, words):
+    with pytest.raises(AttributeError, match=words):
+        getattr(adaline, name)
+    assert not hasattr(adaline, "Lasagne")

@@ -1,4 +1,4 @@
-"""Public names: how they load on first use, and how they go away.
+"""Public names: how they load on first use, how they go away, and what to use for those of others.
 
 A package is a table, public name to the module it lives in. A name that goes away works and warns
 for two minor versions.
@@ -8,13 +8,50 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_NO_ZEROS = "Ridge (numbers) and LogisticRegression (classes) shrink weights, but set none to zero"
+_OTHERS = {  # names of scikit-learn and statsmodels
+    _NO_ZEROS: "Lasso LassoCV ElasticNet ElasticNetCV Lars LassoLars",
+    "use Ridge, which finds its penalty by itself": "RidgeCV BayesianRidge ARDRegression",
+    "use LeastSquares": "LinearRegression OLS WLS",
+    "use LeastSquaresClassifier": "RidgeClassifier RidgeClassifierCV",
+    "use LogisticRegression, whose alpha='auto' chooses the penalty": "LogisticRegressionCV Logit",
+    "use LogisticRegression, or max_margin where classes are separable": "SVC LinearSVC SVM",
+    "use PoissonRegression": "PoissonRegressor Poisson",
+    "use GaussianClassifier": "LinearDiscriminantAnalysis LDA",
+    "use GaussianClassifier(covariance='full')": "QuadraticDiscriminantAnalysis QDA",
+    "use GaussianClassifier(covariance='diagonal')": "GaussianNB",
+    "use WidrowHoff (numbers), or Perceptron, Adaline or LogisticRegression (classes), which have "
+    "partial_fit": "SGDClassifier SGDRegressor PassiveAggressiveClassifier",
+}
+_PARAMETERS = {  # of other libraries: what to give instead, where a class has the first of it
+    "C": ("alpha", "alpha=1/C is the same penalty, and alpha='auto' chooses one"),
+    "penalty": ("alpha", "the penalty is alpha times the squares of the weights; alpha=0 is none"),
+    "l1_ratio": ("alpha", f"there is no L1 penalty: {_NO_ZEROS}"),
+    "lam": ("alpha", "the penalty is called alpha"),
+    "alphas": ("alpha", "alpha='auto' searches all penalties; Ridge.path(alphas) shows them"),
+    "solver": ("alpha", "the solver is chosen by the size of the data; leave it out"),
+    "class_weight": (
+        "fit_intercept",
+        "give fit(X, y, sample_weight=...) weights of the rows, such as scikit-learn's "
+        "compute_sample_weight('balanced', y)",
+    ),
+    "mu": ("eta", "the step is called eta"),
+    "eta0": ("eta", "the step is called eta"),
+    "learning_rate": ("eta", "the step is called eta: a number or a schedule, such as OverK(0.1)"),
+    "n_iter": ("max_iter", "the number of passes is called max_iter"),
+    "epochs": ("max_iter", "the number of passes is called max_iter"),
+    "n": ("taps", "the number of weights is called taps"),
+    "order": ("taps", "the number of weights is called taps"),
+}
 
 _HANDED_DOWN: dict[str, str] = {}
 _TABLES: dict[str, dict[str, str]] = {}  # by package
@@ -32,11 +69,35 @@ def lazily(
 
     def __getattr__(name: str) -> Any:
         if name not in home:
-            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
+            use = next((use for use, names in _OTHERS.items() if name in names.split()), None)
+            instead = f": {use}." if use and package["__name__"] == "adaline" else ""
+            raise AttributeError(
+                f"module {package['__name__']!r} has no attribute {name!r}{instead}"
+            )
         package[name] = value = getattr(_loaded(home[name]), name)
         return value
 
     return __getattr__, lambda: sorted(package["__all__"])
+
+
+class Advises:
+    """A class whose constructor says what to use for a parameter that other libraries have.
+
+    >>> class Step(Advises):
+    ...     def __init__(self, eta=1.0): ...
+    >>> Step(mu=0.5)
+    Traceback (most recent call last):
+    TypeError: Step has no parameter 'mu': the step is called eta.
+    """
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        for name in options.keys() & _PARAMETERS.keys():
+            needs, use = _PARAMETERS[name]
+            own = inspect.signature(cls).parameters
+            if name not in own:
+                instead = f": {use}." if needs in own else f"; it has {', '.join(own) or 'none'}."
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}{instead}")
+        return super().__new__(cls)
 
 
 def handed_down(name: str) -> Any:

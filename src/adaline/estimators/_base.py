@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from adaline import parameters
+from adaline._names import Advises
 from adaline.certificates.delivery import delivered
 from adaline.estimators import _tables as tables
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
@@ -30,7 +31,7 @@ __all__ = ["COEF", "Classifier", "Learner", "Regressor", "check_finite", "checke
 COEF = ("coef_", "intercept_", "_dtype")  # what `_deliver` makes of fit_
 
 
-class Learner(Declared, AllOrNothing, BaseEstimator):
+class Learner(Advises, Declared, AllOrNothing, BaseEstimator):
     """What every learner does with its rows, and with what it has learned."""
 
     fit_: Fit

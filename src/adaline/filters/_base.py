@@ -8,6 +8,7 @@ import numpy as np
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
+from adaline._names import Advises
 from adaline.filters._first_block import fitting, start, undecided_if_refused
 from adaline.filters._history import History, pieces
 from adaline.filters._missing import NOT_FROZEN, Frozen, cleaned
@@ -28,7 +29,7 @@ from adaline.filters._signals import (
 from adaline.filters._state import check_parts, restore, started, state_of, unpack
 
 
-class Filter:
+class Filter(Advises):
     """A transversal filter y(n) = w^H x(n) that may adapt to e(n) = d(n) - y(n).
 
     x(n) = (x[n], x[n-1], ..., x[n-taps+1]), with zeros before the first sample. The weights of
