@@ -118,13 +118,15 @@ class Decisions:
         if self.costs is None:
             return {"mean_cost": None, "cost_of_constant": None, "constant": None}
         places = {label: k for k, label in enumerate(self.classes)}
-        known = [(t, a, c) for (t, a), c in self.pairs.items() if t in places]
-        if self.reject_cost is None:
-            known = [one for one in known if one[1] in places]
+        reject: Any = self.reject_cost
+        known = [
+            (t, a, c)
+            for (t, a), c in self.pairs.items()
+            if t in places and (a in places or reject is not None)
+        ]
         rows = sum(c for _, _, c in known)
         cost = sum(
-            c * (self.costs[places[a]][places[t]] if a in places else self.reject_cost)
-            for t, a, c in known
+            c * (self.costs[places[a]][places[t]] if a in places else reject) for t, a, c in known
         )
         always = {
             label: sum(self.costs[k][places[t]] * counts[t] for t in places)
