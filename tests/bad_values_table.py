@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import adaline
 from adaline import decisions
-from bad_values import Classes, Either, Exact, Flag, Kind, Labels, Number, Numbers, Word
+from bad_values import Classes, Either, Exact, Flag, Illegal, Kind, Labels, Number, Numbers, Word
 
 ELSEWHERE = {  # have tests of their own, make nothing of parameters, or are made by others
     *("__version__", "load", "save", "Report", "write_report"),
@@ -215,6 +215,15 @@ class _One(Kind):
         return self.labels.meaning([value]).item()
 
 
+class _ClassWeights(Kind):
+    """Weights by label, of labels that are there."""
+
+    def meaning(self, value: Any) -> Any:
+        if isinstance(value, dict) and not value:
+            return None
+        raise Illegal
+
+
 def _signature(function: Any) -> list[str]:
     import inspect
 
@@ -395,6 +404,7 @@ made = estimator(
         "tol": POSITIVE,
         "costs": COSTS,
         "reject_cost": REJECT,
+        "class_weight": Either((Word((None, "balanced")), _ClassWeights())),
     },
     MIXED,
     {"costs": np.array([[0.0, 2.0], [1.0, 0.0]])},

@@ -60,7 +60,7 @@ def test_loading_a_name_leaves_the_collector_of_garbage_as_it_was(on):
     [
         (lambda: adaline.LogisticRegression(C=2.0), "alpha=1/C"),
         (lambda: adaline.LogisticRegression(penalty="l1"), "squares"),
-        (lambda: adaline.LogisticRegression(class_weight="balanced"), "sample_weight"),
+        (lambda: adaline.LeastSquaresClassifier(class_weight="balanced"), "sample_weight"),
         (lambda: adaline.LeastSquares(C=2.0), "it has fit_intercept, refine"),
         (lambda: adaline.NLMS(4, mu=0.5), "eta"),
         (lambda: adaline.Perceptron(eta0=0.5), "eta"),

@@ -41,8 +41,8 @@ _PARAMETERS = {  # of other libraries: what to give instead, where a class has t
     "solver": ("alpha", "the solver is chosen by the size of the data; leave it out"),
     "class_weight": (
         "fit_intercept",
-        "give fit(X, y, sample_weight=...) weights of the rows, such as scikit-learn's "
-        "compute_sample_weight('balanced', y)",
+        "LogisticRegression has it; elsewhere give fit(X, y, sample_weight=...), such as "
+        "scikit-learn's compute_sample_weight('balanced', y)",
     ),
     "mu": ("eta", "the step is called eta"),
     "eta0": ("eta", "the step is called eta"),

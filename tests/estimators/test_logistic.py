@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
-from adaline import LogisticRegression, SeparableError
+from adaline import LogisticRegression, SeparableError, data
 from adaline.errors import RankDeficientWarning
 
 
@@ -375,3 +375,50 @@ def test_the_hyperplane_of_separable_classes_is_told_by_the_names_of_columns():
     X = pd.DataFrame({"heat": [0.0, 1.0, 2.0, 3.0], "acid": [1.0, 0.0, 0.0, 1.0]})
     with pytest.raises(SeparableError, match=r"hyperplane 1 heat -1\.\d+ = 0"):
         LogisticRegression(alpha=0.0).fit(X, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("weight", ["balanced", {"a": 3.0, "b": 0.5}, {"c": 2.0}])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_class_weights_are_weights_of_the_rows(rng, weight, labels):
+    X, omega = rng.standard_normal((80, 3)), rng.uniform(0.5, 2.0, 80)
+    y = np.array(list("aacb" if labels == 3 else "aaac"))[rng.integers(0, 4, 80)]
+    weight = {k: v for k, v in weight.items() if k in y} if isinstance(weight, dict) else weight
+    for rows in (None, omega):
+        own = np.ones(80) if rows is None else rows
+        if weight == "balanced":
+            of = {k: own.sum() / (labels * own[y == k].sum()) for k in np.unique(y)}
+        else:
+            of = weight
+        by_hand = own * np.array([of.get(label, 1.0) for label in y])
+        found = LogisticRegression(class_weight=weight).fit(X, y, rows)
+        straight = LogisticRegression().fit(X, y, by_hand)
+        np.testing.assert_allclose(found.coef_, straight.coef_, rtol=1e-12, atol=1e-15)
+        tables = found.summary(X=X, y=y, sample_weight=rows), straight.summary()
+        np.testing.assert_allclose(tables[0]["std err"], tables[1]["std err"], rtol=1e-6)
+    peer = Peer(C=1.0, class_weight=weight, tol=1e-10, max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(
+        LogisticRegression(class_weight=weight).fit(X, y).predict_proba(X),
+        peer.predict_proba(X),
+        atol=1e-6,
+    )
+
+
+def test_class_weights_in_streams_are_obeyed_or_refused(rng, tmp_path):
+    X, y = rng.standard_normal((60, 2)), np.arange(60) % 3 % 2
+    dictionary, balanced = LogisticRegression(class_weight={1: 3.0}), {"class_weight": "balanced"}
+    found = dictionary.partial_fit(X, y, [0, 1])
+    straight = LogisticRegression().partial_fit(X, y, [0, 1], np.where(y == 1, 3.0, 1.0))
+    assert found.coef_.tobytes() == straight.coef_.tobytes()
+    found.learn_one(X[0], 1)
+    straight.partial_fit(X[:1], [1], sample_weight=[3.0])
+    assert found.coef_.tobytes() == straight.coef_.tobytes()
+    with pytest.raises(ValueError, match="balanced"):
+        LogisticRegression(**balanced).partial_fit(X, y, [0, 1])
+    with pytest.raises(ValueError, match="class_weight"):
+        data.fit(LogisticRegression(**balanced), np.column_stack([X, y]), "x2")
+    with pytest.raises(ValueError, match="classes are"):
+        LogisticRegression(class_weight={5: 1.0}).fit(X, y)
+    data.save(LogisticRegression(**balanced).fit(X, y), tmp_path / "m.adaline")
+    assert data.load(tmp_path / "m.adaline").class_weight == "balanced"
+    data.save(LogisticRegression(class_weight={1: 2.0}).fit(X, y), tmp_path / "n.adaline")
+    assert data.load(tmp_path / "n.adaline").class_weight == {1: 2.0}

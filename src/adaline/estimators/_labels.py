@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from adaline import parameters
-from adaline.parameters import ParameterError, is_number, named, shown
+from adaline.parameters import NONE, Expected, ParameterError, is_number, named, shown, words
 from adaline.results import Array
 
 if TYPE_CHECKING:
@@ -122,6 +123,44 @@ def share_right(predicted: NDArray[Any], y: Any, sample_weight: Any) -> float:
         )
     right = np.asarray(predicted == labels, dtype=np.float64)
     return float(np.average(right, weights=omega))
+
+
+def weights_by_class(
+    class_weight: Any, classes: NDArray[Any], codes: Any, omega: Array | None
+) -> Array | None:
+    """Weights of rows times those of their classes: "balanced", a dict, or None for 1.
+
+    "balanced" lets every class weigh the same, by n / (K n_k); of a dict, classes left out have 1.
+    """
+    if class_weight is None:
+        return omega
+    own = np.ones(len(codes)) if omega is None else omega
+    if isinstance(class_weight, str):
+        sums = np.bincount(codes, own, minlength=len(classes))
+        factor = np.divide(sums.sum(), len(classes) * sums, out=np.ones(len(sums)), where=sums > 0)
+    else:
+        known = classes.tolist()
+        strange = [label for label in class_weight if label not in known]
+        if strange:
+            raise ParameterError(
+                f"class_weight has a weight for {shown(strange[0])}, and the classes are "
+                f"{shown(known)}."
+            )
+        factor = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)
+    return np.asarray(own * factor[codes])
+
+
+CLASS_WEIGHT = (
+    NONE
+    | words("balanced")
+    | Expected(
+        "a dict of weights >= 0 by label",
+        lambda value: (
+            isinstance(value, Mapping)
+            and all(is_number(w) and 0.0 <= w < np.inf for w in value.values())
+        ),
+    )
+)
 
 
 def announced(classes: Any, known: NDArray[Any] | None) -> NDArray[Any] | None:

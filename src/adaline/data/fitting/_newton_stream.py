@@ -47,6 +47,11 @@ def logistic(model: Any, passes: Passes, rows: RowReader, classes: Any) -> Any:
         raise ValueError(
             f"alpha={model.alpha!r} needs all rows in memory; on a stream give a number."
         )
+    if model.class_weight is not None:
+        raise ValueError(
+            "class_weight is for rows in memory; for files and rows of Dask leave it out, and give "
+            "weights of rows where they can be given."
+        )
     known = known_labels(classes)
     if len(rows.names) > MANY:
         return wide_logistic(model, passes, rows, known)

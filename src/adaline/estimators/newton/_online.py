@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adaline.estimators._base import check_finite
-from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._labels import announced, encode, labels_of_rows, weights_by_class
 from adaline.kernels.sequential import neurons
 from adaline.procedures.sequential.state import Recipe, State, learn
 from adaline.schedules import Auto
@@ -33,6 +33,11 @@ def learn_rows(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> 
     stream = announced(classes, None if first else model.classes_)
     known, codes = encode(labels_of_rows(y, X), stream, weights)
     model._check_costs(len(known))
+    if isinstance(model.class_weight, str):
+        raise ValueError(
+            "class_weight='balanced' needs all rows at once; in a stream give a dict of weights."
+        )
+    weights = weights_by_class(model.class_weight, known, codes, weights)
     if model._state is None:
         _begin(model, X, codes, weights, known)
     else:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adaline.estimators._delivered import WRITTEN
-from adaline.estimators._labels import encode, labels_of_rows
+from adaline.estimators._labels import encode, labels_of_rows, weights_by_class
 from adaline.estimators.newton._procedure import objective_of
 from adaline.objective import Objective
 from adaline.parameters import LEVEL, words
@@ -34,7 +34,9 @@ def summarised(
     if X is not None:
         X = model._rows(X, reset=False)
         _, codes = encode(labels_of_rows(y, X), model.classes_)
-        X, _, omega = as_rows(X, None, model._weights(sample_weight, X))
+        weights = model._weights(sample_weight, X)
+        weights = weights_by_class(model.class_weight, model.classes_, codes, weights)
+        X, _, omega = as_rows(X, None, weights)
         loss = objective_of(model, X, codes, omega)
         known = information(loss, _theta(model, loss))
         if intervals == "profile":

@@ -17,7 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.certificates.delivery import delivered
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, StreamWeights
-from adaline.estimators._labels import announced, encode, labels_of_rows
+from adaline.estimators._labels import (
+    CLASS_WEIGHT,
+    announced,
+    encode,
+    labels_of_rows,
+    weights_by_class,
+)
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators.declarations import SEEN, MadeWhenAsked, demand, same_bits
 from adaline.estimators.newton._procedure import check_weights, is_wide, learned, warn_of
@@ -73,6 +79,10 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional
         Where every decision is expected to cost more than this, `predict` answers "reject".
+    class_weight : dict or "balanced", optional
+        What rows of each class weigh, by label, times `sample_weight`; 1 for those left out.
+        "balanced": every class the same, n / (K n_k). Probabilities are those of classes that are
+        as common as they then weigh. `costs` keeps probabilities, and moves decisions instead.
 
     Attributes
     ----------
@@ -136,6 +146,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         "_state?": "State | None",
         "_known": "Fit | NewtonFit | DualFit | None",
     }
+    _added = {"class_weight": None}
     _information = MadeWhenAsked()
     _parameters = {
         "alpha": NOT_NEGATIVE | words("auto", "firth"),
@@ -143,6 +154,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         "max_iter": COUNT,
         "tol": POSITIVE,
         "reject_cost": NONE | NUMBER,
+        "class_weight": CLASS_WEIGHT,
     }
     _derived = ("_codes", "_labels", "_shape", "_shown")
     column_scale_: Array | None = None
@@ -159,6 +171,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         tol: float = 1e-8,
         costs: ArrayLike | None = None,
         reject_cost: float | None = None,
+        class_weight: Any = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -166,6 +179,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         self.tol = tol
         self.costs = costs
         self.reject_cost = reject_cost
+        self.class_weight = class_weight
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -178,7 +192,9 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         self._state = self._known = self._shown = None  # of an earlier stream or fit
         X = self._rows(X, reset=True, finite=False)
         classes, codes = encode(labels_of_rows(y, X), None)
-        X, _, omega = as_rows(X, None, self._weights(sample_weight, X), checked=True)
+        weights = self._weights(sample_weight, X)
+        weights = weights_by_class(self.class_weight, classes, codes, weights)
+        X, _, omega = as_rows(X, None, weights, checked=True)
         check_weights(classes, codes, omega)
         self._check_costs(len(classes))
         self._know(classes)
@@ -212,7 +228,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         The first one of a stream needs `classes`, all labels that will come.
         """
         state = self._state
-        if state is None:
+        if state is None or self.class_weight is not None:
             return self.partial_fit(one_row(x), [y], classes)
         if classes is not None:
             announced(classes, self.classes_)
