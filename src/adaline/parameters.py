@@ -322,3 +322,12 @@ def one_row(x: Any) -> NDArray[np.float64]:
         raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
     check_sample(sample)
     return sample.reshape(1, -1)
+
+
+def plural(count: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

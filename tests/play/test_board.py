@@ -237,7 +237,7 @@ def test_a_rate_beyond_the_bound_is_named_and_drawn_without_nan():
 
 def test_margins_that_are_dragged_make_mse_separate_the_lectures_points():
     state, drawing = shown("four", "mse")
-    assert drawing["run"]["certificate"].startswith("undecided")
+    assert drawing["run"]["certificate"].startswith("unproven")
     state, drawing = told(state, event="margin", index=3, value=10.0)  # lecture: b = (1, 1, 1, 10)
     assert drawing["run"]["certificate"].startswith("separable")
     assert drawing["present"]["bars"]["b"] == [1.0, 1.0, 1.0, 10.0]

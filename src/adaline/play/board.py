@@ -64,7 +64,7 @@ def _lists() -> Drawing:
 
 def drawn(state: State) -> Drawing:
     """All that the page needs to draw the board."""
-    points, run = state.points, state.run()
+    points, run, proof = state.points, state.run(), state.proven()
     found: Drawing = {
         "points": {"X": points.X, "codes": points.codes, "names": points.names},
         "view": state.view,
@@ -73,14 +73,18 @@ def drawn(state: State) -> Drawing:
         "learner": state.learner,
         "settings": state.settings,
         "classes": len(points.present),
-        "proof": state.proven(),
+        "proof": proof,
         "file": None if state.file is None else state.file.described(),
         "rates": _rates(state),
         "link": links.link_of(state),
     }
     if isinstance(run, str):
         return found | {"run": None, "problem": run}
-    return found | {"run": pictures.of_run(run, points), "problem": ""} | _present(state)
+    return (
+        found
+        | {"run": pictures.of_run(run, points, state.known["decided"]), "problem": ""}
+        | _present(state)
+    )
 
 
 def moved_on(state: State) -> Drawing:

@@ -8,7 +8,7 @@ from typing import Any
 from adaline.play.dropped import Dropped
 from adaline.play.learners import LEARNERS, Call, named
 from adaline.play.points import Points, View, view_of
-from adaline.play.proof import proof
+from adaline.play.proof import decided, proof
 from adaline.play.runs import Run, learned
 from adaline.play.settings import Value
 
@@ -84,7 +84,8 @@ class State:
     def proven(self) -> dict[str, Any]:
         """What is proven of the points."""
         if "proof" not in self.known:
-            self.known["proof"] = proof(self.points)
+            self.known["decided"] = decided(self.points)
+            self.known["proof"] = proof(self.points, self.known["decided"])
         found: dict[str, Any] = self.known["proof"]
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import adaline
 from adaline.play.points import CLASSES, Array, Points, View
 from adaline.play.runs import Run
 from adaline.plot import GaussianDisplay, WeightPathDisplay
+from adaline.verdicts.evidence import reconciled
 
 GRID = 120  # places along each side at which a posterior is asked for
 SURFACE = 48  # the same in the space of weights
@@ -71,14 +73,16 @@ def _cell(value: Any, name: str, run: Run, i: int) -> str:
     return f"{value:.6g}".replace("-", "\N{MINUS SIGN}") if value else "0"
 
 
-def of_run(run: Run, points: Points) -> dict[str, Any]:
-    """The part of a drawing that belongs to the whole run."""
+def of_run(run: Run, points: Points, decided: Any = None) -> dict[str, Any]:
+    """The part of a drawing that belongs to the whole run; what is decided of the points."""
+    learned = SimpleNamespace(certificate_=run.certificate, coef_=run.W)
+    certificate, _ = reconciled(learned, decided)
     found: dict[str, Any] = {
         "steps": run.steps,
         "passes": int(run.passes[-1]),
         "batch": run.batch,
         "stopped": run.stopped,
-        "certificate": run.certificate,
+        "certificate": str(certificate),
         "curves": [{"name": name, **_thinned(y)} for name, y in run.curves.items()],
         "unit": _unit(run),
         "ellipses": ellipses(run, points),

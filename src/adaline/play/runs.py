@@ -34,8 +34,10 @@ class Run:
         With the arguments that were used.
     model : estimator, MaxMargin or None
         As `fit` gives it; None where weights are all that is asked of it.
-    stopped, certificate : str
-        Why learning ended, and what is proven of its result.
+    stopped : str
+        Why learning ended.
+    certificate : Certificate
+        What is proven of its result.
     W, b : ndarray of shape (steps + 1, K, 2) and (steps + 1, K), or None
         Weights to predict with at each step, for learners that have weights.
     columns : dict
@@ -58,7 +60,7 @@ class Run:
     call: Call
     model: Any
     stopped: str
-    certificate: str
+    certificate: Any
     W: Array | None = None
     b: Array | None = None
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -110,7 +112,7 @@ def learned(call: Call, points: Points, whole: bool = False) -> Run:
         "model": call.made().fit(X, y, **call.fitting) if asked_later else None,
         "corrections": getattr(steps.fit, "corrections", None),
         "stopped": steps.fit.stopped,
-        "certificate": str(steps.fit.certificate),
+        "certificate": steps.fit.certificate,
         "columns": steps.columns(),
     }
     if hasattr(steps, "lambda_after"):
@@ -131,7 +133,7 @@ def _fitted(call: Call, X: Any, y: Any) -> Run:
         call,
         model,
         getattr(getattr(model, "fit_", None), "stopped", ""),
-        str(model.certificate_),
+        model.certificate_,
         np.asarray(W)[None] if linear else None,
         np.asarray(b)[None] if linear else None,
         code=("model.coef_, model.intercept_", ""),
@@ -144,7 +146,7 @@ def _max_margin(call: Call, X: Any, y: Any) -> Run:
         call,
         found,
         "",
-        str(found.certificate),
+        found.certificate,
         found.w[None, None],
         np.array([[found.b]]),
         code=("found.w[None], np.array([found.b])", ""),

@@ -13,7 +13,7 @@ from adaline.report._rows import Rows
 from adaline.verdicts import quality
 from adaline.verdicts.coefficients import Coefficients
 from adaline.verdicts.cross_validation import CrossValidated
-from adaline.verdicts.evidence import condition, summary_of
+from adaline.verdicts.evidence import condition, reconciled, summary_of
 from adaline.verdicts.thresholds import RATIOS, Thresholds
 from adaline.verdicts.words import name, number, percent, plain, plural
 
@@ -54,7 +54,7 @@ def data_card(
     return tuple(card)
 
 
-def model_card(model: Any) -> Card:
+def model_card(model: Any, separability: Any = None) -> Card:
     """What the model is, how it was learned, and what it knows of itself."""
     card = [("learner", type(model).__name__)]
     card += [(name(key), plain(repr(value), 200)) for key, value in _parameters(model).items()]
@@ -67,7 +67,7 @@ def model_card(model: Any) -> Card:
     fit = getattr(model, "fit_", None)
     if fit is not None:
         card.append(("learning ended", plain(fit.stopped)))
-    certificate = getattr(model, "certificate_", None)
+    certificate, _ = reconciled(model, separability)
     if certificate is not None:
         card.append(("certificate", plain(str(certificate))))
     card.append(("adaline", adaline.__version__))

@@ -215,7 +215,7 @@ class Report:
             verdict=(*said, *evidence.sentences(model, separability)),
             quality=tuple(shown(found.quality)) if found.quality else (),
             data_card=_cards.data_card(data or {}, rows, False if way else held_out, target),
-            model_card=_cards.model_card(model),
+            model_card=_cards.model_card(model, separability),
             statistics=tuple(_cards.facts_of(model).items()),
             tables=tuple(table for table in tables if table is not None),
             pictures=(*drawn, *effect_pictures(curves, seen, named)),

@@ -161,8 +161,8 @@ class Decisions:
             f"{name(f['most_common'])!r} would be right for {percent(f['most_common_share'])}."
         )
 
-    def doubts(self) -> list[str]:
-        """What these numbers give reason to doubt, with advice."""
+    def doubts(self, separable: bool = False) -> list[str]:
+        """What these numbers give reason to doubt; a boundary may separate the rows of the fit."""
         f, said = self.facts(), []
         if f["mean_cost"] is not None and f["mean_cost"] >= f["cost_of_constant"]:
             said.append(
@@ -172,10 +172,15 @@ class Decisions:
         elif (
             f["mean_cost"] is None and f["accuracy_low"] <= f["most_common_share"] and self.n >= 10
         ):
+            why = (
+                "; the columns may say little about the target, or say it in a way that no linear "
+                "boundary can use."
+            )
+            if separable:
+                why = ", although the rows learned from are separable: try another learner."
             said.append(
                 "the predictions are not clearly better than always answering "
-                f"{name(f['most_common'])!r}; the columns may say little about the target, or say "
-                "it in a way that no linear boundary can use."
+                f"{name(f['most_common'])!r}{why}"
             )
         seen = {truth for truth, _ in self.pairs}
         unseen = [repr(name(c)) for c in self.classes if c not in seen]

@@ -107,7 +107,7 @@ class Errors:
             return f"Explains {share} of the variance of {words} and is {off}; {alone}."
         return f"Explains nothing of {words}: it is {off}, and {alone}."
 
-    def doubts(self) -> list[str]:
+    def doubts(self, separable: bool = False) -> list[str]:
         """What these numbers give reason to doubt, with advice."""
         r2 = self.facts()["r2"]
         share = _largest(self._of_rows()[1]) if self.kept and r2 is not None else 0.0

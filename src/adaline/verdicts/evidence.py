@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.dichotomies import cover
+from adaline.results import Certificate
 from adaline.verdicts.words import name, number, plain
 
 ILL_CONDITIONED = 1e8  # condition number from which half the digits may be lost
@@ -15,11 +17,43 @@ _TELLING = 0.01  # share of separable labellings from which separability says li
 _COLUMNS, _ROWS = 300, 20_000  # up to which columns are compared with each other
 _NAMED = 3  # dependent columns that are told one by one
 _INFLATED = 10.0  # variance inflation factor from which a coefficient is not read alone
+_OPEN = re.compile(r"; separability is undecided(: `separability\(X, y\)` decides it)?")
+_DECIDED = ("separable", "overlapping", "quasi-separable")
 
 
 def is_proven(certificate: Any) -> bool:
     """Whether a certificate claims anything."""
     return certificate is not None and certificate.kind not in ("unproven", "undecided")
+
+
+def reconciled(model: Any, separability: Any) -> tuple[Any, Any]:
+    """The certificate and the verdict on separability, where one may know more than the other.
+
+    A certificate that leaves separability open says what the verdict knows, and a verdict that was
+    not reached is dropped where the weights prove one.
+    """
+    certificate: Any = getattr(model, "certificate_", None)
+    kind, verdict = getattr(certificate, "kind", None), getattr(separability, "verdict", None)
+    if verdict not in _DECIDED:
+        linear = getattr(model, "coef_", None) is not None  # a kernel separates in its own space
+        return certificate, None if kind in _DECIDED and linear else separability
+    if kind != "undecided" or not _OPEN.search(certificate.statement):
+        return certificate, separability
+    words = _OPEN.sub(f"; {of_separability(separability)}", certificate.statement)
+    return Certificate("unproven", words, certificate.evidence), separability
+
+
+def has_converged(model: Any) -> bool | None:
+    """Whether learning ended by its own rule rather than at max_iter; None where nobody knows."""
+    fit: Any = getattr(model, "fit_", None)
+    if hasattr(fit, "converged"):
+        return None if fit.converged is None else bool(fit.converged)
+    if hasattr(fit, "outcome"):
+        return fit.outcome == "converged" or is_proven(fit.certificate)
+    most, done = getattr(model, "max_iter", None), getattr(model, "n_iter_", None)
+    if most is None or done is None or np.max(done) < most:
+        return True
+    return is_proven(getattr(model, "certificate_", None))
 
 
 def condition(model: Any) -> float | None:
@@ -59,7 +93,7 @@ def chosen_penalty(model: Any) -> str | None:
 
 def in_short(model: Any, converged: bool | None, separability: Any) -> str:
     """Converged or not, separable or not, condition: half a line."""
-    certificate = getattr(model, "certificate_", None)
+    certificate, separability = reconciled(model, separability)
     proven = is_proven(certificate)
     if converged is None:
         parts = ["learning took the passes it was given, and whether more would help is not known"]
@@ -102,7 +136,7 @@ def of_separability(found: Any) -> str:
 def sentences(model: Any, separability: Any = None) -> list[str]:
     """The evidence at length: certificate, end of learning, separability, condition."""
     said = []
-    certificate = getattr(model, "certificate_", None)
+    certificate, separability = reconciled(model, separability)
     if certificate is not None:
         lead = "Proven" if is_proven(certificate) else "Not proven"
         said.append(f"{lead}, {certificate.kind}: {certificate.statement}")
@@ -137,7 +171,7 @@ def doubts(
         )
     if _is_penalised(model):
         said += _dependent(model, names or [])
-    said += _inflated(model, names or [], X) + _unfinished(model)
+    said += _inflated(model, names or [], X) + _unfinished(model, separability)
     if separability is not None and separability.verdict == "separable":
         said += _unbounded(model, separability) + of_chance(separability)
     return said
@@ -204,17 +238,20 @@ def of_chance(separability: Any) -> list[str]:
     ]
 
 
-def _unfinished(model: Any) -> list[str]:
-    """Whether learning ended because its passes did."""
-    most, done = getattr(model, "max_iter", None), getattr(model, "n_iter_", None)
-    if most is None or done is None or np.max(done) < most:
+def _unfinished(model: Any, separability: Any) -> list[str]:
+    """Whether learning ended before it converged, and what to do."""
+    if has_converged(model) is not False:
         return []
-    if is_proven(getattr(model, "certificate_", None)):
-        return []
+    most, done = model.max_iter, np.max(model.n_iter_)
+    lead = f"learning ended after max_iter = {most} without having converged."
+    if done < most:
+        lead = f"learning has not converged: {model.fit_.stopped}"
+    more = "Give a larger max_iter, scale the columns, or take"
+    if getattr(separability, "verdict", "") in _DECIDED[1:]:
+        more = f"As no {_boundary(separability)} separates the rows, more passes may not help: take"
     return [
-        f"learning ended after max_iter = {most} without having converged. Give a larger max_iter, "
-        "scale the columns, or take a learner that always converges, such as ridge or logistic "
-        "regression with a penalty."
+        f"{lead} {more} a learner that always converges, such as ridge or logistic regression "
+        "with a penalty."
     ]
 
 

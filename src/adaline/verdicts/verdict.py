@@ -154,17 +154,21 @@ def judged(
     rows were predicted that the model has learned from, such as "10-fold cross-validation", and
     `folds` what single folds found; `spreads` are the standard deviations of the columns, and `X`
     rows to see by how the columns go together. `learned` are rows of the fit, and `tested` rows
-    with what was predicted for them, for the checks.
+    with what was predicted for them, for the checks. `converged` is False where a warning said so;
+    otherwise the fit is asked.
     """
     doubts = evidence.doubts(model, separability, names, X)
     if learned is not None:
         doubts += doubts_of_rows(learned.X, learned.y, names, hasattr(model, "classes_"))
     looked = checks(model, names, learned, tested, target, apart=held_out is not False and not way)
     doubts += [_small(check.sentence) for check in looked if check.grave]
+    certificate, known = evidence.reconciled(model, separability)
+    apart = "separable" in (getattr(certificate, "kind", ""), getattr(known, "verdict", ""))
+    converged = converged and evidence.has_converged(model)
     sentence = "There were no rows to measure the quality with."
     if quality is not None:
         sentence = quality.sentence(words_for(quality.n, held_out, way))
-        doubts = [*doubts, *quality.doubts(), *_flattered(quality.n, held_out)]
+        doubts = [*doubts, *quality.doubts(apart), *_flattered(quality.n, held_out)]
     facts = {} if quality is None else {"held_out": held_out, **quality.facts()}
     if facts and way:
         facts |= {"way": way, "folds": folds}

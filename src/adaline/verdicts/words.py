@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from adaline.parameters import plural as plural
+
 LONGEST = 2000  # letters of a text
 LONGEST_NAME = 60
 
@@ -84,12 +86,3 @@ def p_value(p: float) -> str:
     ('p = 0.0312', 'p < 0.0001')
     """
     return "p < 0.0001" if p < 1e-4 else f"p = {chance(p)}"
-
-
-def plural(count: int, noun: str) -> str:
-    """A count and its noun.
-
-    >>> plural(1, "row"), plural(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -24,7 +24,7 @@ from adaline.verdicts.answers import answers
 from adaline.verdicts.checks import Rows
 from adaline.verdicts.coefficients import spreads_of
 from adaline.verdicts.cross_validation import CrossValidated
-from adaline.verdicts.evidence import chosen_penalty
+from adaline.verdicts.evidence import chosen_penalty, reconciled
 from adaline.verdicts.quality import beside
 from adaline.verdicts.verdict import judged
 from adaline.verdicts.words import file, name, number, plural
@@ -128,7 +128,7 @@ class FitOutcome:
         more = beside(self.verdict.quality)
         if more:
             out.say(more)
-        certificate = getattr(found.model, "certificate_", None)
+        certificate, _ = reconciled(found.model, found.separability)
         if certificate is not None:
             out.say(f"Certificate, {sentence(str(certificate))}")
         shown = self.verdict.coefficients
@@ -173,8 +173,7 @@ class FitOutcome:
 
     def _facts(self, warnings: list[str]) -> dict[str, Any]:
         found, plan, model = self.found, self.plan, self.found.model
-        certificate = getattr(model, "certificate_", None)
-        proof = found.separability
+        certificate, proof = reconciled(model, found.separability)
         return {
             "command": "fit",
             "adaline": adaline.__version__,
@@ -197,7 +196,7 @@ class FitOutcome:
             },
             "verdict": str(self.verdict),
             "quality": self.verdict.quality,
-            "converged": found.converged,
+            "converged": self.verdict.converged,
             "stopped": str(getattr(getattr(model, "fit_", None), "stopped", "")) or None,
             "certificate": None
             if certificate is None

@@ -139,8 +139,10 @@ def learned(
             found = _at_once(estimator, source, encoding, plan)
         else:
             found = _by_blocks(estimator, source, encoding, plan, out, about)
-    kinds = {w.category.__name__ for w in caught}
-    ours = [w for w in caught if _is_news(w)]
+    # What an iterative learner says of its end, the verdict says with all that is known by then.
+    tells = hasattr(getattr(found.model, "fit_", None), "converged")
+    kinds = set() if tells else {w.category.__name__ for w in caught}
+    ours = [w for w in caught if _is_news(w) and "did not converge" not in str(w.message)]
     # Rows in memory are an array, whose columns are x0, x1, ...; blocks have names already.
     names = encoding.names if plan.in_memory else ()
     said = list(dict.fromkeys(with_names(str(w.message), names) for w in ours))

@@ -45,10 +45,13 @@ class SequentialFit(Fit):
         Corrections made, over all passes; in batch mode, updates.
     passes : int
         Complete passes over the samples.
+    converged : bool or None
+        Whether learning stopped by its own rule; None for a stream, whose end nobody knows.
     """
 
     corrections: int
     passes: int
+    converged: bool | None = None
 
 
 STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
@@ -216,7 +219,9 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         if self._known is None:
             W, b = self._state.kept()
             made, out = self._state.corrections, self._outcome
-            self._known = SequentialFit(W, b, out.stopped, self._certificate, made, out.passes)
+            ended = None if self._certificate in (STREAM, WRITTEN) else out.converged
+            told = W, b, out.stopped, self._certificate, made, out.passes, ended
+            self._known = SequentialFit(*told)
         known: SequentialFit = self._known
         return known
 

@@ -181,7 +181,7 @@ function verdict(el, send, now) {
 function mistakes({ sharp }, run) {
   const most = Math.floor(sharp + 1e-9);
   const made = run?.corrections;
-  const bound = `A perceptron with a bias and fixed increments makes at most ${most} corrections here, (R/γ)² = ${brief(sharp)}`;
+  const bound = `A perceptron with a bias and fixed increments makes at most ${most} corrections here, (R/γ)² = ${brief(sharp)} with the bias as a third input`;
   return made === null || made === undefined ? `${bound}.` : `${bound}; this one made ${made}.`;
 }
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from adaline import criteria
 from adaline.kernels.sequential import neurons
+from adaline.parameters import plural
+from adaline.procedures.sequential.sequential import STALLED, missed
 from adaline.procedures.sequential.state import Learning, Outcome, State, asked, diverged
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array
@@ -155,14 +157,14 @@ def batch(
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
         if stalled == (10 if steps else 2) and tol > 0 and not state.is_perceptron:
             loss = yield from _best(here, steps, k, found.loss / total)
-            why = f"the loss stopped falling by more than tol; {loss:.4g} in pass {k}."
+            why = f"{STALLED}; {state.mean_square(loss):.4g} in pass {k}."
             return Outcome(k, why, True)
         if enough:
             yield from _best(here, steps, k, found.loss / total)
             return asked(k)
         before = min(before, found.loss)
     loss = yield from _best(here, steps, max_iter, before / total)
-    last = f"{found.wrong} errors" if state.is_perceptron else f"a mean loss of {loss:.4g}"
+    last = plural(found.wrong, "error") if state.is_perceptron else missed(state, loss)
     return Outcome(max_iter, f"max_iter={max_iter} passes are done, the last with {last}.", False)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.parameters import plural
 from adaline.procedures.sequential.margin_limit import MarginLimit
 from adaline.procedures.sequential.state import (
     NO_ROWS,
@@ -31,10 +32,16 @@ Order = NDArray[np.int64]
 _BLOCK = 2**15  # numbers in a block of rows that is gathered: it stays in cache
 _EXPLODES = 1e6  # errors so many times the targets are no learning
 _FEWEST = 5  # passes of a perceptron before it is given up
+STALLED = "the mean squared error stopped falling by more than tol"
 _SLIM = (
     "stopped after pass {} and {} corrections, by which no (w, b) of length one can have all "
     "samples farther than tol={} times the longest (x, 1) on their right side."
 )
+
+
+def missed(state: State, loss: float) -> str:
+    """The mean squared error, where max_iter ended learning."""
+    return f"a mean squared error of {state.mean_square(loss):.4g}"
 
 
 def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, Order]]:
@@ -123,14 +130,12 @@ def sequential(
         if state.is_solved(loss / weight, tol):
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)
         if stalled == patience and tol > 0 and not perceptron:
-            error = loss / weight
-            return Outcome(
-                k, f"the loss stopped falling by more than tol; {error:.4g} in pass {k}.", True
-            )
+            why = f"{STALLED}; {state.mean_square(loss / weight):.4g} in pass {k}."
+            return Outcome(k, why, True)
         if enough:
             return asked(k)
         best = min(best, loss)
-    last = f"{made} corrections" if perceptron else f"a mean loss of {loss / weight:.4g}"
+    last = plural(made, "correction") if perceptron else missed(state, loss / weight)
     return Outcome(max_iter, f"max_iter={max_iter} passes are done, the last with {last}.", False)
 
 

@@ -92,6 +92,10 @@ class State:
         sigmoid = self.recipe.criterion in (neurons.TANH, neurons.SQUARED_LOGISTIC)
         return sigmoid and 2.0 * loss <= tol
 
+    def mean_square(self, loss: float) -> float:
+        """The mean squared error of samples and outputs; the loss is half their squares, summed."""
+        return 2.0 * loss / self.recipe.K
+
     @property
     def kernels(self) -> Any:
         """The compiled file that knows this layout of theta."""
