@@ -22,7 +22,7 @@ def write(folder, lines, name="rows.csv"):
     return name
 
 
-def rows(n, kind, seed=0, gaps=False, sep=",", weights=False):
+def rows(n, kind, seed=0, gaps=False, sep=",", by_class=False):
     """A file of two numbers and a word that a target depends on, and an id."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(2, 1, n).round(3), rng.exponential(1, n).round(3)
@@ -48,6 +48,8 @@ def rows(n, kind, seed=0, gaps=False, sep=",", weights=False):
     lines = [sep.join(["row", "a", "b", "word", "w", "y"])]
     for line in cells:
         lines.append(sep.join(str(c).replace(".", mark) for c in line))
+    if by_class:
+        lines[1:] = sorted(lines[1:], key=lambda line: line.split(sep)[-1])
     return lines
 
 
@@ -75,6 +77,14 @@ CASES = {
     "formula": (("number", 600, {}), ["--formula", "log(b) + a*word"]),
     "gaps": (("two", 700, {"gaps": True}), []),
     "gaps, dropped": (("number", 700, {"gaps": True}), ["--missing", "drop"]),
+    "sorted by class": (
+        ("three", 120, {"by_class": True}),
+        ["--model", "adaline", "--seed", "3", "--weights", "w"],
+    ),
+    "sorted by class, held out": (
+        ("three", 600, {"by_class": True}),
+        ["--model", "perceptron", "--set", "max_iter=9"],
+    ),
     "semicolons": (("number", 600, {"sep": ";"}), []),
     "separator said": (("two", 600, {"sep": "|"}), ["--separator", "pipe"]),
     "only": (("two", 600, {}), ["--only", "a,word"]),

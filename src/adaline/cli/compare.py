@@ -18,6 +18,7 @@ from adaline.cli.learning.learning import Plan
 from adaline.cli.learning.weights_and_costs import beside, row_weights, without
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Common, Data, Out, Whole
+from adaline.verdicts.cross_validation import runs_of
 from adaline.verdicts.words import file, name, plural
 
 
@@ -98,6 +99,11 @@ def compare(
     )
     tell_notes(source, out)
     tell(seen, out)
+    if choice.classes and runs_of(y) is not None:
+        out.say(
+            "The rows are sorted by class: learners that go row by row took them in a random order "
+            f"(--seed {out.common.seed})."
+        )
     _tell(out, found, gone, data, target, len(y))
     return 0
 

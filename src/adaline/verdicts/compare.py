@@ -101,7 +101,7 @@ def compare(
     nothing, losses = _nothing(truth[tested], classes)
     found, lost = [], {NOTHING: losses}
     for called, model in named.items():
-        row, loss = _tried(called, model, X, truth, parts, omega, time_limit)
+        row, loss = _tried(called, model, X, truth, parts, omega, time_limit, seed)
         found.append(row)
         if loss is not None:
             lost[called] = loss
@@ -189,7 +189,7 @@ def _nothing(y: NDArray[Any], classes: bool) -> tuple[Compared, NDArray[Any]]:
 
 
 def _tried(
-    called: str, model: Any, X: Any, y: Any, parts: Folds, omega: Any, limit: float
+    called: str, model: Any, X: Any, y: Any, parts: Folds, omega: Any, limit: float, seed: int
 ) -> tuple[Compared, NDArray[Any] | None]:
     """A learner's row, and what each prediction costs; a failure is a row with a word."""
     if getattr(model, "_traces", None) == "duals" and X.shape[0] > _PAIRS:
@@ -200,11 +200,11 @@ def _tried(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             begun = time.perf_counter()
-            whole = fitted(model, X, y, omega)
+            whole = fitted(model, X, y, omega, seed)
             seconds = time.perf_counter() - begun
             if seconds * len(parts) > limit:
                 return Compared(called, note=f"too slow: {seconds:.0f} s a fit"), None
-            found = measured(model, whole, X, y, parts, omega)
+            found = measured(model, whole, X, y, parts, omega, seed=seed)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
         return Compared(called, note=f"failed: {_short(error)}"), None
     classes = hasattr(whole, "classes_")

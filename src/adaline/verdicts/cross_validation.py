@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from adaline.estimators.sequential.runs import goes_in_order
+from adaline.estimators.sequential.runs import runs_of as runs_of
 from adaline.parameters import ParameterError, array, shown, weights_of
 from adaline.verdicts.answers import Answers, answers
 from adaline.verdicts.folds import Folds, folds
@@ -99,7 +101,8 @@ def cross_validated(
     sample_weight : array-like of shape (n,), optional
         Weights to learn with; the quality counts every row once.
     seed : int
-        Of the folds.
+        Of the folds, and of the order in which a classifier that goes row by row takes rows whose
+        labels come in runs, as in a sorted file: it would remember the last class only.
 
     Returns
     -------
@@ -126,9 +129,9 @@ def cross_validated(
             f"X has {X.shape[0]} rows and y has shape {truth.shape}; give one y for each row."
         )
     omega = weights_of("sample_weight", sample_weight, len(truth))
-    whole = fitted(model, X, truth, omega)  # which refuses what no learner takes
+    whole = fitted(model, X, truth, omega, seed)  # which refuses what no learner takes
     parts = checked_folds(cv, truth, groups, times, seed)
-    return measured(model, whole, X, truth, parts, omega)
+    return measured(model, whole, X, truth, parts, omega, seed=seed)
 
 
 def checked_folds(cv: Any, y: Any, groups: Any, times: Any, seed: int) -> Folds:
@@ -148,8 +151,12 @@ def measured(
     parts: Folds,
     omega: Any = None,
     after: Callable[[int, int], None] | None = None,
+    seed: int = 0,
 ) -> CrossValidated:
-    """Predict each fold from the others; `whole` is fitted on all rows, `after` hears of each."""
+    """Predict each fold from the others; `whole` is fitted on all rows, `after` hears of each.
+
+    `seed` is that of `fit_in_order`.
+    """
     classes = getattr(whole, "classes_", None)
     quality, found, per_fold = quality_for(whole), [], []
     for j, (train, test) in enumerate(parts):
@@ -158,7 +165,7 @@ def measured(
             # What is to be said of the learner, the fit to all rows has said.
             warnings.simplefilter("ignore")
             try:
-                part = fitted(model, X[train], y[train], here)
+                part = fitted(model, X[train], y[train], here, seed)
             except ValueError as error:
                 raise ValueError(
                     f"fold {j + 1} of {len(parts)} cannot be learned from ({error}) Take fewer "
@@ -180,14 +187,30 @@ def measured(
     )
 
 
-def fitted(model: Any, X: Any, y: Any, omega: Any = None) -> Any:
-    """A fresh estimator with the parameters of `model`, fitted on rows."""
+def fitted(model: Any, X: Any, y: Any, omega: Any = None, seed: int = 0) -> Any:
+    """A fresh estimator with the parameters of `model`, fitted on rows by `fitted_in_order`."""
     made = type(model)(**copy.deepcopy(model.get_params(deep=False)))
-    if omega is None:
-        return made.fit(X, y)
-    if not takes_weights(made):
+    if omega is not None and not takes_weights(made):
         raise ParameterError(f"{type(model).__name__} takes no sample_weight; leave it out.")
-    return made.fit(X, y, sample_weight=omega)
+    fit_in_order(made, X, y, omega, seed)
+    return made
+
+
+def fit_in_order(model: Any, X: Any, y: Any, omega: Any = None, seed: int = 0) -> bool:
+    """Fit, in a random order where the model goes row by row and labels come in runs.
+
+    Whether it was a random order: `numpy.random.default_rng(seed).permutation(len(y))`.
+    """
+    mixed = goes_in_order(model) and np.ndim(y) == 1 and runs_of(y) is not None
+    if not mixed:
+        model.fit(X, y) if omega is None else model.fit(X, y, sample_weight=omega)
+        return False
+    order = np.random.default_rng(seed).permutation(len(y))
+    weighted = {} if omega is None else {"sample_weight": omega[order]}
+    model.fit(X[order], y[order], **weighted)
+    if hasattr(model, "support_"):  # numbers of rows, as they were given
+        model.support_ = order[model.support_]
+    return True
 
 
 def takes_weights(model: Any) -> bool:

@@ -108,7 +108,8 @@ class FitOutcome:
 
     def code(self) -> str:
         """Python that does it again."""
-        said = self.columns, self.options, self.plan.cv if self.folded is not None else 0
+        folds = self.plan.cv if self.folded is not None else 0
+        said = self.columns, self.options, folds, self.found.shuffled
         return code(title(self.source), self.source, self.plan, self.found.model, *said)
 
     def tell(self, kept: str | None, full: bool = False) -> None:
@@ -120,9 +121,9 @@ class FitOutcome:
             column_options.tell(self.seen, out)
         alpha = chosen_penalty(found.model)
         penalty = "" if alpha is None else f" Penalty: alpha = {alpha}."
-        out.say(
-            f"Learner: {plan.choice.model}, {plan.choice.why}{said(plan, found.model)}.{penalty}"
-        )
+        mixed = f"; rows sorted by class, so shuffled first (--seed {plan.seed})" * found.shuffled
+        why = f"{plan.choice.why}{said(plan, found.model)}{mixed}"
+        out.say(f"Learner: {plan.choice.model}, {why}.{penalty}")
         out.say()
         out.verdict(str(self.verdict))
         more = beside(self.verdict.quality)
@@ -191,6 +192,7 @@ class FitOutcome:
                 "name": plan.choice.model,
                 "class": type(model).__name__,
                 "why": plan.choice.why,
+                "shuffled": found.shuffled,
                 "parameters": model.get_params(deep=False),
                 "alpha": getattr(model, "alpha_", None),
             },

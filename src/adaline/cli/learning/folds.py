@@ -49,6 +49,7 @@ def cross_validated(
                 parts,
                 found.omega,
                 lambda done, count: progress(len(found.y) * done // count),
+                plan.seed % 2**63,
             )
     except ValueError as error:
         if must:

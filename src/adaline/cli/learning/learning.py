@@ -22,6 +22,7 @@ from adaline.data.sharing import Share, labels
 from adaline.data.tables import counted_rows
 from adaline.data.tables import gathered as rows_of
 from adaline.data.tables import with_means as means_of
+from adaline.verdicts.cross_validation import fit_in_order
 from adaline.verdicts.evidence import is_proven
 
 MEMORY = 5_000_000  # numbers that are read into memory, at most
@@ -77,6 +78,7 @@ class Learned:
     y: Any = field(default=None, repr=False)
     omega: Any = field(default=None, repr=False)  # weights of the rows
     beside: dict[str, Any] = field(default_factory=dict, repr=False)
+    shuffled: bool = False  # before learning, as labels came in runs
 
 
 def with_means(encoding: Encoding, source: Source, plan: Plan) -> Encoding:
@@ -169,7 +171,7 @@ def _at_once(estimator: Any, source: Source, encoding: Encoding, plan: Plan) -> 
         prices = costs_for(np.unique(y).tolist(), plan.threshold, plan.costs)
         estimator.set_params(costs=prices)
     try:
-        estimator.fit(X, y) if omega is None else estimator.fit(X, y, sample_weight=omega)
+        mixed = fit_in_order(estimator, X, y, omega, plan.seed % 2**63)
     except ValueError as error:
         raise ValueError(with_names(str(error), encoding.names)) from error
     estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
@@ -178,7 +180,8 @@ def _at_once(estimator: Any, source: Source, encoding: Encoding, plan: Plan) -> 
         proof = adaline.separability(
             X, y, sample_weight=omega, time_limit=_PATIENCE, pairwise=False
         )
-    return Learned(estimator, encoding, len(y), left_out, [], True, proof, X, y, omega, values)
+    seen = X, y, omega, values, mixed
+    return Learned(estimator, encoding, len(y), left_out, [], True, proof, *seen)
 
 
 def _by_blocks(

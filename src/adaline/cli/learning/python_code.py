@@ -20,6 +20,7 @@ def code(
     columns: Columns,
     options: dict[str, Any],
     folds: int,
+    shuffled: bool = False,
 ) -> str:
     """Lines that read the same rows, learn the same model and measure it in the same way."""
     rows, imported = _rows(path, source, columns, options)
@@ -36,13 +37,14 @@ def code(
     lines = [_call("rows = table", [rows, repr(plan.target)], said), _made(model)]
     ours = ["cross_validated"] if folds else []
     if plan.in_memory:
-        lines += _at_once(plan, folds)
+        lines += _at_once(plan, folds, shuffled)
     else:
         lines.append(_by_blocks(plan))
         imported = [*imported, "fit"]
     names = sorted([*ours, type(model).__name__], key=str.lower)
     head = [f"from adaline import {', '.join(names)}"]
     head.append(f"from adaline.data import {', '.join(sorted([*imported, 'table']))}")
+    head = ["import numpy as np"] * shuffled + head
     if path == "stdin":
         head.append("\n# The rows came from stdin: put them into a file, and name it here.")
     return "\n".join([*head, "", *lines]) + "\n"
@@ -59,14 +61,18 @@ def _rows(
     return _call("blocks", [repr(path), kept], read), ["blocks"]
 
 
-def _at_once(plan: Plan, folds: int) -> list[str]:
+def _at_once(plan: Plan, folds: int, shuffled: bool) -> list[str]:
     weighted = {}
     lines = []
     if plan.weights is not None or plan.balanced:
         of = [] if plan.weights is None else [repr(plan.weights)]
         lines.append(_call("w = rows.weights", of, {"balanced": "True"} if plan.balanced else {}))
         weighted = {"sample_weight": "w"}
-    lines.append(_call("model.fit", ["rows.X", "rows.y"], weighted))
+    if shuffled:
+        lines.append(f"order = np.random.default_rng({plan.seed % 2**63}).permutation(len(rows.y))")
+    at = "[order]" * shuffled
+    learned = [f"rows.X{at}", f"rows.y{at}"]
+    lines.append(_call("model.fit", learned, {key: w + at for key, w in weighted.items()}))
     if folds:
         said = {} if plan.group is None else {"groups": f"rows.column({plan.group!r})"}
         if plan.by_time is not None:

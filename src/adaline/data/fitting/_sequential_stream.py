@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from adaline.data.fitting._passes import Passes, Rows, class_array, union
 from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block, Piece
 from adaline.errors import DataError
+from adaline.estimators.sequential.runs import are_long, sentence
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ def in_passes(
             learner.learn(source.read(item) if isinstance(item, Piece) else item, order)
             passes.tell(learner.rows)
             passes.save(learner.state((k, index + 1), made)) if passes.checkpoint else None
+        counts = list(learner.counts.values())
+        if k == 0 and counts and (found := are_long(learner.runs, counts)):
+            said = f"{sentence(model, *found)} Write the file in a random order."
+            warnings.warn(said, UserWarning, stacklevel=4)
         if not learner.begun:
             raise DataError(f"{source.name}: no rows are left to learn from.")
         calm = learner.corrections == made  # a pass without correction: none will follow
@@ -96,6 +102,7 @@ class _Learner:
     def __init__(self, model: Any, rows: Rows | FeatureRows, classes: Any):
         self.model, self.to_rows, self.classes = model, rows, classes
         self.rows, self.begun = 0, False
+        self.runs, self.counts, self.last = 0, Counter[Any](), None
         model._begin_stream()
 
     @property
@@ -111,7 +118,16 @@ class _Learner:
             X, y = X[places], y[places]
         if len(y):
             self._partial_fit(X, y)
+            self._count_runs(y)
         self.rows += len(y)
+
+    def _count_runs(self, y: Any) -> None:
+        """Of labels, as they were learned."""
+        if self.classes is not None:
+            self.runs += int(np.count_nonzero(y[1:] != y[:-1])) + int(y[0] != self.last)
+            labels, rows = np.unique(y, return_counts=True)
+            self.counts.update(dict(zip(labels.tolist(), rows.tolist(), strict=True)))
+            self.last = y[-1]
 
     def _xy(self, block: Block) -> tuple[Any, Any]:
         if self.classes is None:

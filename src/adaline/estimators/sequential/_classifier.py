@@ -15,6 +15,7 @@ from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
 from adaline.estimators.sequential.learner import SequentialLearner, start, streams
+from adaline.estimators.sequential.runs import warn_of_runs
 from adaline.parameters import check_sample, one_row
 from adaline.results import Array
 from adaline.tiles import as_rows
@@ -80,6 +81,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
             X, codes = X[omega > 0], codes[omega > 0]
         W, b = self._state.kept()
         self._certificate = separation(*as_delivered(W, b, self._dtype), X, codes)
+        warn_of_runs(self, codes, self._certificate)
         return self._settle()
 
     @available_unless(streams)

@@ -16,6 +16,7 @@ from adaline.estimators._labels import announced, encode, labels_of_rows
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.sequential._dual_rows import Patterns, signs, stacked, variance
+from adaline.estimators.sequential.runs import warn_of_runs
 from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, words
 from adaline.procedures.sequential.kernel_perceptron import (
     Duals,
@@ -179,6 +180,8 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
             self._accept(rows.X, rows.at, duals, outcome.passes, outcome.stopped, T)
             if interrupted:
                 raise KeyboardInterrupt
+        codes = rows.T[0] if len(rows.T) == 1 else rows.T.argmax(axis=0)
+        warn_of_runs(self, codes, self.fit_.certificate)
         if not outcome.converged:
             warnings.warn(
                 f"KernelPerceptron did not converge: {outcome.stopped} Give a larger max_iter, a "
