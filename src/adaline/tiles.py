@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from adaline import parameters
 from adaline._threads import over_pieces
 from adaline.kernels.sums import sums
-from adaline.parameters import ParameterError
+from adaline.parameters import ParameterError, plural
 from adaline.results import Array
 
 _TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache
@@ -315,7 +315,7 @@ def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str
     column_name = f" ({names()[column]})" if names else ""
     raise ValueError(
         f"{what} contains {kind} (inf or NaN is not a number to learn from), first at row {row}, "
-        f"column {column}{column_name}; {int(bad.sum())} such values in all. "
+        f"column {column}{column_name}; {plural(int(bad.sum()), 'such value')} in all. "
         "Drop those rows or fill the values in first."
     )
 

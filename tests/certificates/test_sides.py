@@ -84,7 +84,7 @@ def test_a_sample_on_the_hyperplane_is_on_the_wrong_side():
     found = separation(*hyperplane([1.0], [-2.0]), X, codes)
     assert (found.evidence["wrong"], found.evidence["too_close"]) == (1, 1)
     assert found.statement.startswith(
-        "1 of 3 samples are on the wrong side, 1 within rounding of the boundary; separability is"
+        "1 of 3 samples is on the wrong side, 1 within rounding of the boundary; separability is"
     )
 
 

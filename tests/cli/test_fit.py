@@ -206,7 +206,7 @@ def test_missing_values_are_refused_dropped_or_filled_in(command, tmp_path, miss
     lines = command("predict", "m.adaline", path).out.splitlines()
     assert len(lines) == 101
     assert (lines[1] == '""') == (missing == "drop")
-    assert ("left out for missing values" in found.out) == (missing == "drop")
+    assert ("with missing values left out" in found.out) == (missing == "drop")
 
 
 def test_means_that_stand_for_gaps_do_not_look_at_held_out_rows(command, tmp_path):

@@ -96,7 +96,7 @@ def test_titles_above_a_table_and_empty_columns_are_left_out(excel):
     )
     source = blocks(path)
     assert table(source) == {"x": [1, 3], "y": [2, 4]}
-    assert "1 rows above" in source.notes[0]
+    assert "1 row above" in source.notes[0]
     one = excel(s=[["x"], ["a"], ["b"]])
     assert table(blocks(one)) == {"x": ["a", "b"]}
 

@@ -57,7 +57,7 @@ def test_a_row_that_decides_and_rows_from_elsewhere_are_warned_of(rows):
         target="rent",
     )
     assert any(
-        "a single row moves the fit" in w and "rent 4000 and dose 30" in w for w in found.warnings
+        "a single row moves the fit" in w and "rent 4,000 and dose 30" in w for w in found.warnings
     )
     assert any("differ from the 200 rows learned from: age" in w for w in found.warnings)
 

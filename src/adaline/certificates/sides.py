@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.linalg import UNDERFLOW, UNIT
+from adaline.parameters import plural
 from adaline.results import Array, Certificate
 from adaline.tiles import is_sparse
 
@@ -41,8 +42,9 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
             "the classes are linearly separable."
         )
         return Certificate("separable", statement, evidence)
+    are = "is" if wrong == 1 else "are"
     near = f", {close} within rounding of the boundary" if close else ""
-    statement = f"{more}{wrong} of {n} samples are on the wrong side{near}"
+    statement = f"{more}{wrong} of {plural(n, 'sample')} {are} on the wrong side{near}"
     return Certificate(
         "undecided",
         f"{statement}; separability is undecided: `separability(X, y)` decides it.",

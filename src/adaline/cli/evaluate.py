@@ -75,7 +75,7 @@ def evaluate(
     if tested.unknown:
         warnings.append(unknown_line(tested.unknown))
     if tested.left_out:
-        warnings.append(f"{number(tested.left_out)} rows have missing values and were left out.")
+        warnings.append(f"{plural(tested.left_out, 'row', 'have')} missing values: left out.")
     mark = found.metadata.get("fingerprint")
     if mark is not None and mark == mark_of(path_of(source)):
         warnings.append(_same_file(found.metadata))

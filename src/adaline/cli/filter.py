@@ -17,7 +17,7 @@ from adaline.cli.printing.progress import Progress
 from adaline.data import blocks
 from adaline.filters import WienerFilter, noise_filter, noise_reduction
 from adaline.filters.coherence import reference_delay
-from adaline.verdicts.words import name, number
+from adaline.verdicts.words import name, number, plural
 
 _BLOCK = 65536  # samples that are filtered at a time
 _HEARD = 2**20  # samples, the last ones, from which the noise that is left is estimated
@@ -311,7 +311,7 @@ def _doubts(
             f"first {number(n)} were used."
         )
     if clipped:
-        said.append(f"{number(clipped)} samples were beyond full scale and were cut off.")
+        said.append(f"{plural(clipped, 'sample', 'were')} beyond full scale and cut off.")
     if any(r.worse for r in found):
         said.append(
             "more noise was added than removed: the recording is cleaner than the result. The "

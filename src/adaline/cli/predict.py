@@ -18,7 +18,7 @@ from adaline.cli.predicting.predictions import Answers, answers, loaded
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Common, Data, Out
 from adaline.cli.printing.progress import Progress
-from adaline.verdicts.words import number
+from adaline.verdicts.words import number, plural
 
 
 def predict(
@@ -117,7 +117,7 @@ def predict(
         for text in doubts:
             printer.warn(text)
         if blank:
-            printer.warn(f"{number(blank)} rows have missing values and no prediction.")
+            printer.warn(f"{plural(blank, 'row', 'have')} missing values and no prediction.")
         if writer.formulas and not disarm:
             printer.warn(
                 f"{number(writer.formulas)} cells of text begin with =, +, - or @, and a "

@@ -129,7 +129,7 @@ def _tell(out: Out, found: Any, explained: str) -> None:
 
 def _doubt(out: Out, found: Any, left_out: int) -> None:
     if left_out:
-        out.warn(f"{number(left_out)} rows have missing values and were left out.")
+        out.warn(f"{plural(left_out, 'row', 'have')} missing values: left out.")
     if found.verdict == "separable":
         for text in of_chance(found):
             out.warn(text)

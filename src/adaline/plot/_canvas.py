@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from adaline import MissingExtra
 from adaline.plot._svg import lean
 from adaline.plot.palette import COLOURS, MARKERS
+from adaline.verdicts.words import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -198,7 +199,7 @@ def many(n: int, noun: str = "row") -> str:
     >>> many(1), many(3)
     ('1 row', '3 rows')
     """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    return plural(n, noun)
 
 
 def wrapped(text: str, width: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array
 from adaline.plot.animation import Scene, chosen
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +32,8 @@ class GrowingPath(Scene):
         a, b = p.path[step]
         total = len(p.path) - 1
         return (
-            f"{p.model}, step {step} of {total}: weights ({a:.3g}, {b:.3g}), {p.error} "
-            f"{p.losses[step]:.3g}"
+            f"{p.model}, step {step} of {total}: weights ({number(a, 3)}, {number(b, 3)}), "
+            f"{p.error} {number(p.losses[step], 3)}"
         )
 
     def start(self, axes: list[Axes]) -> None:
@@ -65,8 +66,8 @@ class MovingPenalty(Scene):
         p, i = self.picture, self.at[k]
         kind = "GCV" if p.loo is None else "leave-one-out"
         return (
-            f"alpha = {p.alphas[i]:.3g}: |w| = {np.linalg.norm(p.coef[i]):.3g}, {kind} error "
-            f"{self.errors[i]:.3g}"
+            f"alpha = {number(p.alphas[i], 3)}: |w| = {number(np.linalg.norm(p.coef[i]), 3)}, "
+            f"{kind} error {number(self.errors[i], 3)}"
         )
 
     def start(self, axes: list[Axes]) -> None:

@@ -12,6 +12,7 @@ from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
 from adaline.verdicts.calibration import calibration
 from adaline.verdicts.quality import wilson
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +97,7 @@ class CalibrationDisplay(Display):
         inside = int(np.sum((self.low <= self.told) & (self.told <= self.high)))
         return (
             f"{self.model}: in {inside} of {len(self.told)} bins the probability told is within "
-            f"the 95 % interval of what happened (Brier score {self.brier:.3g})"
+            f"the 95 % interval of what happened (Brier score {number(self.brier, 3)})"
         ) + (f". {self.verdict.rstrip('.')}" if self.verdict else "")
 
     def _draw(self, axes: list[Axes]) -> None:

@@ -14,6 +14,7 @@ from adaline.plot._canvas import Array, Display
 from adaline.plot._moving_lines import of_models, of_steps
 from adaline.plot._score_plane import plane
 from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -203,7 +204,7 @@ class DecisionDisplay(Display):
         if self.rejected:
             said += f" and rejects {self.rejected}"
         if self.distance is not None:
-            said += f", the closest at distance {self.distance:.3g}"
+            said += f", the closest at distance {number(self.distance, 3)}"
         if self.held:
             others = "1 other feature" if self.held == 1 else f"{self.held} other features"
             said += f"; {others} held at the mean"

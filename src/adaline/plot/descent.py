@@ -12,6 +12,7 @@ from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
 from adaline.plot._moving_curves import GrowingPath
 from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +118,7 @@ class WeightPathDisplay(Display):
     @property
     def claim(self) -> str:
         steps, (first, last) = len(self.path) - 1, self.losses[[0, -1]]
-        what = f"{self.error} {first:.3g} → {last:.3g}"
+        what = f"{self.error} {number(first, 3)} → {number(last, 3)}"
         if self.wrong is not None:
             what = f"rows not on their right side {self.wrong[0]} → {self.wrong[1]}"
         said = f"{self.model}: {what} in {_canvas.many(steps, 'step')}"

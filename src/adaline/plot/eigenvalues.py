@@ -9,6 +9,7 @@ import numpy as np
 
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,12 +79,12 @@ class EigenvalueDisplay(Display):
 
     @property
     def claim(self) -> str:
-        spread = "infinite" if np.isinf(self.spread) else f"{self.spread:.3g}"
+        spread = "infinite" if np.isinf(self.spread) else f"{number(self.spread, 3)}"
         said = f"Eigenvalue spread {spread}"
         if np.isfinite(self.spread):
             said += ": the slowest weights learn that many times slower"
         if self.scaled is not None and _spread(self.scaled) < self.spread / 2:
-            said += f"; scaling columns would leave {_spread(self.scaled):.3g}"
+            said += f"; scaling columns would leave {number(_spread(self.scaled), 3)}"
         return said
 
     def _draw(self, axes: list[Axes]) -> None:
@@ -110,7 +111,7 @@ class EigenvalueDisplay(Display):
             )
         ax.set_yscale("log")
         ax.set(xlabel="number, the largest first", ylabel="eigenvalue of R")
-        _canvas.legend(ax, title=f"2/tr[R] = {self.bound:.3g}")
+        _canvas.legend(ax, title=f"2/tr[R] = {number(self.bound, 3)}")
 
 
 def _values(Z: Any) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 import adaline
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,12 +123,12 @@ class LearningCurveDisplay(Display):
         last = {name: float(curve[-1]) for name, curve in self.curves.items()}
         name, value = min(last.items(), key=lambda item: item[1])
         lowest = f" lowest of {len(last)}," if len(last) > 1 else ""
-        said = f"{name} ends{lowest} at a mean squared error of {value:.3g}"
+        said = f"{name} ends{lowest} at a mean squared error of {number(value, 3)}"
         if self.floor is not None:
-            said += f"; the least is {self.floor:.3g}"
+            said += f"; the least is {number(self.floor, 3)}"
         if self.bound is not None:
-            rate = "the rate" if self.eta is None else f"the rate {self.eta:.3g}"
-            said += f". Bound on {rate}: 2/tr[R] = {self.bound:.3g}"
+            rate = "the rate" if self.eta is None else f"the rate {number(self.eta, 3)}"
+            said += f". Bound on {rate}: 2/tr[R] = {number(self.bound, 3)}"
         return said
 
     def _draw(self, axes: list[Axes]) -> None:

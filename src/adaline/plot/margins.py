@@ -10,6 +10,7 @@ import numpy as np
 from adaline.plot import _canvas
 from adaline.plot._canvas import Array, Display
 from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation, Scene, chosen
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,9 @@ class MarginsDisplay(Display):
         said = f"Iteration {self.iterations[k]}: Ya is positive for"
         if right < n:
             return f"{said} {right} of {_canvas.many(n, 'sample')}"
-        return f"{said} all {_canvas.many(n, 'sample')}, the least {self.values[k].min():.3g}"
+        return (
+            f"{said} all {_canvas.many(n, 'sample')}, the least {number(self.values[k].min(), 3)}"
+        )
 
     def _draw(self, axes: list[Axes]) -> None:
         scene = _MovingMargins(self, 2)

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
 from adaline.verdicts.influence import influence
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +118,7 @@ class ResidualsDisplay(Display):
     def claim(self) -> str:
         n, far = len(self.residuals), int(np.sum(np.abs(self.standardised) > _FAR))
         spread = root_mean_square(self.residuals)
-        said = f"{self.model} misses {_canvas.many(n)} by {spread:.3g} (root mean square)"
+        said = f"{self.model} misses {_canvas.many(n)} by {number(spread, 3)} (root mean square)"
         rows = "row is" if far == 1 else "rows are"
         said += f"; {far or 'no'} {rows} more than {_FAR:.0f} standard deviations off"
         if self.cook is not None and self.cook.max() > 1.0:
@@ -215,7 +216,7 @@ class PredictionDisplay(Display):
     @property
     def claim(self) -> str:
         explained = "" if np.isnan(self.r2) else f"R² = {self.r2:.3f}, "
-        return f"{self.model}: {explained}off by {self.rmse:.3g} (root mean square)"
+        return f"{self.model}: {explained}off by {number(self.rmse, 3)} (root mean square)"
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes

@@ -12,6 +12,7 @@ from adaline.plot import _canvas
 from adaline.plot._canvas import Array, Display
 from adaline.plot._moving_curves import MovingResponse
 from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,8 +103,8 @@ class ResponseDisplay(Display):
         if np.isneginf(self.gain[top]):
             return f"{self.name}: nothing passes, all weights are zero"
         unit = "Hz" if self.rate else "cycles a sample"
-        at = f"{self.frequencies[top]:.4g} {unit}"
-        said = f"{self.name}: largest gain {self.gain[top] + 0.0:.3g} dB at {at}"
+        at = f"{number(self.frequencies[top], 4)} {unit}"
+        said = f"{self.name}: largest gain {number(self.gain[top], 3)} dB at {at}"
         if self.truth is not None:
             n = max(len(self.truth), len(self.impulse))
             a, b = (np.pad(v, (0, n - len(v))) for v in (self.impulse, self.truth))

@@ -12,6 +12,7 @@ from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
 from adaline.plot._moving_curves import MovingPenalty
 from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,8 +100,9 @@ class RidgePathDisplay(Display):
     @property
     def claim(self) -> str:
         if self.best_loo is None:
-            return f"GCV is least near alpha = {self.best_gcv:.3g}"
-        return f"Errors are least near alpha = {self.best_loo:.3g} (LOO), {self.best_gcv:.3g} (GCV)"
+            return f"GCV is least near alpha = {number(self.best_gcv, 3)}"
+        loo, gcv = number(self.best_loo, 3), number(self.best_gcv, 3)
+        return f"Errors are least near alpha = {loo} (LOO), {gcv} (GCV)"
 
     def animate(self, *, frames: int = MOST_FRAMES, interval: int = INTERVAL) -> Animation:
         """The penalty from its smallest value to its largest; `alphas` of the path may begin at 0.

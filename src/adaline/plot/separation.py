@@ -11,6 +11,7 @@ import numpy as np
 import adaline
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
+from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,7 +135,11 @@ class SeparabilityDisplay(Display):
         what += "" if self.fit_intercept else " through the origin"
         if self.verdict == "separable":
             said = "Separable: the hulls do not meet" if plain else f"Separable by a {what}"
-            return said if self.margin is None else f"{said}; a margin of {self.margin:.3g} is left"
+            return (
+                said
+                if self.margin is None
+                else f"{said}; a margin of {number(self.margin, 3)} is left"
+            )
         said = {
             "quasi-separable": "Quasi-separable: "
             + ("the hulls only touch" if plain else f"a {what} has rows on itself, none wrong"),

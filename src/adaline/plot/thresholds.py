@@ -11,7 +11,7 @@ from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Display
 from adaline.verdicts.answers import answers
 from adaline.verdicts.thresholds import Thresholds, ratio_of, thresholds
-from adaline.verdicts.words import name, percent
+from adaline.verdicts.words import name, number, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +95,7 @@ class ThresholdDisplay(Display):
         return (
             f"Answered from {percent(self.threshold)} on, {label} is found in "
             f"{percent(hits / c.positive)} of its rows, and {right}; a decision costs "
-            f"{price.cost:.3g} on average, without a model {price.constant:.3g}"
+            f"{number(price.cost, 3)} on average, without a model {number(price.constant, 3)}"
         )
 
     def _draw(self, axes: list[Axes]) -> None:

@@ -348,9 +348,10 @@ def _told(given: Iterable[Any], found: Sequence[str], rows: Any) -> tuple[str, .
     """Warnings of the caller, of the verdict, and about gaps; each once."""
     told = [plain(_message(w)) for w in given] + [_capital(w) for w in found]
     if rows is not None and rows.left_out:
+        have = "has" if rows.left_out == 1 else "have"
         told.append(
-            f"{rows.left_out} of {rows.left_out + len(rows)} rows have gaps (NaN or infinity) "
-            "and were left out. Fill them in, or find out why they are there."
+            f"{rows.left_out} of {rows.left_out + len(rows)} rows {have} gaps (NaN or infinity): "
+            "left out. Fill them in, or find out why they are there."
         )
     return tuple(dict.fromkeys(told))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.dichotomies import cover
 from adaline.results import Certificate
-from adaline.verdicts.words import name, number, plain
+from adaline.verdicts.words import name, number, plain, plural
 
 ILL_CONDITIONED = 1e8  # condition number from which half the digits may be lost
 _TELLING = 0.01  # share of separable labellings from which separability says little (Cover)
@@ -215,7 +215,7 @@ def _dependent(model: Any, names: list[str]) -> list[str]:
             "not read these coefficients one by one."
         )
     if len(mixed) > _NAMED:
-        said.append(f"{len(mixed) - _NAMED} more columns follow from others.")
+        said.append(f"{plural(len(mixed) - _NAMED, 'more column', 'follow')} from others.")
     return said
 
 

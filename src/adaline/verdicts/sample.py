@@ -40,15 +40,16 @@ def _rare(y: Any) -> list[str]:
     least, n = int(counts[k]), len(y)
     if len(labels) < 2 or (least >= _RARE * n and least >= _RARE_ROWS):
         return []
+    are = "is" if least == 1 else "are"
     if 2 * len(labels) * least >= n:  # half of an equal share: the classes are even, and small
         return [
-            f"only {least} of {n:,} rows learned from are {name(labels[k])!r}: few to learn a "
+            f"only {least} of {n:,} rows learned from {are} {name(labels[k])!r}: few to learn a "
             "class from. More rows would tell."
         ]
     rare = int(np.sum((counts < _RARE * n) | (counts < _RARE_ROWS)))
     more = "" if rare == 1 else f" ({rare} classes are as rare)"
     return [
-        f"only {least} of {n:,} rows learned from are {name(labels[k])!r}, {percent(least / n)}"
+        f"only {least} of {n:,} rows learned from {are} {name(labels[k])!r}, {percent(least / n)}"
         f"{more}: the share of right answers hides them. Look at their recall, and weigh their "
         "errors by costs."
     ]

@@ -43,8 +43,8 @@ def file(path: Any) -> str:
 def number(value: Any, digits: int = 5) -> str:
     """Counts with thousands apart, other numbers to a few digits, a dash where there is none.
 
-    >>> number(1234567), number(0.1 + 0.2), number(float("nan")), number(None), number(1234.5, 3)
-    ('1,234,567', '0.3', '–', '–', '1,234')
+    >>> number(1234567), number(0.1 + 0.2), number(float("nan")), number(1234.5), number(999.7, 3)
+    ('1,234,567', '0.3', '–', '1,234.5', '1,000')
     """
     if value is None:
         return "–"
@@ -56,8 +56,10 @@ def number(value: Any, digits: int = 5) -> str:
     if isinstance(value, float):
         if math.isnan(value):
             return "–"
-        whole = 10**digits <= abs(value) < 1e9  # no powers of ten where a count would do
-        return f"{value:,.0f}" if whole else f"{value:.{digits}g}"
+        value += 0.0  # no -0
+        size = abs(float(f"{value:.{digits}g}"))  # as it is shown: 999.7 is 1,000 to three digits
+        whole = 10**digits <= size < 1e9  # no powers of ten where a count would do
+        return f"{value:,.0f}" if whole else f"{value:,.{digits}g}"
     return plain(value)
 
 

@@ -158,8 +158,8 @@ class FitOutcome:
         gone = self.found.left_out + self.tested.left_out * self.is_held_out
         if self.folded is not None:
             held, gone = rows_text(self.folded), self.found.left_out
-        why = "that have no target" if self.plan.missing == "auto" else "for missing values"
-        left = f", {number(gone)} left out {why}" if gone else ""
+        why = "without a target" if self.plan.missing == "auto" else "with missing values"
+        left = f"; {plural(gone, 'row')} {why} left out" if gone else ""
         return f"Read {file(title(self.source))}: {columns}{n}{held}{left}."
 
     def _next(self, kept: str | None) -> None:

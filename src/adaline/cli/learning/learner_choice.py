@@ -124,7 +124,7 @@ def _suggested(values: NDArray[Any], target: str) -> Choice:
         why = f"{who} has two values ({shown}): logistic regression tells probabilities, too"
         return Choice(adaline.LogisticRegression, why)
     if K > _MANY:
-        why = f"{who} has {plural(K, 'class')[:-1]}es, many: Gaussian classes need one pass"
+        why = f"{who} has {plural(K, 'class')}, many: Gaussian classes need one pass"
         return Choice(adaline.GaussianClassifier, why)
     why = f"{who} has {kind}{K} classes ({shown}): logistic regression with softmax"
     if kind:

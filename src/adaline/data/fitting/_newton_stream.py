@@ -24,6 +24,7 @@ from adaline.data.fitting._loss_sums import (
 )
 from adaline.data.fitting._passes import Passes, RowReader, class_array, union
 from adaline.errors import DataError, SeparableError
+from adaline.parameters import plural
 from adaline.procedures.newton.few_passes import newton_in_passes
 from adaline.procedures.newton.pass_sums import Sums
 from adaline.results import Array, NewtonFit
@@ -66,8 +67,9 @@ def logistic(model: Any, passes: Passes, rows: RowReader, classes: Any) -> Any:
         )
     if fit.outcome == "quasi":
         raise SeparableError(
-            f"after {fit.steps} steps the weights still grow: the classes seem separable but for "
-            "ties, and then maximum likelihood has no finite weights; give alpha > 0."
+            f"after {plural(fit.steps, 'step')} the weights still grow: the classes seem "
+            "separable but for ties, and then maximum likelihood has no finite weights; give "
+            "alpha > 0."
         )
     model._take_newton(fit, len(rows.names), class_array(labels, rows.target))
     return model

@@ -127,7 +127,7 @@ def refined(
         normal = _by_triangle(m, passes, rows, ridge, intercept)
     if normal is None or not normal.alpha < 1:
         return None
-    said = "solved in closed form, then corrected in {} more passes in double-double."
+    said = "solved in closed form, then corrected in {passes} in double-double."
     return refine_by(normal, _Passes(passes, rows, normal), _PASSES, said, normal.root)
 
 

@@ -34,6 +34,7 @@ from adaline.data.storing._reader import Reader
 from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import LIMIT, pack, read_file, unpack, write_atomically
 from adaline.errors import DataWarning, ModelFileError
+from adaline.parameters import plural
 
 FORMAT = 1
 _KEYS = {"content", "format", "model", "encoding", "metadata", "versions"}
@@ -84,8 +85,9 @@ class Prepared:
             keep = encoding.kept(block)
             if keep is not None:
                 raise ValueError(
-                    f"{int((~keep).sum())} rows have missing values, which this encoding leaves "
-                    "out: answers would not line up with rows. Drop these rows first."
+                    f"{plural(int((~keep).sum()), 'row', 'have')} missing values, which this "
+                    "encoding leaves out: answers would not line up with rows. Drop these rows "
+                    "first."
                 )
             yield encoding.encode(block)
 

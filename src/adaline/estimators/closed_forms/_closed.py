@@ -14,6 +14,7 @@ from adaline.estimators._base import Learner, Regressor, check_finite
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN
 from adaline.moments import Moments
+from adaline.parameters import plural
 from adaline.procedures.iterative.sparse_rows import DENSE_UP_TO as MOMENTS_UP_TO
 from adaline.procedures.iterative.sparse_rows import is_large_and_sparse
 from adaline.results import ClosedFit
@@ -114,7 +115,7 @@ class ClosedForm(Learner):
         more = len(self.fit_.dependent) - 3
         return (
             "; ".join(parts)
-            + (f"; and {more} more columns depend on others" if more > 0 else "")
+            + (f"; and {plural(more, 'more column', 'depend')} on others" if more > 0 else "")
             + f". X has rank {self.fit_.rank} of {self.fit_.W.shape[1]}; of the many solutions, "
             "the one of least norm is given. Drop these columns to make the coefficients unique."
         )

@@ -21,6 +21,7 @@ from adaline.estimators._progress import FRAMES, Audience
 from adaline.estimators.declarations import now_or_later
 from adaline.losses.logistic import logistic_loss
 from adaline.objective import Objective
+from adaline.parameters import plural
 from adaline.procedures.inference.wald import Information, affordable, information
 from adaline.procedures.newton.newton import newton, newton_auto, penalties_by_loss
 from adaline.procedures.steps import finished
@@ -125,7 +126,7 @@ def _existing(model: Any, fit: NewtonFit, X: Any, codes: Any, omega: Array) -> N
         raise error
     if fit.outcome in ("separated", "quasi"):
         said = "the classes overlap, so a maximum exists, but so far out that rounding hides it"
-        return replace(fit, stopped=f"{said} ({fit.steps} steps).")
+        return replace(fit, stopped=f"{said} ({plural(fit.steps, 'step')}).")
     return fit
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from adaline.certificates.separation.given import Given, as_float64
 from adaline.certificates.separation.separation import Separability
 from adaline.errors import SeparableError
+from adaline.parameters import plural
 from adaline.procedures.separability.separability import decided
 from adaline.results import Array, NewtonFit
 
@@ -54,6 +55,6 @@ def refusal(found: Separability, fit: NewtonFit, names: list[str]) -> SeparableE
         lead = "the classes touch" if len(found.labels) == 2 else "the classes are quasi-separable"
         return SeparableError(f"{lead}: {words} {_ADVICE}")
     return SeparableError(
-        f"the classes look separable, at least but for ties: after {fit.steps} steps weights still "
-        f"grow; {words} {_ADVICE}"
+        "the classes look separable, at least but for ties: after "
+        f"{plural(fit.steps, 'step')} weights still grow; {words} {_ADVICE}"
     )

@@ -17,7 +17,7 @@ from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes, w
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.sequential._dual_rows import Patterns, signs, stacked, variance
 from adaline.estimators.sequential.runs import warn_of_runs
-from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, words
+from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, plural, words
 from adaline.procedures.sequential.kernel_perceptron import (
     Duals,
     Kernel,
@@ -221,7 +221,8 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         at = np.concatenate([at, self._rows_seen + rows.at])
         self._rows_seen += rows.n
         done = getattr(self, "n_iter_", 0) + 1
-        self._accept(pool, at, after, done, f"{made} corrections in the last {rows.n} rows.")
+        stopped = f"{plural(made, 'correction')} in the last {plural(rows.n, 'row')}."
+        self._accept(pool, at, after, done, stopped)
         return self
 
     def decision_function(self, X: Any) -> Array:

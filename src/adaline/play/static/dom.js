@@ -51,8 +51,9 @@ export function check(label, hear) {
 export function brief(value) {
   if (value === null || value === undefined) return "–";
   const size = Math.abs(value);
-  const text = size !== 0 && (size < 1e-3 || size >= 1e5)
-    ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  const text = size !== 0 && (size < 1e-3 || size >= 1e9)
+    ? value.toExponential(2)
+    : Number(size < 1e4 ? value.toPrecision(4) : value.toFixed(0)).toLocaleString("en-US", { maximumFractionDigits: 9 });
   return text.replace("-", "\u2212");
 }
 

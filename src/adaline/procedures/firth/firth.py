@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline.objective import Objective
+from adaline.parameters import plural
 from adaline.procedures.firth.jeffreys import Point, jeffreys
 from adaline.procedures.newton.curvature import Pairs, corrected, remember, solver
 from adaline.procedures.steps import Steps, Stepwise
@@ -97,9 +98,8 @@ def _finished(
         {"score": -here.g.ravel(), "newton_decrement": nu, "value": here.value},
     )
     within = "within" if converged else "not within"
-    stopped = f"Firth's score is {within} tolerance ({steps} steps)."
+    stopped = f"Firth's score is {within} tolerance ({plural(steps, 'step')})."
     if outcome == "interrupted":
-        stopped = (
-            f"interrupted; these are the weights after the last complete step ({steps} steps)."
-        )
+        after = f"after the last complete step ({plural(steps, 'step')})"
+        stopped = f"interrupted; these are the weights {after}."
     return NewtonFit(W, b, stopped, certificate, theta, outcome, steps, here.value, theta.size)

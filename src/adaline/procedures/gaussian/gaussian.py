@@ -21,6 +21,7 @@ from adaline._threads import Cuts, one_blas_thread, over_cuts, pieces
 from adaline.class_moments import ClassMoments
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
 from adaline.linalg import UNIT
+from adaline.parameters import plural
 from adaline.procedures.gaussian import precision
 from adaline.procedures.gaussian.precision import Metric
 from adaline.procedures.gaussian.shrinkage import drowned, groups, rao_blackwell
@@ -307,7 +308,7 @@ def _certificate(m: ClassMoments, metrics: tuple[Metric, ...]) -> Certificate:
         "ridge": ridge,
         "shrinkage": shrinkage,
     }
-    rows = f"{int(m.rows.sum())} rows"
+    rows = plural(int(m.rows.sum()), "row")
     digits = (
         f"rounding changed squared Mahalanobis distances by less than a relative {error:.1e} and "
         f"means by less than {drift:.1e} standard deviations"
@@ -361,9 +362,10 @@ def troubles(
     columns = np.concatenate([g.metrics[k].dependent for k in singular]) if singular else lost
     if singular and len(columns := np.setdiff1d(columns, lost)):
         ridge = max(g.metrics[k].ridge for k in singular)
+        vary = "does not vary, or depends" if len(columns) == 1 else "do not vary, or depend"
         yield RankDeficientWarning(
-            f"singular {whose(singular)}: {_some([names[j] for j in columns])} do not vary, or "
-            f"depend on other columns. {ridge:.1e} was added to the diagonal of the correlation "
+            f"singular {whose(singular)}: {_some([names[j] for j in columns])} {vary} on "
+            f"other columns. {ridge:.1e} was added to the diagonal of the correlation "
             f"matrix. {cure}"
         )
     if doubtful:

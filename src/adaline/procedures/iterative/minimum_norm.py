@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adaline.parameters import plural
 from adaline.procedures.iterative.gradients import least_squares_steps
 from adaline.procedures.iterative.sparse_rows import SparseRows
 from adaline.results import Array, Certificate, ClosedFit
@@ -31,7 +32,7 @@ def iterative_least_squares(s: SparseRows) -> ClosedFit:
     return ClosedFit(
         W=np.ldexp(W, s.e_y - s.e).T.copy(),
         b=np.ldexp(s.bias(W), s.e_y),
-        stopped=f"solved by {steps} steps of conjugate gradients on sparse rows.",
+        stopped=f"solved by {plural(steps, 'step')} of conjugate gradients on sparse rows.",
         certificate=Certificate(
             "unproven",
             f"the gradient is {share:.1e} of that at zero weights; without a penalty this proves "

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from adaline.certificates.digits import certificate_together, in_users_units
 from adaline.certificates.residuals import SparseSizes, gradient_bounds
+from adaline.parameters import plural
 from adaline.procedures.iterative.gradients import ridge_steps
 from adaline.procedures.iterative.sparse_rows import SparseRows
 from adaline.results import Array, Certificate, ClosedFit
@@ -37,10 +38,11 @@ def iterative_ridge(s: SparseRows, alpha: Array) -> ClosedFit:
     grown = in_users_units(bounds + p * 2.0**-1020, s.e_y - s.e)
     found = certificate_together(used.T, grown, np.zeros((k, p)), condition)
     evidence = {**found.evidence, "steps": int(steps.max()), "gradient_share": float(shares.max())}
+    count = plural(int(steps.max()), "step")
     return ClosedFit(
         W=used.T.copy(),
         b=np.ldexp(s.bias(W), s.e_y),
-        stopped=f"solved by {steps.max()} steps of conjugate gradients on sparse rows.",
+        stopped=f"solved by {count} of conjugate gradients on sparse rows.",
         certificate=Certificate(found.kind, found.statement, evidence),
         rank=min(s.X.shape[0] - s.intercept, p),
         condition=condition,

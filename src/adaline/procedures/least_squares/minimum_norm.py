@@ -20,6 +20,7 @@ from adaline.linalg import (
     triangle_of,
 )
 from adaline.moments import Moments
+from adaline.parameters import plural
 from adaline.procedures.least_squares.normal_equations import (
     in_unit_columns,
     rank_tolerance,
@@ -212,11 +213,11 @@ def _fit(
     dependent: tuple[tuple[int, tuple[int, ...]], ...],
 ) -> ClosedFit:
     W = np.ascontiguousarray(w.T)
-    p = W.shape[1]
+    p, directions = W.shape[1], plural(rank, "independent direction")
     return ClosedFit(
         W=W,
         b=b,
-        stopped=f"minimum-norm solution: {rank} independent directions among {p} columns.",
+        stopped=f"minimum-norm solution: {directions} among {plural(p, 'column')}.",
         certificate=Certificate(
             "unproven",
             "of the many solutions this is the one of least norm, to the digits of the "

@@ -91,7 +91,7 @@ def _corrected(m: Moments, rows: Rows, D: Array, R: Array, intercept: bool) -> C
         if not share <= _CONTRACTS:
             return None
         on = on[~done]
-    said = "solved in closed form, then corrected {} times in double-double."
+    said = "solved in closed form, then corrected {times} in double-double."
     fit = delivered(found, m, intercept, share, condition(R), said)
     if fit.certificate.kind == "exact":
         return fit

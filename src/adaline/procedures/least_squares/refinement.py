@@ -21,6 +21,7 @@ from adaline.certificates.digits import (
 from adaline.kernels.double_double.corrections import correct, first_guess
 from adaline.linalg import UNIT, times_power
 from adaline.moments import Moments
+from adaline.parameters import plural
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import additions, gradients
 from adaline.procedures.least_squares.normal_equations import Normal
@@ -64,7 +65,7 @@ def refine(normal: Normal, rows: Rows, *, by_sums: bool = False) -> ClosedFit:
     def sums(on: NDArray[np.int64], theta: Array, low: Array) -> tuple[Array, Array, Array, int]:
         return *gradients(rows, on, scale[:p], scale[p:][on], theta, low), most
 
-    said = "solved in closed form, then corrected {} times in double-double."
+    said = "solved in closed form, then corrected {times} in double-double."
     first = None
     if by_sums and (normal.m.targets > MANY or rows.codes is not None):
         first = product_sums(normal, rows, np.concatenate(raw_lengths(normal.m)))
@@ -126,10 +127,11 @@ def delivered(
     certificate = certificate_of_digits(
         theta[:, used].T, bound[:, used].T, floor[:, used].T, alpha, condition
     )
+    n = found.passes
     return ClosedFit(
         W=theta[:, :p].copy(),
         b=theta[:, p].copy(),
-        stopped=said.format(found.passes),
+        stopped=said.format(times=plural(n, "time"), passes=plural(n, "more pass")),
         certificate=certificate,
         rank=p,
         condition=condition,

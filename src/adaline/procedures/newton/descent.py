@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from adaline.certificates.optimality import CurvatureBound, Within, optimality
 from adaline.linalg import UNIT, inner
 from adaline.objective import Evaluation, Objective
+from adaline.parameters import plural
 from adaline.procedures.steps import Steps
 from adaline.results import Array, Certificate, NewtonFit, Outcome
 
@@ -140,8 +141,8 @@ def fit_of(
     """The fit, its weights in the units of X, and why steps ended."""
     W, b = loss.original(theta)
     why = loss.loss.endless if outcome == "quasi" else _SAID[outcome]
-    read = f", {passes} passes over the rows" if passes else ""
-    stopped = f"{why} ({steps} steps{read})."
+    read = f", {plural(passes, 'pass')} over the rows" if passes else ""
+    stopped = f"{why} ({plural(steps, 'step')}{read})."
     return NewtonFit(W, b, stopped, certificate, theta, outcome, steps, f, rank)
 
 

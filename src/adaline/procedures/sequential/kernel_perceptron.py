@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from adaline.kernels.sequential.kernel_perceptron import correct_block
 from adaline.linalg import UNDERFLOW
+from adaline.parameters import plural
 from adaline.procedures.sequential.state import Outcome, asked
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate
@@ -140,7 +141,7 @@ def kernel_perceptron(
                 return duals, asked(done)
     except KeyboardInterrupt:
         return duals, Outcome(done, f"interrupted after {done} complete passes.", False)
-    said = f"max_iter={max_iter} passes were made, {corrections} corrections in the last."
+    said = f"max_iter={max_iter} passes were made, {plural(corrections, 'correction')} in the last."
     return duals, Outcome(done, said, False)
 
 
@@ -276,9 +277,11 @@ def certified(
             f"closest by at least {least:.2g}: the classes are separable in the kernel's space.",
             evidence,
         )
+    are = "is" if wrong == 1 else "are"
     return Certificate(
         "undecided",
-        f"{wrong} of {n} samples are on the wrong side or within rounding of the boundary; "
+        f"{wrong} of {plural(n, 'sample')} {are} on the wrong side or within rounding of the "
+        "boundary; "
         "whether the kernel can separate them is undecided.",
         evidence,
     )

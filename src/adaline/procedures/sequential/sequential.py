@@ -34,7 +34,7 @@ _EXPLODES = 1e6  # errors so many times the targets are no learning
 _FEWEST = 5  # passes of a perceptron before it is given up
 STALLED = "the mean squared error stopped falling by more than tol"
 _SLIM = (
-    "stopped after pass {} and {} corrections, by which no (w, b) of length one can have all "
+    "stopped after pass {} and {}, by which no (w, b) of length one can have all "
     "samples farther than tol={} times the longest (x, 1) on their right side."
 )
 
@@ -125,7 +125,9 @@ def sequential(
         if perceptron and made == 0:
             return Outcome(k, f"pass {k} made no correction.", True)
         if limit is not None and k >= _FEWEST and limit.relative() <= tol:
-            return Outcome(k, _SLIM.format(k, state.corrections, f"{tol:g}"), False)
+            return Outcome(
+                k, _SLIM.format(k, plural(state.corrections, "correction"), f"{tol:g}"), False
+            )
         stalled = stalled + 1 if best * (1.0 - tol) <= loss <= 2.0 * best else 0
         if state.is_solved(loss / weight, tol):
             return Outcome(k, f"the mean squared error in pass {k} is below tol.", True)

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from adaline.linalg import UNDERFLOW
+from adaline.parameters import plural
 from adaline.procedures.sparse_logistic._dual_descent import Descent
 from adaline.procedures.sparse_logistic._dual_proof import EPS, DualRows, Proof
 from adaline.procedures.sparse_logistic._newton_cg import TruncatedNewton
@@ -204,7 +205,7 @@ def _fit(
         f"{claim}." if proven else f"{claim}; a gap of {wanted:.2g} was wanted.",
         evidence,
     )
-    reached = f"the duality gap reached {proof.gap:.2g} after {passes} passes."
+    reached = f"the duality gap reached {proof.gap:.2g} after {plural(passes, 'pass')}."
     why = why.format(max_iter=max_iter)
     stopped = reached if proven and why not in ("interrupted", _ASKED) else f"{why}; {reached}"
     W, b = proof.w[None, :], np.array([proof.b])

@@ -17,6 +17,7 @@ from adaline.data.reading.text.header import header_of
 from adaline.data.reading.text.options import FileOptions
 from adaline.data.reading.text.plain_python import MISSING
 from adaline.errors import DataError, MissingExtra, refuse_beyond_memory
+from adaline.parameters import plural
 
 # calamine holds all cells between the first and the last, those that are empty too.
 _MANY_CELLS, _CELLS_A_CELL = 2**22, 16
@@ -98,7 +99,7 @@ def _named(
     values = [[_value(row[j]) for _, row in body] for j in used[: len(header.names)]]
     numbers = [number for number, _ in body]
     source = FileTable(path, header.names, values, numbers, columns, rows)
-    above = (f"{titles} rows above the table are left out",) if titles else ()
+    above = (f"{plural(titles, 'row')} above the table left out",) if titles else ()
     source.notes = (*above, *header.notes)
     return source
 
