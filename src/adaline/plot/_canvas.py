@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from adaline import MissingExtra
 from adaline.plot._svg import lean
 from adaline.plot.palette import COLOURS, MARKERS
-from adaline.verdicts.words import plural
+from adaline.verdicts.words import DateColumn, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,6 +191,18 @@ def plain(text: Any, most: int = _LONG) -> str:
     shown = short(text, most).replace("$", r"\$")
     # A legend leaves out what begins with an underscore.
     return f"\N{ZERO WIDTH SPACE}{shown}" if shown.startswith("_") else shown
+
+
+def label_axes(ax: Axes, x: str, y: str | None = None, width: int = _LONG) -> None:
+    """Names of columns along the axes; days since 1970, which are matplotlib's own, are dates."""
+    ax.set_xlabel(plain(x, width))
+    if isinstance(x, DateColumn):
+        ax.xaxis_date()
+        ax.tick_params(axis="x", labelrotation=30)
+    if y is not None:
+        ax.set_ylabel(plain(y, width))
+        if isinstance(y, DateColumn):
+            ax.yaxis_date()
 
 
 def many(n: int, noun: str = "row") -> str:

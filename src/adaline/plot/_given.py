@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.plot._canvas import Array
+from adaline.verdicts.words import DateColumn
 
 
 def rows(X: Any, what: str = "X") -> Array:
@@ -120,7 +121,7 @@ def column_names(model: Any, X: Any, p: int, names: Sequence[Any] | None = None)
                 raise ValueError(
                     f"there are {len(found)} names for {p} columns; give one for each."
                 )
-            return [str(name) for name in found]
+            return [name if isinstance(name, DateColumn) else str(name) for name in found]
     return [f"x{j}" for j in range(p)]
 
 

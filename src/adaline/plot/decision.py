@@ -300,8 +300,7 @@ class DecisionDisplay(Display):
         if len(self.supports) <= _RINGS:
             _ring(ax, self.supports, "s", "supports")
         ax.set(xlim=box[:2], ylim=box[2:])
-        ax.set_xlabel(_canvas.plain(self.names[0], _WIDE))
-        ax.set_ylabel(_canvas.plain(self.names[1], _WIDE))
+        _canvas.label_axes(ax, *self.names[:2], _WIDE)
         _canvas.legend(ax)
 
 

@@ -98,7 +98,7 @@ class EffectDisplay(Display):
             ax.set_xticks(e.x)
             room = 0.35 * (high - low)
             ax.set_xlim(low - room, high + room)
-        ax.set_xlabel(_canvas.plain(e.name))
+        _canvas.label_axes(ax, e.name)
         if e.share:
             what = "" if len(e.of) > 1 else f" of {_canvas.plain(e.of[0], 16)}"
             ax.set_ylabel(f"probability{what} (%)")

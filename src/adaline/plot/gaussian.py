@@ -162,8 +162,7 @@ class GaussianDisplay(Display):
                 ax.plot(*curve, color=_canvas.colour(k), linestyle=style, linewidth=1.4, zorder=4)
             ax.plot(*self.means[k], "+", color=_canvas.INK, markersize=10, zorder=5)
         ax.set(xlim=box[:2], ylim=box[2:])
-        ax.set_xlabel(_canvas.plain(self.names[0]))
-        ax.set_ylabel(_canvas.plain(self.names[1]))
+        _canvas.label_axes(ax, *self.names[:2])
         _canvas.legend(ax)
 
     def _draw_posterior(self, ax: Axes, box: Any) -> None:

@@ -179,8 +179,7 @@ class SeparabilityDisplay(Display):
         if self.nearest is not None:
             ax.plot(*self.nearest.T, "k.-", linewidth=1.4, label="nearest points", zorder=5)
         ax.set(xlim=limits[0], ylim=limits[1])
-        ax.set_xlabel(_canvas.plain(self.names[0]))
-        ax.set_ylabel(_canvas.plain(self.names[1]))
+        _canvas.label_axes(ax, *self.names[:2])
         _canvas.legend(ax)
 
     def _draw_line(self, ax: Axes, limits: list[tuple[float, float]]) -> None:

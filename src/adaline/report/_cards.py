@@ -15,7 +15,7 @@ from adaline.verdicts.coefficients import Coefficients
 from adaline.verdicts.cross_validation import CrossValidated
 from adaline.verdicts.evidence import condition, reconciled, summary_of
 from adaline.verdicts.thresholds import RATIOS, Thresholds
-from adaline.verdicts.words import name, number, percent, plain, plural
+from adaline.verdicts.words import DateColumn, cell, name, number, percent, plain, plural
 
 Card = tuple[tuple[str, str], ...]
 _MOST = 100  # rows of a table
@@ -146,8 +146,9 @@ def columns(X: Any, names: list[str], whose: str) -> Table:
     for j, column in enumerate(shown):
         part = X[:, [j]]
         v = np.asarray(part.toarray() if hasattr(part, "toarray") else part).ravel()
-        cells = (v.min(), v.mean(), v.max(), v.std())
-        out.append((name(column), *(number(float(cell)) for cell in cells)))
+        ends = (cell(end, column) for end in (v.min(), v.mean(), v.max()))
+        spread = number(float(v.std())) + " days" * isinstance(column, DateColumn)
+        out.append((name(column), *ends, spread))
     notes = (f"The first {_MOST} of {len(names)} columns.",) if len(names) > _MOST else ()
     words = f"Columns of the {plural(X.shape[0], whose.partition('row')[0] + 'row')}"
     words += whose.partition("rows")[2]

@@ -136,7 +136,8 @@ class Report:
             `learned` tells, where it is given; otherwise the report claims neither, and says so.
         title : str, optional
         names : sequence of str, optional
-            Columns; by default those of the fit, or of X.
+            Columns; by default those of the fit, or of X. `Encoding.labels` marks those that are
+            days since 1970, which are shown as dates then.
         target : str, optional
             The name of y.
         data : mapping, optional

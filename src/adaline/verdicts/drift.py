@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import kolmogorov, ndtr
 
 from adaline.results import Array
-from adaline.verdicts.words import name, number, p_value, percent, plural
+from adaline.verdicts.words import cell, name, p_value, percent, plural
 
 SMALL = 0.1  # distance below which a difference matters to nobody, however sure it is
 _SURE = 0.01  # p-value, all columns taken into account, below which samples differ
@@ -69,9 +69,10 @@ class Drift:
         if self.moved:
             places = [self.names.index(column) for column in self.moved[:_NAMED]]
             told = "; ".join(
-                f"{name(self.names[j])}, mean {number(float(self.means[1, j]), 3)} instead of "
-                f"{number(float(self.means[0, j]), 3)}"
-                for j in places
+                f"{name(column)}, mean {cell(now, column, 3)} instead of {cell(then, column, 3)}"
+                for column, then, now in (
+                    (self.names[j], self.means[0, j], self.means[1, j]) for j in places
+                )
             )
             more = len(self.moved) - _NAMED
             told += f"; and {plural(more, 'column')} more" if more > 0 else ""

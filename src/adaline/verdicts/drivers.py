@@ -9,6 +9,7 @@ import numpy as np
 from adaline.results import Array
 from adaline.verdicts.coefficients import PER_SD, Coefficients
 from adaline.verdicts.intervals import NORMAL_95
+from adaline.verdicts.words import change as more_of
 from adaline.verdicts.words import name, number
 
 _TOLD = 5  # columns, at most
@@ -70,7 +71,7 @@ def _of_classes(model: Any, W: Array, X: Any, spreads: Any, names: list[str]) ->
     said = []
     for j in [j for j in order if j not in unclear][:_TOLD]:
         step = _step(X, spreads, j)
-        change = "1 instead of 0" if step is None else f"{number(step, 3)} more"
+        change = "1 instead of 0" if step is None else more_of(step, names[j])
         effect = float(apart[j] * (1.0 if step is None else step))
         up, down = (repr(name(model.classes_[k])) for k in (high[j], low[j]))
         if odds:
@@ -118,7 +119,7 @@ def _step(X: Any, spreads: Any, j: int) -> float | None:
 
 def _said(model: Any, row: dict[str, Any], step: float | None, target: str | None) -> str:
     effect = row["coef"] if step is None else row[PER_SD]
-    change = "1 instead of 0" if step is None else f"{number(step, 3)} more"
+    change = "1 instead of 0" if step is None else more_of(step, row.get("name", ""))
     kind = getattr(model, "_exports", None)
     if kind in ("posterior", "exponential"):
         what = "the rate" if target is None else f"the rate of {name(target)}"

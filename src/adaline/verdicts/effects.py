@@ -11,7 +11,7 @@ from adaline.results import Array
 from adaline.verdicts.answers import asked
 from adaline.verdicts.coefficients import Coefficients
 from adaline.verdicts.prediction_intervals import interval
-from adaline.verdicts.words import name, number, percent
+from adaline.verdicts.words import cell, name, number, percent
 
 _POINTS = 41
 _COLUMNS = 1000  # up to which every column is tried
@@ -64,7 +64,7 @@ class Effect:
         k = int(np.argmax(np.abs(ends[:, 1] - ends[:, 0])))
         a, b = (percent(v) if self.share else number(float(v), 3) for v in ends[k])
         what = f"the probability of {name(self.of[k])!r}" if self.share else name(self.of[k])
-        low, high = (number(float(v), 3) for v in self.usual)
+        low, high = (cell(float(v), self.name, 3) for v in self.usual)
         return f"From {name(self.name)} {low} to {high}, {what} goes from {a} to {b}"
 
 

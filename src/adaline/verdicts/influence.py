@@ -19,7 +19,7 @@ import numpy as np
 
 from adaline.results import Array
 from adaline.verdicts.answers import asked
-from adaline.verdicts.words import name, number
+from adaline.verdicts.words import cell, name, number
 
 LARGE = 1.0  # Cook's distance from which a row decides the fit by itself
 _COLUMNS, _NUMBERS = 300, 5_000_000  # up to which single rows are looked at
@@ -200,8 +200,8 @@ def _odd(X: Any, i: int, names: list[str]) -> str:
     j = int(np.argmax(far))
     if far[j] < 2:
         return ""
-    mean = number(float(R[:, j].mean()), 3)
-    return f" and {name(names[j])} {number(float(R[i, j]), 4)}, where the mean is {mean}"
+    mean = cell(float(R[:, j].mean()), names[j], 3)
+    return f" and {name(names[j])} {cell(float(R[i, j]), names[j], 4)}, where the mean is {mean}"
 
 
 def _moved(found: Influence, model: Any, names: list[str]) -> str:

@@ -17,7 +17,7 @@ from adaline.verdicts.checks import Rows, checks
 from adaline.verdicts.coefficients import Coefficients, coefficients
 from adaline.verdicts.quality import Quality, quality_for, words_for
 from adaline.verdicts.sample import doubts_of_rows
-from adaline.verdicts.words import plural
+from adaline.verdicts.words import DateColumn, plural
 
 FEW_ROWS = 30  # rows below which a measured quality may be far off
 
@@ -221,5 +221,5 @@ def column_names(model: Any, X: Any, names: Sequence[Any] | None) -> list[str]:
                 raise ParameterError(
                     f"names: there are {len(found)} names for {p} columns; give one for each."
                 )
-            return [str(name) for name in found]
+            return [name if isinstance(name, DateColumn) else str(name) for name in found]
     return [f"x{j}" for j in range(p)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from datetime import date, timedelta
 from typing import Any
 
 from adaline.parameters import plural as plural
+from adaline.results import DateColumn as DateColumn
 
 LONGEST = 2000  # letters of a text
 LONGEST_NAME = 60
@@ -61,6 +63,29 @@ def number(value: Any, digits: int = 5) -> str:
         whole = 10**digits <= size < 1e9  # no powers of ten where a count would do
         return f"{value:,.0f}" if whole else f"{value:,.{digits}g}"
     return plain(value)
+
+
+def cell(value: float, column: str, digits: int = 5) -> str:
+    """A value of a column: a number, or the date of a column of days since 1970.
+
+    >>> cell(19775.0, DateColumn("sold")), cell(19775.0, "size")
+    ('2024-02-22', '19,775')
+    """
+    if isinstance(column, DateColumn) and math.isfinite(value):
+        try:
+            return (date(1970, 1, 1) + timedelta(math.floor(value))).isoformat()
+        except OverflowError:
+            pass
+    return number(float(value), digits)
+
+
+def change(step: float, column: str) -> str:
+    """So much more of a column.
+
+    >>> change(365.25, DateColumn("sold")), change(1.5, "size")
+    ('365 days more', '1.5 more')
+    """
+    return f"{number(step, 3)}{' days' * isinstance(column, DateColumn)} more"
 
 
 def percent(share: float) -> str:

@@ -57,7 +57,7 @@ class FitOutcome:
             found.model,
             tested.quality,
             held_out=is_held_out,
-            names=list(found.encoding.names),
+            names=found.encoding.labels,
             separability=found.separability,
             converged=found.converged,
             spreads=None if found.X is None else spreads_of(found.X),

@@ -315,7 +315,7 @@ def _written(outcome: FitOutcome, out: str | None, report: str | None) -> dict[s
             outcome.tested.X,
             outcome.tested.y,
             held_out=outcome.is_held_out,
-            names=list(outcome.found.encoding.names),
+            names=outcome.found.encoding.labels,
             target=outcome.plan.target,
             title=f"{outcome.plan.target} from {os.path.basename(title(outcome.source))}",
             data=outcome.data_facts(mark_of(path_of(outcome.source))),

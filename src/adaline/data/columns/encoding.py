@@ -50,7 +50,7 @@ from adaline.data.reading.notations import is_bare
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
-from adaline.results import Array
+from adaline.results import Array, DateColumn
 
 __all__ = ["Encoding", "Input"]
 
@@ -209,6 +209,12 @@ class Encoding:
         if self.terms:
             return tuple(name for name, _, _ in made_columns(self.inputs, self.terms))
         return encoded_names(self.inputs)
+
+    @property
+    def labels(self) -> list[str]:
+        """`names` for people: given as `names=` to a report or a picture, days become dates."""
+        dates = {entry.name for entry in self.inputs if entry.is_date} if not self.terms else ()
+        return [DateColumn(name) if name in dates else name for name in self.names]
 
     def groups(self) -> list[tuple[str, tuple[str, ...]]]:
         """Each input column, or term, with the encoded columns that are made of it, in order."""
