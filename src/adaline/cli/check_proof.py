@@ -11,7 +11,7 @@ from adaline.cli.files.file_options import Reading
 from adaline.cli.files.sources import known_column, opened
 from adaline.cli.learning.learning import fits_in_memory, gathered
 from adaline.cli.printing.errors import NEGATIVE, OK, Usage
-from adaline.cli.printing.printer import Common, Data, Out
+from adaline.cli.printing.printer import Data, Out, Working
 from adaline.data import Encoding
 
 
@@ -22,7 +22,7 @@ def check_proof(
     *,
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
     reading: Reading | None = None,
-    common: Common | None = None,
+    common: Working | None = None,
 ) -> int:
     """Check a proof that `adaline separable --proof` wrote; exit code 0 if it holds, 1 if not.
 

@@ -17,7 +17,7 @@ from adaline.cli.learning.folds import default_folds
 from adaline.cli.learning.learning import Plan
 from adaline.cli.learning.weights_and_costs import beside, row_weights, without
 from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Common, Data, Out, Whole
+from adaline.cli.printing.printer import Data, Drawing, Out, Whole
 from adaline.verdicts.cross_validation import runs_of
 from adaline.verdicts.words import file, name, plural
 
@@ -35,7 +35,7 @@ def compare(
     time_limit: float = 60.0,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Common | None = None,
+    common: Drawing | None = None,
 ) -> int:
     """Which learner is best for a table, and whether the rows can tell.
 

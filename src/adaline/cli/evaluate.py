@@ -12,7 +12,7 @@ from adaline.cli.files.file_options import Reading, tell_notes
 from adaline.cli.files.sources import about_rows, known_column, mark_of, opened, path_of
 from adaline.cli.predicting.predictions import loaded, measured
 from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Common, Data, Out
+from adaline.cli.printing.printer import Data, Out, Working
 from adaline.cli.printing.progress import Progress
 from adaline.verdicts.quality import by_class, shown
 from adaline.verdicts.words import name, number, plural
@@ -28,7 +28,7 @@ def evaluate(
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
     unknown: Literal["zeros", "refuse"] = "zeros",
     reading: Reading | None = None,
-    common: Common | None = None,
+    common: Working | None = None,
 ) -> int:
     """How good a model is on the rows of a file, which should not be those it has learned from.
 

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from adaline.cli.files.sources import not_the_data
 from adaline.cli.files.wav_writer import WavWriter
 from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Common, Out, Whole
+from adaline.cli.printing.printer import Out, Whole, Working
 from adaline.cli.printing.progress import Progress
 from adaline.data import blocks
 from adaline.filters import WienerFilter, noise_filter, noise_reduction
@@ -35,7 +35,7 @@ def filter(
     eta: float | None = None,
     delay: int | None = None,
     passes: Whole = 2,
-    common: Common | None = None,
+    common: Working | None = None,
 ) -> int:
     """Take noise out of a recording (wav), given a reference of the noise alone.
 

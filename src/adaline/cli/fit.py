@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from adaline.cli.files.column_options import Columns
 from adaline.cli.files.file_options import Reading
-from adaline.cli.printing.printer import Common, Data, Out, Whole
+from adaline.cli.printing.printer import Data, Drawing, Out, Whole
 
 
 def fit(
@@ -37,7 +37,7 @@ def fit(
     threshold: float | None = None,
     costs: str | None = None,
     coefficients: Literal["short", "full"] = "short",
-    common: Common | None = None,
+    common: Drawing | None = None,
 ) -> int:
     """Learn a column of a table from the others, and say what the result is worth.
 
@@ -76,7 +76,8 @@ def fit(
         A Dask cluster whose workers read and sum the files: tcp://HOST:8786 or tls://HOST:8786, the
         path of a scheduler file, or local:4 for four processes of this machine.
     timeout
-        Seconds without any worker of the cluster after which the command gives up.
+        Seconds without any worker of the cluster after which the command gives up; its scheduler
+        must answer within them, too, and within 30.
     checkpoint
         A directory that keeps what was learned so far: after Ctrl-C or a crash the same command
         goes on from there.

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from adaline.cli.files.column_options import Columns, doubts, expanded, facts, looked_at
 from adaline.cli.files.file_options import Reading, tell_notes
 from adaline.cli.files.sources import known_column, opened, title
-from adaline.cli.printing.printer import Common, Data, Out
+from adaline.cli.printing.printer import Data, Out, Working
 from adaline.data import Look
 from adaline.verdicts.words import file, name, number, plural
 
@@ -21,7 +21,7 @@ def look(
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Common | None = None,
+    common: Working | None = None,
 ) -> int:
     """What each column of a table is, and what fit would do with it and why.
 

@@ -14,7 +14,7 @@ from adaline.cli.files.sources import about_rows, known_column, opened, title
 from adaline.cli.learning import learning
 from adaline.cli.learning.learner_choice import Choice
 from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Common, Data, Out, Whole
+from adaline.cli.printing.printer import Data, Out, Whole, Working
 from adaline.verdicts.words import file, name, number, plural
 
 _WIDE = 8  # coefficients that the table shows beside the errors
@@ -29,7 +29,7 @@ def path(
     jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Common | None = None,
+    common: Working | None = None,
 ) -> int:
     """Ridge regression over a range of penalties, and where the cross-validated error is least.
 

@@ -16,7 +16,7 @@ from adaline.cli.files.table_writers import Writer, writer_for
 from adaline.cli.predicting.extra_columns import Contributions, Intervals, heads_of
 from adaline.cli.predicting.predictions import Answers, answers, loaded
 from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Common, Data, Out
+from adaline.cli.printing.printer import Data, Out, Working
 from adaline.cli.printing.progress import Progress
 from adaline.verdicts.words import number, plural
 
@@ -35,7 +35,7 @@ def predict(
     disarm: Annotated[bool, Parameter(negative="")] = False,
     unknown: Literal["zeros", "refuse"] = "zeros",
     reading: Reading | None = None,
-    common: Common | None = None,
+    common: Working | None = None,
 ) -> int:
     """Predict the rows of a file with a model that `adaline fit --out` wrote.
 

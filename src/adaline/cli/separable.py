@@ -14,7 +14,7 @@ from adaline.cli.files.proof_files import FORMAT, VERSION
 from adaline.cli.files.sources import known_column, not_the_data, opened, title
 from adaline.cli.learning.learning import fits_in_memory, gathered
 from adaline.cli.printing.errors import NEGATIVE, OK, Usage
-from adaline.cli.printing.printer import Common, Data, Out, strict
+from adaline.cli.printing.printer import Data, Out, Working, strict
 from adaline.cli.printing.words import with_names
 from adaline.data import Encoding
 from adaline.data.outputs import write_atomically
@@ -35,7 +35,7 @@ def separable(
     time_limit: float = 60.0,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Common | None = None,
+    common: Working | None = None,
 ) -> int:
     """Whether linear boundaries separate the classes; the exit code is 0 if so, else 1.
 
@@ -75,17 +75,18 @@ def separable(
             f"the target {target!r} has {number(K)} different values; separability is about "
             f"classes, at most {_MANY} here."
         )
-    found = adaline.separability(
-        X, y, fit_intercept=bias, time_limit=time_limit, pairwise=K <= _PAIRED
-    )
     n, p = X.shape
     out.say(
         f"Read {file(title(source))}: {plural(n, 'row')}, {plural(p, 'column')} of numbers, "
-        f"{len(found.labels)} classes."
+        f"{plural(K, 'class')}."
     )
     tell_notes(source, out)
     tell(seen, out)
+    out.say(f"Deciding, for at most {time_limit:g} s of CPU time (--time-limit).", "dim")
     out.say()
+    found = adaline.separability(
+        X, y, fit_intercept=bias, time_limit=time_limit, pairwise=K <= _PAIRED
+    )
     explained = with_names(found.explain(), encoding.names)
     _tell(out, found, explained)
     for text in doubts(seen):

@@ -17,7 +17,7 @@ from adaline.cli.files.table_writers import writer_for
 from adaline.cli.learning import learner_choice
 from adaline.cli.learning.learning import gathered
 from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Common, Data, Out, Whole
+from adaline.cli.printing.printer import Data, Drawing, Out, Whole
 from adaline.cli.printing.words import did_you_mean
 from adaline.verdicts.words import name, number
 
@@ -38,7 +38,7 @@ def trace(
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Common | None = None,
+    common: Drawing | None = None,
 ) -> int:
     """Every step of learning, as the lecture's table; for small files.
 

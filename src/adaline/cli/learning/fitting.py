@@ -93,7 +93,8 @@ def run(request: FitRequest, printer: Out) -> int:
         if request.cluster is None:
             _run(request, printer, request.jobs)
         else:
-            with cluster(request.cluster) as client:
+            # A scheduler that is there answers within half a minute.
+            with cluster(request.cluster, min(30.0, max(request.timeout, 0.1))) as client:
                 _run(request, printer, workers(client, request.timeout))
     return 0
 

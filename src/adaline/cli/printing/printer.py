@@ -35,10 +35,14 @@ def _whole(kind: Any, tokens: Any) -> int:
 Whole = Annotated[int, Parameter(converter=_whole)]
 
 
+_SEED = "Random seed; it decides, for example, which rows are held out."
+_DEBUG = "Show a traceback where something goes wrong."
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Common:
-    """Options of every command."""
+    """Options of every command; the help shows those that it has a use for."""
 
     json: Annotated[
         bool,
@@ -53,15 +57,26 @@ class Common:
             help="The outcome only: no progress, tables or advice.",
         ),
     ] = False
-    seed: Annotated[
-        Whole, Parameter(help="Random seed; it decides, for example, which rows are held out.")
-    ] = 0
-    debug: Annotated[
-        bool,
-        Parameter(
-            negative="", show_default=False, help="Show a traceback where something goes wrong."
-        ),
-    ] = False
+    seed: Annotated[Whole, Parameter(show=False, help=_SEED)] = 0
+    debug: Annotated[bool, Parameter(show=False, negative="", show_default=False, help=_DEBUG)] = (
+        False
+    )
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Working(Common):
+    """The same for commands that read rows, where more can go wrong."""
+
+    debug: Annotated[bool, Parameter(negative="", show_default=False, help=_DEBUG)] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Drawing(Working):
+    """The same for commands that draw random numbers."""
+
+    seed: Annotated[Whole, Parameter(help=_SEED)] = 0
 
 
 # A file, or "-" for stdin, which would otherwise be taken for an option.
@@ -96,8 +111,8 @@ class Out:
             self._print(text, style)
 
     def warn(self, text: str) -> None:
-        """A doubt with advice; stays out of the way of a file or pipe with --json."""
-        if self.for_people:
+        """A doubt with advice; not with --quiet, and in its place with --json."""
+        if self.at_length:
             self._print(f"Warning: {text}", "yellow")
 
     def table(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline._jit.working_time import working_time
+from adaline._threads import one_blas_thread
 from adaline.certificates.separation.given import Given, as_float64, fingerprint
 from adaline.certificates.separation.integer_claims import TooLarge
 from adaline.certificates.separation.separation import Separability, Verdict
@@ -97,7 +98,9 @@ def decided(
         is_part=is_part,
     )
     try:
-        W = state.decide()
+        # The limit is on the work of this thread, and BLAS on others would double what is used.
+        with one_blas_thread(0):
+            W = state.decide()
     except OutOfTime:
         found = replace(found, sentence=f"the time limit of {time_limit:g} s was over")
     except TooLarge as error:

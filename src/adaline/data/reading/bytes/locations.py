@@ -114,10 +114,12 @@ def _system(path: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise MissingExtra.of("cluster", f"{path}: reading a URL", "fsspec") from None
+        raise MissingExtra.of("io", f"{path}: reading a URL", "fsspec") from None
     try:
         system, inside = url_to_fs(path)
     except ImportError as error:  # fsspec names the package that knows this protocol
+        if path.startswith(("http://", "https://")):
+            raise MissingExtra.of("io", f"{path}: reading a URL", "aiohttp") from None
         raise DataError(f"{path}: it cannot be opened here: {error}.") from None
     except ValueError as error:
         raise DataError(f"{path}: this URL cannot be opened: {error}.") from None
