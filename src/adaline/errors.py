@@ -1,4 +1,7 @@
-"""The few warnings and errors that are ours; bad input raises plain ValueError and TypeError."""
+"""The few warnings and errors that are ours, and words that messages of all rooms share.
+
+Bad input raises plain ValueError and TypeError.
+"""
 
 from __future__ import annotations
 
@@ -126,3 +129,24 @@ def strange(what: str) -> DataError:
     return DataError(
         f"a worker returned {what}; it may run another version of adaline. Nothing of it was used."
     )
+
+
+_SINGULAR = {"are": "is", "have": "has", "were": "was", "do": "does"}
+
+
+def plural(count: int, noun: str, verb: str = "") -> str:
+    """A count and its noun, and a verb that agrees with it.
+
+    >>> plural(1, "row"), plural(2000, "pass"), plural(1, "row", "have")
+    ('1 row', '2,000 passes', '1 row has')
+    """
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    if count == 1:
+        verb = _SINGULAR.get(verb, f"{verb}s" if verb else "")
+    return f"{count:,} {noun}{ending} {verb}".rstrip()
+
+
+class DateColumn(str):
+    """The name of a column of days since 1970-01-01: people are shown its values as dates."""
+
+    __slots__ = ()

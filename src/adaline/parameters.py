@@ -322,18 +322,3 @@ def one_row(x: Any) -> NDArray[np.float64]:
         raise ParameterError(f"x has shape {sample.shape}; expected (p,), one sample.")
     check_sample(sample)
     return sample.reshape(1, -1)
-
-
-_SINGULAR = {"are": "is", "have": "has", "were": "was", "do": "does"}
-
-
-def plural(count: int, noun: str, verb: str = "") -> str:
-    """A count and its noun, and a verb that agrees with it.
-
-    >>> plural(1, "row"), plural(2000, "pass"), plural(1, "row", "have")
-    ('1 row', '2,000 passes', '1 row has')
-    """
-    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
-    if count == 1:
-        verb = _SINGULAR.get(verb, f"{verb}s" if verb else "")
-    return f"{count:,} {noun}{ending} {verb}".rstrip()

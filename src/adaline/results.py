@@ -23,12 +23,6 @@ Kind = Literal[
 ]
 
 
-class DateColumn(str):
-    """The name of a column of days since 1970-01-01: people are shown its values as dates."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """Evidence anyone can check without trusting the procedure that found the weights.

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from adaline import parameters
 from adaline._threads import over_pieces
+from adaline.errors import plural
 from adaline.kernels.sums import sums
-from adaline.parameters import ParameterError, plural
+from adaline.parameters import ParameterError
 from adaline.results import Array
 
 _TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache

@@ -330,7 +330,7 @@ def test_rows_that_an_encoding_leaves_out_have_no_answers():
     table = pl.DataFrame({"size": [1.0, None, 3.0]})
     encoding = Encoding.learn(table, missing="drop")
     model = Prepared(encoding, adaline.LeastSquares().fit([[1.0], [3.0], [4.0]], [1.0, 2.0, 4.0]))
-    with pytest.raises(ValueError, match="1 rows have missing values"):
+    with pytest.raises(ValueError, match="1 row has missing values"):
         model.predict(table)
 
 

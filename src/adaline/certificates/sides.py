@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.errors import plural
 from adaline.linalg import UNDERFLOW, UNIT
-from adaline.parameters import plural
 from adaline.results import Array, Certificate
 from adaline.tiles import is_sparse
 

@@ -6,8 +6,8 @@ import math
 from datetime import date, timedelta
 from typing import Any
 
-from adaline.parameters import plural as plural
-from adaline.results import DateColumn as DateColumn
+from adaline.errors import DateColumn as DateColumn
+from adaline.errors import plural as plural
 
 LONGEST = 2000  # letters of a text
 LONGEST_NAME = 60

@@ -48,9 +48,9 @@ from adaline.data.reading.checks import (
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.notations import is_bare
 from adaline.data.reading.source import Block, Column, Source
-from adaline.errors import DataError
+from adaline.errors import DataError, DateColumn
 from adaline.mapreduce import Executor
-from adaline.results import Array, DateColumn
+from adaline.results import Array
 
 __all__ = ["Encoding", "Input"]
 

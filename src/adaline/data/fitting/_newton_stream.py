@@ -23,8 +23,7 @@ from adaline.data.fitting._loss_sums import (
     units_of,
 )
 from adaline.data.fitting._passes import Passes, RowReader, class_array, union
-from adaline.errors import DataError, SeparableError
-from adaline.parameters import plural
+from adaline.errors import DataError, SeparableError, plural
 from adaline.procedures.newton.few_passes import newton_in_passes
 from adaline.procedures.newton.pass_sums import Sums
 from adaline.results import Array, NewtonFit

@@ -33,8 +33,7 @@ from adaline.data.storing._parts import difference, kind_of, put_together, taken
 from adaline.data.storing._reader import Reader
 from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import LIMIT, pack, read_file, unpack, write_atomically
-from adaline.errors import DataWarning, ModelFileError
-from adaline.parameters import plural
+from adaline.errors import DataWarning, ModelFileError, plural
 
 FORMAT = 1
 _KEYS = {"content", "format", "model", "encoding", "metadata", "versions"}

@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import IllConditionedWarning, RankDeficientWarning
+from adaline.errors import IllConditionedWarning, RankDeficientWarning, plural
 from adaline.estimators._base import Learner, Regressor, check_finite
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN
 from adaline.moments import Moments
-from adaline.parameters import plural
 from adaline.procedures.iterative.sparse_rows import DENSE_UP_TO as MOMENTS_UP_TO
 from adaline.procedures.iterative.sparse_rows import is_large_and_sparse
 from adaline.results import ClosedFit

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline._threads import one_blas_thread
-from adaline.errors import RankDeficientWarning
+from adaline.errors import RankDeficientWarning, plural
 from adaline.estimators._progress import FRAMES, Audience
 from adaline.estimators.declarations import now_or_later
 from adaline.losses.logistic import logistic_loss
 from adaline.objective import Objective
-from adaline.parameters import plural
 from adaline.procedures.inference.wald import Information, affordable, information
 from adaline.procedures.newton.newton import newton, newton_auto, penalties_by_loss
 from adaline.procedures.steps import finished

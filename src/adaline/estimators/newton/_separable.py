@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from adaline.certificates.separation.given import Given, as_float64
 from adaline.certificates.separation.separation import Separability
-from adaline.errors import SeparableError
-from adaline.parameters import plural
+from adaline.errors import SeparableError, plural
 from adaline.procedures.separability.separability import decided
 from adaline.results import Array, NewtonFit
 

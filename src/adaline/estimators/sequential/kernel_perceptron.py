@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.errors import plural
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, rounded_to
 from adaline.estimators._labels import announced, encode, labels_of_rows
@@ -17,7 +18,7 @@ from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes, w
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.sequential._dual_rows import Patterns, signs, stacked, variance
 from adaline.estimators.sequential.runs import warn_of_runs
-from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, plural, words
+from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, words
 from adaline.procedures.sequential.kernel_perceptron import (
     Duals,
     Kernel,

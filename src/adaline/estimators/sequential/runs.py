@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.errors import plural
 from adaline.estimators._progress import FRAMES
-from adaline.parameters import plural
 from adaline.results import Certificate
 
 # Fewer runs than a random order has, by this factor. Sorted rows of two classes reach it from 40

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from adaline.errors import plural
 from adaline.objective import Objective
-from adaline.parameters import plural
 from adaline.procedures.firth.jeffreys import Point, jeffreys
 from adaline.procedures.newton.curvature import Pairs, corrected, remember, solver
 from adaline.procedures.steps import Steps, Stepwise

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from adaline._threads import Cuts, one_blas_thread, over_cuts, pieces
 from adaline.class_moments import ClassMoments
-from adaline.errors import IllConditionedWarning, RankDeficientWarning
+from adaline.errors import IllConditionedWarning, RankDeficientWarning, plural
 from adaline.linalg import UNIT
-from adaline.parameters import plural
 from adaline.procedures.gaussian import precision
 from adaline.procedures.gaussian.precision import Metric
 from adaline.procedures.gaussian.shrinkage import drowned, groups, rao_blackwell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline.parameters import plural
+from adaline.errors import plural
 from adaline.procedures.iterative.gradients import least_squares_steps
 from adaline.procedures.iterative.sparse_rows import SparseRows
 from adaline.results import Array, Certificate, ClosedFit

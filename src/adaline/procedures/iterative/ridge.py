@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from adaline.certificates.digits import certificate_together, in_users_units
 from adaline.certificates.residuals import SparseSizes, gradient_bounds
-from adaline.parameters import plural
+from adaline.errors import plural
 from adaline.procedures.iterative.gradients import ridge_steps
 from adaline.procedures.iterative.sparse_rows import SparseRows
 from adaline.results import Array, Certificate, ClosedFit

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.errors import plural
 from adaline.linalg import (
     UNIT,
     cholesky,
@@ -20,7 +21,6 @@ from adaline.linalg import (
     triangle_of,
 )
 from adaline.moments import Moments
-from adaline.parameters import plural
 from adaline.procedures.least_squares.normal_equations import (
     in_unit_columns,
     rank_tolerance,

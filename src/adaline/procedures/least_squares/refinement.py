@@ -18,10 +18,10 @@ from adaline.certificates.digits import (
     contraction_with_low_parts,
     in_users_units,
 )
+from adaline.errors import plural
 from adaline.kernels.double_double.corrections import correct, first_guess
 from adaline.linalg import UNIT, times_power
 from adaline.moments import Moments
-from adaline.parameters import plural
 from adaline.procedures.least_squares._covariance import covariance_root
 from adaline.procedures.least_squares.gradients import additions, gradients
 from adaline.procedures.least_squares.normal_equations import Normal

@@ -11,9 +11,9 @@ from math import isfinite
 from typing import Protocol, TypeVar
 
 from adaline.certificates.optimality import CurvatureBound, Within, optimality
+from adaline.errors import plural
 from adaline.linalg import UNIT, inner
 from adaline.objective import Evaluation, Objective
-from adaline.parameters import plural
 from adaline.procedures.steps import Steps
 from adaline.results import Array, Certificate, NewtonFit, Outcome
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from adaline import criteria
+from adaline.errors import plural
 from adaline.kernels.sequential import neurons
-from adaline.parameters import plural
 from adaline.procedures.sequential.sequential import STALLED, missed
 from adaline.procedures.sequential.state import Learning, Outcome, State, asked, diverged
 from adaline.procedures.steps import Steps, Stepwise

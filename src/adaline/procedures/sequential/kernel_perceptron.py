@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.errors import plural
 from adaline.kernels.sequential.kernel_perceptron import correct_block
 from adaline.linalg import UNDERFLOW
-from adaline.parameters import plural
 from adaline.procedures.sequential.state import Outcome, asked
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.parameters import plural
+from adaline.errors import plural
 from adaline.procedures.sequential.margin_limit import MarginLimit
 from adaline.procedures.sequential.state import (
     NO_ROWS,

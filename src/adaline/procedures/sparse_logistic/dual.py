@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from adaline.errors import plural
 from adaline.linalg import UNDERFLOW
-from adaline.parameters import plural
 from adaline.procedures.sparse_logistic._dual_descent import Descent
 from adaline.procedures.sparse_logistic._dual_proof import EPS, DualRows, Proof
 from adaline.procedures.sparse_logistic._newton_cg import TruncatedNewton

@@ -16,8 +16,7 @@ from adaline.data.reading.text.dialect import Dialect
 from adaline.data.reading.text.header import header_of
 from adaline.data.reading.text.options import FileOptions
 from adaline.data.reading.text.plain_python import MISSING
-from adaline.errors import DataError, MissingExtra, refuse_beyond_memory
-from adaline.parameters import plural
+from adaline.errors import DataError, MissingExtra, plural, refuse_beyond_memory
 
 # calamine holds all cells between the first and the last, those that are empty too.
 _MANY_CELLS, _CELLS_A_CELL = 2**22, 16
