@@ -7,15 +7,18 @@ JOBS ?= 2
 BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-lowest test-matrix test-shuffled test-alone coverage mutants \
+.PHONY: help demo play test test-browser test-lowest test-matrix test-shuffled test-alone coverage mutants \
 	lint docs dist bench fuzz cluster tables clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
 		|| sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
 
-demo: .venv/.installed  ## a short tour on built-in data
-	$(BIN)/adaline demo
+demo: .venv/.demo  ## a first look: a table, a proof, a sound, a perceptron
+	@$(BIN)/adaline demo
+
+play: .venv/.play  ## every learner at work, in a browser
+	@$(BIN)/adaline play
 
 test: .venv/.installed  ## the tests, the doctests and the README's examples
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
@@ -98,23 +101,32 @@ clean:  ## remove .venv, caches and build products
 	rm -rf .venv .venv-lowest build dist coverage adaline-demo docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# Install into .venv the project with the extra named in the first argument.
+# Install into .venv the project with the extras named first; the second says what that takes.
+comma := ,
 define install
-	@if command -v uv >/dev/null 2>&1; then \
-		set -ex; [ -x $(BIN)/python ] || uv venv .venv; \
+	@echo "Installing adaline[$(1)] into .venv ($(2)) ..."
+	@set -e; if command -v uv >/dev/null 2>&1; then \
+		[ -x $(BIN)/python ] || uv venv --quiet .venv; \
 		uv pip install --quiet --compile-bytecode --python $(BIN)/python -e ".[$(1)]"; \
 	else \
-		set -ex; $(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv; \
+		$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv; \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(1)]"; \
 	fi
 	@touch $@
 endef
 
+.venv/.demo: pyproject.toml
+	$(call install,cli$(comma)report,150 MB to download and 630 MB on disk: about a minute)
+
+.venv/.play: pyproject.toml
+	$(call install,cli$(comma)play$(comma)report,150 MB to download and 630 MB on disk: about a minute)
+
 .venv/.installed: pyproject.toml
-	$(call install,dev)
+	$(call install,dev,470 MB to download and 1.8 GB on disk: some minutes)
+	@touch .venv/.demo .venv/.play  # dev has all that they need
 
 .venv/.benches: .venv/.installed
-	$(call install,bench)
+	$(call install,bench,what others offer for the same)
 
 .venv/.docs: .venv/.installed
-	$(call install,docs)
+	$(call install,docs,sphinx)

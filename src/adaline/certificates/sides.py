@@ -38,8 +38,8 @@ def separation(W: Array, b: Array, X: Any, codes: NDArray[np.int64]) -> Certific
     evidence = {"wrong": wrong, "too_close": close, "samples": n, "least_margin": least}
     if proven:
         statement = (
-            f"all {n} samples are on their right side, the closest by at least {least:.2g}: "
-            "the classes are linearly separable."
+            f"all {n} samples are on their right side, by at least {least:.2g} in the score: the "
+            "classes are linearly separable."
         )
         return Certificate("separable", statement, evidence)
     are = "is" if wrong == 1 else "are"

@@ -42,7 +42,7 @@ _COMMANDS = [
     ("check-proof", "adaline.cli.check_proof:check_proof", _PROVE, "Check such a proof."),
     ("cover", "adaline.cli.cover:cover", _PROVE, "How many labellings are separable."),
     ("play", "adaline.cli.play:play", _LEARN, "Play with every learner in a browser."),
-    ("demo", "adaline.cli.demo:demo", _LEARN, "A short tour, and a fit to play with."),
+    ("demo", "adaline.cli.demo:demo", _LEARN, "A first look: a table, a proof, a sound."),
     ("trace", "adaline.cli.trace:trace", _LEARN, "Every step of learning, in a table."),
     ("path", "adaline.cli.path:path", _LEARN, "Ridge over a range of penalties."),
     (

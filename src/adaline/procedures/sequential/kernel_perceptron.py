@@ -273,8 +273,8 @@ def certified(
     if least > 0:
         return Certificate(
             "separable",
-            f"taking the kernel's values as computed, all {n} samples are on their right side, the "
-            f"closest by at least {least:.2g}: the classes are separable in the kernel's space.",
+            f"taking the kernel's values as computed, all {n} samples are on their right side, by "
+            f"at least {least:.2g} in the score: the classes are separable in the kernel's space.",
             evidence,
         )
     are = "is" if wrong == 1 else "are"
