@@ -98,7 +98,7 @@ tables: .venv/.installed  ## every command on the CSV files below FOLDER, beside
 	PYTHONPATH=tests $(BIN)/python tests/real_tables.py $(FOLDER) $(ARGS)
 
 clean:  ## remove .venv, caches and build products
-	rm -rf .venv .venv-lowest build dist coverage adaline-demo docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest build dist coverage pumps.html docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # Install into .venv the project with the extras named first; the second says what that takes.

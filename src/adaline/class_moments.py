@@ -23,7 +23,7 @@ from adaline.errors import refuse_beyond_memory
 from adaline.kernels.sums.classes import FLUSH
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, blocks_of, count, named, words
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.row_sums.class_tiles import (
     Codes,
     checked_codes,
@@ -47,7 +47,7 @@ _FAR = -400  # powers of two between units, from which on nothing is left of the
 
 
 @dataclass(frozen=True, eq=False)
-class ClassMoments:
+class ClassMoments(Result):
     """Weights and means of K classes, and the centred scatter within them, mergeable.
 
     Lecture: the linear Gaussian classifier, (5.33) and (5.34).

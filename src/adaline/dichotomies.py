@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from adaline.parameters import ParameterError, shown
+from adaline.results import Result
 
 _EXACT = 2000  # points up to which the fraction is a quotient of exact integers
 _FALL = 33.5  # half the logarithm of 2^96: when so much is lost, a term is zero in fixed point
@@ -29,7 +30,7 @@ _MOST_WORDS = 10**10  # of 64 bits that the sum for a count may add up: a matter
 
 
 @dataclass(frozen=True)
-class Cover:
+class Cover(Result):
     """How many of the 2^N labellings of N points in general position a hyperplane separates.
 
     Attributes

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from adaline.linalg import UNIT
 from adaline.mapreduce import Reduction
 from adaline.parameters import blocks_of, count, named
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.row_sums.moment_sums import (
     centre,
     gram,
@@ -48,7 +48,7 @@ _FAR = -400  # powers of two between units, from which on nothing is left of the
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Result):
     """Count, means and centred scatter of samples x (p) and targets y (k), mergeable.
 
     Lecture: the Wiener equations, with R_xx and r_xy about the means.

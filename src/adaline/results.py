@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from html import escape
+from textwrap import wrap
 from typing import Any, Literal
 
 import numpy as np
@@ -23,8 +25,88 @@ Kind = Literal[
 ]
 
 
+_LINES, _COLUMNS, _ITEMS = 5, 88, 4  # of a repr, and of an array or a tuple in it
+
+
+class Result:
+    """What a prompt and a notebook show of an object: a few lines, and HTML.
+
+    A class with a text (`__str__`) shows its beginning, others the names and values of fields.
+
+    >>> from adaline import Interval
+    >>> Interval(np.zeros(2), np.ones(9), 0.95, "a new value")
+    Interval(low=(0, 0), high=array 9, level=0.95, of='a new value')
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__repr__ is Result.__repr__:
+            # dataclass() writes its own __repr__ unless the class itself has one.
+            cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        name, more = type(self).__name__, "..."
+        if _has_text(self):
+            text = f"{name}: {self}" if "\n" not in str(self) else f"{name}:\n{self}"
+            more = f"... print() shows all {len(text.splitlines())} lines"
+        else:
+            text = f"{name}({', '.join(f'{key}={value}' for key, value in _shown_fields(self))})"
+        lines = text.splitlines() if "\n" in text else wrap(text, _COLUMNS)
+        lines = [_cut(line, 2 * _COLUMNS) for line in lines]
+        return "\n".join(lines if len(lines) <= _LINES else [*lines[: _LINES - 1], more])
+
+    def _repr_html_(self) -> str:
+        if _has_text(self):
+            return f"<pre>{escape(str(self))}</pre>"
+        rows = "".join(
+            f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>"
+            for key, value in _shown_fields(self)
+        )
+        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+
+
+def _has_text(result: Any) -> bool:
+    kind: Any = type(result)
+    return kind.__str__ is not object.__str__
+
+
+def _shown_fields(result: Any) -> list[tuple[str, str]]:
+    names = [f.name for f in fields(result)] if is_dataclass(result) else list(vars(result))
+    return [(key, _shown(getattr(result, key))) for key in names if not key.startswith("_")]
+
+
+def _shown(value: Any) -> str:
+    """A value in a few words: large arrays by their shape."""
+    if isinstance(value, Result):
+        return f"{type(value).__name__}(...)"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and shape:
+        if len(shape) > 1 or shape[0] > _ITEMS or not isinstance(value, np.ndarray):
+            noun = "array" if isinstance(value, np.ndarray) else type(value).__name__
+            return f"{noun} {' x '.join(map(str, shape))}"
+        value = value.tolist()
+    if isinstance(value, tuple | list):
+        if len(value) > _ITEMS:
+            return f"{len(value)} items"
+        return f"({', '.join(_shown(item) for item in value)})"
+    if isinstance(value, Mapping) and value:
+        return f"{len(value)} items: {_cut(', '.join(map(str, value)), 60)}"
+    kind: Any = type(value)
+    return kind.__name__ if kind.__repr__ is object.__repr__ else _cut(repr(value), 60)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Result):
     """Evidence anyone can check without trusting the procedure that found the weights.
 
     Attributes
@@ -57,7 +139,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Result):
     """K linear neurons v = W x + b side by side, how they were found, and the evidence.
 
     Attributes
@@ -134,7 +216,7 @@ class NewtonFit(Fit):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Result):
     """w ~ N(mean, covariance) given the data; for several targets the first axis is the target.
 
     Attributes
@@ -155,7 +237,7 @@ class Posterior:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Result):
     """Log marginal likelihood of the targets; numbers, or arrays (k,) for several targets.
 
     Attributes

@@ -13,7 +13,7 @@ import numpy as np
 
 from adaline.kernels.sequential import neurons
 from adaline.parameters import FLAG, POSITIVE, ParameterError, is_number, shown
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.tiles import as_rows, check_finite, is_sparse
 
 Code = tuple[int, float, float]
@@ -183,7 +183,7 @@ def _positive(name: str, value: Any) -> None:
 
 
 @dataclass(frozen=True)
-class StableRates:
+class StableRates(Result):
     """The lectures' bounds on eta for squared error, with R = X'X/N, the mean of x x'.
 
     Attributes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adaline.errors import MissingExtra
-from adaline.results import Array
+from adaline.results import Array, Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ _NEEDS_PANDAS = "to_frame() needs pandas; install it with `pip install pandas`."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Summary:
+class Summary(Result):
     """Coefficients by name with their uncertainty, and facts about the whole fit.
 
     Attributes
@@ -53,9 +53,6 @@ class Summary:
     def __str__(self) -> str:
         facts = [f"{name}: {_number(value)}" for name, value in self.facts.items()]
         return "\n".join([self.title, *_side_by_side(facts), "", *self._lines(), *self.notes])
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def _cells(self) -> list[list[str]]:
         head = ["", *self.columns]
@@ -99,7 +96,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class RidgePath:
+class RidgePath(Result):
     """Ridge over a range of penalties. Shapes are (L,), or (L, k) for several targets.
 
     Attributes

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from adaline.errors import refuse_beyond_memory
 from adaline.linalg import triangle_of
 from adaline.parameters import blocks_of, named
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.tiles import as_rows, check_finite, exponents, first_mean, is_dask, tiles
 
 
 @dataclass(frozen=True, eq=False)
-class Triangle:
+class Triangle(Result):
     """R of a QR factorisation of the rows (1, x - shift, y - shift): mergeable, never squared.
 
     R'R holds the same sums as `Moments`, but the condition number is that of the data and not

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from adaline.linalg import UNDERFLOW, UNIT, length
 from adaline.parameters import NONE, NUMBER, array, named, numbers
+from adaline.results import Result
 from adaline.tiles import as_rows, is_sparse
 
 
 @dataclass(frozen=True)
-class MistakeBound:
+class MistakeBound(Result):
     """Upper bounds on the corrections of the fixed-increment perceptron from w = 0.
 
     Attributes

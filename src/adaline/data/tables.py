@@ -21,10 +21,11 @@ from adaline.data.reading.source import Source, place_of
 from adaline.data.sharing import Share, column, labels
 from adaline.data.weighing import row_weights
 from adaline.errors import DataError
+from adaline.results import Result
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Result):
     """A file made ready to learn from: what `table` gives.
 
     Rows are read when they are first asked for; `learned` and `held_out` are sources that

@@ -27,9 +27,10 @@ from adaline.filters._signals import (
     kind_of,
 )
 from adaline.filters._state import check_parts, restore, started, state_of, unpack
+from adaline.results import Result
 
 
-class Filter(Advises):
+class Filter(Advises, Result):
     """A transversal filter y(n) = w^H x(n) that may adapt to e(n) = d(n) - y(n).
 
     x(n) = (x[n], x[n-1], ..., x[n-taps+1]), with zeros before the first sample. The weights of

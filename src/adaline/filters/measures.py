@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from adaline.filters._signals import (
     squares,
 )
 from adaline.linalg import eigenvalues
-from adaline.results import Array
+from adaline.results import Array, Result
 
 
 def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
@@ -137,7 +136,7 @@ def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
 
 
 @dataclass(frozen=True, slots=True)
-class StepBounds:
+class StepBounds(Result):
     """Bounds on the step eta of LMS, w + eta e x, for an input with correlation matrix R.
 
     Attributes
@@ -160,9 +159,6 @@ class StepBounds:
             f"2/lambda_max(R) = {self.mean:.4g} for the mean of the weights"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
-
 
 def max_step(x: Any, taps: int) -> StepBounds:
     """The largest steps for which LMS is stable on this input.
@@ -182,14 +178,14 @@ def max_step(x: Any, taps: int) -> StepBounds:
     Examples
     --------
     >>> from adaline.filters import max_step
-    >>> max_step([1.0, -1.0, 1.0, -1.0], taps=1)
-    StepBounds(mean_square=2.0, mean=2.0)
+    >>> print(max_step([1.0, -1.0, 1.0, -1.0], taps=1))
+    0 < eta < 2/tr[R] = 2 for the mean square; 2/lambda_max(R) = 2 for the mean of the weights
     """
     return _bounds(_spectrum(x, taps))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Theory:
+@dataclass(frozen=True, eq=False)
+class Theory(Result):
     """Predictions of small-step theory for LMS, w + eta e x, on a stationary input.
 
     With the convention w + 2 mu e x of some books, eta = 2 mu.
@@ -227,12 +223,6 @@ class Theory:
             f"{self.spread:.4g}; weights settle in {self.time_constants[0]:.4g} (fastest) to "
             f"{slowest:.4g} samples (slowest mode); misadjustment {100 * self.misadjustment:.3g} %"
         )
-
-    def __repr__(self) -> str:
-        return f"<Theory: {self}>"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
 
 
 def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:

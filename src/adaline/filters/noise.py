@@ -27,6 +27,7 @@ from adaline.filters.lms import LMS
 from adaline.filters.nlms import NLMS
 from adaline.filters.rls import RLS
 from adaline.filters.wiener import WienerFilter
+from adaline.results import Result
 
 ALGORITHMS = ("auto", "rls", "block", "nlms", "affine", "lms", "wiener")
 MEMORY = 30_000  # samples that RLS remembers at least: about 2 s of speech
@@ -158,7 +159,7 @@ def _better(usual: Filter, quick: Filter, reference: Any, primary: Any, passes: 
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseReduction:
+class NoiseReduction(Result):
     """What noise cancelling achieved, estimated without the clean signal.
 
     The noise is all that goes with the reference: if the reference is the voice, it is the voice.
@@ -197,9 +198,6 @@ class NoiseReduction:
             f"{_percent(self.coherence_before)} of the recording's power is coherent with the "
             f"reference, and {_percent(self.coherence_after)} of the result's; {reduction}"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{str(self).capitalize()}.</p>"
 
     def advice(self, taps: int) -> str:
         """The sentence for `more_taps`."""

@@ -6,6 +6,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 from xml.etree import ElementTree
@@ -79,6 +80,9 @@ class Display:
     def __repr__(self) -> str:
         """The claim: a notebook shows it below the picture, where all numbers would fill pages."""
         return f"<{type(self).__name__}: {self.claim}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.claim)}</p>"
 
     def plot(self, ax: Any = None, *, title: bool = True) -> Self:
         """Draw on `ax`, or on a new figure.

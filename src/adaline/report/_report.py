@@ -249,6 +249,9 @@ class Report:
         write_atomically(place, self.html().encode())
         return place
 
+    def __repr__(self) -> str:
+        return f"<Report: {_capital(self.title)[:200]}; write(path) makes a page of it>"
+
     def _repr_html_(self) -> str:
         # A frame of its own: the page's style must not reach the notebook's.
         frame = 'title="report" style="width: 100%; height: 40em; border: 0"'

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.results import Result
 from adaline.verdicts.intervals import of_area, wilson
 from adaline.verdicts.ranks import Ranks
 from adaline.verdicts.words import name, percent, plural
 
 
 @dataclass
-class Decisions:
+class Decisions(Result):
     """Labels against predictions, block by block.
 
     Examples

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.results import Result
 from adaline.verdicts.intervals import of_ratio
 from adaline.verdicts.words import number, percent
 
@@ -18,7 +19,7 @@ _KEPT = 1_000_000  # rows up to which there are intervals; beyond, they would be
 
 
 @dataclass
-class Errors:
+class Errors(Result):
     """Numbers against predictions, block by block; k targets side by side, spreads about a mean."""
 
     n: int = 0

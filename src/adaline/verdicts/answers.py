@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.results import Result
+
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(Result):
     """What a model says of rows.
 
     Attributes

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit
 
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.verdicts.intervals import NORMAL_95
 from adaline.verdicts.words import number, percent, plural
 
@@ -24,7 +24,7 @@ _FEW = 10  # rows of the rarer outcome below which nothing is said
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Result):
     """Probabilities against what happened.
 
     Attributes

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from adaline.results import Result
+
 
 @dataclass(frozen=True)
-class Check:
+class Check(Result):
     """A check and its verdict.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.results import Result
 from adaline.verdicts.evidence import summary_of
 from adaline.verdicts.words import chance, name, number, plural
 
@@ -23,7 +24,7 @@ ERRORS = "std err"  # the one name of a standard error, in every table
 
 
 @dataclass(frozen=True)
-class Coefficients:
+class Coefficients(Result):
     """A table of weights.
 
     Attributes

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from adaline.results import Result
 from adaline.summaries import aligned
 from adaline.verdicts.words import chance, name, number, p_value, percent, plural
 
@@ -13,7 +14,7 @@ NOTHING = "no model"
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(Result):
     """One learner of a comparison.
 
     Attributes
@@ -54,7 +55,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """Learners compared on the same folds, the best first.
 
     Attributes

@@ -14,13 +14,14 @@ import numpy as np
 from adaline.estimators.sequential.runs import goes_in_order
 from adaline.estimators.sequential.runs import runs_of as runs_of
 from adaline.parameters import ParameterError, array, shown, weights_of
+from adaline.results import Result
 from adaline.verdicts.answers import Answers, answers
 from adaline.verdicts.folds import Folds, folds
 from adaline.verdicts.quality import Decisions, Quality, quality_for, words_for
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidated:
+class CrossValidated(Result):
     """What a cross-validation found.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.verdicts.answers import asked
 from adaline.verdicts.coefficients import Coefficients
 from adaline.verdicts.prediction_intervals import interval
@@ -20,7 +20,7 @@ _CLASSES = 6  # whose probabilities are drawn
 
 
 @dataclass(frozen=True, eq=False)
-class Effect:
+class Effect(Result):
     """The answer of a model as one column changes and the others stay at their averages.
 
     Attributes

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adaline.class_moments import ClassMoments
 from adaline.data import Encoding
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.tiles import is_sparse
 from adaline.verdicts._rows import model_and_rows
 from adaline.verdicts.answers import asked
@@ -25,7 +25,7 @@ _LINEAR = ("values", "exponential", "sides", "posterior", "gaussians")
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Result):
     """Contributions of columns to the score of each row.
 
     Attributes

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from adaline.data.dealing import Index, codes_of, hashed, in_hands, sizes_of
 from adaline.data.dealing import share_out as share_out
 from adaline.parameters import ParameterError, array, is_whole, shown
+from adaline.results import Result
 from adaline.verdicts.words import plural
 
 _STRATA = 30  # classes that grouped folds balance
 
 
 @dataclass(frozen=True, eq=False)
-class Folds:
+class Folds(Result):
     """Pairs of rows to learn from and rows to predict.
 
     Attributes

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.verdicts.answers import asked
 from adaline.verdicts.words import cell, name, number
 
@@ -27,7 +27,7 @@ _KEPT = 5  # rows that are told of
 
 
 @dataclass(frozen=True, eq=False)
-class Influence:
+class Influence(Result):
     """What single rows do to a fit.
 
     Attributes

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.parameters import LEVEL
+from adaline.results import Result
 from adaline.verdicts._rows import model_and_rows
 from adaline.verdicts.answers import asked
 
@@ -20,7 +21,7 @@ _OF = {
 
 
 @dataclass(frozen=True, eq=False)
-class Interval:
+class Interval(Result):
     """Low and high for each row.
 
     Attributes

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.results import Result
+
 _EXACT = 1_000_000  # scores that are kept
 _BITS = 20  # bits of a score that name its bin: sign, exponent and eight more
 _SHIFT = np.uint64(64 - _BITS)
@@ -21,7 +23,7 @@ _SIGN = np.uint64(1 << 63)
 
 
 @dataclass
-class Ranks:
+class Ranks(Result):
     """Scores of two classes, block by block.
 
     Examples

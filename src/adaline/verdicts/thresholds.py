@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from adaline.results import Array
+from adaline.results import Array, Result
 from adaline.verdicts.words import name, number, plural
 
 RATIOS = (1.0, 2.0, 5.0, 10.0, 20.0)  # how many false alarms a miss costs
@@ -47,7 +47,7 @@ class Priced:
 
 
 @dataclass(frozen=True, eq=False)
-class Thresholds:
+class Thresholds(Result):
     """Two classes at every threshold t: a row is positive where its probability exceeds t.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.parameters import FLAG, NONE, ParameterError, array, numbers, shown
+from adaline.results import Result
 from adaline.tiles import check_finite
 from adaline.verdicts import evidence
 from adaline.verdicts.answers import answers
@@ -23,7 +24,7 @@ FEW_ROWS = 30  # rows below which a measured quality may be far off
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Result):
     """What a fitted model is worth.
 
     Attributes

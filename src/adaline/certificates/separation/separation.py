@@ -13,7 +13,7 @@ from adaline.certificates.separation.exact_rows import over_root
 from adaline.certificates.separation.given import Given, Label, fingerprint, given
 from adaline.certificates.separation.signed_rows import SignedRows
 from adaline.parameters import ParameterError, shown
-from adaline.results import Array
+from adaline.results import Array, Result
 
 Verdict = Literal["separable", "quasi-separable", "overlapping", "undecided"]
 
@@ -30,7 +30,7 @@ class Checked:
 
 
 @dataclass(frozen=True, eq=False)
-class Separability:
+class Separability(Result):
     """What hyperplanes can do with labelled rows, and the proof.
 
     Every row is y = t (1, x), t = ±1 (for K classes: one row a sample and other class, with y'w

@@ -50,13 +50,13 @@ from adaline.data.reading.notations import is_bare
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError, DateColumn
 from adaline.mapreduce import Executor
-from adaline.results import Array
+from adaline.results import Array, Result
 
 __all__ = ["Encoding", "Input"]
 
 
 @dataclass(frozen=True)
-class Encoding:
+class Encoding(Result):
     """How rows of a table become rows of numbers; plain data, learned once and kept with a model.
 
     Numbers stay as they are. Numbers written for people (`12.5%`, `$3.10`, `1.234,5`) are read as

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from adaline.results import Result
+
 MISSING_LEVEL, OTHER_LEVEL = "(missing)", "(other)"
 
 
 @dataclass(frozen=True)
-class Input:
+class Input(Result):
     """One input column: a number, a date, or text with its levels.
 
     Attributes

@@ -21,6 +21,7 @@ from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
 from adaline.data.reading.source import Column
 from adaline.mapreduce import Executor
+from adaline.results import Result
 from adaline.summaries import aligned
 
 _EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each
@@ -31,7 +32,7 @@ _TELLING = 3  # rows that differ from the rest, at least: rare words meet in one
 
 
 @dataclass(frozen=True)
-class LookedAt:
+class LookedAt(Result):
     """One column, as `look` saw it.
 
     Attributes
@@ -61,7 +62,7 @@ class LookedAt:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Look(Result):
     """What `look` saw: plain data, which prints as a table.
 
     Attributes
@@ -115,8 +116,6 @@ class Look:
         lines = aligned([head, *self.rows_of_cells()], left=len(head))
         return "\n".join([*lines, *self.warnings])
 
-    __repr__ = __str__
-
 
 def look(
     source: Any,
@@ -151,7 +150,7 @@ def look(
     ...         "y": [1.5, 2.0, 3.0] * 4,
     ...     }
     ... )
-    >>> look(table, "y")
+    >>> print(look(table, "y"))
     column  holds   gaps  different  such as        use
             number  0     12         1, 2, 3        left out: counts the rows
     share   text    4     3          41.5%, 7 %, ?  percent

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from adaline.data.reading.bytes.locations import is_file, is_url, open_binary, size_of
 from adaline.errors import DataError, MissingExtra
+from adaline.results import Result
 
 Kind = Literal["number", "text", "date", "other"]
 
@@ -40,7 +41,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Column(Result):
     """A column of a block.
 
     Attributes
@@ -65,7 +66,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(Result):
     """Consecutive rows of a source.
 
     Attributes
@@ -104,7 +105,7 @@ class Block:
         return len(self.columns[0].values) if self.columns else 0
 
 
-class Source:
+class Source(Result):
     """Row blocks of a file or table, which can be read again and in any order.
 
     Attributes

@@ -34,6 +34,7 @@ from adaline.data.storing._reader import Reader
 from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import LIMIT, pack, read_file, unpack, write_atomically
 from adaline.errors import DataWarning, ModelFileError, plural
+from adaline.results import Result
 
 FORMAT = 1
 _KEYS = {"content", "format", "model", "encoding", "metadata", "versions"}
@@ -43,7 +44,7 @@ _ASKED = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Prepared(Result):
     """A model and the preparation of its columns, which belong together.
 
     Attributes
@@ -66,6 +67,9 @@ class Prepared:
         if name not in _ASKED:
             raise AttributeError(f"Prepared has no attribute {name!r}; see .model and .encoding.")
         return partial(self._answers, getattr(self.model, name))
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name for name in _ASKED if hasattr(self.model, name))]
 
     def _answers(self, method: Any, source: Any) -> Any:
         """What the model's method says to the rows of a source, one after the other."""

@@ -32,7 +32,7 @@ from adaline.estimators.bayes.densities import (
 from adaline.estimators.bayes.learned_densities import learned
 from adaline.estimators.declarations import Declared, demand
 from adaline.parameters import COUNT, count, named, refuse
-from adaline.results import Array
+from adaline.results import Array, Result
 
 __all__ = ["BayesClassifier", "Risk"]
 
@@ -40,7 +40,7 @@ _NOT_FITTED = "%(name)s is not fitted yet: call fit, or give fixed densities and
 
 
 @dataclass(frozen=True)
-class _Model:
+class _Model(Result):
     """All that a decision needs: labels, their densities and their priors."""
 
     classes: NDArray[Any]

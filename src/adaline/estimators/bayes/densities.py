@@ -13,11 +13,11 @@ from scipy.stats import gaussian_kde
 
 from adaline.decisions import checked_priors
 from adaline.parameters import NOT_NEGATIVE, ParameterError, named, shown
-from adaline.results import Array
+from adaline.results import Array, Result
 
 
 @dataclass(frozen=True)
-class Density:
+class Density(Result):
     """One class density, whatever library it comes from: source with logpdf or logpmf.
 
     dimension is None where the source does not tell; then it gets X[:, 0] of one feature and X
@@ -115,7 +115,7 @@ def given(sources: Iterable[Any], labels: Sequence[Any]) -> tuple[Density, ...]:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Result):
     """Discrete classes: probabilities[k, s] = P(symbol s | C_k)."""
 
     symbols: tuple[Any, ...]

@@ -14,7 +14,7 @@ from adaline.errors import IllConditionedWarning
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.bayes.densities import Density, given
 from adaline.parameters import shown
-from adaline.results import Array
+from adaline.results import Array, Result
 
 FLOOR = float(np.sqrt(np.finfo(np.float64).eps))
 """Smallest eigenvalue a learned correlation matrix may keep: below it, the inverse has lost half
@@ -22,7 +22,7 @@ the digits."""
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Result):
     """N(m, C) with C = D (Q diag(l) Q') D, where D = diag(unit) are the columns' own units.
 
     Attributes

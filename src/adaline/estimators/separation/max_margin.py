@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from adaline.estimators.separation._two_classes import two_classes
 from adaline.parameters import COUNT, FLAG, number
 from adaline.procedures.max_margin import max_margin as procedure
-from adaline.results import Array, Certificate
+from adaline.results import Array, Certificate, Result
 
 _CLOSE = 1e-6  # relative width up to which the interval counts as one number
 
 
 @dataclass(frozen=True, eq=False)
-class MaxMargin:
+class MaxMargin(Result):
     """The hyperplane w'x + b = 0 of largest margin, and where the classes' hulls are nearest.
 
     Attributes

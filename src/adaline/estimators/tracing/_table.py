@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from adaline.errors import MissingExtra
-from adaline.results import Fit
+from adaline.results import Fit, Result
 from adaline.summaries import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Table:
+class Table(Result):
     """A table by columns, and the fit at its end: text, data frame and HTML."""
 
     fit: Fit
@@ -48,9 +48,6 @@ class Table:
 
     def __str__(self) -> str:
         return "\n".join([*aligned(self._cells()), self.fit.stopped])
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def _cells(self) -> list[list[str]]:
         table = self.columns()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 
 import numpy as np
 
 from adaline.filters._base import Filter
 from adaline.filters._signals import Signal, ratio_db, squares
+from adaline.results import Result
 
 LONGEST = 120  # letters of a filter: the weights of a fixed one are left out
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TaskResult:
+@dataclass(frozen=True, eq=False)
+class TaskResult(Result):
     """The result of a task, and the filter to continue with.
 
     Attributes
@@ -44,18 +44,6 @@ class TaskResult:
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
         delay = f", delay {self.delay}" * bool(self.delay)
         return f"{len(self.signal)} values by {self._filter()}{delay}: {numbers}"
-
-    def __repr__(self) -> str:
-        return f"<TaskResult: {self}>"
-
-    def _repr_html_(self) -> str:
-        facts = {"filter": self._filter(), "values": len(self.signal), "delay": self.delay}
-        facts |= {name: f"{value:.4g}" for name, value in self.measures.items()}
-        rows = "".join(
-            f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>"
-            for name, value in facts.items()
-        )
-        return f"<table><caption>TaskResult</caption>{rows}</table>"
 
     def _filter(self) -> str:
         text = " ".join(repr(self.filter).split())

@@ -24,7 +24,7 @@ from adaline.linalg import UNIT
 from adaline.procedures.gaussian import precision
 from adaline.procedures.gaussian.precision import Metric
 from adaline.procedures.gaussian.shrinkage import drowned, groups, rao_blackwell
-from adaline.results import Array, Certificate
+from adaline.results import Array, Certificate, Result
 from adaline.tiles import is_sparse, linear_values, tile_rows, tiles
 
 _WIDE = 4096  # more features than this, and sparse rows are not unpacked to measure distances
@@ -38,7 +38,7 @@ _SMALL = 2**13  # numbers in rows, and in a matrix: too few for threads of BLAS,
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussians:
+class Gaussians(Result):
     """K Gaussian densities with priors, in units 2**exponent and about `centre`.
 
     Attributes

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from adaline.linalg import UNIT, condition, eigen, inverse_cholesky, pivots
 from adaline.procedures.gaussian.shrinkage import variances
-from adaline.results import Array
+from adaline.results import Array, Result
 
 FLOOR = 2.0**-20
 """Least eigenvalue left in a singular correlation matrix: ten digits of its inverse survive."""
 
 
 @dataclass(frozen=True, eq=False)
-class Metric:
+class Metric(Result):
     """A covariance S and a factor of its inverse: A A' = S^-1, so |A'd|^2 = d' S^-1 d.
 
     Attributes
