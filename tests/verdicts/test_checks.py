@@ -34,9 +34,9 @@ def test_a_verdict_looks_at_residuals_and_at_single_rows(rows):
     model = adaline.LeastSquares().fit(X, y)
     held_out = adaline.verdict(model, X, y)
     keys = ["linearity", "spread", "normality", "independence"]
-    assert [c.key for c in held_out.checks] == keys
+    assert [c.key for c in held_out.checks] == [*keys, "leakage"]
     learned = adaline.verdict(model, X, y, held_out=False)
-    assert [c.key for c in learned.checks] == [*keys, "influence"]
+    assert [c.key for c in learned.checks] == [*keys, "influence", "leakage"]
     assert all(c.word == "fine" for c in learned.checks)
 
 
@@ -68,7 +68,7 @@ def test_probabilities_are_checked_of_two_and_of_more_classes(rows, rng):
         y = np.clip(np.round(X[:, 1] + rng.standard_normal(400)), 0, K - 1).astype(int)
         model = adaline.LogisticRegression(alpha=1.0).fit(X[:200], y[:200])
         found = adaline.verdict(model, X[200:], y[200:]).checks
-        assert [c.key for c in found] == ["calibration"]
+        assert [c.key for c in found] == ["calibration", "leakage"]
         assert found[0].fine is not None
         p = model.predict_proba(X[200:])
         best = p[:, 1] if K == 2 else p.max(axis=1)
@@ -81,7 +81,8 @@ def test_probabilities_are_checked_of_two_and_of_more_classes(rows, rng):
     silent = adaline.Perceptron(max_iter=5)
     with pytest.warns(ConvergenceWarning):
         silent.fit(X[:200], y[:200] > 0)
-    assert adaline.verdict(silent, X[200:], y[200:] > 0).checks == ()
+    found = adaline.verdict(silent, X[200:], y[200:] > 0).checks
+    assert [c.key for c in found] == ["leakage"]
 
 
 def test_sparse_rows_and_several_targets_have_fewer_checks(rows):

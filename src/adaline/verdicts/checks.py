@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adaline.verdicts import influence as single_rows
+from adaline.verdicts import leakage
 from adaline.verdicts.answers import Answers
 from adaline.verdicts.calibration import calibration
 from adaline.verdicts.check import Check
@@ -44,7 +45,7 @@ def checks(
     target: str | None = None,
     apart: bool = True,
 ) -> tuple[Check, ...]:
-    """What can be checked: probabilities or residuals, drift, and single rows.
+    """What can be checked: probabilities or residuals, drift, single rows, and leakage.
 
     `learned` are rows of the fit, `tested` rows that were predicted; `apart` says that the model
     has not learned from these, so that the two can be compared.
@@ -61,7 +62,19 @@ def checks(
         found += _drift(learned.X, tested.X, names)
     if learned is not None and learned.y is not None:
         found += _single_rows(model, learned, names, target or "the target")
+    known = learned if learned is not None and learned.y is not None else tested
+    if known is not None and known.y is not None:
+        found += _leakage(known, names, target or "the target", hasattr(model, "classes_"))
     return tuple(found)
+
+
+def _leakage(rows: Rows, names: list[str], target: str, classes: bool) -> list[Check]:
+    columns = leakage.columns_alone(rows.X, rows.y, names, classes)
+    if columns is None:
+        return []
+    said = leakage.sentence(columns, target if target == "the target" else name(target))
+    fine, count = not columns, {"columns": float(len(columns))}
+    return [Check("leakage", "No column gives the target away", fine, said, count, not fine)]
 
 
 def _probabilities(model: Any, y: Any, said: Answers) -> list[Check]:
