@@ -27,6 +27,11 @@ __all__ = [
 
 Quality = Decisions | Errors
 
+_POOLED = (
+    "All rows together are compared with one mean, each single fold with the mean of its own rows: "
+    "where the mean of the target moves from fold to fold, the folds explain less."
+)
+
 
 def quality_for(model: Any) -> Quality:
     """Empty sums for this kind of model."""
@@ -68,6 +73,8 @@ def shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
             for end in (spread["least"], spread["largest"])
         )
         rows.append((f"{spread['measure']} of single folds", f"{least} to {most}"))
+        if _moves(facts):
+            rows.append(("why these differ from R²", _POOLED))
     return rows
 
 
@@ -148,7 +155,17 @@ def beside(facts: Mapping[str, Any]) -> str:
         ends = f"{100 * folds['least']:.1f} to {percent(folds['largest'])}"
         what = "right" if folds["measure"] == "accuracy" else "explained"
         said.append(f"Single folds: {ends} {what}.")
+        if _moves(facts):
+            said.append(_POOLED)
     return " ".join(said)
+
+
+def _moves(facts: Mapping[str, Any]) -> bool:
+    """Whether R² of all rows lies outside that of the folds, because the folds' means differ."""
+    folds = facts.get("folds")
+    if not folds or folds["measure"] != "R²" or facts.get("r2") is None:
+        return False
+    return not folds["least"] <= facts["r2"] <= folds["largest"]
 
 
 def by_class(facts: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:

@@ -7,6 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import adaline
 from adaline.cli.files import column_options
 from adaline.cli.files.column_options import Columns
@@ -28,6 +30,8 @@ from adaline.verdicts.evidence import chosen_penalty, reconciled
 from adaline.verdicts.quality import beside
 from adaline.verdicts.verdict import judged
 from adaline.verdicts.words import file, name, number, plural
+
+_FEW_TIMES = 20  # different dates from which their order is noticed
 
 
 class FitOutcome:
@@ -75,7 +79,28 @@ class FitOutcome:
     def doubts(self) -> list[str]:
         """What reading and learning said, with advice."""
         said = [] if self.seen is None else column_options.doubts(self.seen)
+        said += self._doubts_of_time()
         return said + [sentence(text) for text in self.found.said]
+
+    def _doubts_of_time(self) -> list[str]:
+        """Whether rows in order of time were held out at random."""
+        X, plan = self.found.X, self.plan
+        random = self.is_held_out and plan.by_time is None and plan.group is None
+        if not random or X is None or hasattr(X, "toarray") or len(X) < _FEW_TIMES:
+            return []
+        for entry in self.found.encoding.inputs:
+            if entry.is_date and entry.name in self.found.encoding.names:
+                steps = np.diff(X[:, self.found.encoding.names.index(entry.name)])
+                moves = np.count_nonzero(steps) >= _FEW_TIMES - 1
+                if moves and (np.all(steps >= 0) or np.all(steps <= 0)):
+                    column = shlex.quote(entry.name)
+                    return [
+                        f"The rows are in order of {name(entry.name)!r} and were held out at "
+                        "random, so that each was predicted from rows before and after it. To "
+                        "predict later rows from earlier ones is harder; measure that with "
+                        f"--by-time {name(column)}."
+                    ]
+        return []
 
     def data_facts(self, mark: str | None) -> dict[str, Any]:
         """What a report tells of the data: where from, when, which bytes, and what was done."""
