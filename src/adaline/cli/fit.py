@@ -43,9 +43,9 @@ def fit(
 
     Numbers are used as they are, also those written as 12.5%, $3.10 or 1.234,5; dates become days,
     and text one indicator a level. Columns that count or name the rows are left out; see adaline
-    look. Below 500 rows the quality is measured by cross-validation, and the model learns from all
-    rows; of more rows a fifth is held out: which ones, a hash of the row's place and the seed
-    decides. Files may be larger than memory.
+    look. The quality is measured by cross-validation below 500 rows, and on a fifth of more rows,
+    by models that have not seen the rows that they predict; then the model learns from all rows. Of
+    rows that do not fit in memory a fifth is held out for good. Files may be larger than memory.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def fit(
     report
         Where to write a page about the fit, such as report.html.
     test
-        Share of the rows to hold out once, instead of cross-validation: 0.2 from 500 rows on. 0
-        learns from all, and measures the quality on rows that were learned from.
+        Share of the rows to hold out once, for good: the model that is kept does not learn from
+        them. 0 learns from all, and measures the quality on rows that were learned from.
     set_
         A setting of the learner as name=value, such as alpha=0; may be given more than once.
     passes

@@ -18,6 +18,7 @@ from adaline.results import Result
 from adaline.verdicts.answers import Answers, answers
 from adaline.verdicts.folds import Folds, folds
 from adaline.verdicts.quality import Decisions, Quality, quality_for, words_for
+from adaline.verdicts.words import HOLD_OUT
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +50,12 @@ class CrossValidated(Result):
 
     @property
     def spread(self) -> dict[str, Any]:
-        """How the measure differs from fold to fold; empty where a fold has too few rows."""
+        """How the measure differs from fold to fold; empty for one fold, or folds of few rows."""
         measure = "accuracy" if isinstance(self.quality, Decisions) else "r2"
         if measure == "r2" and any(f["r2"] is None for f in self.per_fold):
             measure = "rmse"
         found = [f[measure] for f in self.per_fold]
-        if min(f["rows"] for f in self.per_fold) < 2:
+        if min(f["rows"] for f in self.per_fold) < 2 or self.way == HOLD_OUT:
             return {}
         return {
             "count": len(found),

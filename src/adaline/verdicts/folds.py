@@ -17,7 +17,7 @@ from adaline.data.dealing import Index, codes_of, hashed, in_hands, sizes_of
 from adaline.data.dealing import share_out as share_out
 from adaline.parameters import ParameterError, array, is_whole, shown
 from adaline.results import Result
-from adaline.verdicts.words import plural
+from adaline.verdicts.words import HOLD_OUT, plural
 
 _STRATA = 30  # classes that grouped folds balance
 
@@ -105,6 +105,16 @@ def folds(
     if cv >= n:
         return Folds(_pairs(np.argsort(np.argsort(drawn))), "leave-one-out cross-validation")
     return _paired(_dealt(truth, drawn, int(cv)), "cross-validation")
+
+
+def hold_out(y: Any, cv: int = 5, *, seed: int = 0) -> Folds:
+    """The first of `folds(y, cv, seed=seed)` alone: of five, a fifth of the rows is predicted.
+
+    >>> [(train, test)] = hold_out(["a", "b"] * 5)
+    >>> len(train), len(test)
+    (8, 2)
+    """
+    return Folds(folds(y, cv, seed=seed).pairs[:1], HOLD_OUT)
 
 
 def _strata(y: NDArray[Any]) -> Index:

@@ -10,7 +10,7 @@ import numpy as np
 from adaline.verdicts._decisions import Decisions
 from adaline.verdicts._errors import Errors
 from adaline.verdicts.intervals import NORMAL_95, wilson
-from adaline.verdicts.words import name, number, percent, plural
+from adaline.verdicts.words import HOLD_OUT, name, number, percent, plural
 
 __all__ = [
     "NORMAL_95",
@@ -54,7 +54,7 @@ def words_for(rows: int, held_out: bool | None, way: str = "") -> str:
     >>> words_for(80, True, "10-fold cross-validation")
     '80 rows in 10-fold cross-validation'
     """
-    if way:
+    if way and way != HOLD_OUT:
         return f"{plural(rows, 'row')} in {way}"
     if held_out is None:
         return plural(rows, "row")

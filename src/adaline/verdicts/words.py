@@ -11,6 +11,7 @@ from adaline.errors import plural as plural
 
 LONGEST = 2000  # letters of a text
 LONGEST_NAME = 60
+HOLD_OUT = "a hold-out test"  # the way of a quality that was measured once, on some rows
 
 
 def plain(text: Any, most: int = LONGEST, lines: bool = False) -> str:

@@ -29,7 +29,7 @@ from adaline.verdicts.cross_validation import CrossValidated
 from adaline.verdicts.evidence import chosen_penalty, reconciled
 from adaline.verdicts.quality import beside
 from adaline.verdicts.verdict import judged
-from adaline.verdicts.words import file, name, number, plural
+from adaline.verdicts.words import HOLD_OUT, file, name, number, plural
 
 _FEW_TIMES = 20  # different dates from which their order is noticed
 
@@ -116,6 +116,9 @@ class FitOutcome:
             facts["SHA-256"] = mark
         if self.source.notes:
             facts["noticed"] = "; ".join(self.source.notes)
+        bases = [f"{column}={level}" for column, level in self._base_levels().items()]
+        if bases:
+            facts["base levels"] = ", ".join(bases)
         for line in [] if self.seen is None else column_options.lines(self.seen):
             what, _, how = line.partition(": ")
             facts[what.lower()] = how
@@ -133,8 +136,9 @@ class FitOutcome:
 
     def code(self) -> str:
         """Python that does it again."""
-        folds = self.plan.cv if self.folded is not None else 0
-        said = self.columns, self.options, folds, self.found.shuffled
+        folded, shuffled = self.folded is not None, self.found.shuffled
+        folds = self.plan.cv if folded else 0
+        said = self.columns, self.options, folds, folded and self.plan.apart, shuffled
         return code(title(self.source), self.source, self.plan, self.found.model, *said)
 
     def tell(self, kept: str | None, full: bool = False) -> None:
@@ -159,6 +163,10 @@ class FitOutcome:
             out.say(f"Certificate, {sentence(str(certificate))}")
         shown = self.verdict.coefficients
         out.coefficients(shown.in_full if full else shown, self._left_side())
+        bases = self._base_levels()
+        if bases and shown.heads:
+            listed = ", ".join(f"{name(column)}={name(level)}" for column, level in bases.items())
+            out.say(f"Base levels, which the other levels are compared with: {listed}.", "dim")
         warnings = self.warnings()
         if warnings:
             out.say()
@@ -191,11 +199,29 @@ class FitOutcome:
         out = self.out
         out.say()
         for what, path in self.files.items():
-            out.say(f"Wrote the {what}: {Path(path)}")
+            of = self._learned_from() if what == "model" else ""
+            out.say(f"Wrote the {what}{of}: {Path(path)}")
         if kept is None:
             out.say("The model was not kept; --out model.adaline writes it.", "dim")
         else:
             out.say(f"To use it: adaline predict {shlex.quote(kept)} MORE_ROWS.csv", "dim")
+
+    def _base_levels(self) -> dict[str, str]:
+        """The level of each column of text that has no indicator."""
+        inputs = self.found.encoding.inputs
+        return {entry.name: entry.levels[0] for entry in inputs if entry.levels}
+
+    def _is_apart(self) -> bool:
+        """Whether some rows were held out, once, and measure the quality."""
+        return self.is_held_out and (self.folded is None or self.folded.way == HOLD_OUT)
+
+    def _learned_from(self) -> str:
+        """Which rows the kept model has learned from."""
+        rows = self.found.rows
+        if self.plan.share:
+            n = "" if rows is None else f" {number(rows)}"
+            return f", learned from the{n} rows that were not held out (--test 0 takes all)"
+        return "" if rows is None else f", learned from all {number(rows)} rows"
 
     def _facts(self, warnings: list[str]) -> dict[str, Any]:
         found, plan, model = self.found, self.plan, self.found.model
@@ -208,8 +234,9 @@ class FitOutcome:
                 "columns": list(self.source.names),
                 "notes": list(self.source.notes),
                 "rows_learned_from": found.rows,
-                "rows_held_out": self.tested.quality.n * (self.is_held_out and self.folded is None),
+                "rows_held_out": self.tested.quality.n if self._is_apart() else 0,
                 "in_memory": plan.in_memory,
+                "base_levels": self._base_levels(),
                 **({} if self.seen is None else column_options.facts(self.seen)),
             },
             "target": plan.target,

@@ -114,11 +114,16 @@ def _run(request: FitRequest, printer: Out, jobs: Any) -> None:
         encoding = learning.with_means(seen.encoding, source, plan)
     if plan.in_memory and _by_folds(request, about):
         plan = replace(plan, cv=request.cv or default_folds(about or 2, numbers))
+    if plan.in_memory and plan.share and request.test is None:
+        # The model that is kept learns from all rows; another one, from 4/5 of them, measures.
+        plan, encoding = replace(plan, share=0.0, apart=True), seen.encoding
     _check_memory_options(request, plan)
     estimator = learner_choice.made(plan.choice.kind, request.settings, plan.seed)
     estimator = learning.penalised(estimator, plan, request.settings, numbers)
     found = learning.learned(estimator, source, encoding, plan, printer, about)
-    folded = cross_validated(found, plan, printer, _asks_for_folds(request)) if plan.cv else None
+    folded = None
+    if plan.cv or plan.apart:
+        folded = cross_validated(found, plan, printer, _asks_for_folds(request))
     if folded is not None:
         tested, is_held_out, result = folded[0], True, folded[1]
     else:

@@ -10,7 +10,8 @@ from adaline.cli.printing.errors import sentence
 from adaline.cli.printing.printer import Out
 from adaline.cli.printing.progress import Progress
 from adaline.verdicts.cross_validation import CrossValidated, measured
-from adaline.verdicts.folds import Folds, folds
+from adaline.verdicts.folds import Folds, folds, hold_out
+from adaline.verdicts.words import HOLD_OUT
 
 FEW = 500  # rows below which every row is predicted once, instead of a fifth held out
 _FOLDS = 10
@@ -24,6 +25,8 @@ def default_folds(rows: int, numbers: int) -> int:
 
 def chosen(found: Learned, plan: Plan) -> Folds:
     """The folds of the rows learned from."""
+    if plan.apart:
+        return hold_out(found.y, seed=plan.seed % 2**63)
     return folds(
         found.y,
         plan.cv,
@@ -63,6 +66,8 @@ def cross_validated(
 
 def rows_text(result: CrossValidated) -> str:
     """What was done, for the line about the rows."""
+    if result.way == HOLD_OUT:
+        return f", {result.quality.n:,} of them held out to measure the quality"
     count = len(result.per_fold)
     if result.way.startswith("leave-one-out"):
         return ", each predicted by a model without it"

@@ -47,6 +47,7 @@ class Plan:
     in_memory: bool = True
     exposure: str | None = None
     cv: int = 0  # folds; 0 for none
+    apart: bool = False  # measured on a fifth of the rows, by a model that learned from the others
     group: str | None = None
     by_time: str | None = None
     weights: str | None = None

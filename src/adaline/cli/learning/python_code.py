@@ -20,6 +20,7 @@ def code(
     columns: Columns,
     options: dict[str, Any],
     folds: int,
+    apart: bool = False,
     shuffled: bool = False,
 ) -> str:
     """Lines that read the same rows, learn the same model and measure it in the same way."""
@@ -35,9 +36,9 @@ def code(
     if plan.beside:
         said["ignore"] = repr(list(plan.beside))
     lines = [_call("rows = table", [rows, repr(plan.target)], said), _made(model)]
-    ours = ["cross_validated"] if folds else []
+    ours = ["cross_validated"] if folds or apart else []
     if plan.in_memory:
-        lines += _at_once(plan, folds, shuffled)
+        lines += _at_once(plan, folds, apart, shuffled)
     else:
         lines.append(_by_blocks(plan))
         imported = [*imported, "fit"]
@@ -45,6 +46,8 @@ def code(
     head = [f"from adaline import {', '.join(names)}"]
     head.append(f"from adaline.data import {', '.join(sorted([*imported, 'table']))}")
     head = ["import numpy as np"] * shuffled + head
+    if apart:
+        head.append("from adaline.verdicts.folds import hold_out")
     if path == "stdin":
         head.append("\n# The rows came from stdin: put them into a file, and name it here.")
     return "\n".join([*head, "", *lines]) + "\n"
@@ -61,7 +64,7 @@ def _rows(
     return _call("blocks", [repr(path), kept], read), ["blocks"]
 
 
-def _at_once(plan: Plan, folds: int, shuffled: bool) -> list[str]:
+def _at_once(plan: Plan, folds: int, apart: bool, shuffled: bool) -> list[str]:
     weighted = {}
     lines = []
     if plan.weights is not None or plan.balanced:
@@ -73,12 +76,14 @@ def _at_once(plan: Plan, folds: int, shuffled: bool) -> list[str]:
     at = "[order]" * shuffled
     learned = [f"rows.X{at}", f"rows.y{at}"]
     lines.append(_call("model.fit", learned, {key: w + at for key, w in weighted.items()}))
-    if folds:
+    if folds or apart:
         said = {} if plan.group is None else {"groups": f"rows.column({plan.group!r})"}
         if plan.by_time is not None:
             said["times"] = f"rows.column({plan.by_time!r}, in_order=True)"
-        said |= weighted | {"seed": repr(plan.seed % 2**63)}
-        found = _call("cross_validated", ["model", "rows.X", "rows.y", repr(folds)], said)
+        seed = {"seed": repr(plan.seed % 2**63)}
+        said |= weighted if apart else weighted | seed
+        cv = _call("hold_out", ["rows.y"], seed) if apart else repr(folds)
+        found = _call("cross_validated", ["model", "rows.X", "rows.y", cv], said)
         lines.append(f"print({found})")
     elif plan.share:
         lines.append("print(model.score(rows.X_held_out, rows.y_held_out))")
