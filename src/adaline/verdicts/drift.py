@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import kolmogorov, ndtr
 
 from adaline.results import Array, Result
-from adaline.verdicts.words import cell, name, number, p_value, percent, plural
+from adaline.verdicts.words import cell, name, p_value, percent, plural
 
 SMALL = 0.1  # distance below which a difference matters to nobody, however sure it is
 _SURE = 0.01  # p-value, all columns taken into account, below which samples differ
