@@ -94,14 +94,14 @@ def test_the_sample_in_the_package_is_the_one_in_examples(pumps):
 
 def test_a_doubt_names_the_option_that_helps(command, tmp_path):
     path = tmp_path / "t.csv"
-    rows = [f"{i % 7},{2 * (i % 7) + 1},{('Yes', 'yes')[i % 2]},{i % 5}" for i in range(60)]
+    rows = [f"{i % 7},{2 * (i % 7) + 1},{('Yes', 'yes', 'no')[i % 3]},{i % 5}" for i in range(60)]
     path.write_text("a,b,c,y\n" + "\n".join(rows) + "\n")
     told = command("look", path, "-t", "y", "--json").json["warnings"]
     assert [text.endswith("nearly the same as 'a'. See --ignore.") for text in told] == [
         False,
         True,
     ]
-    assert told[0].endswith("write it alike if so.")
+    assert told[0].endswith("(--exact-levels) keeps them apart.")
 
 
 def test_infinities_beside_a_gap_are_looked_at_without_a_warning_of_numpy(command, tmp_path):

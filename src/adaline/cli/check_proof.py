@@ -47,7 +47,7 @@ def check_proof(
     known_column(source, wanted)
     if encoding is None:
         others = [column for column in source.names if column != wanted]
-        encoding = Encoding.learn(source, wanted, columns=others)
+        encoding = Encoding.learn(source, wanted, columns=others, exact_levels=True)
     source = encoding.prepare(source)
     fits_in_memory(source, encoding)
     X, y, _ = gathered(source, encoding, wanted, classes=True)

@@ -128,6 +128,7 @@ def table(
     use: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     formula: str | None = None,
+    exact_levels: bool = False,
     encoding: Encoding | None = None,
 ) -> Table:
     """Read a file or table as `adaline fit` does: columns to numbers, and some rows held out.
@@ -143,7 +144,7 @@ def table(
     seed : int
     stratified : bool
         Whether every class keeps its share.
-    columns, missing, unknown, read, na, use, ignore, formula
+    columns, missing, unknown, read, na, use, ignore, formula, exact_levels
         What is known of the columns, as in `look`.
     encoding : Encoding, optional
         How columns become numbers; learned from the source by default.
@@ -185,6 +186,7 @@ def table(
             use=use,
             ignore=ignore,
             formula=formula,
+            exact_levels=exact_levels,
         )
         encoding = seen.encoding
     rows = encoding.prepare(rows)

@@ -81,6 +81,14 @@ class Columns:
         ),
     ] = None
 
+    exact_levels: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Keep levels apart that differ only in case or blanks, as West and ' west' do.",
+        ),
+    ] = False
+
     @property
     def marks(self) -> list[str]:
         """Texts that stand for missing values."""
@@ -117,6 +125,7 @@ class Columns:
             "na": self.marks,
             "use": expanded("--use", self.use, names),
             "formula": self.formula,
+            "exact_levels": self.exact_levels,
         }
         return {"missing": self.missing} | {key: value for key, value in said.items() if value}
 
@@ -199,7 +208,7 @@ def _what_to_do(doubt: str) -> str:
         return " See --ignore."
     if "were read as thousands" in doubt:
         return " See --text."
-    says_itself = ("--text", "write it alike", "so delete it")
+    says_itself = ("--text", "--exact-levels", "so delete it")
     return "" if any(map(doubt.__contains__, says_itself)) else " See --na, --number and --date."
 
 

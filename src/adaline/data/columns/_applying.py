@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ Keep = NDArray[np.bool_] | None
 def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = ()) -> Column:
     """The column of the kind that the input has: text, or numbers; as it is where it is so."""
     if entry.levels is not None:
-        found = as_text(column, na)
+        found = _with_levels(as_text(column, na), dict(entry.spellings))
         known = {*entry.levels, *entry.merged}
         if not entry.levels or "" not in found.levels or "" in known:
             return found
@@ -52,6 +52,17 @@ def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = 
         rows = column.values == column.levels.index(strange[0])
         raise _otherwise(entry, strange[0], rows, column, block)
     return found
+
+
+def _with_levels(column: Column, spellings: Mapping[str, str]) -> Column:
+    """Text in which other spellings of a level are that level."""
+    if spellings.keys().isdisjoint(column.levels):
+        return column
+    texts = [spellings.get(level, level) for level in column.levels]
+    levels = tuple(sorted(set(texts)))
+    places = {level: k for k, level in enumerate(levels)}
+    codes = np.array([places[text] for text in texts], dtype=column.values.dtype)
+    return replace(column, values=codes[column.values], levels=levels)
 
 
 def check_notation(entry: Input, column: Column, block: Block) -> None:

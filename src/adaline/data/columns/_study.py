@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adaline.data.columns._alike import alike
+from adaline.data.columns._alike import merge_spellings
 from adaline.data.columns._left_out import (
     counts_rows,
     is_named_like_rows,
@@ -34,11 +34,12 @@ from adaline.data.columns.column_facts import (
     check_facts,
     facts_of,
     facts_of_block,
+    texts_of,
 )
 from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import ByName, column_of
 from adaline.data.columns.options import EncodingOptions
-from adaline.data.reading.column_readings import without_marks
+from adaline.data.reading.column_readings import as_text, without_marks
 from adaline.data.reading.notations import NATIVE, candidates, several
 from adaline.data.reading.source import Block, Column, Source, chosen, place_of
 from adaline.data.reading.text.plain_python import MISSING
@@ -134,8 +135,6 @@ def _further_notes(
     assert found.head is not None
     if name is not None:
         column = column_of(found.head, name)
-        is_text = target is None or target.levels is not None
-        note = note or (alike(column.levels) if is_text else "")
         notes += [(name, note)] if note else []
         entries += [Input(name)] if column.kind == "number" else [target] if target else []
     total = with_total(found.head, found.facts, entries, found.na)
@@ -159,8 +158,9 @@ def _wanted(
         open_ = not column.levels or candidates(
             column.levels, options.na_of(target), forced=target in forced
         )
-        if options.read.get(target, "") != "text" and (open_ or target in options.read):
-            text.append(target)
+        read = options.read.get(target, "") != "text" and (open_ or target in options.read)
+        passes = not options.exact_levels and (text or numbers or dates)  # for its spellings, too
+        text += [target] if read or passes else []
     named = tuple(text), tuple(numbers), tuple(dates)
     return Wanted(*named, options.na, tuple(forced), options.marks)
 
@@ -248,6 +248,8 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
         return _of_numbers(name, reading.found, reading.notation, options, source, reading.note)
     if not found.n and options.missing == "auto":
         return Verdict(name, None, "has no value in any row")
+    counts, same, merged = merge_spellings(found.counts or {}, options.exact_levels)
+    found = replace(found, counts=counts) if same else found
     why = names_rows(found, name, options.most_levels) or all_rare(found, options.merged_below)
     too_many = found.counts is None or len(found.counts) > options.most_levels
     if too_many and options.keeps(name):
@@ -255,9 +257,11 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
     spare = None
     if not too_many:
         spare = text_input(name, found, options.missing, options.merged_below, how)
+        spare = replace(spare, spellings=same)
         alone = len(spare.levels or ()) < 2
         if options.missing == "auto" and alone and why is None:
             why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
+            why += ", however it is spelled" * bool(same)
     if why is not None and not options.keeps(name):
         plain = found.readings.get("number")
         if plain is not None and not how and not is_named_like_rows(name):
@@ -265,7 +269,7 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
             return _of_numbers(name, plain, "number", options, source, note)
         mixed = "" if how else several(list(found.counts or ()), options.na_of(name))
         return Verdict(name, None, f"holds {mixed}" if mixed else why, spare=spare)
-    return Verdict(name, spare, note=alike(found.counts or ()))
+    return Verdict(name, spare, note=merged)
 
 
 def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) -> Reading | None:
@@ -307,24 +311,28 @@ def _target(
     if name is None:
         return None, ""
     marks = options.marks.get(name, ())
-    text = Input(name, (), None, "text")
+    found = facts.texts.get(name)
+    texts = texts_of(as_text(columns[name], options.na)) if kinds[name] == "text" else None
+    counts = found.counts if found is not None else texts.counts if texts is not None else None
+    _, same, merged = merge_spellings(counts or {}, options.exact_levels)
+    text = Input(name, (), None, "text", spellings=same)
     if kinds[name] == "date":
         return Input(name, reading="date"), ""
     if options.read.get(name, "") == "text":
-        return text, ""
-    found = facts.texts.get(name)
+        return text, merged
     reading = None if found is None else _read_as(name, found, options, source)
     if reading is not None:
         return Input(name, reading=reading.notation, marks=marks), reading.note
     written = _native_reading(columns[name], source) if kinds[name] == "number" else ""
     if written or (kinds[name] == "number" and options.na_of(name)):
         return Input(name, reading=written, marks=marks), ""
-    if kinds[name] != "text" or (source.typed and not options.na):
+    if kinds[name] != "text" or (source.typed and not options.na and not same):
         return None, ""
     gaps = [level for level in columns[name].levels if level in MISSING]
-    if not gaps:
-        return text, ""
-    return text, f"{gaps[0]!r} is a class; na=[{gaps[0]!r}] takes it as missing"
+    if not gaps or (source.typed and not options.na):
+        return text, merged
+    note = f"{gaps[0]!r} is a class; na=[{gaps[0]!r}] takes it as missing"
+    return text, f"{note}; {merged}" if merged else note
 
 
 def too_many_levels(name: str, found: Texts, most: int) -> DataError:

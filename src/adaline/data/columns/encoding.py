@@ -132,6 +132,7 @@ class Encoding(Result):
         use: Sequence[str] | None = None,
         ignore: Sequence[str] | None = None,
         formula: str | None = None,
+        exact_levels: bool = False,
         jobs: int | Executor = 1,
     ) -> Encoding:
         """The encoding of all columns but the target; no pass where all are plain numbers.
@@ -171,13 +172,15 @@ class Encoding(Result):
             knows `+`, `-`, `:`, `*`, `^2` to `^9`, `log`, `sqrt`, `poly(x, 3)` and "." for all
             columns; names with other letters stand between backticks. Powers are plain, not
             orthogonal.
+        exact_levels : bool
+            Whether levels that differ only in case or surrounding blanks, or as Y and Yes do, stay
+            apart. By default they are merged into the most frequent spelling, with a `DataWarning`,
+            and rows to predict are read in the same way; spellings that did not occur are unknown.
         jobs : int, default=1
             Processes that read.
         """
-        levels = most_levels, rare
-        options = checked_options(
-            target, columns, missing, unknown, *levels, read, na, use, ignore, formula, jobs
-        )
+        levels, beside = (most_levels, rare), (use, ignore, formula, exact_levels, jobs)
+        options = checked_options(target, columns, missing, unknown, *levels, read, na, *beside)
         found = study(blocks(source), options)
         warn_of(found)
         encoding = cls.of(found, missing, unknown)
@@ -248,9 +251,11 @@ class Encoding(Result):
         source = self.reread(source)
         entries, there = self._entries(), set(source.names)
         kinds = dict(zip(source.names, source.kinds, strict=True))
-        other = [e for e in entries if kinds.get(e.name, _kind(e)) != _kind(e)]
-        if self.na:
-            other = [e for e in entries if e.name in there]
+        other = [
+            e
+            for e in entries
+            if e.name in there and (self.na or e.spellings or kinds[e.name] != _kind(e))
+        ]
         return ReadSource(source, other, self.na) if other else source
 
     def reread(self, source: Any) -> Source:
@@ -395,7 +400,8 @@ class Encoding(Result):
 
     def _column(self, entry: Input, column: Column, block: Block) -> Column:
         """The column as its input has it."""
-        if column.kind == _kind(entry) and not self.na and "" not in column.levels[:1]:
+        as_is = not self.na and not entry.spellings and "" not in column.levels[:1]
+        if column.kind == _kind(entry) and as_is:
             check_notation(entry, column, block)
             return column
         return read_column(entry, column, block, self.na)

@@ -35,6 +35,8 @@ class Input(Result):
     marks : tuple of str
         Texts among numbers or dates that stand for a missing value in this column; in others they
         may be levels.
+    spellings : tuple of (str, str)
+        Of text: other spellings of a level, each with the level that it counts as.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Input(Result):
     merged: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    spellings: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_date(self) -> bool:
@@ -72,6 +75,7 @@ class Input(Result):
             "merged": list(self.merged),
             "parts": list(self.parts),
             "marks": list(self.marks),
+            "spellings": list(map(list, self.spellings)),
         }
         return plain | {key: value for key, value in extra.items() if value}
 
@@ -87,6 +91,7 @@ class Input(Result):
             tuple(map(str, plain.get("merged", ()))),
             tuple(map(str, plain.get("parts", ()))),
             tuple(map(str, plain.get("marks", ()))),
+            tuple((str(text), str(level)) for text, level in plain.get("spellings", ())),
         )
 
 

@@ -131,6 +131,7 @@ def look(
     use: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     formula: str | None = None,
+    exact_levels: bool = False,
     jobs: int | Executor = 1,
 ) -> Look:
     """What each column of a table is, and what a fit would do with it and why.
@@ -157,10 +158,8 @@ def look(
     colour  text    4     2          blue, red      text, 3 levels
     y       number  0     3          1.5, 2, 3      the target
     """
-    levels = most_levels, rare
-    options = checked_options(
-        target, columns, missing, unknown, *levels, read, na, use, ignore, formula, jobs
-    )
+    levels, beside = (most_levels, rare), (use, ignore, formula, exact_levels, jobs)
+    options = checked_options(target, columns, missing, unknown, *levels, read, na, *beside)
     found = study(blocks(source), options)
     encoding = Encoding.of(found, missing, unknown)
     if formula is not None:

@@ -15,6 +15,7 @@ from adaline.data.reading.checks import (
     check_names,
     check_text,
     check_texts,
+    check_truth,
     check_whole,
 )
 from adaline.errors import DataError
@@ -39,6 +40,7 @@ class EncodingOptions:
     na: tuple[str, ...] = ()
     use: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    exact_levels: bool = False
     jobs: int | Executor = 1
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # found, not given
 
@@ -68,6 +70,7 @@ def checked_options(
     use: Any,
     ignore: Any,
     formula: Any,
+    exact_levels: Any,
     jobs: Any,
 ) -> EncodingOptions:
     """The options of `learn`, checked."""
@@ -81,6 +84,7 @@ def checked_options(
     check_texts("na", na, "a sequence of texts that stand for missing values, such as ['?']")
     for name, value in (("use", use), ("ignore", ignore)):
         check_texts(name, value, "a sequence of column names, such as ['age', 'size']")
+    check_truth("exact_levels", exact_levels)
     check_jobs(jobs)
     if target is not None:
         check_text("target", target, "the name of a column")
@@ -89,7 +93,7 @@ def checked_options(
     marks = tuple(text.strip() for text in na or ())
     used, beside = tuple(use or ()), tuple(ignore or ())
     options = EncodingOptions(
-        target, columns, missing, most_levels, rare, read, marks, used, beside, jobs
+        target, columns, missing, most_levels, rare, read, marks, used, beside, exact_levels, jobs
     )
     return options if formula is None else _by_formula(options, formula)
 

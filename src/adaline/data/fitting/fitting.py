@@ -55,6 +55,7 @@ def fit(
     na: Sequence[str] | None = None,
     use: Sequence[str] | None = None,
     formula: str | None = None,
+    exact_levels: bool = False,
     jobs: int | Executor = 1,
     client: Any = None,
     timeout: float = TIMEOUT,
@@ -98,6 +99,8 @@ def fit(
         look like: as in `Encoding.learn`, where no encoding is given.
     formula : str, optional
         What to make of the columns, such as "log(size) + rooms*garden": as in `Encoding.learn`.
+    exact_levels : bool
+        Whether levels that differ only in case or blanks stay apart: as in `Encoding.learn`.
     jobs : int
         Processes that read and sum; the answer has the same bits with any number of them.
         Learners that take the rows in their order need one.
@@ -157,6 +160,9 @@ def fit(
     name, way = type(estimator).__name__, _way(estimator, online)
     reading = read, na, use, formula
     _check(target, encoding, columns, missing, *reading, jobs, checkpoint, every, progress, passes)
+    check_truth("exact_levels", exact_levels)
+    if encoding is not None and exact_levels:
+        raise ValueError("exact_levels and encoding are both given; the encoding has its levels.")
     check_labels("classes", classes)
     check_whole("seed", seed, 0)
     check_number("scratch", scratch, 0.0)
@@ -177,8 +183,14 @@ def fit(
             encoding = encoding or plain_encoding(wide)
         elif encoding is None:
             beside = None if exposure is None else [exposure]
-            options = {"missing": missing, "read": read, "na": na, "use": use, "ignore": beside}
-            options |= {"formula": formula}
+            options: dict[str, Any] = {
+                "missing": missing,
+                "read": read,
+                "na": na,
+                "use": use,
+                "ignore": beside,
+            }
+            options |= {"formula": formula, "exact_levels": exact_levels}
             encoding = _learned(source, target, columns, options, who)
         elif target in {entry.name for entry in encoding.inputs}:
             raise ValueError(f"the encoding has the target {target!r} among its inputs.")

@@ -177,6 +177,7 @@ def _column(entry: Input, encoding: Encoding) -> Number | Text:
     gap = places.get(MISSING_LEVEL, places.get(OTHER_LEVEL) if entry.merged else None)
     gap = None if drop else NOWHERE if gap is None and not refuse else gap
     places |= dict.fromkeys(entry.merged, other)
+    places |= {text: places.get(level, other) for text, level in entry.spellings}
     return Text(entry.name, places | dict.fromkeys(encoding.na, gap), gap, other)
 
 
