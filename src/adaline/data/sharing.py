@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.dealing import held_out, share_out
+from adaline.data.reading.derived import Derived
 from adaline.data.reading.source import Block, Source
 
 _CLASSES = 30  # different values up to which a target holds classes to share out alike
 
 
-class Share(Source):
+class Share(Derived):
     """The rows of a source that are held out, or all others."""
 
     def __init__(
         self, source: Source, seed: int, share: float, out: bool, by: str | None = None
     ) -> None:
-        self.source, self.seed, self.share, self.out, self.by = source, seed, share, out, by
-        self.name, self.names, self.kinds = source.name, source.names, source.kinds
-        self.notes = source.notes
+        super().__init__(source)
+        self.seed, self.share, self.out, self.by, self.rows = seed, share, out, by, None
         every = source.rows or source.about
         self.about = None if every is None else int(every * (share if out else 1.0 - share))
-
-    def descriptors(self) -> Iterable[Any]:
-        """The pieces of the source."""
-        return self.source.descriptors()
 
     def read(self, piece: Any) -> Block:
         """The rows of a piece that are ours."""
@@ -37,7 +32,7 @@ class Share(Source):
         chosen = held_out(piece.index, block.rows, self.seed, self.share)
         if self.by is not None:
             chosen = _by_class(block, self.by, piece.index, self.seed, self.share, chosen)
-        return _some(block, chosen if self.out else ~chosen)
+        return block.kept(chosen if self.out else ~chosen)
 
     def slices(self, piece: Any) -> Iterator[Block]:
         """Our rows of each slice, the same as of the whole piece: every row is decided by itself,
@@ -49,12 +44,12 @@ class Share(Source):
         at = 0
         for block in self.source.slices(piece):
             chosen = held_out(piece.index, at + block.rows, self.seed, self.share)[at:]
-            yield _some(block, chosen if self.out else ~chosen)
+            yield block.kept(chosen if self.out else ~chosen)
             at += block.rows
 
-    def for_reading(self) -> Source:
-        """The source without its list of pieces, shared out in the same way."""
-        return Share(self.source.for_reading(), self.seed, self.share, self.out, self.by)
+    def head(self) -> Block:
+        """Those of the first piece."""
+        return self.read(next(iter(self.descriptors())))
 
     @property
     def fingerprint(self) -> str:
@@ -62,13 +57,12 @@ class Share(Source):
         return f"{self.source.fingerprint} {self.seed} {self.share!r} {self.out} {self.by}"
 
 
-class Spread(Source):
+class Spread(Derived):
     """Some blocks of a source, at most so many, spread over it."""
 
     def __init__(self, source: Source, most: int) -> None:
-        self.source, self.most = source, most
-        self.name, self.names, self.kinds = source.name, source.names, source.kinds
-        self.notes = source.notes
+        super().__init__(source)
+        self.most, self.rows = most, None
 
     def descriptors(self) -> Iterable[Any]:
         """Some of the pieces of the source."""
@@ -76,14 +70,6 @@ class Spread(Source):
         if len(pieces) <= self.most:
             return pieces
         return [pieces[k * len(pieces) // self.most] for k in range(self.most)]
-
-    def read(self, piece: Any) -> Block:
-        """The rows of a piece."""
-        return self.source.read(piece)
-
-    def slices(self, piece: Any) -> Iterator[Block]:
-        """The rows of a piece, cut as the source is."""
-        return self.source.slices(piece)
 
 
 def _by_class(
@@ -101,17 +87,6 @@ def _by_class(
         return otherwise
     places = np.arange(block.rows) + (piece << 32)
     return share_out(codes, share, places=places, seed=seed % 2**63)
-
-
-def _some(block: Block, keep: NDArray[np.bool_]) -> Block:
-    """These rows of a block, which keep their places."""
-    where = np.flatnonzero(keep)
-    columns = tuple(
-        replace(c, values=c.values[keep], missing=None if c.missing is None else c.missing[keep])
-        for c in block.columns
-    )
-    matrix = None if block.matrix is None else block.matrix[keep]
-    return Block(block.names, columns, matrix, lambda i: block.place(int(where[i])))
 
 
 def column(block: Block, wanted: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:

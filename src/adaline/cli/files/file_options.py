@@ -36,6 +36,21 @@ class Reading:
         Parameter(help="Whether the first line has the names of the columns."),
     ] = None
     sheet: Annotated[str | None, Parameter(help="Of an Excel file: which sheet; the first.")] = None
+    skip_rows: Annotated[
+        int | None,
+        Parameter(
+            help="Lines to skip at the top of the file; the next line has the names of the columns."
+        ),
+    ] = None
+    keep_total: Annotated[
+        bool, Parameter(negative="", help="Keep a last row that is the total of all rows above.")
+    ] = False
+    where: Annotated[
+        str | None,
+        Parameter(
+            help="Rows to read, by a column, == != < <= > or >=, and a value: 'region != north'."
+        ),
+    ] = None
 
     def options(self) -> dict[str, Any]:
         """What was said, as `blocks` takes it."""
@@ -45,6 +60,9 @@ class Reading:
             "encoding": self.encoding,
             "header": None if self.header is None else self.header == "yes",
             "sheet": self.sheet,
+            "skip_rows": self.skip_rows,
+            "keep_total": self.keep_total or None,
+            "where": self.where,
         }
         return {option: value for option, value in said.items() if value is not None}
 

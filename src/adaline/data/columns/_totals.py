@@ -1,4 +1,4 @@
-"""A last row that is no row: the totals of a spreadsheet."""
+"""A last row that may be a total, where nothing else says so: for a warning."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import ByName, missing_in
 from adaline.data.reading.column_readings import as_numbers
 from adaline.data.reading.source import Block, Column
+from adaline.data.reading.text.totals import is_sum
 
-_ROWS = 5  # above a total
-_ROUNDING = 1e-3  # of a sum of cells that are rounded
 TOTAL = "the last row has the sum of all rows above it: a total is no row, so delete it"
 
 
@@ -43,11 +42,4 @@ def _ends_with_sum(column: Column) -> bool:
     values = np.asarray(column.values, dtype=np.float64)
     if not len(values) or (gone is not None and gone[-1]):
         return False
-    others = values[:-1] if gone is None else values[:-1][~gone[:-1]]
-    last = values[-1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(
-            len(others) >= _ROWS
-            and abs(last) > np.abs(others).max()
-            and abs(last - others.sum()) <= _ROUNDING * abs(last)
-        )
+    return is_sum(values if gone is None else values[~gone])

@@ -28,10 +28,7 @@ def places_in(block: Block, wanted: Sequence[str]) -> list[int]:
 
 def column_at(block: Block, j: int) -> Column:
     """A column, also of a matrix."""
-    if block.matrix is None:
-        return block.columns[j]
-    values = block.matrix[:, j]
-    return Column("number", values.toarray().ravel() if is_sparse(values) else np.asarray(values))
+    return block.column(j)
 
 
 def column_of(block: Block, name: str) -> Column:

@@ -22,6 +22,7 @@ from adaline.data.reading.checks import (
     check_path,
     check_whole,
 )
+from adaline.data.reading.derived import Condition, Filtered
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.files import FilesSource
 from adaline.data.reading.source import Source, existing, reading
@@ -111,6 +112,9 @@ def blocks(
     encoding: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    skip_rows: int | None = None,
+    keep_total: bool | None = None,
+    where: str | None = None,
     jobs: int | Executor = 1,
     n_features: int | None = None,
 ) -> Source:
@@ -141,6 +145,17 @@ def blocks(
         them they are x0, x1, ... By default the first lines tell.
     sheet : str, optional
         Of an Excel file: the name of the sheet to read; the first by default.
+    skip_rows : int, optional
+        Of text tables and sheets: lines at the top of the file that are skipped; the next one has
+        the names of the columns. By default titles and comments above a table are recognised.
+    keep_total : bool, optional
+        Of one text table or sheet: whether to keep a last row of totals. By default a row that has
+        the sum of all rows above, and a word such as "Total" or an empty cell in a column that is
+        full above, is left out, and `notes` says so. Rows of other sources are all kept.
+    where : str, optional
+        Which rows to read: a column, one of == != < <= > >=, and a value, such as
+        "region != north" or "sold >= 2024-01-31". Names and values may stand in quotes. A missing
+        value is not equal to any, and neither less nor greater.
     jobs : int
         Of many files: processes that open them.
     n_features : int, optional
@@ -161,8 +176,14 @@ def blocks(
     >>> source.names, source.rows, [block.rows for block in source]
     (('x0', 'x1'), 6, [4, 2])
     """
-    options = FileOptions(separator, decimal, encoding, header, sheet)
-    return opened(source, columns, rows, format, options, jobs, n_features)
+    options = FileOptions(separator, decimal, encoding, header, sheet, skip_rows, keep_total)
+    if where is None:
+        return opened(source, columns, rows, format, options, jobs, n_features)
+    check_names("columns", columns)
+    condition = Condition.parsed(where)
+    every = None if columns is None else list(dict.fromkeys([*columns, condition.column]))
+    found = opened(source, every, rows, format, options, jobs, n_features)
+    return Filtered(found, condition.of(found), columns)
 
 
 def opened(
@@ -178,7 +199,7 @@ def opened(
     """`blocks`, which may put what it parsed into temporary files on the way."""
     _check(source, columns, rows, format, n_features)
     check_jobs(jobs)
-    options = checked(options or FileOptions(None, None, None, None, None))
+    options = checked(options or FileOptions())
     if isinstance(source, Source):
         return source if scratch is no_scratch else source.keeping(scratch)
     paths = _paths(source)
@@ -195,6 +216,7 @@ def opened(
             if len(paths) == 1:
                 return opening(paths[0])
             _one_format(paths, format)
+            opening = replace(opening, options=replace(options, keep_total=True))
             if _ending(paths[0], format) in _LIBSVM:
                 _refuse(options, _ending(paths[0], format))
                 _refuse_columns(columns, name)
@@ -299,10 +321,11 @@ def _opened(
     """Open a file by how its name ends."""
     ending = _ending(path, format)
     if ending in _FIELDS:
-        _refuse(replace(options, separator=None, decimal=None, encoding=None, header=None), ending)
+        text = dict.fromkeys(("separator", "decimal", "encoding", "header", "skip_rows"))
+        _refuse(replace(options, **text), ending)
         return _FIELDS[ending](path, columns, rows, options)
     if ending in _SHEETS:
-        _refuse(replace(options, header=None, sheet=None), ending)
+        _refuse(replace(options, header=None, sheet=None, skip_rows=None), ending)
         return _SHEETS[ending](path, columns, rows, options)
     _refuse(options, ending)
     return (_LINES.get(ending) or _BINARY[ending])(path, columns, rows)
@@ -337,6 +360,6 @@ def _ending(path: str, format: str | None) -> str:
 def _refuse(options: FileOptions, what: str) -> None:
     """Refuse what is said of text where there is none."""
     for option, value in vars(options).items():
-        if value is not None and what:
+        if value is not None and what and option != "keep_total":
             of = "Excel files" if option == "sheet" else "text tables such as CSV"
             raise ValueError(f"{option}={value!r} is of {of}; leave it out for {what}.")

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from adaline.data.reading.bytes.locations import is_file, is_url, open_binary, size_of
 from adaline.errors import DataError, MissingExtra
 from adaline.results import Result
+from adaline.tiles import is_sparse
 
 Kind = Literal["number", "text", "date", "other"]
 
@@ -96,6 +97,26 @@ class Block(Result):
         matrix = None if self.matrix is None else self.matrix[some]
         columns = tuple(map(of, self.columns))
         return Block(self.names, columns, matrix, lambda i: self.place(start + i * step))
+
+    def column(self, j: int) -> Column:
+        """A column, also of a matrix."""
+        if self.matrix is None:
+            return self.columns[j]
+        values = self.matrix[:, j]
+        dense = values.toarray().ravel() if is_sparse(values) else np.asarray(values)
+        return Column("number", dense)
+
+    def kept(self, keep: NDArray[np.bool_]) -> Block:
+        """These rows, which keep their places."""
+        where = np.flatnonzero(keep)
+        columns = tuple(
+            replace(
+                c, values=c.values[keep], missing=None if c.missing is None else c.missing[keep]
+            )
+            for c in self.columns
+        )
+        matrix = None if self.matrix is None else self.matrix[keep]
+        return Block(self.names, columns, matrix, lambda i: self.place(int(where[i])))
 
     @property
     def rows(self) -> int:

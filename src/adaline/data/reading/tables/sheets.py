@@ -16,6 +16,7 @@ from adaline.data.reading.text.dialect import Dialect
 from adaline.data.reading.text.header import header_of
 from adaline.data.reading.text.options import FileOptions
 from adaline.data.reading.text.plain_python import MISSING
+from adaline.data.reading.text.totals import note_on_total
 from adaline.errors import DataError, MissingExtra, plural, refuse_beyond_memory
 
 # calamine holds all cells between the first and the last, those that are empty too.
@@ -80,8 +81,9 @@ def _named(
 ) -> Source:
     """Names above the cells below them; `first` is the number of the first row."""
     full = [(first + k, row) for k, row in enumerate(cells) if any(v != "" for v in row)]
-    titles = 0
-    while titles < len(full) - 1 and _is_title(full[titles][1]) and options.header is None:
+    full = [(number, row) for number, row in full if number > (options.skip_rows or 0)]
+    titles, free = 0, options.header is None and options.skip_rows is None
+    while titles < len(full) - 1 and _is_title(full[titles][1]) and free:
         titles += 1
     if titles == len(full) - 1:  # a single column
         titles = 0
@@ -95,11 +97,15 @@ def _named(
     body = full if header.is_data else full[1:]
     if not body:
         raise DataError(f"{path}: there are column names and no rows; a fit needs rows.")
+    texts = [[as_text(row[j]) for j in used] for _, row in body]
+    total = note_on_total(header.names, texts, f"row {body[-1][0]}")
+    total = "" if options.keep_total else total
+    body = body[:-1] if total else body
     values = [[_value(row[j]) for _, row in body] for j in used[: len(header.names)]]
     numbers = [number for number, _ in body]
     source = FileTable(path, header.names, values, numbers, columns, rows)
     above = (f"{plural(titles, 'row')} above the table left out",) if titles else ()
-    source.notes = (*above, *header.notes)
+    source.notes = (*above, *header.notes, *([total] if total else []))
     return source
 
 

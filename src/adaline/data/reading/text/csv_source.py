@@ -36,6 +36,7 @@ from adaline.data.reading.text.header import header_of
 from adaline.data.reading.text.options import FileOptions
 from adaline.data.reading.text.plain_python import MISSING, PlainTable
 from adaline.data.reading.text.repeated_names import note_on, repeated, without_names
+from adaline.data.reading.text.totals import note_on_total
 from adaline.errors import DataError
 
 _TASTE = 2**20  # bytes from which the columns' types are told,
@@ -100,6 +101,23 @@ class CsvSource(Source):
         self.taste = taste
         self.notes = (*self.dialect.notes, *_facts(text, options), *self.header.notes, *again)
         self.notes += () if below is None else (below.told(),)
+        if whole and not options.keep_total:
+            self._leave_out_total(taste, body)
+
+    def _leave_out_total(self, taste: bytes, body: bytes) -> None:
+        """End the table before a last row of totals."""
+        end = len(taste) if self.end is None else self.end
+        last = taste.rfind(b"\n", self.begin, len(taste[:end].rstrip())) + 1
+        if last <= self.begin or taste.count(self.text.quote, last) % 2:
+            return
+        lines = io.StringIO(body.decode(errors="replace"), newline="")
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=self.separator) if row]
+        except csv.Error:
+            return
+        note = note_on_total(self.fields, rows, f"line {self.text.line(last)}")
+        if note:
+            self.end, self.notes = last, (*self.notes, note)
 
     def _choose(self, columns: Sequence[str] | None, rows: int | None) -> None:
         """Take some of the columns."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from adaline.data.reading.text.options import FileOptions
+from adaline.errors import DataError
 
 _SAMPLE, _ROWS = 2**17, 100  # bytes and rows that are looked at
 _TITLES = 10  # lines of text that may stand above a table
@@ -104,8 +105,10 @@ def recognised(
     )
     found = Dialect(usual, windows=windows)
     lines = found.plain(_sample(taste, whole)).decode(errors="replace").split("\n")
-    found, at = _without_preamble(found, lines)
-    if options.header is None and not found.comment:
+    if options.skip_rows and options.skip_rows >= len(lines) - 1:
+        raise DataError(f"skip_rows={options.skip_rows}: no table begins after so many lines.")
+    found, at = _without_preamble(replace(found, skipped=options.skip_rows or 0), lines)
+    if options.header is None and options.skip_rows is None and not found.comment:
         found = _without_titles(found, lines, free, options)
     text = "\n".join(lines[found.skipped :])
     found = _separated_as(found, text, free, options)
@@ -157,7 +160,7 @@ def rows_of(text: str, dialect: Dialect) -> list[list[str]]:
 
 def _without_preamble(found: Dialect, lines: list[str]) -> tuple[Dialect, int]:
     """How many lines are before the table, and where the last comment is; a line sep=; decides."""
-    k, at, comment = 0, 0, ""
+    k, at, comment = found.skipped, 0, ""
     while k < len(lines) - 1:
         told = _SEPARATOR_LINE.fullmatch(lines[k]) if k == 0 else None
         if told is not None:

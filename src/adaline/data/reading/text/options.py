@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass, replace
 
-from adaline.data.reading.checks import check_choice, check_text, check_truth
+from adaline.data.reading.checks import check_choice, check_text, check_truth, check_whole
 
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 _WORDS |= {"blank": " ", "blanks": " ", "space": " "}
@@ -20,6 +20,8 @@ class FileOptions:
     encoding: str | None = None
     header: bool | None = None
     sheet: str | None = None
+    skip_rows: int | None = None
+    keep_total: bool | None = None
 
 
 def checked(options: FileOptions) -> FileOptions:
@@ -39,6 +41,10 @@ def checked(options: FileOptions) -> FileOptions:
             raise ValueError("decimal and separator are both ','; a file can have one of the two.")
     if options.header is not None:
         check_truth("header", options.header)
+    if options.skip_rows is not None:
+        check_whole("skip_rows", options.skip_rows, 0)
+    if options.keep_total is not None:
+        check_truth("keep_total", options.keep_total)
     if options.sheet is not None:
         check_text("sheet", options.sheet, "the name of a sheet")
     if encoding is not None:
