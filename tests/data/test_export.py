@@ -76,6 +76,22 @@ def test_gaussian_classifiers_of_every_covariance_far_from_the_origin(covariance
     compare(adaline.GaussianClassifier(covariance).fit(far, y), far)
 
 
+@pytest.mark.parametrize("covariance", ["shared", "full", "diagonal"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1.0, 1e150])
+@pytest.mark.parametrize("labels", ["two", "three"])
+def test_gaussian_classifiers_in_tiny_units_answer_for_rows_far_away(covariance, scale, labels):
+    y = two if labels == "two" else three
+    model = adaline.GaussianClassifier(covariance).fit(X * scale, y)
+    for rows in (X[:9] * scale, X[:9] * 1e200, X[:9] * 1e300):
+        found = answered(model, rows)
+        try:
+            expected = model.predict_proba(rows)
+        except ValueError:  # of rows so far out that predict has no answer
+            expected = found["probabilities"]
+            assert np.isfinite(expected).all()
+        assert np.allclose(found["probabilities"], expected, rtol=CLOSE, atol=CLOSE)
+
+
 def test_a_class_that_cannot_be_has_probability_zero_in_onnx_too():
     model = adaline.GaussianClassifier(priors=[0.0, 0.5, 0.5]).fit(X, three)
     assert (answered(model, X)["probabilities"][:, 0] == 0.0).all()

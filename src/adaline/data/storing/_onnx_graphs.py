@@ -78,7 +78,8 @@ class Graph:
         return data
 
 
-_FAR = 1e100  # whose squares are far from overflow
+_FAR, _FAR_SQUARED = 2.0**900, 2.0**332  # sums of these, and of their squares, do not overflow
+_HALF = 550  # twice this exponent takes any float64 of any unit into range
 
 
 def linear(graph: Graph, W: NDArray[Any], b: NDArray[Any]) -> str:
@@ -89,11 +90,16 @@ def linear(graph: Graph, W: NDArray[Any], b: NDArray[Any]) -> str:
 
 def gaussian_scores(graph: Graph, g: Any) -> str:
     """ln p_k f_k(x) up to what all classes share, (rows, K), about the centre as in `predict`."""
-    scaled = graph.add("Mul", "X", graph.constant(np.ldexp(1.0, -g.exponent)))
-    if not len(g.W):  # a row so far out that its squares overflow is drawn in, in its direction
-        most = graph.constant(np.float64(_FAR))
-        length = graph.add("ReduceMax", graph.add("Abs", scaled), axes=[1], keepdims=1)
-        scaled = graph.add("Mul", scaled, graph.add("Div", most, graph.add("Max", length, most)))
+    # A row so far out that it, or its squares, would overflow is drawn in, in its direction.
+    far = _FAR if len(g.W) else _FAR_SQUARED
+    most = graph.constant(np.ldexp(far, -2 * _HALF))
+    small = graph.add("Mul", "X", graph.constant(np.ldexp(1.0, -_HALF)))
+    small = graph.add("Mul", small, graph.constant(np.ldexp(1.0, -g.exponent - _HALF)))
+    length = graph.add("ReduceMax", graph.add("Abs", small), axes=[1], keepdims=1)
+    unit = graph.add("Div", small, graph.add("Max", length, most))
+    drawn = graph.add("Mul", unit, graph.constant(np.float64(far)))
+    near = graph.add("Mul", "X", graph.constant(np.ldexp(1.0, -g.exponent)))
+    scaled = graph.add("Where", graph.add("Greater", length, most), drawn, near)
     x = graph.add("Sub", scaled, graph.constant(g.centre))
     if len(g.W):
         return graph.add("Gemm", x, graph.constant(g.W.T), graph.constant(g.b))
