@@ -126,6 +126,17 @@ def test_a_block_of_another_notation_is_rejected(tmp_path):
             encoding.encode(block)
 
 
+def test_many_files_that_are_written_in_different_ways_are_read_as_the_model_has_learned(tmp_path):
+    encoding, _ = learned(tmp_path / "learned.csv", "dots")
+    (tmp_path / "new-1.csv").write_text("x;z\n12;1,5\n845.870;2,5\n")
+    (tmp_path / "new-2.csv").write_text("x;z\n845.000;1.5\n987;2\n")
+    for order in ((1, 2), (2, 1)):
+        paths = [tmp_path / f"new-{k}.csv" for k in order]
+        found = {1: [12.0, 845870.0], 2: [845000.0, 987.0]}
+        encoded = [encoding.encode(block)[:, 0].tolist() for block in encoding.prepare(paths)]
+        assert encoded == [found[k] for k in order]
+
+
 def test_decimal_commas_are_read_for_plain_numbers_where_the_user_says_so(command, tmp_path):
     encoding, model = learned(tmp_path / "learned.csv", "plain")
     adaline.save(model, tmp_path / "m.adaline", encoding)

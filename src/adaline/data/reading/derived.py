@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adaline.data.reading.checks import check_text
 from adaline.data.reading.column_readings import as_numbers, as_text
-from adaline.data.reading.notations import candidates, read
+from adaline.data.reading.notations import NATIVE, candidates, read
 from adaline.data.reading.source import Block, Column, Piece, Source, chosen, place_of
 from adaline.errors import DataError
 
@@ -92,7 +92,8 @@ class Condition:
     def of(self, source: Source) -> Condition:
         """With the notation of the column, which the first rows tell."""
         j = place_of(self.column, source.names, source.name, "column (for where)")
-        notation = {"number": source.notation or "number", "date": "date"}.get(source.kinds[j], "")
+        native = source.notation if source.notation in NATIVE else "number"
+        notation = {"number": native, "date": "date"}.get(source.kinds[j], "")
         if not notation and self.compared in _BY_SIZE:
             fits = candidates(source.head().column(j).levels)
             if len(fits) != 1 and not "".join(fits[:1]).startswith("number"):

@@ -38,6 +38,7 @@ class Opened:
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
     rows: int | None
+    notation: str
     size: int
     pieces: tuple[Piece, ...] | None
     fingerprint: str | None
@@ -57,7 +58,9 @@ class Facts:
         pieces = tuple(source.descriptors()) if self.cut or known is not None else None
         mark = source.fingerprint if self.fingerprint else None
         names, kinds = tuple(source.names), tuple(source.kinds)
-        return (Opened(path, names, kinds, source.rows, size_of(path), pieces, mark),)
+        return (
+            Opened(path, names, kinds, source.rows, source.notation, size_of(path), pieces, mark),
+        )
 
 
 def _check_opened(answer: Any) -> None:
@@ -106,6 +109,8 @@ class FilesSource(Source):
         self.labels = ""
         self.names, self.typed, self.is_matrix = first.names, first.typed, first.is_matrix
         self.notes, self.notation, self.settled = first.notes, first.notation, first.settled
+        if any(file.notation != first.notation for file in self.files):
+            self.notation = "mixed"  # fits none: an encoding reads the texts in its own
         self.text_columns, self.na = self._texts(first), ()  # type: tuple[str, ...], tuple[str, ...]
         self.kinds = self._kinds(first.kinds)
         known = [file.rows for file in self.files if file.rows is not None]
