@@ -125,8 +125,9 @@ def test_a_condition_chooses_rows(write, where, kept):
 
 def test_dates_are_compared_as_they_are_read(write):
     dated = frame().assign(sold=SOLD)
-    for value in ("2024-03-20", "20/03/2024"):
-        assert rows_of(blocks(write(dated), where=f"sold > {value}")) == 4
+    assert rows_of(blocks(write(dated), where="sold > 20/03/2024")) == 4
+    with pytest.raises(DataError, match="sold"):
+        rows_of(blocks(write(dated), where="sold > 2024-03-20"))
     typed = dated.assign(sold=pd.to_datetime(dated["sold"], format="%d/%m/%Y"))
     assert rows_of(blocks(typed, where="sold > 2024-03-20")) == 4
 
@@ -142,11 +143,11 @@ def test_conditions_that_mean_nothing_are_refused(write):
     for where, word in (
         ("shop", "expected"),
         ("shopp == 1", "shop"),
-        ("shop < 3", "text"),
+        ("shop < 3", "shop"),
         ("sales > much", "much"),
     ):
         with pytest.raises((ValueError, DataError), match=word):
-            blocks(path, where=where)
+            rows_of(blocks(path, where=where))
 
 
 def test_matrices_and_streams_are_filtered_too():

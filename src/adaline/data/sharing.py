@@ -91,12 +91,7 @@ def _by_class(
 
 def column(block: Block, wanted: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Values of a column, text as str, and which are missing."""
-    j = list(block.names).index(wanted)
-    if block.matrix is not None:
-        raw = block.matrix[:, j]
-        values = raw.toarray().ravel() if hasattr(raw, "toarray") else np.asarray(raw)
-        return values, np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-    found = block.columns[j]
+    found = block.column(list(block.names).index(wanted))
     gone = np.zeros(block.rows, bool) if found.missing is None else found.missing.copy()
     values = np.asarray(found.values)
     if found.kind == "text":

@@ -175,20 +175,10 @@ def table(
     rows = blocks(source)
     place_of(target, rows.names, rows.name, "target column")
     if encoding is None:
-        seen = look(
-            rows,
-            target,
-            columns=columns,
-            missing=missing,
-            unknown=unknown,
-            read=read,
-            na=na,
-            use=use,
-            ignore=ignore,
-            formula=formula,
-            exact_levels=exact_levels,
-        )
-        encoding = seen.encoding
+        some: dict[str, Any] = {"columns": columns, "use": use, "ignore": ignore}
+        how: dict[str, Any] = {"missing": missing, "unknown": unknown, "read": read, "na": na}
+        made: dict[str, Any] = {"formula": formula, "exact_levels": exact_levels}
+        encoding = look(rows, target, **some, **how, **made).encoding
     rows = encoding.prepare(rows)
     if not share:
         return Table(target, encoding, rows)

@@ -54,16 +54,8 @@ class Reading:
 
     def options(self) -> dict[str, Any]:
         """What was said, as `blocks` takes it."""
-        said = {
-            "separator": self.separator,
-            "decimal": self.decimal,
-            "encoding": self.encoding,
-            "header": None if self.header is None else self.header == "yes",
-            "sheet": self.sheet,
-            "skip_rows": self.skip_rows,
-            "keep_total": self.keep_total or None,
-            "where": self.where,
-        }
+        header = None if self.header is None else self.header == "yes"
+        said = vars(self) | {"header": header, "keep_total": self.keep_total or None}
         return {option: value for option, value in said.items() if value is not None}
 
 

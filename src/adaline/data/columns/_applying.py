@@ -13,7 +13,6 @@ from adaline.data.columns.column_facts import months_of
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.columns.of_blocks import (
     bad_number,
-    column_at,
     column_of,
     missing_in,
     missing_values,
@@ -264,11 +263,7 @@ def encoded_matrix(
 def read_block(entries: Sequence[Input], block: Block, na: Sequence[str]) -> Block:
     """The block with these columns read as their inputs say; others stay."""
     where = {name: j for j, name in enumerate(block.names)}
-    columns = (
-        [column_at(block, j) for j in range(len(where))]
-        if block.matrix is not None
-        else list(block.columns)
-    )
+    columns = [block.column(j) for j in range(len(where))]
     for entry in entries:
         if entry.name in where:
             j = where[entry.name]

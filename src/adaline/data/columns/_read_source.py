@@ -17,11 +17,9 @@ class ReadSource(Derived):
     def __init__(self, source: Source, entries: Sequence[Input], na: Sequence[str]) -> None:
         super().__init__(source)
         self.entries, self.na = tuple(entries), tuple(na)
-        kinds: dict[str, Kind] = dict(zip(source.names, source.kinds, strict=True))
-        for entry in entries:
-            if entry.name in kinds:
-                kinds[entry.name] = "number" if entry.levels is None else "text"
-        self.kinds = tuple(kinds[name] for name in source.names)
+        read: dict[str, Kind] = {e.name: "number" if e.levels is None else "text" for e in entries}
+        pairs = zip(source.names, source.kinds, strict=True)
+        self.kinds = tuple(read.get(name, kind) for name, kind in pairs)
 
     def of(self, block: Block) -> Block:
         """A block with its columns read as the inputs say."""

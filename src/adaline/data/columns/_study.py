@@ -25,7 +25,6 @@ from adaline.data.columns._recognition import (
     text_input,
 )
 from adaline.data.columns._strays import without_strays
-from adaline.data.columns._totals import TOTAL, with_total
 from adaline.data.columns.column_facts import (
     Facts,
     Numbers,
@@ -37,15 +36,17 @@ from adaline.data.columns.column_facts import (
     texts_of,
 )
 from adaline.data.columns.inputs import Input
-from adaline.data.columns.of_blocks import ByName, column_of
+from adaline.data.columns.of_blocks import ByName, column_of, missing_in
 from adaline.data.columns.options import EncodingOptions
 from adaline.data.reading.column_readings import as_text, without_marks
 from adaline.data.reading.notations import NATIVE, candidates, several
 from adaline.data.reading.source import Block, Column, Source, chosen, place_of
 from adaline.data.reading.text.plain_python import MISSING
+from adaline.data.reading.text.totals import is_sum
 from adaline.errors import DataError, DataWarning
 from adaline.mapreduce import mapreduce
 
+_TOTAL = "the last row has the sum of all rows above it: a total is no row, so delete it"
 _OTHER = "holds neither numbers nor text"  # lists, or objects in objects
 
 
@@ -129,16 +130,16 @@ def study(source: Source, options: EncodingOptions) -> Study:
 def _further_notes(
     found: Study, options: EncodingOptions, note: str
 ) -> tuple[tuple[str, str], ...]:
-    """On the target, and on a row of totals."""
-    name, target, notes = options.target, found.target, []
-    entries = [*found.inputs]
+    """On the target, and on a row of totals, which is doubted where all rows were seen."""
     assert found.head is not None
-    if name is not None:
-        column = column_of(found.head, name)
-        notes += [(name, note)] if note else []
-        entries += [Input(name)] if column.kind == "number" else [target] if target else []
-    total = with_total(found.head, found.facts, entries, found.na)
-    return (*notes, (total, TOTAL)) if total is not None else tuple(notes)
+    notes = [(options.target, note)] if options.target is not None and note else []
+    facts: list[Numbers | Texts] = [*found.facts.numbers.values(), *found.facts.texts.values()]
+    if facts and facts[0].n + facts[0].gaps == found.head.rows:
+        columns = ByName(found.head)
+        numbers = ((name, columns[name]) for name in found.head.names)
+        sums = [n for n, c in numbers if c.kind == "number" and is_sum(c.values, missing_in(c))]
+        notes += [(name, _TOTAL) for name in sums[:1]]
+    return tuple(notes)
 
 
 def _wanted(

@@ -28,7 +28,6 @@ from adaline.data.columns.inputs import Input, encoded_names
 from adaline.data.columns.of_blocks import (
     check_block,
     chosen_rows,
-    column_at,
     missing_in,
     places_in,
 )
@@ -251,11 +250,9 @@ class Encoding(Result):
         source = self.reread(source)
         entries, there = self._entries(), set(source.names)
         kinds = dict(zip(source.names, source.kinds, strict=True))
-        other = [
-            e
-            for e in entries
-            if e.name in there and (self.na or e.spellings or kinds[e.name] != _kind(e))
-        ]
+        other = [e for e in entries if e.name in there]
+        if not self.na:
+            other = [e for e in other if e.spellings or kinds[e.name] != _kind(e)]
         return ReadSource(source, other, self.na) if other else source
 
     def reread(self, source: Any) -> Source:
@@ -320,7 +317,7 @@ class Encoding(Result):
             wanted.append(self.target if known and self.target is not None else Input(target))
         keep = np.ones(block.rows, dtype=bool)
         for entry, j in zip(wanted, places_in(block, [e.name for e in wanted]), strict=True):
-            column = column_at(block, j)
+            column = block.column(j)
             if entry.name != target or entry is self.target:
                 column = self._column(entry, column, block)
             gone = missing_in(column)
@@ -334,7 +331,7 @@ class Encoding(Result):
         text = [entry for entry in self.inputs if entry.levels is not None]
         found = {}
         for entry, j in zip(text, places_in(block, [e.name for e in text]), strict=True):
-            count = unknown_values(entry, self._column(entry, column_at(block, j), block))
+            count = unknown_values(entry, self._column(entry, block.column(j), block))
             if count:
                 found[entry.name] = count
         return found
@@ -368,7 +365,7 @@ class Encoding(Result):
         columns: list[Array] = []
         as_they_are = not check and not self.terms and not self.na
         for entry, j in zip(self.inputs, places, strict=True):
-            column = column_at(block, j)
+            column = block.column(j)
             plain = as_they_are and entry.mean is None and _is_plain(entry)
             if plain and column.kind == "number" and column.missing is None:
                 check_notation(entry, column, block)

@@ -26,14 +26,9 @@ def places_in(block: Block, wanted: Sequence[str]) -> list[int]:
     return [where[n] if n in where else place_of(n, names, "the table") for n in wanted]
 
 
-def column_at(block: Block, j: int) -> Column:
-    """A column, also of a matrix."""
-    return block.column(j)
-
-
 def column_of(block: Block, name: str) -> Column:
     """The column of this name; `ByName` is quicker for many."""
-    return column_at(block, places_in(block, [name])[0])
+    return block.column(places_in(block, [name])[0])
 
 
 class ByName:
@@ -48,7 +43,7 @@ class ByName:
         known = name in self.places
         j = self.places[name] if known else place_of(name, list(self.places), "the table")
         if self.sparse is None:
-            return column_at(self.block, j)
+            return self.block.column(j)
         entries = slice(self.sparse.indptr[j], self.sparse.indptr[j + 1])
         values = np.zeros(self.block.rows, dtype=self.sparse.dtype)
         values[self.sparse.indices[entries]] = self.sparse.data[entries]

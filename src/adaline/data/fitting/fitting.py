@@ -183,14 +183,8 @@ def fit(
             encoding = encoding or plain_encoding(wide)
         elif encoding is None:
             beside = None if exposure is None else [exposure]
-            options: dict[str, Any] = {
-                "missing": missing,
-                "read": read,
-                "na": na,
-                "use": use,
-                "ignore": beside,
-            }
-            options |= {"formula": formula, "exact_levels": exact_levels}
+            options: dict[str, Any] = {"missing": missing, "read": read, "na": na, "use": use}
+            options |= {"ignore": beside, "formula": formula, "exact_levels": exact_levels}
             encoding = _learned(source, target, columns, options, who)
         elif target in {entry.name for entry in encoding.inputs}:
             raise ValueError(f"the encoding has the target {target!r} among its inputs.")

@@ -22,7 +22,7 @@ from adaline.data.reading.checks import (
     check_path,
     check_whole,
 )
-from adaline.data.reading.derived import Condition, Filtered
+from adaline.data.reading.derived import Filtered, condition
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.files import FilesSource
 from adaline.data.reading.source import Source, existing, reading
@@ -146,16 +146,13 @@ def blocks(
     sheet : str, optional
         Of an Excel file: the name of the sheet to read; the first by default.
     skip_rows : int, optional
-        Of text tables and sheets: lines at the top of the file that are skipped; the next one has
-        the names of the columns. By default titles and comments above a table are recognised.
+        Of text tables and sheets: lines to skip at the top; the next one has the column names.
     keep_total : bool, optional
-        Of one text table or sheet: whether to keep a last row of totals. By default a row that has
-        the sum of all rows above, and a word such as "Total" or an empty cell in a column that is
-        full above, is left out, and `notes` says so. Rows of other sources are all kept.
+        Of one text table or sheet: whether to keep a last row of totals, which is left out by
+        default, and told in `notes`.
     where : str, optional
         Which rows to read: a column, one of == != < <= > >=, and a value, such as
-        "region != north" or "sold >= 2024-01-31". Names and values may stand in quotes. A missing
-        value is not equal to any, and neither less nor greater.
+        "region != north". A missing value is unequal to any.
     jobs : int
         Of many files: processes that open them.
     n_features : int, optional
@@ -177,13 +174,11 @@ def blocks(
     (('x0', 'x1'), 6, [4, 2])
     """
     options = FileOptions(separator, decimal, encoding, header, sheet, skip_rows, keep_total)
-    if where is None:
-        return opened(source, columns, rows, format, options, jobs, n_features)
     check_names("columns", columns)
-    condition = Condition.parsed(where)
-    every = None if columns is None else list(dict.fromkeys([*columns, condition.column]))
+    beside = {condition(where)[0]} - set(columns or ()) if where is not None else ()
+    every = columns if columns is None else [*columns, *beside]
     found = opened(source, every, rows, format, options, jobs, n_features)
-    return Filtered(found, condition.of(found), columns)
+    return found if where is None else Filtered(found, where, columns)
 
 
 def opened(
@@ -321,8 +316,7 @@ def _opened(
     """Open a file by how its name ends."""
     ending = _ending(path, format)
     if ending in _FIELDS:
-        text = dict.fromkeys(("separator", "decimal", "encoding", "header", "skip_rows"))
-        _refuse(replace(options, **text), ending)
+        _refuse(FileOptions(sheet=options.sheet), ending)
         return _FIELDS[ending](path, columns, rows, options)
     if ending in _SHEETS:
         _refuse(replace(options, header=None, sheet=None, skip_rows=None), ending)

@@ -6,20 +6,18 @@ import copy
 import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.data.reading.checks import check_text
-from adaline.data.reading.column_readings import as_numbers, as_text
-from adaline.data.reading.notations import NATIVE, candidates, read
+from adaline.data.reading.column_readings import as_numbers
+from adaline.data.reading.notations import candidates, read
 from adaline.data.reading.source import Block, Column, Piece, Source, chosen, place_of
 from adaline.errors import DataError
 
-_COMPARED = {"==": operator.eq, "=": operator.eq, "!=": operator.ne}
-_BY_SIZE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
+_EQUAL = {"==": operator.eq, "=": operator.eq, "!=": operator.ne}
+_COMPARED = _EQUAL | {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 _NAME = r"`([^`]+)`|'([^']+)'|\"([^\"]+)\"|(.+?)"
 _SYNTAX = re.compile(rf"\s*(?:{_NAME})\s*(==|!=|<=|>=|<|>|=)\s*(?:{_NAME})\s*")
 
@@ -63,112 +61,72 @@ class Derived(Source):
         return super().__iter__() if self.again else map(self.of, self.source)
 
 
-@dataclass(frozen=True)
-class Condition:
-    """A column compared with a value: by size where they have a notation, else as text."""
+def condition(where: Any) -> tuple[str, str, str]:
+    """A column, how it is compared, and the value.
 
-    column: str
-    compared: str
-    value: str
-    notation: str = ""
-
-    @classmethod
-    def parsed(cls, text: Any) -> Condition:
-        """The condition that a text is.
-
-        >>> Condition.parsed("'sold on' >= 2024-01-31")
-        Condition(column='sold on', compared='>=', value='2024-01-31', notation='')
-        """
-        check_text("where", text, "such as 'region != north'")
-        found = _SYNTAX.fullmatch(text)
-        if found is None:
-            raise ValueError(
-                f"where is {text!r}; expected a column, one of == != < <= > >=, and a value, such "
-                "as 'region != north'."
-            )
-        column, compared, value = (part for part in found.groups() if part is not None)
-        return cls(column, compared, value)
-
-    def of(self, source: Source) -> Condition:
-        """With the notation of the column, which the first rows tell."""
-        j = place_of(self.column, source.names, source.name, "column (for where)")
-        native = source.notation if source.notation in NATIVE else "number"
-        notation = {"number": native, "date": "date"}.get(source.kinds[j], "")
-        if not notation and self.compared in _BY_SIZE:
-            fits = candidates(source.head().column(j).levels)
-            if len(fits) != 1 and not "".join(fits[:1]).startswith("number"):
-                raise DataError(
-                    f"where: the column {self.column!r} has text, or dates in no clear order; "
-                    f"{self.compared} needs numbers or dates, == and != take any text."
-                )
-            notation = fits[0]
-        found = replace(self, notation=notation)
-        _ = notation and found.limit()
-        return found
-
-    def limit(self) -> float:
-        """The value as a number or as days: in plain digits, or as the column is written."""
-        for notation in ("date ymd" if self.notation[:4] == "date" else "number", self.notation):
-            found = read([self.value], notation)
-            if not found.strange and not found.gone[0]:
-                return float(found.values[0])
-        raise DataError(f"where: {self.value!r} is not written as {self.column!r} is; correct it.")
-
-    def holds(self, column: Column, block: Block) -> NDArray[np.bool_]:
-        """Which rows meet it; a missing value is unequal to any."""
-        compare: Any = (_COMPARED | _BY_SIZE)[self.compared]
-        found, strange = as_numbers(column, self.notation, ()) if self.notation else (column, ())
-        if strange:
-            row = int(np.argmax(column.values == column.levels.index(strange[0])))
-            raise DataError(
-                f"where: {self.column!r} has {strange[0][:40]!r} at {block.place(row)}, which "
-                f"cannot be compared with {self.value!r}; correct it."
-            )
-        if self.notation:
-            keep = compare(found.values, self.limit())
-        else:
-            found = as_text(column, ())
-            same = [compare(level.strip(), self.value) for level in found.levels]
-            keep = np.array([*same, False])[found.values]
-        gone = False if found.missing is None else found.missing
-        return np.where(gone, self.compared == "!=", keep).astype(bool)
+    >>> condition("'sold on' >= 2024-01-31")
+    ('sold on', '>=', '2024-01-31')
+    """
+    check_text("where", where, "such as 'region != north'")
+    found = _SYNTAX.fullmatch(where)
+    if found is None:
+        raise ValueError(
+            f"where is {where!r}; expected a comparison with a value, such as 'region != north'."
+        )
+    column, compared, value = (part for part in found.groups() if part is not None)
+    return column, compared, value
 
 
 class Filtered(Derived):
     """The rows of a source that meet a condition, and some of its columns."""
 
-    def __init__(
-        self, source: Source, condition: Condition, columns: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, source: Source, where: str, columns: Sequence[str] | None = None) -> None:
         super().__init__(source)
-        self.condition, self.places = condition, chosen(columns, source.names, source.name)
+        self.where, (self.column, self.compared, self.value) = where, condition(where)
+        place_of(self.column, source.names, source.name, "column (for where)")
+        self.places = chosen(columns, source.names, source.name)
         self.names = tuple(source.names[j] for j in self.places)
         self.kinds = tuple(source.kinds[j] for j in self.places)
         self.rows, self.about = None, source.about if source.rows is None else source.rows
-        self.is_matrix, self.typed, self.held_here = (
-            source.is_matrix,
-            source.typed,
-            source.held_here,
-        )
-        self.notation, self.settled = source.notation, source.settled
+        self.is_matrix, self.held_here = source.is_matrix, source.held_here
+        self.typed, self.notation, self.settled = source.typed, source.notation, source.settled
 
     def of(self, block: Block) -> Block:
-        """The rows that meet the condition."""
-        column = block.column(list(block.names).index(self.condition.column))
-        found = block.kept(self.condition.holds(column, block))
-        if len(self.places) == len(block.names):
-            return found
+        """The rows that meet the condition; a missing value is unequal to any."""
+        column = block.column(list(block.names).index(self.column))
+        keep, gone = self._holds(column)
+        found = block.kept(keep if gone is None else np.where(gone, self.compared == "!=", keep))
         columns = tuple(found.columns[j] for j in self.places if found.columns)
         matrix = None if found.matrix is None else found.matrix[:, self.places]
         return Block(self.names, columns, matrix, found.place)
 
+    def _holds(self, column: Column) -> tuple[Any, Any]:
+        """Which rows meet it, and which are missing: by size, or letter by letter."""
+        compare: Any = _COMPARED[self.compared]
+        fits: tuple[str, ...] = ("date ymd" if column.kind == "date" else "number",)
+        if column.kind == "text":
+            fits = candidates([*column.levels, self.value])
+            if self.compared in _EQUAL and not fits:
+                same = [compare(level.strip(), self.value) for level in column.levels]
+                return np.array([*same, False])[column.values], column.missing
+            orders = sum(notation.startswith("date") for notation in fits)
+            fits = fits if orders < 2 or self.compared in _EQUAL else ()
+        limit = read([self.value], fits[0]) if fits else None
+        if limit is None or limit.strange or limit.gone[0]:
+            raise DataError(
+                f"{self.name}: where: {self.value!r} does not compare with {self.column!r}; write "
+                "a number, or a date whose order is clear, as that column is written."
+            )
+        found = as_numbers(column, fits[0], ())[0] if column.kind == "text" else column
+        return compare(found.values, limit.values[0]), found.missing
+
     def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> Source:
         """The same rows, with these columns as text and these texts as gaps."""
-        return Filtered(self.source.reread(text, na), self.condition, self.names)
+        return Filtered(self.source.reread(text, na), self.where, self.names)
 
     def with_labels(self, name: str) -> Source:
         """The same rows, with a column whose text is labels."""
-        return Filtered(self.source.with_labels(name), self.condition, self.names)
+        return Filtered(self.source.with_labels(name), self.where, self.names)
 
     def strays(self) -> dict[str, tuple[str, ...]]:
         """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
@@ -177,4 +135,4 @@ class Filtered(Derived):
     @property
     def fingerprint(self) -> str:
         """Of the source and of the condition."""
-        return f"{self.source.fingerprint} {self.condition}"
+        return f"{self.source.fingerprint} {self.where}"

@@ -58,9 +58,8 @@ class Facts:
         pieces = tuple(source.descriptors()) if self.cut or known is not None else None
         mark = source.fingerprint if self.fingerprint else None
         names, kinds = tuple(source.names), tuple(source.kinds)
-        return (
-            Opened(path, names, kinds, source.rows, source.notation, size_of(path), pieces, mark),
-        )
+        size = size_of(path)
+        return (Opened(path, names, kinds, source.rows, source.notation, size, pieces, mark),)
 
 
 def _check_opened(answer: Any) -> None:

@@ -88,15 +88,7 @@ class Block(Result):
 
     def part(self, start: int, stop: int, step: int = 1) -> Block:
         """Some of the rows of a table, not copied."""
-        some = slice(start, stop, step)
-
-        def of(column: Column) -> Column:
-            gone = None if column.missing is None else column.missing[some]
-            return replace(column, values=column.values[some], missing=gone)
-
-        matrix = None if self.matrix is None else self.matrix[some]
-        columns = tuple(map(of, self.columns))
-        return Block(self.names, columns, matrix, lambda i: self.place(start + i * step))
+        return self._rows(slice(start, stop, step), lambda i: self.place(start + i * step))
 
     def column(self, j: int) -> Column:
         """A column, also of a matrix."""
@@ -109,14 +101,14 @@ class Block(Result):
     def kept(self, keep: NDArray[np.bool_]) -> Block:
         """These rows, which keep their places."""
         where = np.flatnonzero(keep)
-        columns = tuple(
-            replace(
-                c, values=c.values[keep], missing=None if c.missing is None else c.missing[keep]
-            )
-            for c in self.columns
-        )
-        matrix = None if self.matrix is None else self.matrix[keep]
-        return Block(self.names, columns, matrix, lambda i: self.place(int(where[i])))
+        return self._rows(keep, lambda i: self.place(int(where[i])))
+
+    def _rows(self, some: Any, place: Callable[[int], str]) -> Block:
+        gone = [None if c.missing is None else c.missing[some] for c in self.columns]
+        pairs = zip(self.columns, gone, strict=True)
+        columns = tuple(replace(c, values=c.values[some], missing=g) for c, g in pairs)
+        matrix = None if self.matrix is None else self.matrix[some]
+        return Block(self.names, columns, matrix, place)
 
     @property
     def rows(self) -> int:

@@ -8,6 +8,7 @@ import io
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice, takewhile
 
@@ -108,16 +109,12 @@ class CsvSource(Source):
         """End the table before a last row of totals."""
         end = len(taste) if self.end is None else self.end
         last = taste.rfind(b"\n", self.begin, len(taste[:end].rstrip())) + 1
-        if last <= self.begin or taste.count(self.text.quote, last) % 2:
-            return
         lines = io.StringIO(body.decode(errors="replace"), newline="")
-        try:
+        with suppress(csv.Error):
             rows = [row for row in csv.reader(lines, delimiter=self.separator) if row]
-        except csv.Error:
-            return
-        note = note_on_total(self.fields, rows, f"line {self.text.line(last)}")
-        if note:
-            self.end, self.notes = last, (*self.notes, note)
+            note = note_on_total(self.fields, rows, f"line {self.text.line(last)}")
+            if note and taste.count(self.text.quote, last) % 2 == 0:
+                self.end, self.notes = last, (*self.notes, note)
 
     def _choose(self, columns: Sequence[str] | None, rows: int | None) -> None:
         """Take some of the columns."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,7 @@ _WORDS = re.compile(
 def note_on_total(names: Sequence[str], rows: Sequence[Sequence[str]], place: str) -> str:
     """Says that the last row is a total, which is left out; "" where it is none.
 
-    One of its columns has the sum of all rows above, and it has a word such as "Total", or nothing
-    in a column that is full above: chance makes no row with both.
+    A sum, and a word such as "Total" or nothing in a column that is full above: not by chance.
 
     >>> rows = [["a", "1"], ["b", "2"], ["a", "3"], ["b", "4"], ["a", "5"], ["", "15"]]
     >>> note_on_total(["shop", "sales"], rows, "line 7")  # doctest: +ELLIPSIS
@@ -29,12 +29,13 @@ def note_on_total(names: Sequence[str], rows: Sequence[Sequence[str]], place: st
     """
     if len(rows) <= _ROWS or any(len(row) != len(rows[0]) for row in rows):
         return ""
-    *above, last = rows
-    empty = (j for j, cell in enumerate(last) if is_gap(cell))
-    if not any(map(_WORDS.search, last)) and not any(_is_full(above, j) for j in empty):
-        return ""
-    for name, *cells in zip(names, *rows, strict=False):
-        if not is_gap(cells[-1]) and _has_sum(cells):
+    last, columns = rows[-1], list(zip(*rows, strict=True))
+    empty = any(is_gap(c[-1]) and not any(map(is_gap, c[:-1])) for c in columns)
+    for name, cells in zip(names, columns, strict=False):
+        if not (empty or any(map(_WORDS.search, last))) or is_gap(cells[-1]):
+            continue
+        found = [read(cells, n) for n in candidates(cells) if n.startswith("number")]
+        if any(is_sum(one.values, one.gone) for one in found):
             return (
                 f"{place} is a total (the sum of all rows above in {name!r}) and was left out; "
                 "keep_total=True (--keep-total) keeps it"
@@ -42,24 +43,12 @@ def note_on_total(names: Sequence[str], rows: Sequence[Sequence[str]], place: st
     return ""
 
 
-def _is_full(rows: Sequence[Sequence[str]], j: int) -> bool:
-    return not any(is_gap(row[j]) for row in rows)
-
-
-def _has_sum(cells: list[str]) -> bool:
-    for notation in candidates(cells):
-        found = read(cells, notation)
-        if notation.startswith("number") and is_sum(found.values[~found.gone]):
-            return True
-    return False
-
-
-def is_sum(values: NDArray[np.float64]) -> bool:
+def is_sum(values: NDArray[Any], gone: NDArray[np.bool_] | None = None) -> bool:
     """Whether the last number is the sum of those before it, and larger than each."""
-    others, last = values[:-1], values[-1]
+    there = values.astype(np.float64) if gone is None else values[~gone].astype(np.float64)
+    if len(there) <= _ROWS or (gone is not None and gone[-1]):
+        return False
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(
-            len(others) >= _ROWS
-            and abs(last) > np.abs(others).max()
-            and abs(last - others.sum()) <= _ROUNDING * abs(last)
-        )
+        others, last = there[:-1], abs(there[-1])
+        off = abs(there[-1] - others.sum())
+        return bool(last > np.abs(others).max() and off <= _ROUNDING * last)
