@@ -152,12 +152,15 @@ RIGHT_OF = {
     ("cancel", "taps"): {"None"},
     ("cancel", "algorithm"): {"'auto'"},
     ("cancel", "passes"): {"None"},
+    ("cancel", "delay"): {"None", "0", "-1"},  # negative: advanced
     ("cancel_echo", "delay"): {"None", "0"},
     ("noise_reduction", "taps"): {"2**40", "2**63"},  # more than samples: it cannot be told
+    ("noise_reduction", "start"): {"0"},
     ("noise_filter", "algorithm"): {"'auto'"},
     ("noise_filter", "eta"): {"None"},
     ("noise_filter", "level"): {"0", "2.5", "3.0", "1e300", "2**40", "2**63"},
     ("noise_filter", "channels"): set(),
+    ("noise_filter", "passes"): {"2**40", "2**63"},  # the trial takes two of them at most
     ("noise_filter", "after"): {"None"},
     ("noise_filter", "heard"): {"None"},
     ("predict", "taps"): {"None"},

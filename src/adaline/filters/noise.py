@@ -97,6 +97,7 @@ def noise_filter(
     ('RLS', 'BlockLMS')
     """
     taps, channels = whole(taps, "taps", 1), whole(channels, "channels", 1)
+    passes = whole(passes, "passes", 1)
     kind = one_of("algorithm", algorithm, ALGORITHMS)
     fits("taps", taps, 8 * taps)
     fits("channels", channels, 8 * channels * taps)
@@ -124,7 +125,7 @@ def noise_filter(
         if heard is None or eta is not None:
             return usual
         quick = RLS(taps, 1.0 - 1.0 / (SHORT * memory), delta)
-        return _better(usual, quick, *heard, whole(passes, "passes", 1))
+        return _better(usual, quick, *heard, passes)
     step = STEPS[kind][after is not None] if eta is None else eta
     if kind == "lms" and eta is None:
         if not level:
