@@ -22,10 +22,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from adaline.procedures.sparse_logistic.dual import DualFit, dual_logistic
+import adaline
 
 GAP = 1e-8
-NONE = np.empty(0)
 SMALL = [(2_000, 5_000), (5_000, 20_000), (20_000, 10_000)]  # rows and words of a spam filter
 # solver, options, with a bias?, tolerances from loose to tight, how many times faster we must be
 PEERS = [
@@ -65,7 +64,7 @@ def value(X: Any, t: np.ndarray, w: np.ndarray, b: float) -> float:
 def tuned(solver: str, options: dict[str, Any], intercept: bool, tolerances: Any, data: Any) -> Any:
     """The peer with the loosest tolerance that reaches the gap, and what it reached."""
     X, t = data
-    least = dual_logistic(X, t, NONE, 1.0, intercept, gap=1e-10).value
+    least = adaline.LogisticRegression(1.0, intercept, tol=1e-10).fit(X, t).fit_.value
     for tol in tolerances:
         peer = LogisticRegression(
             C=1.0, solver=solver, fit_intercept=intercept, tol=tol, max_iter=10_000, **options
@@ -85,7 +84,7 @@ def main() -> int:
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.simplefilter("ignore", FutureWarning)
     tiny = text(50, 20)
-    print(f"first call: {seconds(partial(dual_logistic, *tiny, NONE, 1.0, True)):.2f} s")
+    print(f"first call: {seconds(partial(adaline.LogisticRegression().fit, *tiny)):.2f} s")
     shapes = SMALL if options.quick else [*SMALL, (50_000, 100_000), (200_000, 100_000)]
     met = [beside_peers(text(*shape), options.repeats) for shape in shapes]
     return 0 if all(met) or options.quick else 1
@@ -95,20 +94,20 @@ def beside_peers(data: Any, repeats: int) -> bool:
     """One table: every peer of PEERS on these rows."""
     X, t = data
     print(f"{X.shape[0]} x {X.shape[1]}, {X.nnz / X.shape[0]:.0f} nonzeros a row")
-    fits: dict[bool, DualFit] = {}
+    met = []
     for intercept in (True, False):
-        fit = fits[intercept] = dual_logistic(X, t, NONE, 1.0, intercept, GAP)
-        print(f"    bias {intercept}: {fit.certificate}")
+        fit = adaline.LogisticRegression(1.0, intercept).fit(X, t)
+        print(f"    bias {intercept}: {fit.certificate_}")
+        met.append(fit.certificate_.kind == "optimal")
     head()
-    met = [fit.certificate.kind == "optimal" for fit in fits.values()]
     with threads(1):
         for solver, more, intercept, tolerances, target in PEERS:
             peer, tol, excess = tuned(solver, more, intercept, tolerances, data)
-            ours = partial(dual_logistic, X, t, NONE, 1.0, intercept, GAP)
+            ours = partial(adaline.LogisticRegression(1.0, intercept).fit, X, t)
             name = f"{solver} {'dual' if more.get('dual') else 'primal'} tol={tol:g}"
             work = partial(peer.fit, X, t)
             met.append(compare(name, ours, work, target, repeats, "sklearn"))
-            note(f"peer's criterion is {excess:.1e} above the least; ours is proven {GAP:g}")
+            note(f"peer's criterion is {excess:.1e} above the least; ours is proven optimal")
     return all(met)
 
 

@@ -266,6 +266,12 @@ subject(
     kinds={"m": Exact(adaline.Moments)},
 )
 subject(
+    "Ridge.summary",
+    method(made, "summary"),
+    {"level": 0.9, "target": 0},
+    kinds={"level": LEVEL, "target": Number(0, 0, whole=True)},
+)
+subject(
     "Ridge.path",
     method(made, "path"),
     {"alphas": np.array([0.0, 1.0]), "X": X, "y": Y, "sample_weight": np.ones(n)},
@@ -427,27 +433,34 @@ COUNTS = np.array([1.0, 0.0, 2.0, 3.0, 1.0, 4.0, 2.0, 0.0])
 _COUNTS = Numbers(((n,), (n, 1)), low=0.0, not_all_zero=True)
 _OFFSET = Either((NONE, Numbers(((n,),), valid=lambda v: np.abs(v).max() <= 600)))
 _EXPOSURE = Either((NONE, Numbers(((n,),), low=0.0, without=(0.0,))))
-_kinds = {"alpha": Number(0.0), "fit_intercept": FLAG, "max_iter": COUNT, "tol": POSITIVE}
-made = estimator("PoissonRegression", _kinds, COUNTS)
-_more = {"offset": None, "exposure": None}
-_kinds = {"X": ROWS, "y": _COUNTS, "sample_weight": WEIGHTS}
-_kinds |= {"offset": _OFFSET, "exposure": _EXPOSURE}
-_rows = {"X": X, "y": COUNTS, "sample_weight": np.ones(n), **_more}
-subject("PoissonRegression.fit", method(adaline.PoissonRegression, "fit"), _rows, kinds=_kinds)
-_scored = {**_kinds, "y": Numbers(((n,), (n, 1)), low=0.0)}
-subject("PoissonRegression.score", method(made, "score"), _rows, kinds=_scored)
-subject(
-    "PoissonRegression.summary",
-    method(made, "summary"),
-    {"level": 0.9, **_rows},
-    kinds={**_kinds, "X": Either((NONE, ROWS)), "level": LEVEL},
-)
-subject(
-    "PoissonRegression.predict",
-    method(made, "predict"),
-    {"X": X, **_more},
-    kinds={"X": NEW_ROWS, "offset": _OFFSET, "exposure": _EXPOSURE},
-)
+AMOUNTS = COUNTS + 0.5
+_AMOUNTS = Numbers(((n,), (n, 1)), low=0.0, without=(0.0,))
+for _name, _y, _targets in (
+    ("PoissonRegression", COUNTS, _COUNTS),
+    ("GammaRegression", AMOUNTS, _AMOUNTS),
+):
+    _kinds = {"alpha": Number(0.0), "fit_intercept": FLAG, "max_iter": COUNT, "tol": POSITIVE}
+    made = estimator(_name, _kinds, _y)
+    _more = {"offset": None, "exposure": None}
+    _kinds = {"X": ROWS, "y": _targets, "sample_weight": WEIGHTS}
+    _kinds |= {"offset": _OFFSET, "exposure": _EXPOSURE}
+    _rows = {"X": X, "y": _y, "sample_weight": np.ones(n), **_more}
+    subject(f"{_name}.fit", method(getattr(adaline, _name), "fit"), _rows, kinds=_kinds)
+    _zeros = Numbers(((n,), (n, 1)), low=0.0) if _y is COUNTS else _targets
+    _scored = {**_kinds, "y": _zeros}
+    subject(f"{_name}.score", method(made, "score"), _rows, kinds=_scored)
+    subject(
+        f"{_name}.summary",
+        method(made, "summary"),
+        {"level": 0.9, **_rows},
+        kinds={**_kinds, "X": Either((NONE, ROWS)), "level": LEVEL},
+    )
+    subject(
+        f"{_name}.predict",
+        method(made, "predict"),
+        {"X": X, **_more},
+        kinds={"X": NEW_ROWS, "offset": _OFFSET, "exposure": _EXPOSURE},
+    )
 
 made = estimator(
     "HoKashyap",

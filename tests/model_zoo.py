@@ -132,6 +132,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "LogisticRegression, wide": lambda: A.LogisticRegression().fit(_wide(), two[:40]),
     "LogisticRegression, stream": _streamed_logistic,
     "PoissonRegression": lambda: A.PoissonRegression().fit(X, np.abs(y).round()),
+    "GammaRegression": lambda: A.GammaRegression().fit(X, np.abs(y) + 0.1),
     "TfDf": lambda: A.TfDf().fit(np.abs(X).round()),
     "TfDf, table": lambda: A.TfDf().set_output(transform="pandas").fit(_table().abs()),
     "Prepared": _prepared,

@@ -59,7 +59,7 @@ SUBJECTS = {
             "tests/estimators/test_logistic.py",
             "tests/estimators/test_mistakes.py",
             "tests/laws/test_certificates_never_lie.py",
-            "tests/laws/test_duality_gaps_never_lie.py",
+            "tests/laws/test_optimality_never_lies.py",
             "tests/laws/test_delivered_weights.py",
         ],
     ),

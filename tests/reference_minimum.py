@@ -1,4 +1,4 @@
-"""The minimum of the logistic, softmax and Poisson loss in decimals, near weights that are claimed.
+"""The minimum of logistic, softmax, Poisson and gamma losses in decimals, near claimed weights.
 
 Legend: rows z = (x, 1) in decimals; theta (K, q), the bias last; omega weights; alpha penalty.
 """
@@ -19,9 +19,9 @@ class NoMinimum(Exception):
 def minimum_near(kind, X, y, omega, offset, alpha, intercept, W, b, near):
     """W (K, p) and b (K,) of least penalised loss in Decimals, from the start W, b.
 
-    kind is "classes" (K > 1 outputs for codes y, one output for codes 0 and 1) or "counts". What
-    is no part of the loss, a shift of all classes together, stays as it is in W, b. near (p + 1,)
-    is how accurate they have to be, at least.
+    kind is "classes" (K > 1 outputs for codes y, one output for codes 0 and 1), "counts" or
+    "amounts" (gamma). What is no part of the loss, a shift of all classes together, stays as it is
+    in W, b. near (p + 1,) is how accurate they have to be, at least.
     """
     for digits in DIGITS:
         with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])):
@@ -94,6 +94,9 @@ def _sums(kind, rows, targets, weights, more, penalty, theta):
         if kind == "counts":
             mean, count = v[0].exp(), D(float(target))
             loss, slopes, bent = mean - count * v[0], [mean - count], [[mean]]
+        elif kind == "amounts":
+            share = D(float(target)) / v[0].exp()
+            loss, slopes, bent = share + v[0], [1 - share], [[share]]
         else:
             loss, slopes, bent = _of_classes(v, target)
         f += omega * loss

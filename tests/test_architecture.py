@@ -36,8 +36,7 @@ LAYERS = [
     ["estimators", "filters"],
     ["procedures"],
     ["certificates"],
-    ["losses"],
-    ["objective", "moments", "class_moments", "triangle"],
+    ["sums", "moments", "class_moments", "triangle"],
     ["row_sums"],
     [
         "criteria",
@@ -50,7 +49,7 @@ LAYERS = [
     ["tiles"],
     ["kernels"],
     ["summaries", "distributed"],
-    ["results", "errors", "parameters", "mapreduce", "_jit", "_names", "_threads"],
+    ["results", "errors", "parameters", "mapreduce", "_jit", "jit", "_names", "_threads"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 
@@ -61,7 +60,7 @@ TALKERS = {"__main__", "cli", "demo", "play", "report", "plot"}
 OPEN = {"data", "filters", "verdicts"}
 
 HOSTS = {
-    "numba": "_jit",
+    "numba": "_jit jit",
     "llvmlite": "_jit",
     "scipy.linalg": "linalg",
     "sklearn": "estimators",
@@ -252,10 +251,13 @@ def complaints_about_guests(source: Path = SOURCE) -> Iterator[str]:
     for path in [source / "__init__.py", *modules(source)]:
         for found in imports_of(path, source):
             for guest, host in HOSTS.items():
-                if f"{found.name}.".startswith(f"{guest}.") and room_of(path, source) != host:
+                if (
+                    f"{found.name}.".startswith(f"{guest}.")
+                    and room_of(path, source) not in host.split()
+                ):
                     yield (
                         f"{address(path, source)}:{found.line} imports {found.name}; "
-                        f"only {host} may import {guest}."
+                        f"only {host.replace(' ', ' and ')} may import {guest}."
                     )
 
 
@@ -338,14 +340,14 @@ WRONG = {
     "upward, as a lazy command": ("demo", "run = 'adaline.cli:main'", "imports upward"),
     "sibling room": ("moments", "from adaline import triangle", "are siblings"),
     "a private file of another subject": (
-        "procedures/ridge/choice",
-        "from adaline.procedures.newton._newton_state import x",
-        "is private to procedures/newton",
+        "procedures/gaussian/choice",
+        "from adaline.procedures.ridge._minima import x",
+        "is private to procedures/ridge",
     ),
     "a private file of another room": (
         "estimators/bayes/gaussian",
-        "from adaline.procedures.newton import _newton_state",
-        "is private to procedures/newton",
+        "from adaline.procedures.ridge import _minima",
+        "is private to procedures/ridge",
     ),
     "everything": ("estimators/ridge", "import adaline", "imports the whole"),
     "not public": ("cli", "from adaline.linalg import solve", "public names only"),
@@ -373,13 +375,13 @@ RIGHT = {
         "from adaline.estimators._base import Regressor",
     ),
     "a file of the same subject": (
-        "procedures/newton/newton",
-        "from adaline.procedures.newton._newton_state import x",
+        "procedures/ridge/ridge",
+        "from adaline.procedures.ridge._minima import x",
     ),
     "a private file, relative": ("filters/lms", "from ._base import Filter"),
     "a public file of another subject": (
         "procedures/ridge/choice",
-        "from adaline.procedures.newton.curvature import x",
+        "from adaline.procedures.ridge.paths import x",
     ),
     "for types": (
         "kernels",
@@ -429,7 +431,7 @@ def test_evaluate_and_retrieval_are_no_dangers(tmp_path):
 
 
 # Lines of src, with docstrings and comments. It only goes down: lower it when code goes.
-MOST_LINES = 75_384 + 2_000
+MOST_LINES = 74_023
 
 
 def test_the_source_does_not_grow():

@@ -45,6 +45,7 @@ _HOME = {
     "OverK": "adaline.schedules",
     "Perceptron": "adaline.estimators.sequential.perceptron",
     "PoissonRegression": "adaline.estimators.newton.poisson",
+    "GammaRegression": "adaline.estimators.newton.gamma",
     "PolynomialLeastSquares": "adaline.estimators.closed_forms.polynomial",
     "RLS": "adaline.filters.rls",
     "RankDeficientWarning": "adaline.errors",
@@ -98,6 +99,7 @@ __all__ = [
     "DivergenceError",
     "Explanation",
     "FilteredXLMS",
+    "GammaRegression",
     "GaussianClassifier",
     "HoKashyap",
     "IllConditionedWarning",
@@ -172,6 +174,7 @@ if TYPE_CHECKING:
     from adaline.estimators.closed_forms.polynomial import PolynomialLeastSquares
     from adaline.estimators.closed_forms.ridge import Ridge
     from adaline.estimators.contract import expected_failed_checks
+    from adaline.estimators.newton.gamma import GammaRegression
     from adaline.estimators.newton.logistic import LogisticRegression
     from adaline.estimators.newton.poisson import PoissonRegression
     from adaline.estimators.separation.ho_kashyap import HoKashyap

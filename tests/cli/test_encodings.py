@@ -70,11 +70,11 @@ def test_no_command_stops_at_a_letter_that_the_locale_lacks(table, rents):
     assert b"gr??e" in found.stderr
 
 
-def test_signs_are_spelled_out_where_the_encoding_lacks_them(tmp_path):
+def test_the_demo_runs_where_the_encoding_lacks_its_signs(tmp_path):
     told = run(tmp_path, "demo", "--out", "demo")
     assert told.returncode == 0, told.stderr
-    assert b"R2" in told.stdout
-    assert "²" not in told.stdout.decode("ascii")
+    assert told.stdout.isascii()
+    assert b"fit" in told.stdout
 
 
 def test_an_ascii_terminal_is_printed_on_as_well(rents):

@@ -20,13 +20,16 @@ from adaline import (
 )
 from adaline.data import Encoding, blocks, look
 from adaline.data.fitting._returned import Part, check_returned
-from adaline.procedures.newton.pass_sums import Sums
+from adaline.sums.losses import Logistic
+from adaline.sums.objective import Objective
 
 X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
 MOMENTS = Moments.of(X, Y)
 CLASSES = ClassMoments.of(X, np.array([0, 1, 0, 1, 0, 1]), 2)
 TRIANGLE = Triangle.of(X, Y)
-SUMS = Sums.nothing(1, 3)
+SUMS = Objective.of(Logistic(), X, np.sign(Y - 2.5), np.empty(0), 1.0, True).bare_sums(
+    np.zeros((1, 3)), "joint"
+)
 
 RIGHT = [MOMENTS, CLASSES, TRIANGLE, SUMS, np.eye(3), (MOMENTS, "text")]
 WRONG = {
@@ -39,7 +42,7 @@ WRONG = {
     "infinite means": replace(CLASSES, mean=CLASSES.mean + np.inf),
     "another triangle": replace(TRIANGLE, R=TRIANGLE.R[:2]),
     "another curvature": replace(SUMS, H=np.zeros((2, 2))),
-    "no blocks": replace(SUMS, blocks=0),
+    "more rows of a loss than were read": replace(SUMS, n=7),
     "an array of NaN": np.full(3, np.nan),
     "inside": (replace(MOMENTS, rows=7),),
 }

@@ -278,9 +278,9 @@ def test_scores_beyond_the_range_of_exp_are_safe(labels, tmp_path):
     assert np.allclose([call(row, C)[1] for row in far.tolist()], p, **CLOSE)
 
 
-def test_counts_have_exposures(tmp_path):
-    counts = np.abs(y).round()
-    model = adaline.PoissonRegression().fit(X, counts)
+@pytest.mark.parametrize("learner", [adaline.PoissonRegression, adaline.GammaRegression])
+def test_counts_and_amounts_have_exposures(tmp_path, learner):
+    model = learner().fit(X, np.abs(y).round() + 1.0)
     years = np.linspace(1.0, 3.0, len(X))
     told = model.predict(X, exposure=years)
     rows = [

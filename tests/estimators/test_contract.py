@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import (
     BayesClassifier,
+    GammaRegression,
     GaussianClassifier,
     HoKashyap,
     LeastSquares,
@@ -45,7 +46,7 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # dependent columns in the checks' own data
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks([*ESTIMATORS, GammaRegression()])  # its targets are positive
 def test_scikit_learn_s_own_checks_pass(estimator, check):
     check(estimator)
 

@@ -14,7 +14,7 @@ from adaline import LeastSquaresClassifier, LogisticRegression, PoissonRegressio
 from adaline.estimators import declarations
 from adaline.estimators.declarations import Later
 from adaline.estimators.newton._procedure import information_now_or_later
-from adaline.losses.logistic import logistic_loss
+from adaline.sums.objective import logistic_objective
 
 
 def sample(kind, rng, n=400, p=30):
@@ -118,7 +118,7 @@ def test_a_new_fit_forgets_the_rows_of_the_last(kind, rng):
 def test_rows_without_standard_errors_give_no_information(rng):
     X, y, _ = sample(LogisticRegression, rng, p=2)
     X = np.column_stack([X, X.sum(axis=1)])
-    loss = logistic_loss(X, y.astype(np.int64), 2, np.empty(0), 0.0, True)
+    loss = logistic_objective(X, y.astype(np.int64), 2, np.empty(0), 0.0, True)
     assert information_now_or_later(loss, np.zeros((1, 4))).made() is None
 
 

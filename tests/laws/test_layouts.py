@@ -16,6 +16,7 @@ LEARNERS = {
     "Ridge, given": (adaline.Ridge(1.0), "numbers"),
     "WidrowHoff": (adaline.WidrowHoff(max_iter=3), "numbers"),
     "PoissonRegression": (adaline.PoissonRegression(), "counts"),
+    "GammaRegression": (adaline.GammaRegression(), "amounts"),
     "LeastSquaresClassifier": (adaline.LeastSquaresClassifier(), "three"),
     "GaussianClassifier": (adaline.GaussianClassifier(), "three"),
     "LogisticRegression": (adaline.LogisticRegression(1.0), "two"),
@@ -47,6 +48,7 @@ def test_the_layout_of_rows_does_not_change_a_bit(learner, n, rng):
     y = {
         "numbers": v,
         "counts": np.abs(v).round(),
+        "amounts": np.abs(v) + 0.1,
         "two": v > 0,
         "three": np.digitize(v, [-1.0, 1.0]),
     }[kind]

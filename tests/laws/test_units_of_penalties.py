@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression as SkLogistic
 from sklearn.linear_model import Ridge as SkRidge
 
 from adaline import LogisticRegression, Moments, Ridge
-from adaline.losses.logistic import logistic_loss
-from adaline.procedures.newton.newton import newton
+from adaline.procedures.newton import newton
+from adaline.sums.objective import logistic_objective
 from reference import decimals, product, solve_in_decimals
 from reference_dual import exact_logistic_minimum
 
@@ -128,7 +128,7 @@ def test_the_certificate_is_about_the_penalty_of_each_column(n, p):
 def test_logistic_weights_in_units_are_as_near_as_is_said(rng):
     X, units = np.round(rng.standard_normal((20, 2)), 2), np.array([4.0, 0.125])
     t = np.where(X[:, 0] + rng.standard_normal(20) > 0, 1.0, -1.0)
-    loss = logistic_loss(X, (t > 0).astype(np.int64), 2, np.empty(0), 1.0, True)
+    loss = logistic_objective(X, (t > 0).astype(np.int64), 2, np.empty(0), 1.0, True)
     fit = newton(loss.with_penalty(0.5, units))
     best, _, _ = exact_logistic_minimum(X / units, t, np.ones(20), 0.5, True)
     off = [abs(float(a) - float(b) / u) for a, b, u in zip(fit.W[0], best, units, strict=True)]

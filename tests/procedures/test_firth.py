@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
 from adaline import LogisticRegression
-from adaline.losses.logistic import logistic_loss
-from adaline.procedures.firth.firth import firth
-from adaline.procedures.firth.jeffreys import jeffreys
+from adaline.procedures.firth import Firth, firth
 from adaline.procedures.steps import finished
+from adaline.sums.losses import Softmax
+from adaline.sums.objective import Objective, logistic_objective
+from reference_logistic import firth_score
 
 NONE = np.empty(0)
 
@@ -29,7 +28,7 @@ def test_a_half_is_added_to_every_cell_of_a_table_of_three_classes(cells):
     X = np.repeat([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], cells.ravel())[:, None]
     y = np.repeat([0, 1, 2, 0, 1, 2], cells.ravel())
     if len(np.unique(y)) < 3:  # a class that never came is not among the classes of a fit
-        fit = firth(logistic_loss(X, y, 3, NONE, 0.0, True))
+        fit = firth(logistic_objective(X, y, 3, NONE, 0.0, True))
         V = np.array([[0.0], [1.0]]) @ fit.W.T + fit.b
         p = np.exp(V) / np.exp(V).sum(axis=1, keepdims=True)
     else:
@@ -38,30 +37,43 @@ def test_a_half_is_added_to_every_cell_of_a_table_of_three_classes(cells):
     np.testing.assert_allclose(p, want, atol=1e-6)
 
 
+@pytest.mark.parametrize("cells", [(7, 0, 3, 9), (5, 2, 1, 8), (10, 10, 1, 1), (4, 0, 0, 6)])
+def test_a_half_is_added_to_every_cell_of_a_table_of_two_classes(cells):
+    a, b, c, d = cells
+    X = np.repeat([1.0, 1.0, 0.0, 0.0], cells)[:, None]
+    model = LogisticRegression("firth").fit(X, np.repeat([1, 0, 1, 0], cells))
+    odds = (a + 0.5) * (d + 0.5) / ((b + 0.5) * (c + 0.5))
+    assert model.coef_[0, 0] == pytest.approx(np.log(odds), abs=1e-6)
+    assert model.intercept_[0] == pytest.approx(np.log((c + 0.5) / (d + 0.5)), abs=1e-6)
+
+
+def test_the_score_vanishes_in_dense_algebra_too(rng):
+    X, y = sample(rng, n=60, K=2)
+    model = LogisticRegression("firth").fit(X, y)
+    assert np.abs(firth_score(X, y, model.coef_[0], model.intercept_[0])).max() < 1e-5
+
+
 @pytest.mark.parametrize("K", [2, 3, 4])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_the_slope_is_the_derivative_of_the_criterion(rng, K, intercept, form):
     X, y = sample(rng, K=K)
-    loss = logistic_loss(form(X), y, K, rng.uniform(0.5, 2.0, len(y)), 0.0, intercept)
-    theta = 0.5 * rng.standard_normal((loss.K, 3))
-    theta[0] *= K == 2
-    theta[:, -1] *= intercept
-    slope, step = jeffreys(loss, theta).g, 1e-6
-    first = 0 if K == 2 else 1
-    for k in range(len(slope)):
-        for j in range(3 if intercept else 2):
-            up, down = theta.copy(), theta.copy()
-            up[first + k, j] += step
-            down[first + k, j] -= step
-            rise = (jeffreys(loss, up).value - jeffreys(loss, down).value) / (2 * step)
-            assert slope[k, j] == pytest.approx(rise, abs=1e-6)
+    omega = rng.uniform(0.5, 2.0, len(y))
+    problem = Firth(logistic_objective(form(X), y, K, omega, 0.0, intercept))
+    theta = 0.5 * rng.standard_normal((1, problem.q))
+    theta[:, 2::3] *= intercept
+    slope, step = problem.sums(theta).g[0], 1e-6
+    for j in range(problem.q):
+        if intercept or j % 3 != 2:
+            move = step * np.eye(problem.q)[[j]]
+            rise = (problem.sums(theta + move).f - problem.sums(theta - move).f) / (2 * step)
+            assert slope[j] == pytest.approx(rise, abs=1e-6)
 
 
 def test_two_classes_as_two_of_many_are_the_same(rng):
     X, y = sample(rng, K=2)
-    one = firth(logistic_loss(X, y, 2, NONE, 0.0, True))
-    two = firth(replace(logistic_loss(X, y, 3, NONE, 0.0, True), K=2))
+    one = firth(logistic_objective(X, y, 2, NONE, 0.0, True))
+    two = firth(Objective.of(Softmax(), X, y, NONE, 0.0, True, K=2))
     np.testing.assert_allclose(two.W[1] - two.W[0], one.W[0], atol=1e-6)
     assert two.b[1] - two.b[0] == pytest.approx(one.b[0], abs=1e-6)
     assert two.value == pytest.approx(one.value, rel=1e-12)
@@ -110,7 +122,7 @@ def test_few_samples_need_few_steps():
 
 def test_ctrl_c_leaves_the_last_complete_step(rng):
     X, y = sample(rng, K=3)
-    loss = logistic_loss(X, y, 3, NONE, 0.0, True)
+    loss = logistic_objective(X, y, 3, NONE, 0.0, True)
 
     def hear(done, here):
         if done == 2:
@@ -125,7 +137,7 @@ def test_ctrl_c_leaves_the_last_complete_step(rng):
 def test_too_many_parameters_and_dependent_columns_are_refused_in_words(rng):
     X, y = sample(rng, p=60, n=200)
     with pytest.raises(ValueError, match="at most 100 parameters; here are 3 classes and 60"):
-        firth(logistic_loss(X, y, 3, NONE, 0.0, True))
+        firth(logistic_objective(X, y, 3, NONE, 0.0, True))
     X = np.column_stack([X[:, 0], 2 * X[:, 0]])
     with pytest.raises(ValueError, match="columns depend on others"):
-        firth(logistic_loss(X, y, 3, NONE, 0.0, True))
+        firth(logistic_objective(X, y, 3, NONE, 0.0, True))

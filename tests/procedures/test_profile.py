@@ -9,10 +9,9 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
 from adaline import LogisticRegression
-from adaline.losses.logistic import logistic_loss
-from adaline.procedures.inference import profile as module
-from adaline.procedures.inference.profile import profile_intervals
-from adaline.procedures.newton.newton import newton
+from adaline.procedures.newton import newton
+from adaline.procedures.profile import profile_intervals
+from adaline.sums.objective import logistic_objective
 
 
 def sample(rng, n=40, p=2, offset=0.0):
@@ -62,7 +61,7 @@ def test_a_proportion_s_bounds_solve_their_equation_by_hand():
     """Intercept only (the column is constant zero but for nothing): k of n, and no weight moves."""
     k, n = 3, 20
     X, y = np.zeros((n, 1)), (np.arange(n) < k).astype(int)
-    loss = logistic_loss(X, y, 2, np.empty(0), 1.0, True)
+    loss = logistic_objective(X, y, 2, np.empty(0), 1.0, True)
     low, high = profile_intervals(loss, newton(loss).theta[0], 0.95)
 
     def deviance(b):
@@ -160,7 +159,7 @@ def test_a_side_on_which_the_likelihood_is_flat_has_an_infinite_bound(rng):
     y[-1] = 0
     omega = np.ones(40)
     omega[-1] = 1e-30
-    loss = logistic_loss(X, y, 2, omega, 0.0, True)
+    loss = logistic_objective(X, y, 2, omega, 0.0, True)
     theta = newton(loss.with_penalty(1e-12)).theta[0]
     low, high = profile_intervals(loss.with_penalty(1e-12), theta, 0.95)
     assert high[0] > 1e3
@@ -202,23 +201,6 @@ def test_what_cannot_be_profiled_is_refused_in_words(rng):
     model.partial_fit(X, y)
     with pytest.raises(ValueError, match="no profile intervals"):
         model.summary(X=X, y=y, intervals="profile")
-
-
-def test_a_bound_that_is_never_reached_is_infinite():
-    """A criterion that is bounded on one side: no likelihood of rows, but of a limit of them."""
-
-    def at(theta):
-        x = float(theta[0])
-        value = np.exp(-x) + (x * x if x < 0 else 0.0)  # falls to 0 at infinity; least is given
-        slope = -np.exp(-x) + (2 * x if x < 0 else 0.0)
-        g, H = np.array([slope, theta[1]]), np.diag([np.exp(-x), 1.0])
-        return module.Place(theta, value + theta[1] ** 2 / 2, g, H)
-
-    best = at(np.array([40.0, 0.0]))
-    line = module._Line(at, np.array([1.0, 0.0]), np.array([[0.0], [1.0]]), np.eye(2), 1.0)
-    assert module._reach(line, best, 2.0, 1.0) == np.inf
-    low = 40.0 - module._reach(line, best, 2.0, -1.0)
-    assert 2 * at(np.array([low, 0.0])).value == pytest.approx(4.0, rel=1e-8)
 
 
 def firth_criterion(x, y, omega, slope, bias):

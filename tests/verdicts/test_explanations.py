@@ -25,7 +25,7 @@ LINEAR = [
     )
     and "several" not in name
     and name not in ("LeastSquares, table", "LeastSquares, float32")  # two targets
-] + ["GaussianClassifier", "GaussianClassifier, 3", "PoissonRegression"]
+] + ["GaussianClassifier", "GaussianClassifier, 3", "PoissonRegression", "GammaRegression"]
 
 
 def adds_up(found):

@@ -69,7 +69,7 @@ def test_three_classes_have_bounds_where_every_contrast_is_at_its_end():
     assert np.allclose(found.high[7, 0], 1 / (1 + odds["high"]), rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("K", [2, 3, 6])
 @pytest.mark.parametrize("apart", [0.0, 3.0, 30.0])
 def test_low_of_a_class_and_high_of_another_are_one_at_most(rng, K, apart):

@@ -72,8 +72,8 @@ def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """R^2 of a regressor, or the share of rows decided rightly, in one pass of sums."""
     if not is_collection(X):
         raise TypeError("y or sample_weight is of Dask, and X is not; give all three alike.")
-    if model._learns == "counts":
-        raise TypeError("score of counts is not known for rows of Dask; give X.compute().")
+    if model._loss is not None:
+        raise TypeError("score is D² here, which is not known for rows of Dask; give X.compute().")
     shown = model.predict(one_row(X))  # refuses other columns, and a model that is not fitted
     blocks = row_blocks(X, y, sample_weight)
     of = _RightOf if hasattr(model, "classes_") else _ErrorsOf

@@ -17,7 +17,7 @@ from weakref import finalize
 
 from adaline._names import public_homes
 
-Target = Literal["numbers", "counts", "classes"]
+Target = Literal["numbers", "counts", "positive", "classes"]
 
 _ROOM = "adaline.estimators"
 
@@ -30,7 +30,7 @@ class Declared:
 
     Attributes
     ----------
-    _learns : "numbers", "counts", "classes" or None
+    _learns : "numbers", "counts", "positive", "classes" or None
         What the target holds.
     _command : str or None
         The name after `adaline fit --model`.
@@ -42,6 +42,9 @@ class Declared:
         - "class_moments": `fit_moments` takes ClassMoments.
         - "newton": a few passes of Newton's steps.
         - "order": `partial_fit` takes the rows in their order; see `StreamWeights`.
+    _loss : LogLink or None
+        The loss of `adaline.sums.losses` that learners of numbers minimise in passes; those of
+        labels have the logistic loss.
     _exports : str or None
         What ONNX and JSON make of v = W x + b, which `_exported_weights` gives.
 
@@ -69,6 +72,7 @@ class Declared:
     _learns: Target | None = None
     _command: str | None = None
     _streams: Literal["moments", "machine", "class_moments", "newton", "order"] | None = None
+    _loss: Any = None
     _exports: str | None = None
     _stored: dict[str, str] = {}
     _added: dict[str, Any] = {}

@@ -24,7 +24,7 @@ def question(
         more = f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
         kind = f"one of {len(labels)} classes ({', '.join(labels[:_LISTED])}{more})"
     else:
-        counts = getattr(model, "_exports", None) == "exponential"
+        counts = getattr(model, "_learns", None) == "counts"
         kind = "a count" if counts else "a number"
     said = f"The question: predict {what}, {kind}, from {plural(columns, 'column')}."
     rows = "" if learned is None else f" from {plural(learned, 'row')}"

@@ -55,7 +55,7 @@ def checks(
         if hasattr(model, "classes_"):
             found += _probabilities(model, np.asarray(tested.y), tested.said)
         elif np.ndim(tested.y) == 1:
-            counts = getattr(model, "_exports", None) == "exponential"
+            counts = getattr(model, "_learns", None) == "counts"
             kind = "counts" if counts else "values"
             found += residual_checks(tested.y, tested.said.predicted, kind)
     if learned is not None and tested is not None and apart:

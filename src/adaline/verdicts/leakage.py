@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from adaline.results import Array
 from adaline.verdicts.words import name
@@ -87,7 +86,7 @@ def _tells_number(x: Array, y: Array) -> bool:
         means = np.bincount(code, y) / np.bincount(code)
         return bool(np.var(y - means[code]) <= _UNEXPLAINED * spread)
     return len(values) > 2 and bool(
-        max(_squared_correlation(x, y), _squared_correlation(rankdata(x), rankdata(y)))
+        max(_squared_correlation(x, y), _squared_correlation(_ranks(x), _ranks(y)))
         >= 1 - _UNEXPLAINED
     )
 
@@ -117,3 +116,9 @@ def _tells_class(x: Array, y: NDArray[np.int64]) -> bool:
         below: Any = np.sum(place <= k) - np.cumsum(sorted_places <= k)
         wrong += int((above + below)[last].min())
     return bool(wrong <= allowed)
+
+
+def _ranks(values: Any) -> Any:
+    """Average ranks from 1 on, as scipy.stats has them, which takes long to load."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - 0.5 * (counts - 1.0))[places]

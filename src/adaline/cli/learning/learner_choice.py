@@ -42,8 +42,8 @@ class Choice:
 
     @property
     def counts(self) -> bool:
-        """Whether the target holds counts, which an exposure may go with."""
-        return bool(self.kind._learns == "counts")
+        """Whether an exposure may go with the target."""
+        return bool(self.kind._loss is not None)
 
     @property
     def streams(self) -> bool:

@@ -219,7 +219,7 @@ def _by_blocks(
 
 def _with_exposures(estimator: Any, source: Source, encoding: Encoding, plan: Plan) -> Learned:
     """Few counts with exposures, at once: the fit then knows how uncertain its weights are."""
-    X, y, offset = counted_rows(source, encoding, plan.target, plan.exposure)
+    X, y, offset = counted_rows(source, encoding, plan.target, plan.exposure, estimator._loss)
     estimator.fit(X, y, offset=offset)
     estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
     return Learned(estimator, encoding, len(y), 0, [], True)

@@ -15,9 +15,9 @@ from adaline.data.fitting._returned import Part, check_returned
 from adaline.data.reading.source import Block, Source
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
-from adaline.losses.poisson import LARGEST_OFFSET
 from adaline.mapreduce import Executor, Reduction, branch, mapreduce
 from adaline.results import Array
+from adaline.sums.losses import LARGEST_OFFSET, LogLink
 
 Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known
 _MOST_CLASSES = 1000
@@ -155,8 +155,8 @@ class RowReader(Protocol):
         """X and a target of numbers; without `check`, X may hold infinities and NaN."""
         ...
 
-    def counts(self, block: Any, order: Any) -> tuple[Any, Array, Array]:
-        """X, a target that is not negative, and the logarithm of the exposure, empty without."""
+    def targets(self, block: Any, order: Any, loss: LogLink) -> tuple[Any, Array, Array]:
+        """X, targets that the loss takes, and the logarithm of the exposure, empty without."""
         ...
 
     def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
@@ -201,12 +201,12 @@ class Rows:
         )
         return self.encoding.encode(block, keep, order, check=check), y
 
-    def counts(self, block: Block, order: Any) -> tuple[Any, Array, Array]:
-        """X, a target that is not negative, and the logarithm of the exposure, empty without."""
+    def targets(self, block: Block, order: Any, loss: LogLink) -> tuple[Any, Array, Array]:
+        """X, targets that the loss takes, and the logarithm of the exposure, empty without."""
         X, y = self.numbers(block, order)
         keep, _ = self._chosen(block)
-        said = "counts are not negative; correct it or leave that row out."
-        self._refuse(~(y >= 0) | (y > 1e300), y, f"target {self.target!r}", block, keep, said)
+        said = f"{loss.told}; correct it or leave that row out."
+        self._refuse(loss.bad(y), y, f"target {self.target!r}", block, keep, said)
         if self.exposure is None:
             return X, y, np.empty(0)
         column = column_of(block, self.exposure)

@@ -15,8 +15,7 @@ from adaline.class_moments import ClassMoments
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import strange
 from adaline.moments import Moments
-from adaline.procedures.newton.pass_sums import Sums
-from adaline.procedures.sparse_logistic.gradient_sums import ClassSums, GradientSums
+from adaline.sums.objective import Sums
 from adaline.triangle import Triangle
 
 
@@ -51,18 +50,10 @@ def _check(value: Any, rows: int) -> None:
         _finite(value)
     elif isinstance(value, Sums):  # a trial may go too far, so that numbers may be infinite
         K, q = value.g.shape
-        _demand(value.H.shape == (K * q, K * q), "a curvature of another shape")
-        _demand(value.top.shape == (q,), "bounds of another shape")
-        _demand(0 <= value.n <= rows and value.blocks > 0, "more rows than were read")
-    elif isinstance(value, GradientSums):  # and so here
-        K = len(value.g)
-        _demand(value.curvature.shape in ((K, K), (0, 0)), "a curvature of another shape")
+        sizes = ((q,), (q, q), (K * q, K * q))
+        _demand(value.H is None or value.H.shape in sizes, "a curvature of another shape")
+        _demand(value.top.shape == (q,) == value.rounding.shape, "bounds of another shape")
         _demand(0 <= value.n <= rows, "more rows than were read")
-    elif isinstance(value, ClassSums):
-        L, p = value.rows.shape
-        _demand(value.weight.shape == (L,) == (len(value.labels),), "other classes")
-        _demand(value.squares.shape == (p,), "squares of other columns")
-        _demand(0 <= value.sizes.n <= rows, "more rows than were read")
     elif isinstance(value, Triangle):
         q = len(value.shift) + 1
         _demand(value.R.shape == (q, q) and 0 <= value.rows <= max(rows, 1), "another triangle")

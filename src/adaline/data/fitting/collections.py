@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
-from adaline.data.fitting._newton_stream import logistic, poisson
+from adaline.data.fitting._newton_stream import fit_in_passes
 from adaline.data.fitting._passes import Passes, few
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Source, by_row
@@ -19,6 +19,7 @@ from adaline.distributed.predictions import one_row
 from adaline.errors import DataError, strange
 from adaline.mapreduce import mapreduce
 from adaline.results import Array
+from adaline.sums.losses import LogLink
 from adaline.tiles import as_csr, check_finite, is_sparse
 
 _CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
@@ -81,11 +82,11 @@ class CollectedRows:
         kept = self._kept(block)
         return self._rows(block, check), y if kept is None else y[kept]
 
-    def counts(self, block: Any, order: Any) -> tuple[Any, Array, Array]:
-        """X, counts that are not negative, and no offset."""
+    def targets(self, block: Any, order: Any, loss: LogLink) -> tuple[Any, Array, Array]:
+        """X, targets that the loss takes, and no offset."""
         X, y = self.numbers(block, order)
-        if np.any(y < 0):
-            raise DataError(f"{_at(block)}: y has negative counts.")
+        if loss.bad(y).any():
+            raise DataError(f"{_at(block)}: y is {y[loss.bad(y)][0]:g}; {loss.told}.")
         return X, y, np.empty(0)
 
     def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
@@ -159,11 +160,10 @@ def fit_collection(
     source = CollectionSource(row_blocks(X, y, sample_weight), names)
     rows, run = CollectedRows(names, sample_weight is not None), Passes(source, executor())
     try:
-        if way == "newton" and model._learns == "classes":
-            _check_class_weights(run, rows)
-            logistic(model, run, rows, None)
-        elif way == "newton":
-            poisson(model, run, rows)
+        if way == "newton":
+            if model._learns == "classes":
+                _check_class_weights(run, rows)
+            fit_in_passes(model, run, rows)
         else:
             _CLOSED[way](model, run, rows)
     except DataError as error:

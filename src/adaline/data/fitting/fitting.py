@@ -12,8 +12,7 @@ from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.options import MISSING, Missing
 from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
 from adaline.data.fitting._feature_rows import feature_rows, plain_encoding
-from adaline.data.fitting._gradient_stream import known_labels, wide_logistic
-from adaline.data.fitting._newton_stream import logistic, poisson
+from adaline.data.fitting._newton_stream import fit_in_passes
 from adaline.data.fitting._passes import Passes, Progress, Rows
 from adaline.data.fitting._sequential_stream import in_passes
 from adaline.data.reading.blocks import opened
@@ -206,12 +205,8 @@ def fit(
             estimator.feature_names_in_ = names
             if way == "order":
                 in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
-            elif wide is not None:
-                wide_logistic(estimator, run, wide, known_labels(classes))
-            elif logistic_sums:
-                logistic(estimator, run, rows, classes)
             elif way == "newton":
-                poisson(estimator, run, rows)
+                fit_in_passes(estimator, run, rows, classes)
             else:
                 _CLOSED[way](estimator, run, rows)
     # Named again: blocks are arrays, and a learner forgets the names of the table before it.
@@ -219,10 +214,12 @@ def fit(
     return estimator
 
 
-def counted_rows(source: Source, encoding: Encoding, target: str, exposure: str | None) -> Any:
-    """X, the counts and the logarithms of the exposures, of a source that fits in memory."""
+def counted_rows(
+    source: Source, encoding: Encoding, target: str, exposure: str | None, loss: Any
+) -> Any:
+    """X, the targets and the logarithms of the exposures, of a source that fits in memory."""
     rows = Rows(encoding, target, exposure, source.name)
-    parts = [rows.counts(block, "C") for block in source]
+    parts = [rows.targets(block, "C", loss) for block in source]
     return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
 
@@ -292,9 +289,10 @@ def _check_exposure(
 ) -> None:
     """Refuse an exposure that is no column of its own, or that the learner has no use for."""
     check_text("exposure", exposure, "the name of a column")
-    if estimator._learns != "counts":
+    if estimator._loss is None:
         raise ValueError(
-            f"exposure={exposure!r} is of PoissonRegression; {type(estimator).__name__} has none."
+            f"exposure={exposure!r} is of PoissonRegression and GammaRegression; "
+            f"{type(estimator).__name__} has none."
         )
     place_of(exposure, source.names, source.name, "exposure column")
     if exposure == target:

@@ -47,10 +47,6 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"theta": "float K p+1", "outcome": "text", "steps": "count"}
         | {"value": "number~", "rank": "count"},
     ),
-    "DualFit": (
-        "adaline.procedures.sparse_logistic.dual",
-        _FIT | {"passes": "count", "gap": "number~", "value": "number~", "dual": "float n"},
-    ),
     "HoKashyapFit": (
         "adaline.procedures.ho_kashyap.ho_kashyap",
         _FIT
@@ -113,10 +109,11 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"dependent": "int+ d"},
     ),
     "Information": (
-        "adaline.procedures.inference.wald",
+        "adaline.procedures.inference",
         {"error": "float~ K p+1", "loss": "number~", "null": "number~", "weight": "number"}
         | {"saturated": "number~", "constant": "number~", "parameters": "number~"}
-        | {"covariance?": "float~ K p+1 K p+1 | None", "centre?": "float~ p | None"},
+        | {"covariance?": "float~ K p+1 K p+1 | None", "centre?": "float~ p | None"}
+        | {"dispersion?": "number~"},
     ),
     "Kernel": (
         "adaline.procedures.sequential.kernel_perceptron",

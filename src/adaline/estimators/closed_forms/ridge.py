@@ -341,7 +341,7 @@ class Ridge(ClosedFormRegressor):
         Summary
             Prints as a table; `to_frame()` and `to_html()` too.
         """
-        LEVEL("level", level)
+        level = float(LEVEL("level", level))
         f, lam, noise = self._bayes()
         count(0, len(lam) - 1)("target", target)
         squares, free = (part[0, target] for part in f.residual(lam[None]))

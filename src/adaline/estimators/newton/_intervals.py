@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtri
 
-from adaline.procedures.inference.intervals import bounds_of_logits, errors_of_values
+from adaline.procedures.inference import bounds_of_logits, errors_of_values
 from adaline.results import Array
 
 

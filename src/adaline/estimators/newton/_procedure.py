@@ -19,29 +19,21 @@ from adaline._threads import one_blas_thread
 from adaline.errors import RankDeficientWarning, plural
 from adaline.estimators._progress import FRAMES, Audience
 from adaline.estimators.declarations import now_or_later
-from adaline.losses.logistic import logistic_loss
-from adaline.objective import Objective
-from adaline.procedures.inference.wald import Information, affordable, information
-from adaline.procedures.newton.newton import newton, newton_auto, penalties_by_loss
+from adaline.procedures.inference import Information, affordable, information
+from adaline.procedures.newton import newton
 from adaline.procedures.steps import finished
 from adaline.results import Array, Fit, NewtonFit
-from adaline.row_sums.objective_sums import MANY
+from adaline.sums.objective import Objective, logistic_objective
 from adaline.tiles import check_finite, is_sparse
 
 _SMALL = 2**16  # numbers in X, too few for threads
-_OF_ROWS = "X", "target", "omega", "offset"  # what an objective has for each row
-
-
-def is_wide(model: Any, X: Any) -> bool:
-    """Whether the dual procedure, for wide sparse rows, is to learn."""
-    sparse = is_sparse(X) and X.shape[1] > MANY and len(model.classes_) == 2
-    return sparse and (model.alpha == "auto" if isinstance(model.alpha, str) else model.alpha > 0)
+_OF_ROWS = "X", "y", "omega", "offset"  # what an objective has for each row
 
 
 def objective_of(model: Any, X: Any, codes: Any, omega: Array) -> Objective:
     """The logistic loss of these rows, with the penalty that the model has used."""
     K, alpha = len(model.classes_), model.alpha_
-    loss = logistic_loss(X, codes, K, omega, alpha, model.fit_intercept)
+    loss = logistic_objective(X, codes, K, omega, alpha, model.fit_intercept)
     units = model.column_scale_
     return loss if units is None else loss.with_penalty(alpha, units)
 
@@ -59,21 +51,18 @@ def _learned(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fi
     model._information = model.column_scale_ = None
     if is_sparse(X):
         check_finite(X, model._names)
-    if is_wide(model, X) and model._look is None:
-        if model.alpha == "auto":
-            loss = objective_of(model, X, codes, omega)
-            (model.alpha_, _), *_ = penalties_by_loss(loss, model.max_iter)[0]
-        return _dual(model, X, codes, omega, hear)
     loss = objective_of(model, X, codes, omega)
-    if not np.isfinite(loss.length).all():  # its sums tell, which saves a pass
+    if not np.isfinite(loss.rows.top).all():  # its sums tell, which saves a pass
         check_finite(X, model._names)
         raise ValueError("sums over X leave the range of float64; rescale the columns.")
     if model.alpha == "auto":
+        from adaline.procedures.penalty_search import newton_auto
+
         steps = newton_auto.steps(loss, model.max_iter, model.tol)
         fit, (model.alpha_, model.column_scale_) = finished(steps, hear)
         loss = loss.with_penalty(model.alpha_, model.column_scale_)
     elif model.alpha == "firth":
-        from adaline.procedures.firth.firth import firth
+        from adaline.procedures.firth import firth
 
         fit = finished(firth.steps(loss, model.max_iter, model.tol), hear)
     else:
@@ -91,27 +80,19 @@ def information_now_or_later(loss: Objective, theta: Array) -> Any:
 
     It takes a tenth of the time of a small fit, and a third where classes are many.
     """
-    rows = {name: getattr(loss, name) for name in _OF_ROWS}
-    bare = replace(loss, **{name: part[:0] for name, part in rows.items()})
+    rows = {name: getattr(loss.rows, name) for name in _OF_ROWS}
+    bare = replace(loss.rows, stored=None, **{name: part[:0] for name, part in rows.items()})
+
+    loss_without_rows = replace(loss, rows=bare)
 
     def make(*copies: Any) -> Information | None:
         try:
-            return information(replace(bare, **dict(zip(_OF_ROWS, copies, strict=True))), theta)
+            whole = replace(bare, **dict(zip(_OF_ROWS, copies, strict=True)))
+            return information(replace(loss_without_rows, rows=whole), theta)
         except ValueError:  # single coefficients have no errors; `summary` of the rows tells why
             return None
 
     return now_or_later(make, *rows.values())
-
-
-def _dual(model: Any, X: Any, codes: Any, omega: Array, hear: Audience) -> Fit:
-    from adaline.procedures.sparse_logistic.dual import dual_logistic
-
-    t = np.where(codes == 1, 1.0, -1.0)
-    most = 10 * model.max_iter  # a pass of the dual is much cheaper than a step of Newton's
-    rest = omega, model.alpha_, model.fit_intercept, model.tol, most
-    fit = finished(dual_logistic.steps(X, t, *rest), hear)
-    model.n_iter_ = np.array([max(fit.passes, 1)], dtype=np.int32)
-    return fit
 
 
 def _existing(model: Any, fit: NewtonFit, X: Any, codes: Any, omega: Array) -> NewtonFit:

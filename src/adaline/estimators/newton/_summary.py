@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from adaline.estimators._delivered import WRITTEN
 from adaline.estimators._labels import encode, labels_of_rows, weights_by_class
 from adaline.estimators.newton._procedure import objective_of
-from adaline.objective import Objective
 from adaline.parameters import LEVEL, words
-from adaline.procedures.inference.profile import profile_intervals
-from adaline.procedures.inference.wald import information, wald_summary
+from adaline.procedures.inference import information, wald_summary
+from adaline.procedures.profile import profile_intervals
 from adaline.results import Array, NewtonFit
-from adaline.row_sums.objective_sums import MANY
 from adaline.summaries import Summary
+from adaline.sums.objective import Objective
+from adaline.sums.rows import MANY
 from adaline.tiles import as_rows
 
 
@@ -38,7 +36,7 @@ def summarised(
         weights = weights_by_class(model.class_weight, model.classes_, codes, weights)
         X, _, omega = as_rows(X, None, weights)
         loss = objective_of(model, X, codes, omega)
-        known = information(loss, _theta(model, loss))
+        known = information(loss, loss.rows.theta(model.fit_.W, model.fit_.b))
         if intervals == "profile":
             bounds = _profile(model, loss, level)
     elif intervals == "profile":
@@ -94,12 +92,6 @@ def _notes(model: Any, profile: bool) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _theta(model: Any, loss: Objective) -> Array:
-    """The fitted weights in the units of the loss."""
-    W, b = model.fit_.W, model.fit_.b
-    return np.column_stack([W / loss.scale, b + W @ (loss.shift / loss.scale)])
-
-
 def _profile(model: Any, loss: Objective, level: float) -> tuple[Array, Array]:
     if not isinstance(model.fit_, NewtonFit):
         raise ValueError(
@@ -107,4 +99,6 @@ def _profile(model: Any, loss: Objective, level: float) -> tuple[Array, Array]:
             f"({model.fit_.stopped}), so they have no profile intervals; use fit, on dense rows "
             f"or at most {MANY} features."
         )
-    return profile_intervals(loss, _theta(model, loss)[0], level, firth=model.alpha == "firth")
+    return profile_intervals(
+        loss, loss.rows.theta(model.fit_.W, model.fit_.b)[0], level, firth=model.alpha == "firth"
+    )

@@ -26,7 +26,7 @@ from adaline.estimators._labels import (
 )
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators.declarations import SEEN, MadeWhenAsked, demand, same_bits
-from adaline.estimators.newton._procedure import check_weights, is_wide, learned, warn_of
+from adaline.estimators.newton._procedure import check_weights, learned, warn_of
 from adaline.parameters import (
     COUNT,
     FLAG,
@@ -72,9 +72,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     tol : float, default=1e-8
         Stop when three things hold: the remaining error of the weights, in standard errors (root
         mean square), is below tol √n; the next step would change no weight by a relative amount
-        above tol (100 tol where rows are many); and the distance to the minimum is proven. For two
-        classes and sparse rows of more than 2000 features: stop when the duality gap, rounding
-        errors included, is below tol times the loss.
+        above tol (100 tol where rows are many); and the distance to the minimum is proven.
     costs : array of shape (K, K), optional
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional
@@ -144,7 +142,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         "n_iter_": "int32 1",
         "_dtype": "dtype",
         "_state?": "State | None",
-        "_known": "Fit | NewtonFit | DualFit | None",
+        "_known": "Fit | NewtonFit | None",
     }
     _added = {"class_weight": None}
     _information = MadeWhenAsked()
@@ -198,7 +196,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         check_weights(classes, codes, omega)
         self._check_costs(len(classes))
         self._know(classes)
-        with passes(self, self.max_iter * (10 if is_wide(self, X) else 1), "step") as hear:
+        with passes(self, self.max_iter, "step") as hear:
             fit = learned(self, X, codes, omega, hear)
             if hear.asked:
                 fit = replace(fit, stopped=f"a callback asked to stop after step {hear.told}.")

@@ -194,9 +194,10 @@ class _Descents:
         self.rows: list[tuple[Array, Array, float, float]] = []
 
     def __call__(self, step: int, walk: Any) -> None:
-        if walk is not None:  # another procedure's steps show nothing
-            g = float(np.linalg.norm(walk.here.g))
-            self.rows.append((*walk.loss.original(walk.theta), walk.here.f, g))
+        rows = getattr(walk.problem, "rows", None)
+        if rows is not None:  # the steps of Firth's criterion show nothing
+            g = float(np.linalg.norm(walk.sums.g)) * rows.unit
+            self.rows.append((*rows.original(walk.theta), walk.sums.f * rows.unit, g))
 
     def result(self, model: Any) -> Descent:
         """All that was noted, as arrays."""

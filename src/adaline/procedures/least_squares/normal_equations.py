@@ -139,7 +139,7 @@ def triangle_equations(
     R = triangle(m, rows, intercept)[: m.p, : m.p]
     if np.any(ridge):
         R = triangle_of(np.vstack([R, np.diag(np.sqrt(D))]))
-    if rank_of(R) < m.p:
+    if not np.isfinite(R).all() or rank_of(R) < m.p:
         return None
     W = inverse_triangle(R)
     if W is None:

@@ -1,0 +1,269 @@
+"""Regression of positive numbers and counts: a loss with a log link × Newton × exponential
+output."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.estimators._base import Regressor, check_finite
+from adaline.estimators._refusals import GUARD
+from adaline.estimators.declarations import SEEN, MadeWhenAsked
+from adaline.estimators.newton._procedure import information_now_or_later, warn_of
+from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
+from adaline.procedures.inference import affordable, information, wald_summary
+from adaline.procedures.newton import newton
+from adaline.results import Array, NewtonFit
+from adaline.summaries import Summary
+from adaline.sums.losses import LARGEST_OFFSET
+from adaline.sums.objective import Objective
+from adaline.tiles import as_rows, is_sparse
+
+
+class LogLinkRegression(Regressor):
+    """What regressions of a mean exp(w'x + b + offset) share; `_loss` says how targets scatter.
+
+    A subclass is its docstring, its names and its loss: see `PoissonRegression`.
+    """
+
+    _streams = "newton"
+    _exports = "exponential"
+    _intervals = "means"
+    _stored = SEEN | {
+        "_one_target": "truth",
+        "_information": "Information | None",
+        "n_iter_": "count",
+        "fit_": "NewtonFit",
+    }
+    _information = MadeWhenAsked()
+    _parameters = {
+        "alpha": NOT_NEGATIVE,
+        "fit_intercept": FLAG,
+        "max_iter": COUNT,
+        "tol": POSITIVE,
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        tol: float = 1e-8,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        tags.target_tags.positive_only = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from all rows: X (n, p) dense or CSR, targets y (n,).
+
+        Parameters
+        ----------
+        X, y : array-like or CSR of shape (n, p), and (n,)
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        offset, exposure : array-like of shape (n,), optional
+            Numbers added to w'x + b, or times, areas, people that the mean is proportional to:
+            offset = log(exposure). Give one of them.
+        """
+        self._check_parameters()
+        X = self._rows(X, reset=True, finite=False)
+        loss = self._objective(X, y, sample_weight, offset, exposure)
+        if not np.isfinite(loss.rows.top).all() or is_sparse(X):
+            check_finite(loss.rows.X, self._names)
+        if not np.isfinite(loss.rows.top).all():
+            raise ValueError("sums over X leave the range of float64; rescale the columns.")
+        fit = newton(loss, self.max_iter, self.tol)
+        self._one_target = True
+        self.n_iter_ = max(fit.steps, 1)
+        known = affordable(loss) and fit.rank == fit.theta.size
+        self._information = information_now_or_later(loss, fit.theta) if known else None
+        self._accept(fit, X.dtype)
+        if fit.outcome == "interrupted":
+            raise KeyboardInterrupt
+        self._speak_up()
+        return self
+
+    def predict(
+        self, X: Any, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
+    ) -> Array:
+        """The mean exp(w'x + b + offset) of each row; exposure is 1 where none is given.
+
+        It is infinite where it is beyond the range of X's dtype.
+        """
+        v = self._values(X)[:, 0]
+        more = _offset(offset, exposure, len(v))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(v + more if len(more) else v), dtype=v.dtype)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> float:
+        """D^2, the share of the deviance of a constant rate that the predictions explain."""
+        mean = np.asarray(self.predict(X, offset, exposure), dtype=np.float64)
+        counts = self._checked(y, len(mean))
+        omega = self._weights(sample_weight, mean[:, None])
+        omega = np.ones(len(mean)) if omega is None else omega
+        more = _offset(offset, exposure, len(mean))
+        base = np.exp(more) if len(more) else np.ones(len(mean))
+        base = base * ((omega @ counts) / (omega @ base))
+        deviance = self._loss.deviance
+        of_model, of_rate = (float(omega @ deviance(counts, mu)) for mu in (mean, base))
+        if of_rate <= 0:  # equal targets; the model's deviance is rounding, or more
+            return float(of_model <= 1e-10 * float(omega.sum()))
+        return 1.0 - of_model / of_rate
+
+    def summary(
+        self,
+        level: float = 0.95,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Summary:
+        """Standard errors, z, p, intervals, deviance, AIC and BIC.
+
+        Errors come from the inverse curvature of the penalised loss. They are found when they are
+        first asked for, of a copy of the rows that a fit of up to 4 MB keeps until then. After a
+        fit of many rows times features squared (n p^2 > 10^8), which keeps neither, give the
+        training rows again.
+        """
+        check_is_fitted(self, "fit_")
+        self._refuse_written("standard errors are those of the likeliest weights")
+        level = float(LEVEL("level", level))
+        if getattr(self.fit_, "outcome", "") in ("separated", "quasi"):
+            raise ValueError(
+                f"{self.fit_.stopped} Such weights have no standard errors; give a larger alpha."
+            )
+        if X is None:
+            known = self._information
+        else:
+            loss = self._objective(self._rows(X, reset=False), y, sample_weight, offset, exposure)
+            known = information(loss, loss.rows.theta(self.fit_.W, self.fit_.b))
+        if known is None:
+            raise ValueError(
+                "this fit was large, or its columns depend on each other, and it kept no standard "
+                "errors; give summary(X=X, y=y) the training rows."
+            )
+        notes = [str(self.certificate_)]
+        if float(self.alpha) > 0:
+            notes.append(
+                f"Standard errors include the penalty (alpha = {float(self.alpha):.6g}); it pulls "
+                "coefficients towards zero."
+            )
+        rest = known, known.facts("D²"), self._names(), [""]
+        return wald_summary(
+            self._title,
+            self.fit_.W,
+            self.fit_.b,
+            *rest,
+            intercept=self.fit_intercept,
+            level=level,
+            notes=tuple(notes),
+        )
+
+    def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
+        from adaline.estimators.newton._intervals import of_means
+
+        return of_means(self, X, level)
+
+    def _objective(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any
+    ) -> Objective:
+        targets = self._checked(y, X.shape[0])
+        more = _offset(offset, exposure, X.shape[0])
+        X, _, omega = as_rows(X, None, self._weights(sample_weight, X), checked=True)
+        if not np.any(targets * omega if len(omega) else targets):
+            raise ValueError(
+                f"every {self._loss.unit} in y is zero; the mean would be zero, and log(0) is no "
+                f"intercept. Give rows with {self._loss.unit}s."
+            )
+        penalty, intercept = float(self.alpha), bool(self.fit_intercept)
+        return Objective.of(self._loss, X, targets, omega, penalty, intercept, offset=more)
+
+    def _checked(self, y: Any, n: int) -> Array:
+        """Targets as float64 (n,) that the loss takes."""
+        loss, name = self._loss, type(self).__name__
+        if y is None:
+            raise ParameterError(
+                f"{name} requires y to be passed, but the target y is None; give {loss.unit}s."
+            )
+        targets = numbers("y", y)
+        if targets.shape == (n, 1):
+            said = "A column-vector y was passed when a 1d array was expected; use y.ravel()."
+            warnings.warn(said, DataConversionWarning, stacklevel=5 + GUARD)
+            targets = targets.ravel()
+        if targets.shape != (n,):
+            raise ParameterError(
+                f"X has {n} rows and y has shape {targets.shape}; expected ({n},), one "
+                f"{loss.unit} a row."
+            )
+        bad = np.flatnonzero(loss.bad(targets))
+        if len(bad):
+            raise ParameterError(
+                f"y is {targets[bad[0]]} in row {bad[0]}; {loss.told}, and finite (some value(s) "
+                f"of y are out of the valid range of a {loss.name} loss)."
+            )
+        return targets
+
+    def _take_newton(self, fit: NewtonFit, p: int) -> None:
+        """Accept weights that `data.fit` found in passes over a source of p columns."""
+        self.n_features_in_, self._one_target, self._information = p, True, None
+        self.n_iter_ = max(fit.steps, 1)
+        self._accept(fit, np.dtype(np.float64))
+        self._speak_up()
+
+    def _speak_up(self) -> None:
+        warn_of(self, 1 + GUARD)
+
+
+def _offset(offset: Any, exposure: Any, n: int) -> Array:
+    """The offset as float64 (n,), from whichever of the two was given; empty without."""
+    if offset is None and exposure is None:
+        return np.empty(0)
+    if offset is not None and exposure is not None:
+        raise ParameterError(
+            "offset and exposure were both given; offset is log(exposure): give one."
+        )
+    name, given = ("offset", offset) if exposure is None else ("exposure", exposure)
+    values = numbers(name, given)
+    if values.shape != (n,):
+        raise ParameterError(f"{name} has shape {values.shape}; expected ({n},), a number a row.")
+    if name == "exposure":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = np.where(values > 0, np.log(values), np.nan)
+    bad = np.flatnonzero(~(np.abs(values) <= LARGEST_OFFSET))
+    if len(bad):
+        wanted = "positive numbers" if name == "exposure" else f"numbers up to {LARGEST_OFFSET:g}"
+        raise ParameterError(
+            f"{name} is {np.asarray(given)[bad[0]]} in row {bad[0]}; expected {wanted}."
+        )
+    return values

@@ -1,1 +1,0 @@
-"""Losses summed over rows, dual coordinate descent, and the sums behind a duality gap."""

@@ -1,1 +1,0 @@
-"""What the error of a row costs, one file a criterion; `objective.Loss` says what Newton asks."""

@@ -1,1 +1,0 @@
-"""Firth's penalised likelihood."""

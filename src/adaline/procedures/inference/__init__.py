@@ -1,1 +1,0 @@
-"""What large samples say of weights that Newton found: Wald's tables and profile likelihood."""

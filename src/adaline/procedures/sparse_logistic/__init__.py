@@ -1,1 +1,0 @@
-"""The logistic loss on wide sparse rows: dual coordinate descent and truncated Newton."""

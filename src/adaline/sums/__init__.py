@@ -1,0 +1,1 @@
+"""Rows in good units, and everything that is summed over them."""
