@@ -235,6 +235,11 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("seed", [77000646, 77005319])
+def test_blocks_without_weights_are_measured_in_the_unit_of_the_penalty(seed):
+    assert claim_holds(hostile_case(np.random.default_rng(seed))) is not False
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_what_was_once_claimed_falsely_is_not_claimed(name):
     assert claim_holds(CASES[name]) is not False

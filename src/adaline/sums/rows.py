@@ -107,7 +107,8 @@ class Rows:
             with np.errstate(invalid="ignore", over="ignore"):
                 ends = np.array(_ends(X)) * self.scale - self.shift
             top = np.append(1.01 * np.abs(ends).max(axis=0), 1.0)
-        omega = omega / self.unit if len(omega) else omega
+        if len(omega) or self.unit != 1.0:  # rows without weights weigh 1, in this unit, too
+            omega = (omega if len(omega) else np.ones(X.shape[0])) / self.unit
         return replace(self, X=X, y=y, omega=omega, offset=offset, top=top, stored=None)
 
     def taking(self, k: slice | Array) -> Rows:
