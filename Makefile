@@ -64,7 +64,6 @@ bench: .venv/.benches  ## every script of bench/ beside the peers it names, as d
 # One law at length: make fuzz LAW=optimality SECONDS=600
 LAW_optimality := tests/laws/test_optimality_never_lies.py
 LAW_digits := tests/laws/test_certificates_never_lie.py
-LAW_gaps := tests/laws/test_duality_gaps_never_lie.py
 LAW_coins := tests/laws/test_coin_flips.py
 LAW_hostile := tests/laws/test_claims_on_hostile_numbers.py
 LAW_separation := tests/laws/test_separability.py
