@@ -8,7 +8,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo play test test-browser test-lowest test-matrix test-shuffled test-alone coverage mutants \
-	lint docs dist bench fuzz cluster tables clean
+	lint docs dist bench fuzz cluster tables corpus clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -94,6 +94,9 @@ cluster: .venv/.installed  ## cut cables and kill workers of a Dask cluster (KIL
 
 tables: .venv/.installed  ## every command on the CSV files below FOLDER, beside scikit-learn's pipeline
 	PYTHONPATH=tests $(BIN)/python tests/real_tables.py $(FOLDER) $(ARGS)
+
+corpus: .venv/.installed  ## the text tables below FOLDER, read as tests/data/corpus.json records
+	PYTHONPATH=tests $(BIN)/python tests/corpus.py compare tests/data/corpus.json $(FOLDER)
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv .venv-lowest build dist coverage pumps.html docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
