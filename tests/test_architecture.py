@@ -36,7 +36,7 @@ LAYERS = [
     ["estimators", "filters"],
     ["procedures"],
     ["certificates"],
-    ["sums", "moments", "class_moments", "triangle"],
+    ["sums", "moments", "triangle"],
     ["row_sums"],
     [
         "criteria",

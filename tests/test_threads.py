@@ -30,7 +30,6 @@ from adaline import (
     _threads,
 )
 from adaline._threads import one_blas_thread, over_cuts, over_pieces, pieces, summed, threads
-from adaline.row_sums.class_tiles import class_pieces
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +108,9 @@ def test_moments_of_classes_have_the_same_bits_with_any_number_of_threads(rng, c
         m = ClassMoments.of(X, codes, 3, weights, covariance)
         return m.rows, m.weight, m.mean, m.scatter, m.rounding, m.mean_rounding
 
-    assert len(class_pieces(n, p, 3, covariance)) > 2
+    assert (
+        len(pieces(n, p, {"shared": p * p, "full": 3 * p * p, "diagonal": 6 * p}[covariance])) > 2
+    )
     assert same(bits_with(work))
 
 
@@ -127,7 +128,7 @@ def test_moments_of_cut_rows_are_those_of_blocks(rng, monkeypatch, covariance, p
     expected = ClassMoments.over(blocks, 4, covariance)
     monkeypatch.setattr(_threads, "_NUMBERS", 2**10)
     monkeypatch.setattr(_threads, "_PRODUCTS", 2**10)
-    assert len(class_pieces(3000, p, 4, covariance)) > 5
+    assert len(pieces(3000, p, 4 * p * p)) > 5
     found = ClassMoments.of(X, codes, 4, rest[0], covariance)
     assert np.array_equal(found.rows, expected.rows)
     np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-13)

@@ -18,7 +18,7 @@ _HOME = {
     "BayesClassifier": "adaline.estimators.bayes.bayes",
     "BlockLMS": "adaline.filters.block_lms",
     "Certificate": "adaline.results",
-    "ClassMoments": "adaline.class_moments",
+    "ClassMoments": "adaline.sums.class_moments",
     "Comparison": "adaline.verdicts.comparison",
     "Constant": "adaline.schedules",
     "Cover": "adaline.dichotomies",
@@ -154,7 +154,6 @@ __getattr__, __dir__ = lazily(globals(), _HOME, _HANDED_DOWN)
 
 if TYPE_CHECKING:
     from adaline.certificates.separation.separation import Separability
-    from adaline.class_moments import ClassMoments
     from adaline.data.storing.model_files import load, save
     from adaline.dichotomies import Cover, capacity, cover
     from adaline.errors import (
@@ -199,6 +198,7 @@ if TYPE_CHECKING:
     from adaline.report import Report, write_report
     from adaline.results import Certificate
     from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, stable_rate
+    from adaline.sums.class_moments import ClassMoments
     from adaline.triangle import Triangle
     from adaline.verdicts.compare import compare
     from adaline.verdicts.comparison import Comparison

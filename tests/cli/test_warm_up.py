@@ -13,7 +13,7 @@ import adaline
 from adaline.cli import warm_up
 from adaline.cli.printing.printer import Out
 
-SMALL = "dense", adaline.GaussianClassifier, (), "X t"
+SMALL = "dense", adaline.HoKashyap, (), "X t"
 
 
 @pytest.mark.slow  # starts several processes

@@ -15,7 +15,7 @@ from adaline.parameters import NONE, Expected, ParameterError, is_number, named,
 from adaline.results import Array
 
 if TYPE_CHECKING:
-    from adaline.row_sums.class_tiles import Codes
+    from adaline.sums.class_sums import Codes
 
 
 _PLAIN_KINDS = "iubfU"  # dtypes of which scikit-learn takes any vector, after 0.1 ms of looking

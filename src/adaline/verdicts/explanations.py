@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.class_moments import ClassMoments
 from adaline.data import Encoding
 from adaline.results import Array, Result
+from adaline.sums.class_moments import ClassMoments
 from adaline.tiles import is_sparse
 from adaline.verdicts._rows import model_and_rows
 from adaline.verdicts.answers import asked

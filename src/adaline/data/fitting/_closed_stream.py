@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.class_moments import ClassMoments
 from adaline.data.fitting._passes import Passes, RowReader, class_array, union
 from adaline.data.fitting._refined_stream import ENOUGH, refined
 from adaline.data.fitting._returned import Part
@@ -16,6 +15,7 @@ from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import DataError
 from adaline.moments import Moments
+from adaline.sums.class_moments import ClassMoments
 
 
 @storable

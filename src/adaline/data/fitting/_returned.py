@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from adaline.class_moments import ClassMoments
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import strange
 from adaline.moments import Moments
+from adaline.sums.class_moments import ClassMoments
 from adaline.sums.objective import Sums
 from adaline.triangle import Triangle
 

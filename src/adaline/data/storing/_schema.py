@@ -80,7 +80,7 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"exponent": "power p+K", "targets": "count =K"},
     ),
     "ClassMoments": (
-        "adaline.class_moments",
+        "adaline.sums.class_moments",
         {"rows": "int+ C", "weight": "float+ C", "mean": "float C p", "exponent": "power p"}
         | {"scatter": "float p p | float C p p | float C p", "covariance": "text"}
         | {"rounding": "bound p | bound C p", "mean_rounding": "bound C p"},
@@ -97,13 +97,13 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         {"X": "rows n p", "root": "float n", "mean": "float p"},
     ),
     "Gaussians": (
-        "adaline.procedures.gaussian.gaussian",
+        "adaline.procedures.gaussian",
         {"exponent": "power p", "centre": "float p", "means": "float C p", "priors": "float+ C"}
         | {"metrics": "tuple Metric", "W": "float C p | float 0 p", "b": "float~ C"}
         | {"certificate": "Certificate"},
     ),
     "Metric": (
-        "adaline.procedures.gaussian.precision",
+        "adaline.procedures.gaussian",
         {"covariance": "float p p | float p", "A": "float p p | float p", "log_det": "number~"}
         | {"error": "number~", "condition": "number~", "shrinkage": "number", "ridge": "number"}
         | {"dependent": "int+ d"},

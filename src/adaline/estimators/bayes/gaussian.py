@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline import decisions
-from adaline.class_moments import COVARIANCE, ClassMoments, Covariance
 from adaline.estimators._base import Classifier, check_finite
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
@@ -21,10 +20,10 @@ from adaline.estimators._posteriors import comparable, log_posterior, posterior
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.parameters import NONE, number, words
-from adaline.procedures.gaussian.gaussian import gaussians, over_blocks, troubles
-from adaline.procedures.gaussian.shrinkage import ledoit_wolf
+from adaline.procedures.gaussian import gaussians, ledoit_wolf, over_blocks, troubles
 from adaline.results import Array, Certificate
-from adaline.row_sums.class_tiles import Codes
+from adaline.sums.class_moments import COVARIANCE, ClassMoments, Covariance
+from adaline.sums.class_sums import Codes
 
 
 class GaussianClassifier(Classifier):

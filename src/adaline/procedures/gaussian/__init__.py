@@ -1,1 +1,0 @@
-"""Gaussian densities of classes by maximum likelihood, with shrinkage."""
