@@ -17,8 +17,6 @@ from adaline.decisions import REJECT_COST
 from adaline.estimators._base import check_finite, checked_rows
 from adaline.estimators._labels import labels_of_rows, share_right
 from adaline.estimators._refusals import AllOrNothing
-from adaline.estimators.bayes import _risk
-from adaline.estimators.bayes._risk import Risk
 from adaline.estimators.bayes.densities import (
     Density,
     Table,
@@ -30,6 +28,7 @@ from adaline.estimators.bayes.densities import (
     priors_of,
 )
 from adaline.estimators.bayes.learned_densities import learned
+from adaline.estimators.bayes.risk import Risk, Rule, average_loss
 from adaline.estimators.declarations import Declared, demand
 from adaline.parameters import COUNT, count, named, refuse
 from adaline.results import Array, Result
@@ -210,8 +209,8 @@ class BayesClassifier(Declared, AllOrNothing, ClassifierMixin, BaseEstimator):
         Returns
         -------
         Risk
-            Closed form for two Gaussians of equal covariance, a sum for discrete classes,
-            quadrature in one or two dimensions, else Monte Carlo with its standard error.
+            Closed form for two Gaussians of equal covariance, a sum for tables, quadrature for
+            one feature, else Monte Carlo with its standard error.
         """
         reject = decisions.checked_reject_cost(self.reject_cost)
         row = np.full((1, len(self._costs)), 0.0 if reject is None else reject)
@@ -327,9 +326,9 @@ class BayesClassifier(Declared, AllOrNothing, ClassifierMixin, BaseEstimator):
         COUNT("draws", draws)
         count(0)("random_state", random_state)
         model, reject_cost = self._model, decisions.checked_reject_cost(self.reject_cost)
-        return _risk.average(
-            model.family, model.priors, self._costs, reject_cost, loss, draws, random_state
-        )
+        densities = () if isinstance(model.family, Table) else model.family
+        rule = Rule(densities, model.priors, self._costs, reject_cost, loss)
+        return average_loss(model.family, rule, draws, random_state)
 
 
 def _unnamed_rows(X: Any) -> Array:
