@@ -117,10 +117,10 @@ define install
 endef
 
 .venv/.demo: pyproject.toml
-	$(call install,cli$(comma)report,150 MB to download and 630 MB on disk: about a minute)
+	$(call install,cli$(comma)report,195 MB to download and 800 MB on disk: about a minute)
 
 .venv/.play: pyproject.toml
-	$(call install,cli$(comma)play$(comma)report,150 MB to download and 630 MB on disk: about a minute)
+	$(call install,cli$(comma)play$(comma)report,195 MB to download and 800 MB on disk: about a minute)
 
 .venv/.installed: pyproject.toml
 	$(call install,dev,470 MB to download and 1.8 GB on disk: some minutes)

@@ -89,8 +89,8 @@ def test_what_a_page_says_to_install_is_enough_to_run_it(page):
 
 def test_an_extra_is_what_it_brings(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("pip install '.[plot]'\n\n```python\nimport polars, os\nimport numpy\n```\n")
-    assert needed(page) - installed(page) == {"polars"}
+    page.write_text("pip install '.[plot]'\n\n```python\nimport pyarrow, os\nimport numpy\n```\n")
+    assert needed(page) - installed(page) == {"pyarrow"}
     page.write_text(page.read_text().replace("[plot]", "[io,plot]"))
     assert needed(page) <= installed(page)
     page.write_text("```console\n$ adaline fit a.csv --report b.html\n```\npip install '.[cli]'\n")
@@ -122,10 +122,9 @@ def test_an_extra_that_a_message_names_brings_what_is_missing():
         )
 
 
-def test_files_need_one_of_polars_and_pyarrow():
-    assert brought_by("io") >= {"polars"}
-    assert "pyarrow" not in brought_by("io")
-    assert brought_by("arrow") == {"pyarrow"}
+def test_pyarrow_comes_with_the_command_and_with_files():
+    assert "pyarrow" in brought_by("io") & brought_by("cli")
+    assert "polars" not in brought_by("all")
     others = set(PROJECT["optional-dependencies"]) - {"all", "dev", "export"}
     assert not any("onnx" in brought_by(extra) for extra in others)
     every = set().union(*(brought_by(e) for e in others - {"bench", "docs"})) | brought_by("export")

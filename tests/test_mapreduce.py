@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import os
 
 import numpy as np
 import pytest
@@ -84,20 +83,3 @@ def test_no_blocks_and_no_processes_are_refused():
         mapreduce(abs, [], operator.add)
     with pytest.raises(ValueError, match="jobs is 0"):
         mapreduce(abs, [1], operator.add, jobs=0)
-
-
-def polars_threads(_: int) -> tuple[int, ...]:
-    import polars as pl
-
-    return (pl.thread_pool_size(),)
-
-
-@pytest.mark.parametrize("said", [None, "3"])
-def test_polars_has_one_thread_in_a_pool_unless_the_user_says_otherwise(monkeypatch, said):
-    pytest.importorskip("polars")
-    monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)
-    if said is not None:
-        monkeypatch.setenv("POLARS_MAX_THREADS", said)
-    found = mapreduce(polars_threads, range(2), operator.add, jobs=2)
-    assert set(found) == {int(said or 1)}
-    assert os.environ.get("POLARS_MAX_THREADS") == said

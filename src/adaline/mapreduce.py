@@ -12,12 +12,11 @@ nothing about the bits.
 from __future__ import annotations
 
 import functools
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing import get_context
 from typing import Any, Generic, Protocol, TypeVar
 
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -25,7 +24,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 D = TypeVar("D")
 T = TypeVar("T")
 
-_THREADS = "POLARS_MAX_THREADS"
 _AHEAD = 2  # blocks in flight for each process: enough to keep it busy, few enough to hold
 
 
@@ -227,26 +225,6 @@ def _share_threads(jobs: int) -> None:
     _begin(_apply, jobs)
 
 
-class _Process(SpawnProcess):
-    """A process in which polars has one thread, unless the user says how many.
-
-    polars reads the variable when it is loaded, which may be before anything of ours runs there.
-    """
-
-    def start(self) -> None:
-        is_ours = _THREADS not in os.environ
-        os.environ.setdefault(_THREADS, "1")
-        try:
-            super().start()
-        finally:
-            if is_ours:
-                os.environ.pop(_THREADS, None)
-
-
-class _Spawning(SpawnContext):
-    Process = _Process
-
-
 class Pool:
     """A pool of processes that many passes share, each with its own function.
 
@@ -261,7 +239,7 @@ class Pool:
         self.jobs = jobs
         self._pool = ProcessPoolExecutor(
             jobs,
-            _Spawning(),
+            get_context("spawn"),
             initializer=_share_threads,
             initargs=(jobs,),
         )
@@ -316,5 +294,5 @@ class Processes:
         """The parts in order, a few blocks ahead of who takes them."""
         jobs = self.jobs
         given: dict[str, Any] = {"initializer": _begin, "initargs": (function, jobs)}
-        with ProcessPoolExecutor(jobs, _Spawning(), **given) as pool:
+        with ProcessPoolExecutor(jobs, get_context("spawn"), **given) as pool:
             yield from _in_order(pool, _apply, descriptors, jobs)

@@ -9,7 +9,6 @@ import pytest
 
 import adaline
 from adaline.data import Encoding, blocks, fit, table
-from adaline.data.reading.tables import engines
 
 pytestmark = pytest.mark.filterwarnings("ignore::adaline.errors.DataWarning")
 
@@ -23,9 +22,7 @@ def pain(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("engine", ["polars", "pyarrow", "python"])
-def test_none_is_a_class_whatever_reads_the_file(pain, engine, monkeypatch):
-    monkeypatch.setattr(engines, "has", lambda name: name == engine)
+def test_none_is_a_class(pain):
     rows = table(blocks(pain), "pain")
     assert sorted(set(rows.y)) == ["Mild", "None", "Severe"]
     assert (len(rows.y), rows.left_out) == (90, 0)

@@ -209,22 +209,6 @@ def test_a_pipe_in_the_place_of_a_proof_is_refused_at_once(command, pumps, tmp_p
     assert "to a file first" in found.err
 
 
-def test_a_panic_is_data_that_cannot_be_used_and_no_verdict(command, tmp_path, monkeypatch):
-    from adaline.data.reading.tables import arrow_files
-
-    class PanicException(BaseException):
-        """As pyo3 has it: no Exception."""
-
-    def panic(*_):
-        raise PanicException("index out of bounds")
-
-    pl.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}).write_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr(arrow_files.ArrowSource, "_polars", panic)
-    found = command("separable", "t.parquet", "-t", "y")
-    assert found.code == 3
-    assert "index out of bounds" in found.err
-
-
 @pytest.mark.parametrize("name", ["fit.checkpoint", "fit.checkpoint.prev"])
 def test_a_checkpoint_that_is_a_directory_is_told(command, pumps, tmp_path, name):
     (tmp_path / "saved" / name).mkdir(parents=True)

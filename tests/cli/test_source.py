@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from adaline.cli.files import sources
 from adaline.cli.files.sources import Share, about_rows, column, held_out, opened, title
-from adaline.data import Encoding, blocks
-from adaline.data.reading.tables import engines
+from adaline.data import blocks
 
 
 @given(st.integers(0, 1000), st.integers(0, 2**70), st.floats(0.01, 0.99))
@@ -96,43 +95,19 @@ def test_stdin_is_told_by_how_it_begins(pumps, form, monkeypatch):
     assert sum(block.rows for block in source) == 400
 
 
-@pytest.mark.parametrize("missing", ["drop", "mean"])
-def test_pythons_own_csv_reader_gives_the_same_numbers(tmp_path, missing, monkeypatch):
-    path = tmp_path / "a.csv"
-    rows = [f'{i / 7},{i if i % 5 else "NA"},"{"x, y" if i % 3 else "z"}",{i}' for i in range(60)]
-    path.write_text("a,b,c,y\n" + "\n".join(rows) + "\n\n")
-    theirs = blocks(path)
-    monkeypatch.setattr(engines, "has", lambda name: False)
-    ours = blocks(path)
-    assert ours.engine == "python"
-    assert (ours.names, ours.kinds) == (tuple(theirs.names), tuple(theirs.kinds))
-    encodings = [Encoding.learn(s, "y", missing=missing) for s in (ours, theirs)]
-    assert encodings[0].names == encodings[1].names
-    a, b = (
-        [e.encode(block) for block in s] for e, s in zip(encodings, (ours, theirs), strict=True)
-    )
-    np.testing.assert_allclose(np.concatenate(a), np.concatenate(b), rtol=1e-15)
-
-
-def test_without_polars_and_pyarrow_a_fit_of_csv_is_the_same(command, pumps, tmp_path, monkeypatch):
-    tokens = ["fit", pumps, "-t", "failed", "--ignore", "site", "--json"]
-    usual = command(*tokens).json
-
-    monkeypatch.setattr(engines, "has", lambda name: False)
-    bare = command(*tokens).json
-    assert bare == usual
-    (tmp_path / "a.parquet").write_bytes(b"PAR1")
-    other = command("fit", "a.parquet", "-t", "y")
-    assert other.code == 2
-    assert "polars" in other.err
+def test_without_pyarrow_the_command_says_what_to_install(command, pumps, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    found = command("fit", pumps, "-t", "failed")
+    assert found.code == 2
+    assert "pyarrow" in found.err
+    assert "[cli]" in found.err
 
 
 @pytest.mark.parametrize(
     "text", ["", "a,b\n", 'a,b\n1,2\n"3,4\n', "a,b\n1,2\n3\n", "a\n" + "1\n" * 60 + "x\n"]
 )
-def test_pythons_own_reader_refuses_what_is_wrong(tmp_path, text, monkeypatch):
+def test_text_that_is_no_table_is_refused(tmp_path, text):
     path = tmp_path / "a.csv"
     path.write_text(text)
-    monkeypatch.setattr(engines, "has", lambda name: False)
     with pytest.raises(ValueError, match=r"a\.csv"):
         list(blocks(path))

@@ -201,28 +201,6 @@ def test_look_tells_every_column(command, iris):
     assert command("look", iris, "--target", "Specie").code == 2
 
 
-def test_the_same_columns_come_out_without_polars(command, tmp_path, monkeypatch):
-    from adaline.data.reading.tables import engines
-
-    gone = np.arange(N) % 5 == 0
-    path = written(
-        tmp_path / "t.csv",
-        {
-            "id": range(N),
-            "a": ["?" if g else v for g, v in zip(gone, SIZE, strict=True)],
-            "zip": ["01234", "99999"] * 60,
-            "share": [f"{v}%" for v in SHARE],
-            "sold": [f"2024-0{1 + k % 9}-1{k % 7}" for k in range(N)],
-            "y": SHARE + SIZE,
-        },
-    )
-    plain = command("fit", path, "-t", "y", "--json").json
-    monkeypatch.setattr(engines, "has", lambda name: False)
-    other = command("fit", path, "-t", "y", "--json").json
-    assert plain["data"] == other["data"]
-    assert plain["coefficients"] == other["coefficients"]
-
-
 def test_a_few_texts_among_numbers_are_gaps_and_said(command, tmp_path):
     rows = [
         f"{'sold out' if i in (7, 70) else f'{i % 13}.5'},{(i % 13) * 2 + i % 3}"

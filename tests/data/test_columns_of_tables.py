@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from adaline.data.reading.tables.engines import columns_of, kinds_of
+from adaline.data.reading.arrow_columns import columns_of, kinds_of
 
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
@@ -42,7 +42,7 @@ POLARS = {"decimal": pl.Decimal(10, 2), "no text": pl.String, "nothing": pl.Null
 
 
 def read(table):
-    (kind,) = kinds_of(table)
+    (kind,) = kinds_of(table.schema)
     return kind, columns_of(table, [kind])[0]
 
 
@@ -72,9 +72,9 @@ def test_columns_of_pyarrow(name, dtype):
 
 @pytest.mark.parametrize("name", VALUES)
 def test_columns_of_polars(name):
-    check(pl.DataFrame({"x": pl.Series(VALUES[name][0], dtype=POLARS.get(name))}), name)
+    check(pa.table(pl.DataFrame({"x": pl.Series(VALUES[name][0], dtype=POLARS.get(name))})), name)
 
 
 def test_columns_without_gaps_have_none():
-    for table in (pa.table({"x": [1, 2]}), pl.DataFrame({"x": [1, 2]})):
+    for table in (pa.table({"x": [1, 2]}), pa.table(pl.DataFrame({"x": [1, 2]}))):
         assert read(table)[1].missing is None

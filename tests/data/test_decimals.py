@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adaline.data import blocks
-from adaline.data.reading.text.libsvm import _plain
+from adaline.data.reading.libsvm import _plain
 from adaline.kernels.text.decimals import POWERS, number
 
 FORMATS = ("%r", "%.6g", "%.16g", "%.17g", "%.18e", "%.25e", "%.40f")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from adaline.data import blocks
 from adaline.data.reading.blocks import opened
-from adaline.data.reading.text.footnotes import footnotes
+from adaline.data.reading.footnotes import footnotes
 from adaline.errors import DataError
 
 TABLE = "region,price,units\n" + "".join(f"N,{k}.5,{100 + k}\n" for k in range(30))

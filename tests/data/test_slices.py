@@ -15,9 +15,9 @@ from pyarrow import parquet  # noqa: E402
 
 from adaline import DataError, LeastSquares, LogisticRegression, Moments  # noqa: E402
 from adaline.data import Encoding, blocks, fit  # noqa: E402
+from adaline.data.reading import arrow_files  # noqa: E402
 from adaline.data.reading import source as sources  # noqa: E402
 from adaline.data.reading.source import Piece, slice_rows  # noqa: E402
-from adaline.data.reading.tables import arrow_files  # noqa: E402
 from adaline.data.sharing import Share  # noqa: E402
 
 N = 7_000
@@ -125,15 +125,6 @@ def test_one_process_and_a_pool_sum_slices_to_the_same_bits(large):
     scale = np.sqrt(np.diag(whole.scatter))
     apart = np.abs(alone.moments_.scatter - whole.scatter) / np.outer(scale, scale)
     assert apart.max() < 1e-12
-
-
-def test_bits_do_not_depend_on_whether_pyarrow_can_stream(large, monkeypatch):
-    path, names, _, _ = large
-    streamed = fit(LeastSquares(), path, "y", columns=names)
-    monkeypatch.setattr(arrow_files, "can_stream", lambda: False)
-    at_once = fit(LeastSquares(), path, "y", columns=names)
-    assert streamed.moments_.scatter.tobytes() == at_once.moments_.scatter.tobytes()
-    assert streamed.coef_.tobytes() == at_once.coef_.tobytes()
 
 
 def test_a_sample_of_large_row_groups_begins_where_one_of_all_rows_would(large):

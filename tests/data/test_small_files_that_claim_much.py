@@ -11,13 +11,13 @@ import zipfile
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import adaline as A
 from adaline.data import blocks
-from adaline.data.reading.bytes import chunks
-from adaline.data.reading.tables.arrow_files import ArrowSource
-from adaline.data.reading.text import csv_source
+from adaline.data.reading import text_bytes, text_tables
+from adaline.data.reading.arrow_files import ArrowSource
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import packed, unpacked
 from adaline.errors import DataError, ModelFileError
@@ -143,14 +143,14 @@ def test_a_wav_file_that_claims_gigabytes_is_refused(tmp_path, claimed):
 
 def test_a_parquet_footer_that_claims_too_many_rows_is_refused(tmp_path, monkeypatch):
     pl.DataFrame({"a": [1.0, 2.0]}).write_parquet(tmp_path / "t.parquet")
-    kinds = ["number"]
-    monkeypatch.setattr(ArrowSource, "_footer", lambda self: (["a"], kinds, 2**62, [2**62]))
+    schema = pa.schema({"a": pa.float64()})
+    monkeypatch.setattr(ArrowSource, "_parquet_footer", lambda self: (schema, [2**62]))
     refused(blocks, tmp_path / "t.parquet", match="claims 4611686018427387904 rows")
 
 
 def test_a_line_that_never_ends_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(chunks, "_LONGEST", 2**16)
-    monkeypatch.setattr(csv_source, "CHUNK", 2**12)
+    monkeypatch.setattr(text_bytes, "_LONGEST", 2**16)
+    monkeypatch.setattr(text_tables, "CHUNK", 2**12)
     (tmp_path / "t.csv").write_bytes(b"a,y\n1,2\n" + b"1," * 2**17)
     with pytest.raises(DataError, match="line 3 is longer than 65536 bytes"):
         list(blocks(tmp_path / "t.csv"))

@@ -11,7 +11,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from adaline import LogisticRegression, Ridge
 from adaline.data import blocks, fit
-from adaline.data.reading.text.libsvm import LibsvmSource, _plain
+from adaline.data.reading.libsvm import LibsvmSource, _plain
 from adaline.errors import DataError
 from reference_wide_logistic import minimum, penalised_loss, wide_data
 

@@ -20,14 +20,11 @@ _LONGEST = 2**20  # characters of a scheduler file, which has some hundred
 #   4,000,000 rows 2**25 takes 10 % more CPU seconds than 2**26, and 2**27 takes 25 MB more.
 # - An arena of memory for each thread: least squares on 4,000,000 rows held 407 and 408 MB in two
 #   workers, and 327 and 371 MB with one arena (one run each).
-# - polars reads with a thread for each core, beside the one that the worker has: half as many page
-#   faults and 54 MB less in each worker with one thread (row groups of 50 MB).
 # - A profiler and several clocks for the dashboard, which nobody opens here: 10 % of a core.
 _WORKERS = {
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**26,
     "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": 1,
-    "distributed.nanny.pre-spawn-environ.POLARS_MAX_THREADS": 1,
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "2s",

@@ -132,7 +132,7 @@ def about_rows(source: Source) -> int | None:
     rows = source.read(first).rows
     if second is None:
         return rows
-    if getattr(getattr(source, "text", None), "packed", False):
+    if getattr(getattr(source, "text", None), "forward", False):
         return _counted(source, rows, [second], pieces)
     width = max(first.stop - first.start, 1) / max(rows, 1)
     return max(rows, int(os.path.getsize(path_of(source)) / width))

@@ -170,7 +170,7 @@ class ParquetWriter(Writer):
             import pyarrow.parquet as pq
         except ImportError:
             raise MissingExtra(
-                f"writing Parquet needs pyarrow; {MissingExtra.how_to_install('arrow')} brings it, "
+                f"writing Parquet needs pyarrow; {MissingExtra.how_to_install('io')} brings it, "
                 "or write .csv."
             ) from None
         self.pa, self.pq = pa, pq

@@ -39,10 +39,10 @@ from adaline.data.columns.inputs import Input
 from adaline.data.columns.of_blocks import ByName, column_of, missing_in
 from adaline.data.columns.options import EncodingOptions
 from adaline.data.reading.column_readings import as_text, without_marks
+from adaline.data.reading.fields import MISSING
 from adaline.data.reading.notations import NATIVE, candidates, several
 from adaline.data.reading.source import Block, Column, Source, chosen, place_of
-from adaline.data.reading.text.plain_python import MISSING
-from adaline.data.reading.text.totals import is_sum
+from adaline.data.reading.totals import is_sum
 from adaline.errors import DataError, DataWarning
 from adaline.mapreduce import mapreduce
 

@@ -30,8 +30,8 @@ from adaline.data.reading.checks import (
     wrong_type,
 )
 from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.scratch import SCRATCH, kept_in
 from adaline.data.reading.source import Source, place_of
-from adaline.data.reading.text.parsed import SCRATCH, kept_in
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.distributed.workers import TIMEOUT, Workers
 from adaline.errors import DataError

@@ -11,10 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.reading.arrays.numpy_files import MatrixSource, NpySource, npz
-from adaline.data.reading.arrays.wav_files import WavSource
-from adaline.data.reading.bytes.locations import bare, expanded
-from adaline.data.reading.bytes.packed import ENDINGS
+from adaline.data.reading.arrow_files import ArrowSource
 from adaline.data.reading.checks import (
     check_choice,
     check_jobs,
@@ -25,22 +22,24 @@ from adaline.data.reading.checks import (
 from adaline.data.reading.derived import Filtered, condition
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.files import FilesSource
-from adaline.data.reading.source import Source, existing, reading
-from adaline.data.reading.tables.arrow_files import ArrowSource
-from adaline.data.reading.tables.in_memory import (
+from adaline.data.reading.in_memory import (
     TableSource,
     from_file_object,
     from_iterable,
     from_reader,
 )
-from adaline.data.reading.tables.sheets import sheet
-from adaline.data.reading.text.csv_source import CsvSource
-from adaline.data.reading.text.json_files import json_table
-from adaline.data.reading.text.libsvm import LibsvmSource
-from adaline.data.reading.text.libsvm_files import LibsvmFiles
-from adaline.data.reading.text.ndjson import NdjsonSource
-from adaline.data.reading.text.options import FileOptions, checked
-from adaline.data.reading.text.parsed import MakeScratch, no_scratch
+from adaline.data.reading.json_files import NdjsonSource, json_table
+from adaline.data.reading.libsvm import LibsvmSource
+from adaline.data.reading.libsvm_files import LibsvmFiles
+from adaline.data.reading.locations import bare, expanded
+from adaline.data.reading.numpy_files import MatrixSource, NpySource, npz
+from adaline.data.reading.options import FileOptions, checked
+from adaline.data.reading.scratch import MakeScratch, no_scratch
+from adaline.data.reading.sheets import sheet
+from adaline.data.reading.source import Source, existing, reading
+from adaline.data.reading.text_bytes import ENDINGS
+from adaline.data.reading.text_tables import TextTable
+from adaline.data.reading.wav_files import WavSource
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
 from adaline.tiles import as_csr
@@ -51,9 +50,9 @@ OpenText = Callable[[str, Columns, int | None, FileOptions], Source]
 
 _PARQUET: Open = partial(ArrowSource, kind="Parquet")
 _ARROW: Open = partial(ArrowSource, kind="Arrow")
-_BY_COMMA: OpenText = partial(CsvSource, separator=",")
-_BY_TAB: OpenText = partial(CsvSource, separator="\t")
-_BY_ANY: OpenText = partial(CsvSource, separator=",", blanks=True)
+_BY_COMMA: OpenText = partial(TextTable, separator=",")
+_BY_TAB: OpenText = partial(TextTable, separator="\t")
+_BY_ANY: OpenText = partial(TextTable, separator=",", blanks=True)
 
 # What a file is, by how its name ends; text may have one of ENDINGS more, .gz for example.
 _FIELDS: dict[str, OpenText] = {
@@ -235,7 +234,7 @@ def opened(
         return from_reader(source)
     if type(source).__name__ == "Series":
         raise DataError("a Series is one column; give a table: series.to_frame().")
-    if hasattr(source, "columns") or hasattr(source, "__arrow_c_stream__"):
+    if any(hasattr(source, name) for name in ("columns", "__arrow_c_stream__", "to_table")):
         return TableSource(source, columns, rows)
     if hasattr(source, "read"):
         binary = getattr(source, "buffer", source)

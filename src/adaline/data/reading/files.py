@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from adaline.data.reading.bytes.locations import size_of, stamp
+from adaline.data.reading.locations import size_of, stamp
 from adaline.data.reading.source import Block, Kind, Piece, Source, reading
 from adaline.errors import DataError, strange
 from adaline.mapreduce import Executor, mapreduce

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.bytes.locations import is_file, is_url, open_binary, size_of
+from adaline.data.reading.locations import is_file, is_url, open_binary, size_of
 from adaline.errors import DataError, MissingExtra
 from adaline.results import Result
 from adaline.tiles import is_sparse
@@ -305,21 +305,14 @@ def fingerprint_of_file(path: str, *facts: Any) -> str:
 
 @contextmanager
 def reading(what: str, advice: str = "it is damaged, or of another format") -> Iterator[None]:
-    """Let whatever the libraries beneath raise, panics of polars included, be one DataError."""
+    """Let whatever the libraries beneath raise be one DataError."""
     try:
         yield
     except (DataError, MissingExtra, MemoryError, OSError):
         raise
-    except BaseException as error:
-        if not is_failure(error):
-            raise
+    except Exception as error:
         why = " ".join(str(error).split())[:150] or type(error).__name__
         raise DataError(f"{what} ({why}); {advice}.") from error
-
-
-def is_failure(error: BaseException) -> bool:
-    """Whether something went wrong: an Exception, or a panic of polars, which is none."""
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def existing(path: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from adaline.data.reading.text.dialect import Dialect, rows_of
+from adaline.data.reading.dialect import Dialect, rows_of
 
 _NEARLY = 0.9  # of the rows
 _YEARS = range(1800, 2101)
@@ -27,12 +28,15 @@ class Header:
         Whether every row ends with a separator, after which nothing comes.
     notes : tuple of str
         What is not as usual.
+    width : int
+        Fields of nearly all rows.
     """
 
     names: tuple[str, ...]
     is_data: bool = False
     trailing: bool = False
     notes: tuple[str, ...] = ()
+    width: int = 0
 
 
 def header_of(
@@ -66,7 +70,7 @@ def _named(first: list[str], rows: list[list[str]], width: int, said: bool) -> H
     if all(len(name) > 2 and name[0] == name[-1] == "'" for name in first):
         first = [name[1:-1] for name in first]
     names, told = _each_once(first)
-    return Header(names, trailing=trailing, notes=(*notes, *told))
+    return Header(names, trailing=trailing, notes=(*notes, *told), width=width)
 
 
 def _width(rows: list[list[str]], otherwise: int) -> int:
@@ -167,3 +171,35 @@ def _each_once(names: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+def repeated(line: bytes, names: Sequence[str]) -> re.Pattern[bytes] | None:
+    """What finds the line of names among rows; None where a row might look like it.
+
+    A row may be the same as a single name, or as names that are numbers.
+
+    >>> repeated(b"a,b", ["a", "b"]).sub(b"", b"1,2\\na,b\\n3,4\\n")
+    b'1,2\\n3,4\\n'
+    >>> repeated(b"0,1", ["0", "1"]) is None
+    True
+    """
+    if len(names) < 2 or all(is_number(name) for name in names):
+        return None
+    return re.compile(rb"^" + re.escape(line) + rb"[ \t]*\r?\n", re.MULTILINE)
+
+
+def without_names(data: bytes, line: bytes, pattern: re.Pattern[bytes] | None) -> bytes:
+    """The rows of whole lines, without lines of names; the same object where there are none."""
+    if pattern is None or data.find(line) < 0:  # many times as fast as the pattern
+        return data
+    return pattern.sub(b"", data)
+
+
+def note_on(body: bytes, pattern: re.Pattern[bytes] | None, first: int) -> tuple[str, ...]:
+    """Say where the names come again in the first rows, which begin at line `first`."""
+    places = [] if pattern is None else [found.start() for found in pattern.finditer(body)]
+    if not places:
+        return ()
+    line = first + body.count(b"\n", 0, places[0])
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return (f"the column names come again in line {line}{more}, which is left out",)

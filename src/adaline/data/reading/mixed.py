@@ -107,3 +107,16 @@ def _number(value: Any) -> float:
         return float(value)
     except OverflowError:  # a whole number of more than 300 digits
         return np.inf if value > 0 else -np.inf
+
+
+def arrow_table(names: Sequence[str], values: Sequence[Sequence[Any]]) -> Any:
+    """An Arrow table of columns of Python values."""
+    import pyarrow as pa
+
+    types = {bool: pa.bool_(), float: pa.float64(), str: pa.string(), bytes: pa.binary()}
+    types |= {datetime.date: pa.date32(), datetime.datetime: pa.timestamp("us")}
+    arrays = []
+    for column in values:
+        kind, converted = as_one_kind(column)
+        arrays.append(pa.array(converted, types[kind]))
+    return pa.Table.from_arrays(arrays, names=list(names))

@@ -7,16 +7,15 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from adaline.data.reading.arrays.numpy_files import check_growth
+from adaline.data.reading.dialect import Dialect
+from adaline.data.reading.fields import MISSING
+from adaline.data.reading.header import header_of
+from adaline.data.reading.in_memory import FileTable
+from adaline.data.reading.mixed import as_text
+from adaline.data.reading.numpy_files import check_growth
+from adaline.data.reading.options import FileOptions
 from adaline.data.reading.source import Source, existing, place_of
-from adaline.data.reading.tables.engines import has
-from adaline.data.reading.tables.mixed import as_text
-from adaline.data.reading.tables.values import FileTable
-from adaline.data.reading.text.dialect import Dialect
-from adaline.data.reading.text.header import header_of
-from adaline.data.reading.text.options import FileOptions
-from adaline.data.reading.text.plain_python import MISSING
-from adaline.data.reading.text.totals import note_on_total
+from adaline.data.reading.totals import note_on_total
 from adaline.errors import DataError, MissingExtra, plural, refuse_beyond_memory
 
 # calamine holds all cells between the first and the last, those that are empty too.
@@ -33,9 +32,11 @@ def sheet(
 ) -> Source:
     """The rows of a sheet: the first one, or that of a name."""
     _check(existing(path))
-    if not has("python_calamine"):
-        raise MissingExtra.of("io", f"{path}: reading Excel files", "python-calamine")
-    from python_calamine import CalamineWorkbook
+    try:
+        from python_calamine import CalamineWorkbook
+    except ImportError:
+        needs = f"{path}: reading Excel files"
+        raise MissingExtra.of("io", needs, "python-calamine") from None
 
     book = CalamineWorkbook.from_path(path)
     if not book.sheet_names:

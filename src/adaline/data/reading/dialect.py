@@ -1,4 +1,4 @@
-"""How a text table is written, told from its first lines: encoding, separator, quotes, decimals.
+"""How a text table is written, told from its first lines: encoding, separator, decimal mark.
 
 What is usual (UTF-8, the separator that the file's name promises) stays wherever it fits the first
 lines; anything else is taken only where the usual does not fit, and it is said in `notes`.
@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from adaline.data.reading.text.options import FileOptions
+from adaline.data.reading.options import FileOptions
 from adaline.errors import DataError
 
 _SAMPLE, _ROWS = 2**17, 100  # bytes and rows that are looked at
@@ -23,10 +23,9 @@ _EVEN = 0.9  # of the rows have as many fields as most, where titles are looked 
 _SEPARATORS = (",", ";", "\t", "|")
 NAMED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|", " ": "blanks"}
 _BLANKS = re.compile(rb"[ \t]+")
-_GAPS = re.compile(rb" {2,}|[ ]?\t[ \t]*")
 _QUOTED_OR_BLANKS = re.compile(rb'"[^"\n]*"|[ \t]+')
 _EDGES = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1b-\x1f]")  # 1a ends files of DOS
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?', re.IGNORECASE)  # of spreadsheets
 _QUOTED_NAMES = re.compile(r'"[^"\n]*"([ \t]+"[^"\n]*")+[ \t]*\r?\n')
 _COMMA_NUMBER = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
@@ -37,7 +36,6 @@ _POINTS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(\.\d{3})+\s*")  # 1.234, perhaps a t
 _WINDOWS = "".join(
     bytes([k]).decode("cp1252", "ignore") or bytes([k]).decode("latin-1") for k in range(256)
 )
-_SWAPPED = bytes.maketrans(b"'\"", b"\"'")
 
 
 @dataclass(frozen=True)
@@ -50,14 +48,10 @@ class Dialect:
         Between fields, one letter.
     decimal : str
         "." or ",".
-    quote : str
-        Around fields.
     windows : bool
         Whether bytes are Windows-1252 and no UTF-8.
     aligned : bool
-        Whether any number of blanks separates fields,
-    wide : bool
-        and a single blank does not: "New York" is one field.
+        Whether any number of blanks separates fields.
     skipped : int
         Lines before the table: comments, empty lines, a line such as sep=;
     comment : str
@@ -68,24 +62,18 @@ class Dialect:
 
     separator: str = ","
     decimal: str = "."
-    quote: str = '"'
     windows: bool = False
     aligned: bool = False
-    wide: bool = False
     skipped: int = 0
     comment: str = ""
     notes: tuple[str, ...] = ()
 
     def plain(self, data: bytes) -> bytes:
-        """The same lines in UTF-8, in double quotes, with one separator between fields."""
+        """The same lines in UTF-8, with one separator between fields."""
         if self.windows and not data.isascii():
             data = codecs.charmap_decode(data, "strict", _WINDOWS)[0].encode()
-        if self.quote == "'":
-            data = data.translate(_SWAPPED)  # an apostrophe for a quote inside text
         if self.aligned:
             data = _EDGES.sub(b"", data)
-            if self.wide:
-                return _GAPS.sub(b"\t", data)
             if data.find(b'"') < 0:
                 return _BLANKS.sub(b"\t", data)
             data = _QUOTED_OR_BLANKS.sub(_tab, data)
@@ -149,7 +137,7 @@ def is_windows(taste: bytes, whole: bool) -> bool:
 
 def rows_of(text: str, dialect: Dialect) -> list[list[str]]:
     """The fields of the first rows that are not empty, as the dialect has them."""
-    if dialect.aligned or dialect.quote == "'":
+    if dialect.aligned:
         text = replace(dialect, windows=False).plain(text.encode()).decode()
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.separator)
@@ -247,14 +235,14 @@ def _separated_as(found: Dialect, text: str, free: bool, options: FileOptions) -
 
 
 def _separated(found: Dialect, text: str, free: bool) -> Dialect:
-    """The separator, and where need be the quote, that make the rows even."""
+    """The separator that makes the rows even."""
     best = _evenness(found, text)
     if best == 1.0:
         semicolons = replace(found, separator=";")
         return semicolons if _is_of_comma_numbers(text, found, semicolons) else found
     others = [replace(found, separator=s) for s in _SEPARATORS if s != found.separator]
-    for other in (*others, *(replace(d, quote="'") for d in (found, *others))):
-        score = _evenness(other, text) if other.quote == '"' or '"' not in text else 0.0
+    for other in others:
+        score = _evenness(other, text)
         if score > best:
             found, best = other, score
     if best > 0.0:
@@ -266,8 +254,7 @@ def _separated(found: Dialect, text: str, free: bool) -> Dialect:
         free or _QUOTED_NAMES.match(text) or _all_numbers(rows_of(text, aligned)[1:])
     ):
         return aligned
-    wide = replace(aligned, wide=True)
-    return wide if free and '"' not in text and _evenness(wide, text) == 1.0 else found
+    return found
 
 
 def _is_of_comma_numbers(text: str, commas: Dialect, semicolons: Dialect) -> bool:
@@ -335,8 +322,6 @@ def _notes(found: Dialect, decimal: str, usual: str, options: FileOptions) -> tu
         told.append(f"separated by {NAMED.get(separator, repr(separator))}")
     if options.decimal is None and decimal == ",":
         told.append("a comma in decimal numbers")
-    if found.quote == "'":
-        told.append("text in single quotes")
     if options.encoding is None and found.windows:
         told.append("letters of Windows-1252")
     return tuple(told)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from adaline.data.reading.bytes.locations import stamp
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.files import FilePiece
+from adaline.data.reading.libsvm import Extent, LibsvmBlock, LibsvmSource
+from adaline.data.reading.locations import stamp
+from adaline.data.reading.scratch import MakeScratch, Scratch
 from adaline.data.reading.source import Kind, Piece, Source, reading
-from adaline.data.reading.text.libsvm import Extent, LibsvmBlock, LibsvmSource
-from adaline.data.reading.text.parsed import MakeScratch, Scratch
 from adaline.errors import strange
 from adaline.mapreduce import Executor, mapreduce
 

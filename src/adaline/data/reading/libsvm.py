@@ -2,28 +2,65 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from adaline.data.reading.bytes.chunks import CHUNK, Text
 from adaline.data.reading.feature_names import FeatureNames
-from adaline.data.reading.source import Block, Kind, Piece, Source, existing, fingerprint_of_file
-from adaline.data.reading.text.parsed import MakeScratch, Parsed, Scratch
+from adaline.data.reading.scratch import Scratch, TextSource
+from adaline.data.reading.source import Block, Kind, Piece, existing, fingerprint_of_file
+from adaline.data.reading.text_bytes import CHUNK, Text
 from adaline.errors import DataError
 from adaline.kernels.text import libsvm as kernels
 from adaline.results import Array
 
 # Every column costs some hundred bytes for its name, so a short file may not claim many.
 _MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16
+_MOST = 2**31  # indices from here on do not fit
 _COMMENT = re.compile(rb"#[^\n]*")
 _NUMBER: Kind = "number"
+_PARTS = ("labels", "indices", "values", "indptr")  # of what was parsed
+
+
+@dataclass(frozen=True, eq=False)
+class Parsed:
+    """Rows of LIBSVM text.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (rows,)
+    indices, values : ndarray of shape (entries,)
+        As they are in the text, row after row.
+    indptr : ndarray of shape (rows + 1,)
+        Where the entries of each row begin and end.
+    least, most : int
+        Of the indices; 1 and 0 where there are none.
+    ordered : bool
+        Whether the indices of every row increase.
+    """
+
+    labels: Any
+    indices: Any
+    values: Any
+    indptr: Any
+    least: int
+    most: int
+    ordered: bool
+
+    @classmethod
+    def of(cls, labels: Any, indices: Any, values: Any, indptr: Any) -> Parsed:
+        """With what is to be known of the indices."""
+        if not len(indices):
+            return cls(labels, indices, values, indptr, 1, 0, True)
+        larger = indices[1:] > indices[:-1]
+        first = indptr[1:-1]  # of each row but the first: compared with another row
+        larger[first[(first > 0) & (first < len(indices))] - 1] = True
+        ends = int(indices.min()), int(indices.max())
+        return cls(labels, indices, values, indptr, *ends, bool(larger.all()))
 
 
 @dataclass(frozen=True)
@@ -89,7 +126,7 @@ class LibsvmBlock(Block):
         return sparse.csr_matrix(entries, shape=(n, len(self.names)))
 
 
-class LibsvmSource(Source):
+class LibsvmSource(TextSource):
     """Sparse rows; the label is the column "y", and feature j the column "xj".
 
     One pass when it is opened finds the largest index, unless `names` says what there is. Features
@@ -98,7 +135,6 @@ class LibsvmSource(Source):
 
     is_matrix = True
     names: FeatureNames
-    _pieces: tuple[Piece, ...] | None
 
     def __init__(
         self,
@@ -108,13 +144,14 @@ class LibsvmSource(Source):
         names: FeatureNames | None = None,
         scratch: Scratch | None = None,
     ):
+        super().__init__()
         if columns is not None:
             raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
         self.name, self.text = existing(path), Text(path, quotes=False)
         taste = self.text.take(0, 2**20)
         width = max(len(taste) // max(taste.count(b"\n"), 1), 1)
         self.chunk = CHUNK // 4 if rows is None else max(rows * width, 64)
-        self.rows, self.scratch, self._pieces = None, scratch, None
+        self.rows, self.scratch = None, scratch
         if names is None:
             extent = self.extent()
             names, self.rows = extent.names(path), extent.rows
@@ -124,36 +161,12 @@ class LibsvmSource(Source):
         """By a pass over all rows."""
         found = Extent()
         for piece in self.descriptors():
-            rows = self._parsed(piece)
+            rows = self._parsed(piece)[0]
             found += Extent(rows.least, rows.most, len(rows.indices), len(rows.labels))
         return found
 
-    def descriptors(self) -> Iterable[Piece]:
-        """Ranges of about as many bytes each, cut after a line."""
-        if self.scratch is None:
-            return self.text.pieces(0, self.chunk)
-        if self._pieces is None:  # looking for ends of lines would unpack a packed file again
-            return self._noted(self.text.pieces(0, self.chunk))
-        return self._pieces
-
-    def _noted(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        found = []
-        for piece in pieces:
-            found.append(piece)
-            yield piece
-        self._pieces = tuple(found)
-
-    def for_reading(self) -> LibsvmSource:
-        """Without the list of pieces."""
-        other = copy.copy(self)
-        other._pieces = None
-        return other
-
-    def keeping(self, scratch: MakeScratch) -> LibsvmSource:
-        """The same source, which puts what it parsed there, and finds it there again."""
-        other = copy.copy(self)
-        other.scratch = scratch()
-        return other
+    def _pieces(self, size: int) -> Iterable[Piece]:
+        return self.text.pieces(0, size)
 
     @property
     def fingerprint(self) -> str:
@@ -162,7 +175,7 @@ class LibsvmSource(Source):
 
     def read(self, piece: Piece) -> LibsvmBlock:
         """Rows as CSR, and their labels."""
-        rows = self._parsed(piece)
+        rows = self._parsed(piece)[0]
         base, p = self.names.first, self.names.size
         if len(rows.indices) and not (base <= rows.least and rows.most < base + p):
             raise self._outside(piece, rows.indices, rows.indptr)
@@ -172,6 +185,7 @@ class LibsvmSource(Source):
         if rows.ordered:
             X.has_canonical_format = True
         else:
+            X = X.copy()  # what was parsed is remembered as it is
             X.sum_duplicates()
         return LibsvmBlock(self.names, X, rows.labels, lambda i: self._line(piece, i))
 
@@ -191,20 +205,25 @@ class LibsvmSource(Source):
         full = [i for i, line in enumerate(lines) if line.strip()]
         return f"line {first + full[row]}"
 
-    def _parsed(self, piece: Piece) -> Parsed:
-        kept = None if self.scratch is None else self.scratch.get(self._key(piece))
-        if kept is not None:
-            return kept
+    def _parse(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
         data = self.text.take(piece.start, piece.stop)
         self.text.check(data, piece.start)
-        rows = _plain(data) or self._in_words(data, piece)
-        if self.scratch is not None:
-            self.scratch.put(self._key(piece), rows)
-        return rows
+        return _plain(data) or self._in_words(data, piece), {}
 
-    def _key(self, piece: Piece) -> str:
-        """Of the parsed rows of a piece; files are opened by the same path throughout."""
-        return f"{hashlib.sha256(self.name.encode()).hexdigest()[:32]}.{piece.start}.{piece.stop}"
+    def _to_table(self, parsed: Any) -> Any:
+        """Four arrays as the lists of a single row; None where indices are too large to keep."""
+        import pyarrow as pa
+
+        if parsed.least < 0 or parsed.most >= _MOST:
+            return None
+        arrays = [np.asarray(getattr(parsed, name)) for name in _PARTS]
+        arrays = [a if a.dtype.kind == "f" else a.astype(np.int32, copy=False) for a in arrays]
+        lists = [pa.ListArray.from_arrays([0, len(a)], pa.array(a)) for a in arrays]
+        return pa.table(lists, names=_PARTS)
+
+    def _from_table(self, table: Any) -> Parsed:
+        columns = (table.column(k).chunk(0).values for k in range(len(_PARTS)))
+        return Parsed.of(*(column.to_numpy() for column in columns))
 
     def _in_words(self, data: bytes, piece: Piece) -> Parsed:
         """Any LIBSVM text, word by word."""

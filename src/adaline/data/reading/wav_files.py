@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.reading.arrays.numpy_files import MatrixSource
+from adaline.data.reading.numpy_files import MatrixSource
 from adaline.data.reading.source import Block, Piece, existing, fingerprint_of_file
 from adaline.errors import DataError
 

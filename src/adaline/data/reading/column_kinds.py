@@ -1,18 +1,14 @@
-"""Columns of a text file: which hold numbers, and numbers where marks stand for gaps."""
+"""Which columns of a text table hold numbers: nearly all their values do, and none is a code."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
-import numpy as np
-
-from adaline.data.reading.column_readings import as_numbers
 from adaline.data.reading.magnitudes import are_clear
 from adaline.data.reading.notations import candidates, is_gap, nearly_all
-from adaline.data.reading.source import Column, Kind
+from adaline.data.reading.source import Kind
 from adaline.errors import DataError
 
 _NEARLY = 0.9  # of the values that are numbers make a column of numbers
@@ -100,39 +96,3 @@ def not_a_number(source: str, line: int, value: str, column: str) -> DataError:
         f"in Python na=[{value[:40]!r}]), or take the column as text (--text {column!r}, "
         f"read={{{column!r}: 'text'}})."
     )
-
-
-def numbers_of_text(series: Any, column: Column, na: Sequence[str], decimal: str) -> Column | None:
-    """Text of a column of numbers, in which marks are gaps; None where something else is text.
-
-    `series` is the column of a polars table, which reads plain numbers faster, or None.
-    """
-    if decimal == ",":
-        for reading in ("number .,", "number _,"):
-            found, strange = as_numbers(column, reading, na)
-            if not strange:
-                return found
-        return None
-    reading = "number"
-    if series is None:
-        found, strange = as_numbers(column, reading, na)
-        return None if strange else found
-    import polars as pl
-
-    plain = series.cast(pl.Float64, strict=False)
-    odd = (series.is_not_null() & plain.is_null()).to_numpy()
-    if not odd.any():
-        gone = series.is_null().to_numpy()
-        return Column("number", plain.fill_null(0).to_numpy(), (), gone if gone.any() else None)
-    rows = np.flatnonzero(odd)
-    texts = np.array(series.gather(rows).to_list(), dtype=object)
-    levels, codes = np.unique(texts, return_inverse=True)
-    rest = Column("text", codes, tuple(levels.tolist()))
-    found, strange = as_numbers(rest, reading, na)
-    if strange:
-        return None
-    values, gone = plain.fill_null(0).to_numpy().copy(), series.is_null().to_numpy().copy()
-    values[rows] = found.values
-    if found.missing is not None:
-        gone[rows] = found.missing
-    return Column("number", values, (), gone)

@@ -1,4 +1,8 @@
-"""Blocks of what Python already holds: tables, Arrow streams, and iterables of blocks."""
+"""Blocks of what Python already holds: tables, Arrow streams, and iterables of blocks.
+
+Tables of any library arrive through the Arrow C stream; `FileTable` holds what was read from a
+sheet or JSON file as a whole.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from adaline.data.reading.arrays.numpy_files import MatrixSource
+from adaline.data.reading.arrow_columns import arrow, columns_of, kinds_of
 from adaline.data.reading.checks import shown
+from adaline.data.reading.mixed import arrow_table, strays_in, without_mixed
+from adaline.data.reading.numpy_files import MatrixSource
+from adaline.data.reading.options import FileOptions
 from adaline.data.reading.source import (
     Block,
+    Kind,
     Piece,
     Source,
     block_rows,
@@ -21,10 +29,7 @@ from adaline.data.reading.source import (
     head_rows,
     ranges,
 )
-from adaline.data.reading.tables.engines import columns_of, engine, kinds_of
-from adaline.data.reading.tables.mixed import without_mixed
-from adaline.data.reading.text.options import FileOptions
-from adaline.data.reading.text.pipe import PipedCsv
+from adaline.data.reading.text_tables import TextTable
 from adaline.errors import DataError
 from adaline.tiles import as_csr
 
@@ -35,23 +40,11 @@ class TableSource(Source):
     held_here = True
 
     def __init__(self, table: Any, columns: Sequence[str] | None, rows: int | None):
-        self.odd: dict[str, tuple[str, ...]] = {}
-        if type(table).__module__.partition(".")[0] == "pandas":
-            checked_names([str(name) for name in table.columns], self.name)
-            table, self.odd = without_mixed(table)
-        try:
-            table = as_table(table)
-        except (TypeError, ValueError, NotImplementedError) as error:  # of polars and pyarrow
-            raise DataError(
-                f"{self.name} has a column that cannot be read ({error}); make numbers, texts or "
-                "dates of it, or leave it out."
-            ) from error
-        names = checked_names([str(name) for name in _names(table)], self.name)
+        table, self.odd = as_table(table, self.name)
+        names = checked_names([str(name) for name in table.column_names], self.name)
         self.places = chosen(columns, names, self.name)
-        if columns is not None:
-            table = table.select([names[j] for j in self.places])
-        self.table, self.names = table, tuple(names[j] for j in self.places)
-        self.kinds, self.rows = kinds_of(table), int(table.shape[0])
+        self.table, self.names = table.select(self.places), tuple(names[j] for j in self.places)
+        self.kinds, self.rows = kinds_of(self.table.schema), int(table.num_rows)
         if not self.rows:
             raise DataError(f"{self.name}: there are no rows; a fit needs rows.")
         self.size = block_rows(len(self.names), rows)
@@ -62,8 +55,7 @@ class TableSource(Source):
 
     def descriptors(self) -> Iterable[Piece]:
         """Ranges of rows."""
-        assert self.rows is not None
-        return ranges(self.rows, self.size)
+        return ranges(self.rows or 0, self.size)
 
     def head(self) -> Block:
         """The first rows."""
@@ -86,15 +78,47 @@ class TableSource(Source):
         return digest.hexdigest()
 
 
+class FileTable(TableSource):
+    """A table that was read from a file as a whole; `numbers` are those of its rows in the file."""
+
+    def __init__(
+        self,
+        path: str,
+        names: Sequence[str],
+        values: Sequence[Sequence[Any]],
+        numbers: Sequence[int],
+        columns: Sequence[str] | None,
+        rows: int | None,
+    ):
+        self.name, self.numbers = path, numbers
+        arrow("tables")
+        super().__init__(arrow_table(names, values), columns, rows)
+        odd = {name: strays_in(column) for name, column in zip(names, values, strict=True)}
+        self.odd = {name: texts for name, texts in odd.items() if texts}
+
+    def read(self, piece: Piece) -> Block:
+        """The rows of a range."""
+        block = super().read(piece)
+        return Block(
+            self.names, block.columns, None, lambda i: f"row {self.numbers[piece.start + i]}"
+        )
+
+
 class Once(Source):
     """Blocks that come once: from a generator, an Arrow stream or a pipe."""
 
     again = False
 
-    def __init__(self, parts: Iterator[Block], first: Block, name: str, kinds: Sequence[Any]):
-        self.name, self.names, self.kinds = name, first.names, kinds
-        self._parts, self._first = parts, first
-        self._begun, self.is_matrix = False, first.matrix is not None
+    def __init__(self, parts: Iterator[Block], name: str, kinds: Sequence[Kind] | None = None):
+        first = next(parts, None)
+        if first is None or not first.rows:
+            raise DataError(f"{name}: there are no rows; a fit needs rows.")
+        self.name, self.names = name, first.names
+        self._parts, self._first, self._begun = parts, first, False
+        self.is_matrix = first.matrix is not None
+        number: Kind = "number"
+        own = tuple(column.kind for column in first.columns)
+        self.kinds = kinds or own or (number,) * len(first.names)
 
     def descriptors(self) -> Iterable[Piece]:
         """Nothing that could be read again."""
@@ -110,10 +134,8 @@ class Once(Source):
         return self._first
 
     def __iter__(self) -> Iterator[Block]:
-        if self._begun:
-            raise DataError(f"{self.name} has been read already; it can be read once only.")
+        yield self.head()
         self._begun = True
-        yield self._first
         yield from self._parts
 
     @property
@@ -157,74 +179,63 @@ class BlockList(Source):
         return hashlib.sha256(whole.encode()).hexdigest()
 
 
-def as_table(table: Any) -> Any:
-    """A polars DataFrame or pyarrow Table of anything with columns."""
-    module = type(table).__module__.partition(".")[0]
-    if module == "polars":
-        return table.collect() if hasattr(table, "collect") else table
-    if module == "pyarrow" and hasattr(table, "schema") and hasattr(table, "slice"):
-        return table if hasattr(table, "combine_chunks") else table.to_table()
-    if engine("tables") == "polars":
-        import polars as pl
-
-        if hasattr(table, "__arrow_c_stream__"):
-            return pl.DataFrame(table)
-        return pl.from_pandas(table)
-    import pyarrow as pa
-
-    return pa.table(table) if hasattr(table, "__arrow_c_stream__") else pa.Table.from_pandas(table)
+def as_table(table: Any, name: str) -> tuple[Any, dict[str, tuple[str, ...]]]:
+    """An Arrow table of anything with columns, and the few texts in its columns of numbers."""
+    pa = arrow("tables")
+    odd: dict[str, tuple[str, ...]] = {}
+    table = table.collect() if type(table).__name__ == "LazyFrame" else table
+    if type(table).__module__.partition(".")[0] == "pandas":
+        checked_names([str(column) for column in table.columns], name)
+        table, odd = without_mixed(table)
+    try:
+        if isinstance(table, pa.RecordBatch):
+            return pa.Table.from_batches([table]), odd
+        if hasattr(table, "to_table") and hasattr(table, "schema"):  # a dataset of Arrow
+            return table.to_table(), odd
+        if hasattr(table, "isetitem"):  # of pandas, whose index is no column
+            return pa.Table.from_pandas(table, preserve_index=False), odd
+        return pa.table(table), odd
+    except (TypeError, ValueError, NotImplementedError, pa.ArrowException) as error:
+        raise DataError(
+            f"{name} has a column that cannot be read ({error}); make numbers, texts or dates of "
+            "it, or leave it out."
+        ) from error
 
 
 def from_reader(stream: Any) -> Source:
     """Batches of an Arrow stream, which come once."""
     name = "the Arrow stream"
-    engine(name)
-    import pyarrow as pa
-
-    reader = (
-        stream if hasattr(stream, "read_next_batch") else pa.RecordBatchReader.from_stream(stream)
-    )
-    names = checked_names(list(reader.schema.names), name)
+    pa = arrow(name)
+    names = checked_names(list(stream.schema.names), name)
+    kinds = kinds_of(stream.schema)
 
     def parts() -> Iterator[Block]:
         start = 0
-        for batch in reader:
+        for batch in stream:
             if batch.num_rows:
                 table = pa.Table.from_batches([batch])
-                yield Block(names, columns_of(table, kinds_of(table)), None, by_row(start))
+                yield Block(names, columns_of(table, kinds), None, by_row(start))
             start += batch.num_rows
 
-    return _once(parts(), name, lambda _: kinds_of(pa.Table.from_batches([], reader.schema)))
+    return Once(parts(), name, kinds)
 
 
 def from_iterable(parts: Iterable[Any], columns: Sequence[str] | None) -> Source:
     """A list of blocks, or a generator of them, which come once."""
     if isinstance(parts, (list, tuple)):
         return BlockList(parts, columns)
-    kinds: list[Any] = []
-
-    def made() -> Iterator[Block]:
-        for part in parts:
-            source = _one(part, columns)
-            kinds[:] = kinds or source.kinds
-            yield source.read(Piece(0, 0, source.rows or 0))
-
-    return _once(made(), "the stream of blocks", lambda _: tuple(kinds))
+    sources = (_one(part, columns) for part in parts)
+    blocks = (source.read(Piece(0, 0, source.rows or 0)) for source in sources)
+    return Once(blocks, "the stream of blocks")
 
 
 def from_file_object(file: IO[bytes], separator: str, options: FileOptions) -> Source:
     """CSV text from a pipe, which comes once."""
-    reader = PipedCsv(file, separator, str(getattr(file, "name", "the pipe")), options)
-    found = _once(reader.parts(), reader.name, lambda _: reader.kinds)
+    name = str(getattr(file, "name", "the pipe"))
+    reader = TextTable(name, None, None, options, separator, pipe=file)
+    found = Once(reader.parts(), reader.name, reader.kinds)
     found.notes, found.notation, found.settled = reader.notes, reader.notation, reader.settled
     return found
-
-
-def _once(parts: Iterator[Block], name: str, kinds: Any) -> Source:
-    first = next(parts, None)
-    if first is None or not first.rows:
-        raise DataError(f"{name}: there are no rows; a fit needs rows.")
-    return Once(parts, first, name, kinds(first))
 
 
 def _one(part: Any, columns: Sequence[str] | None) -> Source:
@@ -243,9 +254,6 @@ def _one(part: Any, columns: Sequence[str] | None) -> Source:
             f"a block is {shown(part)}, a {type(part).__name__}; expected a table or an array. For "
             "rows of numbers give numpy.array(rows)."
         )
-    table = as_table(part)
-    return TableSource(table, columns, max(int(table.shape[0]), 1))
-
-
-def _names(table: Any) -> list[str]:
-    return list(table.columns) if hasattr(table, "get_columns") else list(table.column_names)
+    source = TableSource(part, columns, None)
+    source.size = max(source.rows or 0, 1)
+    return source

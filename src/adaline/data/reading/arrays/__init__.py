@@ -1,1 +1,0 @@
-"""Matrices of numbers: arrays, numpy files, sounds."""

@@ -1,1 +1,0 @@
-"""Where bytes come from: paths and URLs, unpacked, transcoded and cut into whole lines."""

@@ -1,1 +1,0 @@
-"""Tables that are written as text: CSV and its dialects, JSON, LIBSVM."""
