@@ -17,9 +17,7 @@ from _bench import compare, head, note, threads
 from sklearn.svm import SVC, LinearSVC
 
 from adaline import cover, max_margin
-from adaline.procedures.ho_kashyap.column_space import column_space
-from adaline.procedures.ho_kashyap.ho_kashyap import ho_kashyap
-from adaline.tiles import Rows
+from adaline.procedures.ho_kashyap import column_space, ho_kashyap
 
 
 def data(n: int, p: int, gap: float) -> tuple[np.ndarray, np.ndarray]:
@@ -66,7 +64,7 @@ def iterations(n: int, p: int, k: int) -> bool:
     t = np.where(X[:, 0] > 0, 1.0, -1.0)  # no gap between the classes: neither loop ends early
     Y = t[:, None] * np.column_stack([one, X])
     pseudoinverse = np.linalg.pinv(Y)
-    space = column_space(Rows(X, np.empty((n, 0)), np.empty(0), np.empty((0, 0))), True)
+    space = column_space(X, np.empty(0), True)
     ends = []
 
     def lecture() -> None:

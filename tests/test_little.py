@@ -13,8 +13,7 @@ from scipy import sparse
 from adaline import LeastSquares
 from adaline._jit import little
 from adaline.kernels.double_double import corrections, double_double, long_rows, products
-from adaline.kernels.separability import corral, modular, pricing
-from adaline.kernels.sums import row_keys, sums
+from adaline.kernels.sums import sums
 
 SIZES = [1.0, 1e-160, 1e150]
 
@@ -92,85 +91,6 @@ def test_corrections_and_tiles_have_the_bits_of_the_kernels(rng, size):
     _same(sums._fill_dense, (X, Y, root, scale, shift, np.zeros((n, p + k + 1))), 1)
 
 
-def test_exact_kernels_of_separability_answer_the_same(rng):
-    p, A = 67108859, rng.integers(0, 67108859, (5, 5))
-    X = rng.choice([0.0, -0.0, 1.5, -2.0, np.nan, 1e300], (30, 4))
-    S = sparse.csr_array(np.where(np.isnan(X), 0.0, X))
-    wide = np.vstack([A[:3], A[:1], A[3:] % 7])
-    for kernel, arguments in [
-        (modular.eliminate, (wide, p)),
-        (modular.inverse, (A, p)),
-        (pricing.extremes, (X,)),
-        (row_keys.keys_dense, (X, X.view(np.uint64))),
-        (row_keys.keys_sparse, (S.data, S.data.view(np.uint64), S.indices, S.indptr)),
-    ]:
-        first, *rest = arguments
-        with np.errstate(all="ignore"):
-            ours = little.uncompiled(kernel)(first.copy(), *rest)
-        theirs = kernel(first.copy(), *rest)
-        for a, b in zip(ours, theirs, strict=True):
-            np.testing.assert_array_equal(a, b)
-            np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
-    limbs, rest = rng.integers(0, 2**26, (2, 5, 5)), rng.integers(0, 2**26, (5, 5))
-    C = modular.inverse((limbs[0] + limbs[1] * (2**26 % p)) % p, p)
-    answers = []
-    for run in (little.uncompiled(modular.lift), modular.lift):
-        left, digits = rest.copy(), np.zeros((6, 5), np.int64)
-        run(limbs, C, left, digits, p)
-        answers.append([*left.ravel(), *digits.ravel()])
-    assert answers[0] == answers[1]
-
-
-def _corral(rng, d, m, near):
-    """m columns, factorised, and all that `settle` wants; near makes it correct much."""
-    V, scale = rng.standard_normal((d + 2, d)), 1.0
-    V[1:m] = V[0] + near * V[1:m]
-    V[:m] += 2.0 * rng.standard_normal(d)
-    Q, R = np.zeros((d + 1, d + 2), order="F"), np.zeros((d + 2, d + 2))
-    for k in range(m):
-        column = np.concatenate([[scale], V[k]])
-        little.in_order(corral.insert)(Q, R, k, column)
-    weights = np.append(np.full(m, 1.0 / m), np.zeros(d + 2 - m))
-    return Q, R, V, weights, np.arange(d + 2), m
-
-
-@pytest.mark.parametrize("near", [1.0, 1e-6])
-def test_the_corral_settles_with_the_same_bits(rng, near):
-    for d, m in [(3, 3), (5, 6), (8, 4)]:
-        Q, R, V, *more = _corral(rng, d, m, near)
-        column = rng.standard_normal(d + 1)
-        _same(little.in_order(corral.insert), (Q, R, m, column), 4)
-        room = np.zeros(d), np.zeros((5, d + 2)), np.zeros((2, d))
-        for level in (0.0, 1e-10):
-            arguments = Q, R, V, *more, room[0], level, *room[1:]
-            _same(little.in_order(corral.settle), arguments, len(arguments))
-
-
-def test_sums_of_little_work_have_the_same_bits(rng):
-    X, scale, centre = rng.standard_normal((40, 9)), rng.uniform(1, 2, 9), rng.standard_normal(9)
-    t, u = rng.choice([-1.0, 1.0], 40), rng.standard_normal(9)
-    rest = X, scale, centre, t, 1, np.zeros((40, 10))
-    _same(little.in_order(pricing.unit_rows), rest, 1)
-    run = little.in_order(pricing.dots)
-    for a, b in zip(
-        little.uncompiled(run)(X, scale, centre, u, 0.5, 1),
-        run(X, scale, centre, u, 0.5, 1),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_the_size_of_the_work_alone_decides_in_which_order_sums_are_added():
-    assert little.for_sums(pricing.dots, 10**6) is pricing.dots
-    for spent in (0.0, 60.0):
-        little._spent, kept = [spent], little._spent
-        try:
-            run = little.for_sums(pricing.dots, 100)
-        finally:
-            little._spent = kept
-        assert run is not pricing.dots
-
-
 class _Kernel:
     """As much of a kernel as the choice looks at; uncompiled."""
 
@@ -219,17 +139,6 @@ def test_the_first_fit_of_a_small_table_compiles_nothing_and_has_the_same_bits(t
     )
     assert found.stdout.strip() == LeastSquares().fit(X, y).coef_.tobytes().hex()
     assert not cache.exists() or not any(cache.iterdir())
-
-
-@pytest.mark.parametrize("shape", [(40, 3), (0, 2), (300, 1)])
-def test_numpy_in_the_place_of_a_kernel_finds_the_same(rng, shape):
-    X = rng.standard_normal(shape)
-    X[::3], X[1::7] = 0.0, -0.0
-    bits = X.view(np.uint64)
-    with np.errstate(over="ignore"):
-        np.testing.assert_array_equal(row_keys.keys_by_numpy(X, bits), row_keys.keys_dense(X, bits))
-    for ours, theirs in zip(pricing.extremes_by_numpy(X), pricing.extremes(X), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._jit.little import for_work
-from adaline.kernels.separability import modular
+from adaline.kernels import exact
 from adaline.results import Array
 
 Vector = list[int]
@@ -25,7 +24,6 @@ Matrix = list[list[int]]
 PRIMES = (67108859, 67108837, 67108819, 67108777)  # the largest below 2^26
 LARGEST = 1024  # unknowns: beyond, sums of products of residues leave int64
 _LIMB = 26
-_RESIDUES = 32  # operations that take Python as long as what `for_work` counts as a step
 
 
 def dyadic(A: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -90,9 +88,8 @@ def independent(rows: Matrix, p: int = PRIMES[0]) -> tuple[list[int], list[int]]
     """
     if not rows or not rows[0]:
         return [], []
-    work = len(rows) * len(rows[0]) * min(len(rows), len(rows[0]))
-    found, columns = for_work(modular.eliminate, work // _RESIDUES)(residues(rows, p), p)
-    return found.tolist(), columns.tolist()
+    chosen, columns = exact.eliminate(residues(rows, p), p, len(rows[0]))
+    return chosen.tolist(), columns.tolist()
 
 
 class Minor:
@@ -102,8 +99,10 @@ class Minor:
         self.A, self.p, self.m = A, p, len(A)
         if self.m > LARGEST:
             raise OverflowError(f"{self.m} unknowns; exact solutions are for {LARGEST} at most.")
-        inverse = for_work(modular.inverse, 2 * self.m**3 // _RESIDUES)
-        self.C = inverse(residues(A, p).reshape(self.m, self.m), p)
+        # Elimination in [A I] leaves A^-1 in the place of I, its rows in the order of the pivots.
+        both = np.hstack([residues(A, p).reshape(self.m, self.m), np.eye(self.m, dtype=np.int64)])
+        order, _ = exact.eliminate(both, p, self.m)
+        self.C = np.ascontiguousarray(both[order, self.m :])
         self.limbs = _limbs(np.array(A, dtype=object).reshape(self.m, self.m), 1)
         # Hadamard: |det| <= product of the rows' lengths.
         squares = (sum(a * a for a in row) for row in A)
@@ -148,8 +147,7 @@ class Minor:
         width = max(len(self.limbs), rest.shape[1]) + 2
         padded = np.zeros((self.m, width), dtype=np.int64)
         padded[:, : rest.shape[1]] = rest
-        work = digits.size * (self.m * (len(self.limbs) + 1) + 3 * width)
-        for_work(modular.lift, work // _RESIDUES)(self.limbs, self.C, padded, digits, self.p)
+        exact.lift(self.limbs, self.C, padded, digits, self.p)
         return _fractions(_joined(digits, self.p), self.p**steps, numerator, denominator)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from adaline import Separability, separability
-from adaline.certificates.separation.signed_rows import SignedRows
+from adaline.certificates.separation.rows import SignedRows
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 CASES = {

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from adaline.certificates.separation import integer_claims
-from adaline.certificates.separation.exact_rows import _products, over_root, rounded
-from adaline.certificates.separation.signed_rows import SignedRows
+from adaline.certificates.separation import claims as integer_claims
+from adaline.certificates.separation.rows import SignedRows, over_root, products, rounded
 from adaline.integers import integer_rows, least_exponents
 
 seeds = st.integers(0, 2**32 - 1)
@@ -57,7 +56,7 @@ def test_products_of_any_size_are_those_of_whole_numbers(seed):
     W = [[2**size - 1 - int(a) % 2 for a in rng.integers(0, 9, columns)] for _ in range(2)]
     scaled = np.ldexp(A.astype(float), q)
     expected = [[sum(int(a) * b for a, b in zip(row, w, strict=True)) for w in W] for row in A]
-    assert _products(scaled, q, W) == expected
+    assert products(scaled, q, W) == expected
     low = least_exponents(scaled)
     assert integer_rows(scaled, low) == [
         [int(exactly(int(a), int(b - c))) for a, b, c in zip(row, q, low, strict=True)] for row in A
@@ -73,7 +72,7 @@ def random_rows(rng, K, intercept, of=np.asarray, n=12, p=3):
 
 
 def signed(rows):
-    """All signed rows in fractions, one list a row, as the legend of `exact_rows` writes them."""
+    """All signed rows in fractions, one list a row, as the legend of `rows` writes them."""
     X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
     one = [Fraction(1)] if rows.intercept else []
     found = []
@@ -167,23 +166,21 @@ class Worst(SignedRows):
     push: np.ndarray
     stretch = 0.0
 
-    def _gaps(self, U):
+    def float_gaps(self, U):
         values, e = self.values(np.arange(self.count), self.W)
         unit = e - self.floats(self.W)[1]
         exact = np.array([float(exactly(a, unit)) for a in values]).reshape(self.n, self.K - 1)
         size = (1 + (self.K > 2)) * np.sqrt((U * U).sum(axis=1)).max()
-        for i, j, gap, length in super()._gaps(U):
-            wrong = (self.D + 4) * 2.0**-53 * size * length[:, None]
-            assert np.all(np.abs(gap - exact[i:j]) <= wrong)
-            yield i, j, exact[i:j] + self.push.reshape(exact.shape)[i:j] * wrong, length
+        gap, length = super().float_gaps(U)
+        wrong = (self.D + 4) * 2.0**-53 * size * length
+        assert np.all(np.abs(gap - exact) <= wrong)
+        return exact + self.push.reshape(exact.shape) * wrong, length
 
-    def _pair_lengths(self, U):
+    def pair_lengths(self, U):
         """Differences of weights lose nine digits at most, which leaves seven."""
-        lengths = super()._pair_lengths(U)
-        if lengths is not None:
-            upper = np.triu(np.ones_like(lengths), 1)
-            lengths = lengths * (1.0 + self.stretch * np.where(upper, 1.0, -1.0))
-        return lengths
+        lengths = super().pair_lengths(U)
+        upper = np.triu(np.ones_like(lengths), 1)
+        return lengths * (1.0 + self.stretch * np.where(upper, 1.0, -1.0))
 
 
 def near_a_hyperplane(rng, K, n=40, p=3):
@@ -263,7 +260,7 @@ def test_a_difference_of_weights_that_floats_have_lost_has_no_length(rng, unit):
     big = [0, 7 * 10**16, -3 * 10**16]
     W = [big, [0, big[1] + 8, big[2] - 4], [0, big[2], big[1]]]
     rows = SignedRows(rng.standard_normal((9, 2)) * unit, np.arange(9) % 4, 4, True)
-    lengths = rows._pair_lengths(rows.floats(W)[0])
+    lengths = rows.pair_lengths(rows.floats(W)[0])
     assert np.isinf(lengths[1, 2])
     assert lengths[0, 3] == pytest.approx(lengths[0, 1], rel=1e-12)
     assert lengths[1, 3] == pytest.approx(lengths[0, 1] * np.sqrt(200 / 58), rel=1e-12)
@@ -339,9 +336,9 @@ def test_a_row_that_is_not_spanned_is_found_among_thousands():
 
 def test_null_spaces_too_wide_to_write_down_are_refused(monkeypatch):
     rows = SignedRows(np.eye(4), np.array([0, 1, 2, 0]), 3, True)
-    monkeypatch.setattr(integer_claims, "_WIDE", 10)
+    monkeypatch.setattr(integer_claims, "WIDEST", 10)
     assert len(integer_claims.orthogonal_weights(rows, [0])) == 9
-    monkeypatch.setattr(integer_claims, "_WIDE", 9)
+    monkeypatch.setattr(integer_claims, "WIDEST", 9)
     with pytest.raises(integer_claims.TooLarge, match="10 weights are more than the 9"):
         integer_claims.orthogonal_weights(rows, [0])
 

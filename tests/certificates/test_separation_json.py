@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adaline import Separability, separability
-from adaline.certificates.separation import _json_text
+from adaline.certificates.separation import json_text
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
@@ -26,9 +26,9 @@ AND, XOR = [0, 0, 0, 1], [0, 1, 1, 0]
 
 def test_a_text_may_be_just_as_long_as_the_limit(monkeypatch):
     text = json.dumps(written(XOR))
-    monkeypatch.setattr(_json_text, "_LONGEST", len(text))
+    monkeypatch.setattr(json_text, "LONGEST", len(text))
     assert Separability.from_json(text).verdict == "overlapping"
-    monkeypatch.setattr(_json_text, "_LONGEST", len(text) - 1)
+    monkeypatch.setattr(json_text, "LONGEST", len(text) - 1)
     with pytest.raises(ValueError, match="at most"):
         Separability.from_json(text)
 

@@ -226,11 +226,7 @@ def test_no_time_is_undecided_and_the_proof_of_nothing_holds():
 
 def test_pairs_that_ran_out_of_time_name_the_limit_that_was_given(rng, monkeypatch):
     clock = iter(range(10**6))  # a second a look
-    for module in ("estimators.separation", "procedures.separability"):
-        monkeypatch.setattr(f"adaline.{module}.separability.working_time", lambda: next(clock))
-    monkeypatch.setattr(
-        "adaline.procedures.separability._float_rows.working_time", lambda: next(clock)
-    )
+    monkeypatch.setattr("time.thread_time", lambda: next(clock))
     X, y = rng.standard_normal((300, 12)), np.arange(300) % 3
     found = separability(X, y, pairwise=True, time_limit=2.5)
     told = [part.sentence for part in found.pairwise.values() if part.verdict == "undecided"]

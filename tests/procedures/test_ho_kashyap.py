@@ -8,16 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.procedures.ho_kashyap import column_space as module
-from adaline.procedures.ho_kashyap.column_space import Dense, Thin, column_space
-from adaline.procedures.ho_kashyap.ho_kashyap import ho_kashyap, shown
-from adaline.tiles import Rows
+from adaline.procedures import ho_kashyap as module
+from adaline.procedures.ho_kashyap import Dense, Sparse, column_space, ho_kashyap
 from reference_ho_kashyap import ho_kashyap as twin
-
-
-def rows_of(X, omega=None):
-    weights = np.empty(0) if omega is None else omega
-    return Rows(X, np.empty((X.shape[0], 0)), weights, np.empty((0, 0)))
 
 
 def projection(X, c, omega, intercept):
@@ -34,12 +27,12 @@ SHAPES = [(30, 4), (4, 30), (12, 12), (12, 11), (1, 3), (40, 1)]
 def spaced(request, monkeypatch):
     """A way to make the space of X: dense, unpacked CSR, or CSR that stays sparse."""
     if request.param == "thin":
-        monkeypatch.setattr(module, "_UNPACKED", 0)
+        monkeypatch.setattr(module, "UNPACKED", 0)
 
     def space(X, omega, intercept):
         form = X if request.param == "dense" else sparse.csr_array(X)
-        made = column_space(rows_of(form, omega), intercept)
-        assert isinstance(made, Thin if request.param == "thin" else Dense)
+        made = column_space(form, omega, intercept)
+        assert isinstance(made, Sparse if request.param == "thin" else Dense)
         return made
 
     return space
@@ -64,7 +57,7 @@ def test_it_projects_on_the_columns_and_finds_weights(spaced, rng, shape, interc
 def test_of_many_weights_it_gives_the_shortest_in_the_user_s_units(rng):
     X = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 6)) * [1, 10, 1e-3, 5, 1, 1]
     c = rng.standard_normal(20)
-    space = column_space(rows_of(X), True)
+    space = column_space(X, np.empty(0), True)
     w, _ = space.weights(space.coordinates(c))
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(w, np.linalg.pinv(centred, rcond=1e-10) @ c, rtol=1e-8)
@@ -74,17 +67,17 @@ def test_of_many_weights_it_gives_the_shortest_in_the_user_s_units(rng):
 def test_offsets_and_units_cost_no_digits(rng, shape):
     X = rng.integers(-8, 9, shape) * 2.0**-10
     c = rng.standard_normal(shape[0])
-    plain = column_space(rows_of(X), True)
-    far = column_space(rows_of((X + 2.0**27) * 2.0 ** rng.integers(-300, 300, shape[1])), True)
+    plain = column_space(X, np.empty(0), True)
+    far = column_space((X + 2.0**27) * 2.0 ** rng.integers(-300, 300, shape[1]), np.empty(0), True)
     want = plain.values(plain.coordinates(c))
     np.testing.assert_allclose(far.values(far.coordinates(c)), want, atol=1e-13)
 
 
 def test_sparse_rows_with_two_long_sides_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr(module, "_UNPACKED", 0)
-    monkeypatch.setattr(module, "_SIDE", 5)
+    monkeypatch.setattr(module, "UNPACKED", 0)
+    monkeypatch.setattr(module, "SIDE", 5)
     with pytest.raises(ValueError, match="6 rows and 7 columns; Ho-Kashyap factorises"):
-        column_space(rows_of(sparse.csr_array(np.eye(6, 7))), True)
+        column_space(sparse.csr_array(np.eye(6, 7)), np.empty(0), True)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -116,7 +109,7 @@ def test_the_iterations_are_those_of_the_slow_twin(spaced, rng, intercept, start
 def test_a_proof_that_fails_is_asked_for_again_with_less_tolerance(rng):
     X = rng.standard_normal((30, 2))
     t = np.where(X[:, 0] + 0.3 * rng.standard_normal(30) > 0, 1.0, -1.0)
-    space, one, seen = column_space(rows_of(X), True), np.ones(30), []
+    space, one, seen = column_space(X, np.empty(0), True), np.ones(30), []
 
     def never(balance):
         assert np.all(balance >= 0)
@@ -133,9 +126,9 @@ def test_a_proof_that_fails_is_asked_for_again_with_less_tolerance(rng):
 
 def test_margins_never_fall_and_errors_shrink(rng):
     X, t = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    space, one = column_space(rows_of(X), True), np.ones(40)
+    space, one = column_space(X, np.empty(0), True), np.ones(40)
     steps = ho_kashyap.steps(space, t, one, one, max_iter=100)
-    seen = [(b, Ya - b) for _, here in steps for _, _, b, Ya in [shown(here)]]
+    seen = [(b, Ya - b) for _, here in steps for _, _, b, Ya in [here.state()]]
     for (b, e), (b_next, e_next) in pairwise(seen):
         assert np.all(b_next >= b)
         assert np.linalg.norm(e_next) <= np.linalg.norm(e) * (1 + 1e-14)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.kernels.separability import hull_steps
-from adaline.procedures.max_margin import _many_rows
-from adaline.procedures.max_margin import max_margin as procedure
-from adaline.procedures.max_margin.max_margin import max_margin
+from adaline.kernels import hulls
+from adaline.procedures import max_margin as procedure
+from adaline.procedures.max_margin import max_margin
 from reference_margins import squared_margin
 
 OPTIONS = {"tol": 1e-12, "max_iter": 10_000}
@@ -60,7 +59,7 @@ def test_sparse_rows_that_are_not_unpacked_give_the_same(rng, bias, monkeypatch)
     t = np.where(np.arange(60) % 2, 1.0, -1.0)
     X[:, 0] += 4 * t
     dense = max_margin(X, t, bias=bias, **OPTIONS)
-    monkeypatch.setattr(procedure, "_UNPACKED", 0)
+    monkeypatch.setattr(procedure, "UNPACKED", 0)
     thin = max_margin(sparse.csr_array(X), t, bias=bias, **OPTIONS)
     assert thin.margin == pytest.approx(dense.margin, rel=1e-12)
     np.testing.assert_allclose(thin.w, dense.w, atol=1e-10)
@@ -126,15 +125,10 @@ def many_of(kind, rng):
 
 
 @pytest.mark.parametrize(("kind", "bias"), MANY)
-@pytest.mark.parametrize("way", ["equations", "first corral"])
-def test_where_many_rows_decide_faster_ways_find_what_wolfe_finds(
-    rng, monkeypatch, way, kind, bias
-):
+def test_where_many_rows_decide_equations_find_what_wolfe_finds(rng, monkeypatch, kind, bias):
     X, t = many_of(kind, rng)
-    if way == "first corral":  # the steps between rows are kept, their equations are given up
-        monkeypatch.setattr(_many_rows, "_ROUNDS", 0)
     quick = max_margin(X, t, bias=bias, **OPTIONS)
-    monkeypatch.setattr(procedure, "many_rows", lambda *_: None)
+    monkeypatch.setattr(procedure, "solve_deciding_rows", lambda *_: (None, 0))
     slow = max_margin(X, t, bias=bias, **OPTIONS)
     if kind == "overlapping":
         assert max(quick.lower, slow.lower) <= 0.0 <= min(quick.upper, slow.upper)
@@ -150,23 +144,19 @@ def test_where_many_rows_decide_faster_ways_find_what_wolfe_finds(
 @pytest.mark.parametrize(("kind", "bias"), [case for case in MANY if case[0] != "overlapping"])
 def test_equations_of_the_deciding_rows_end_where_no_row_is_nearer(rng, kind, bias):
     X, t = many_of(kind, rng)
-    found = _many_rows.many_rows(X, t, bool(bias), 1e-12, 100)
-    assert found is not None
-    assert found.solved
-    assert (found.weights >= 0.0).all()
-    z = (t * found.weights) @ X
+    weights, _ = procedure.solve_deciding_rows(X, t, bool(bias), 1e-12, 100)
+    assert weights is not None
+    assert (weights >= 0.0).all()
+    z = (t * weights) @ X
     h = t * (X @ z)
     sides = (t > 0, t < 0) if bias else (t != 0,)
-    assert [found.weights[side].sum() for side in sides] == pytest.approx([1.0] * len(sides))
+    assert [weights[side].sum() for side in sides] == pytest.approx([1.0] * len(sides))
     assert z @ z - sum(h[side].min() for side in sides) <= 2e-12 * (z @ z)
 
 
 def test_equations_that_find_no_end_are_given_up(rng):
     X, t = many_of("overlapping", rng)
-    found = _many_rows.many_rows(X, t, True, 1e-12, 100)
-    assert found is not None
-    assert not found.solved
-    assert found.weights[t > 0].sum() == pytest.approx(1.0)
+    assert procedure.solve_deciding_rows(X, t, True, 1e-12, 100)[0] is None
 
 
 def test_data_too_ill_conditioned_for_inner_products_are_given_up_and_solved_by_wolfe(rng):
@@ -175,9 +165,7 @@ def test_data_too_ill_conditioned_for_inner_products_are_given_up_and_solved_by_
     X[:, 20:] *= 1e-9
     found = max_margin(X, t, bias=True, **OPTIONS)
     assert found.lower <= found.upper
-    given_up = _many_rows.many_rows(X - X.mean(axis=0), t, True, 1e-12, 100)
-    assert given_up is not None
-    assert not given_up.solved
+    assert procedure.solve_deciding_rows(X - X.mean(axis=0), t, True, 1e-12, 100)[0] is None
 
 
 def test_steps_between_two_rows_shorten_z_and_keep_weights_convex(rng):
@@ -185,7 +173,7 @@ def test_steps_between_two_rows_shorten_z_and_keep_weights_convex(rng):
     G, weights = X @ X.T, np.where(t > 0, 1.0 / np.sum(t > 0), 1.0 / np.sum(t < 0))
     h, before = t * (G @ (t * weights)), np.inf
     for _ in range(50):
-        assert hull_steps.approach(G, t, weights, h, 1e-12, 1) == 1
+        assert hulls.approach(G, t, weights, h, 1e-12, 1) == 1
         assert (weights >= 0).all()
         for side in (t > 0, t < 0):
             assert weights[side].sum() == pytest.approx(1.0, abs=1e-12)
@@ -193,6 +181,6 @@ def test_steps_between_two_rows_shorten_z_and_keep_weights_convex(rng):
         square = float(np.sum(((t * weights) @ X) ** 2))
         assert square < before
         before = square
-    assert hull_steps.approach(G, t, weights, h, 1e-6, 10**6) < 10**6
+    assert hulls.approach(G, t, weights, h, 1e-6, 10**6) < 10**6
     below = sum(h[side].min() for side in (t > 0, t < 0))
     assert weights @ h - below <= 1.001e-6 * (weights @ h)

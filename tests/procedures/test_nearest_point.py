@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from time import thread_time as working_time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from adaline._jit.working_time import working_time
-from adaline.procedures.max_margin import nearest_point as module
-from adaline.procedures.max_margin.nearest_point import nearest_point
+from adaline.procedures import nearest_point as module
+from adaline.procedures.nearest_point import nearest_point
 
 
 def of_rows(V, **options):
@@ -116,7 +117,7 @@ def test_steps_without_corrections_end_where_corrected_ones_do(rng, monkeypatch,
     V[:, 0] += 6.0
     V[:, 1] += far * np.where(np.arange(80) % 2, 1.0, -1.0)  # vertices far longer than the nearest
     quick = of_rows(V)
-    monkeypatch.setattr(module, "_LEVEL", 0.0)
+    monkeypatch.setattr(module, "LEVEL", 0.0)
     slow = of_rows(V)
     assert quick.stopped == slow.stopped
     assert np.abs(quick.point - slow.point).max() <= 1e-10 * max(1.0, 1e-4 * far)

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline._jit.working_time import working_time
 from adaline.integers import dot
-from adaline.procedures.separability import _float_rows
-from adaline.procedures.separability._exact_lp import ExactSimplex, OutOfTime
-from adaline.procedures.separability.separability import _State, decide
+from adaline.procedures import separability
+from adaline.procedures.exact_lp import ExactSimplex, OutOfTime, WeightSpace
+from adaline.procedures.separability import Search, decide
 from reference_separability import Fraction, signed_rows, verdict
 
 
@@ -148,14 +147,14 @@ def test_time_over_is_undecided(rng):
 
 def test_a_busy_machine_does_not_take_time_from_the_limit(rng, monkeypatch):
     """Other processes are as if this one slept: the clock on the wall goes on."""
-    search, slept = _float_rows.search, []
+    search, slept = separability.search_hull, []
 
     def interrupted(*arguments):
         time.sleep(0.6)
         slept.append(True)
         return search(*arguments)
 
-    monkeypatch.setattr(_float_rows, "search", interrupted)
+    monkeypatch.setattr(separability, "search_hull", interrupted)
     X, y = sides(rng, 500, 5)
     found = decide(X, y, time_limit=0.5)
     assert slept
@@ -175,7 +174,7 @@ def test_many_classes_are_not_written_out(rng, monkeypatch):
     X = rng.standard_normal((300, 4))
     y = np.argmax(X @ rng.standard_normal((4, 3)), axis=1)
     before = decide(X, y)
-    monkeypatch.setattr("adaline.procedures.separability._float_rows._EXPLICIT", 10)
+    monkeypatch.setattr(separability, "EXPLICIT", 10)
     assert proven(X, y).verdict == before.verdict == "separable"
     y[:20] = (y[:20] + 1) % 3
     assert proven(X, y).verdict == "overlapping"
@@ -201,7 +200,7 @@ def test_the_simplex_in_integers_alone_decides(seed):
 
 
 def test_the_simplex_stops_in_time():
-    simplex = ExactSimplex(2, deadline=working_time() - 1.0)
+    simplex = ExactSimplex(2, deadline=time.thread_time() - 1.0)
     simplex.add([[1, 2]])
     with pytest.raises(OutOfTime):
         simplex.solve()
@@ -213,10 +212,8 @@ def test_integers_decide_where_floats_find_nothing(seed, monkeypatch):
     X = rng.integers(-2, 3, (8, 2)).astype(float)
     y = rng.integers(0, 2, 8)
     y[:2] = 0, 1
-    monkeypatch.setattr(_State, "_summed", lambda *_: None)
-    monkeypatch.setattr(
-        "adaline.procedures.separability._weight_subspace.WeightSubspace.rounded", lambda *_: None
-    )
+    monkeypatch.setattr(Search, "believe_multipliers", lambda *_: None)
+    monkeypatch.setattr(WeightSpace, "rounded", lambda *_: None)
     assert proven(X, y).verdict == verdict(signed_rows(X, 2 * y - 1))
 
 
@@ -229,17 +226,15 @@ def dependent_but_for_rounding(rng, n, d, K):
 
 @pytest.mark.parametrize("K", [2, 3, 4])
 def test_columns_that_are_dependent_but_for_rounding_need_no_simplex(rng, K, monkeypatch):
-    monkeypatch.setattr(_State, "_exactly", lambda *_: pytest.fail("the simplex was needed"))
+    monkeypatch.setattr(Search, "solve_exactly", lambda *_: pytest.fail("the simplex was needed"))
     X, y = dependent_but_for_rounding(rng, 200, 8, K)
     assert proven(X, y).verdict == "overlapping"
 
 
 def test_columns_overlooked_by_a_prime_are_noticed(rng, monkeypatch):
     # Independent columns are chosen modulo a prime; should it divide a minor, nothing is claimed.
-    monkeypatch.setattr(
-        "adaline.procedures.separability._conditioned.independent", lambda E, *_: ([], [0, 1])
-    )
-    monkeypatch.setattr(_State, "_summed", lambda *_: None)
+    monkeypatch.setattr("adaline.procedures.exact_lp.independent", lambda E, *_: ([], [0, 1]))
+    monkeypatch.setattr(Search, "believe_multipliers", lambda *_: None)
     X, y = dependent_but_for_rounding(rng, 40, 4, 2)
     found = decide(X, y)
     assert found.verdict in ("undecided", "overlapping")

@@ -1,4 +1,7 @@
-"""Whether a hyperplane separates classes, with a proof that anyone can check in integers."""
+"""Whether a hyperplane separates classes, with a proof that anyone can check in integers.
+
+Made by procedures/separability; whoever made it, `check` trusts nothing but the data.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adaline.certificates.separation import _json_text, _words, integer_claims
-from adaline.certificates.separation.exact_rows import over_root
-from adaline.certificates.separation.given import Given, Label, fingerprint, given
-from adaline.certificates.separation.signed_rows import SignedRows
+from adaline.certificates.separation import json_text, wording
+from adaline.certificates.separation.claims import TooLarge, span, sum_to_zero
+from adaline.certificates.separation.data import Data, Label
+from adaline.certificates.separation.rows import SignedRows, over_root
 from adaline.parameters import ParameterError, shown
 from adaline.results import Array, Result
 
@@ -86,14 +89,15 @@ class Separability(Result):
     @property
     def coef(self) -> Array | None:
         """The weights in floats: (p,) of unit length for two classes, else (K, p); None without."""
-        return self._floats()[0] if self.weights else None
+        return self.to_floats()[0] if self.weights else None
 
     @property
     def intercept(self) -> Any:
         """The intercept that belongs to `coef`: a number for two classes, else (K,)."""
-        return self._floats()[1] if self.weights else None
+        return self.to_floats()[1] if self.weights else None
 
-    def _floats(self) -> tuple[Array, Any]:
+    def to_floats(self) -> tuple[Array, Any]:
+        """(coef, intercept)."""
         s = int(self.fit_intercept)
         square = max(sum(a * a for a in w[s:]) for w in self.weights) or 1  # forged: all zero
         W = np.array([[over_root(a, square) for a in w] for w in self.weights])
@@ -106,13 +110,13 @@ class Separability(Result):
         """The verdict and its proof in a sentence or two; names of the columns, else x0, x1, ..."""
         p = self.n_features
         if names is None:
-            return _words.explained(self, [f"x{j}" for j in range(p)])
+            return wording.explain(self, [f"x{j}" for j in range(p)])
         listed = list(names) if isinstance(names, Sequence) and not isinstance(names, str) else []
         if len(listed) != p or not all(isinstance(name, str) for name in listed):
             raise ParameterError(
                 f"names={shown(names)}; expected a list of {p} texts, one a column."
             )
-        return _words.explained(self, listed)
+        return wording.explain(self, listed)
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.explain()}"
@@ -132,26 +136,26 @@ class Separability(Result):
             `sentence` says what is wrong.
         """
         try:
-            data = given(X, y, sample_weight)
+            data = Data.of(X, y, sample_weight)
         except (ValueError, TypeError) as error:
             return Checked(False, f"these are no data to check: {error}")
-        return self._check(data)
+        return self.check_data(data)
 
-    def _check(self, data: Given) -> Checked:
+    def check_data(self, data: Data) -> Checked:
+        """`check` for data that are validated."""
         if self.is_part:
             if not set(self.labels) <= set(data.labels):
                 return Checked(False, f"the proof is about {self.labels}, not {data.labels}.")
             data = data.only(*self.labels)
-        complaint = self._difference(data) or self.gap(data)
-        if complaint:
+        if complaint := self.compare(data) or self.find_gap(data):
             return Checked(False, complaint)
-        for pair, part in self.pairwise.items():
-            found = part._check(data) if part.is_part else Checked(False, "it is no part.")
-            if not found:
-                return Checked(False, f"classes {pair[0]!r} and {pair[1]!r}: {found.sentence}")
+        for (a, b), part in self.pairwise.items():
+            checked = part.check_data(data) if part.is_part else Checked(False, "it is no part.")
+            if not checked:
+                return Checked(False, f"classes {a!r} and {b!r}: {checked.sentence}")
         return Checked(True, f"the proof holds: {self.explain()}")
 
-    def _difference(self, data: Given) -> str:
+    def compare(self, data: Data) -> str:
         """How the data differ from those the proof was made for; empty where they do not."""
         n, p = data.X.shape
         if (n, p) != (self.n_rows, self.n_features):
@@ -161,103 +165,84 @@ class Separability(Result):
             )
         if data.labels != self.labels:
             return f"the proof is about the labels {self.labels}; these data have {data.labels}."
-        if fingerprint(data) != self.fingerprint:
+        if data.fingerprint != self.fingerprint:
             return "these are not the numbers and labels the proof was made for."
         return ""
 
-    def gap(self, data: Given) -> str:
+    def find_gap(self, data: Data) -> str:
         """What the proof does not prove; empty where it proves its verdict."""
         rows = SignedRows(data.X, data.codes, len(self.labels), self.fit_intercept)
-        for i, j in self.duplicates:
-            if not _equal_and_opposite(data, i, j):
-                return f"rows {i} and {j} are not equal with different labels."
+        for pair in self.duplicates:
+            i, j = data.places(pair)
+            if i is None or j is None or not data.are_equal(i, j):
+                return f"rows {pair[0]} and {pair[1]} are not equal with different labels."
         try:
             if self.verdict == "separable":
-                return self._separates(rows)
-            return self._obstructs(rows, data)
-        except integer_claims.TooLarge as error:
+                return self.find_gap_of_weights(rows)
+            return self.find_gap_of_multipliers(rows, data)
+        except TooLarge as error:
             return f"it is too large to check: {error}."
 
-    def _separates(self, rows: SignedRows) -> str:
-        if self._shapeless():
+    def find_gap_of_weights(self, rows: SignedRows) -> str:
+        """Of weights that should have y'w > 0 on every row."""
+        if not self.weights_fit:
             return "its weights do not have one number a column."
         signs, closest = rows.sides(self.weights)
         if signs.min() <= 0:
             i, _ = rows.pair(int(np.argmin(signs)))
-            return f"its {_words.boundary(self)} does not have row {i} on the right side."
-        found = rows.distance(closest, self.weights)
-        if self.margin is None or not _close(self.margin, found):
-            return f"the closest row is at {found:.6g}, not {self.margin}."
+            return f"its {wording.boundary(self)} does not have row {i} on the right side."
+        distance = rows.distance(closest, self.weights)
+        # Equal to ten digits, or both beyond what float64 holds.
+        if self.margin is None or not (
+            self.margin == distance or abs(self.margin - distance) <= 1e-10 * distance + 1e-300
+        ):
+            return f"the closest row is at {distance:.6g}, not {self.margin}."
         if self.margin_is_maximum:
             return "that the margin is the largest is not proven here."
         return ""
 
-    def _obstructs(self, rows: SignedRows, data: Given) -> str:
+    def find_gap_of_multipliers(self, rows: SignedRows, data: Data) -> str:
+        """Of multipliers, with weights where the rows without multipliers can be separated."""
         if not self.multipliers:
             return "" if self.verdict == "undecided" else "it has no multipliers."
-        support = supported(data, self.rows, rows)
-        if support is None or len(support) != len(self.multipliers):
+        codes = {label: code for code, label in enumerate(data.labels)}
+        support = []
+        for i, (_, label) in zip(data.places([i for i, _ in self.rows]), self.rows, strict=True):
+            if i is None or codes.get(label) in (None, int(data.codes[i])):
+                return "its rows are not rows of these data."
+            support.append(rows.row_of(i, codes[label]))
+        if len(support) != len(self.multipliers):
             return "its rows are not rows of these data."
-        if not integer_claims.sum_to_zero(rows, support, self.multipliers):
+        if not sum_to_zero(rows, support, self.multipliers):
             return "its rows with their multipliers do not sum to zero."
         if self.verdict == "undecided":
             return ""
         members = np.arange(rows.count)
         if self.verdict == "quasi-separable":
-            if self._shapeless():
+            if not self.weights_fit:
                 return "its weights do not have one number a column."
             signs, _ = rows.sides(self.weights)
+            what = wording.boundary(self)
             if signs.min() < 0 or signs.max() <= 0:
-                what = _words.boundary(self)
                 return f"its {what} does not have the rows on the right side, or on it."
-            members = np.flatnonzero(signs == 0)
             if signs[support].any():
-                return f"rows with multipliers are not on its {_words.boundary(self)}."
-        if not integer_claims.span(rows, support, members, self.verdict == "quasi-separable"):
+                return f"rows with multipliers are not on its {what}."
+            members = np.flatnonzero(signs == 0)
+        if not span(rows, support, members, self.verdict == "quasi-separable"):
             return "the rows with multipliers do not span the others."
         return ""
 
-    def _shapeless(self) -> bool:
-        width = self.n_features + self.fit_intercept
-        return len(self.weights) != len(self.labels) - 1 or any(
-            len(w) != width for w in self.weights
-        )
+    @property
+    def weights_fit(self) -> bool:
+        """Whether there is one weight for each column and class but the first."""
+        shape = [self.n_features + self.fit_intercept] * (len(self.labels) - 1)
+        return [len(w) for w in self.weights] == shape
 
     def to_json(self) -> str:
         """The proof as JSON, whole numbers as strings, to be sent and checked elsewhere."""
-        return _json_text.written(self)
+        return json_text.write(self)
 
     @classmethod
     def from_json(cls, text: str) -> Separability:
         """The proof that `to_json` wrote, still to be checked; ValueError for any other text."""
-        return cls(**_json_text.read(text, cls))
-
-
-def supported(
-    data: Given, pairs: Sequence[tuple[int, Label]], rows: SignedRows
-) -> list[int] | None:
-    """Numbers of signed rows for (row of the data that came, other label); None for strangers."""
-    codes = {label: code for code, label in enumerate(data.labels)}
-    numbers = [number for number, _ in pairs]
-    places = np.searchsorted(data.numbers, numbers)
-    support = []
-    for (number, label), i in zip(pairs, places.tolist(), strict=True):
-        other = codes.get(label)
-        if i >= rows.n or data.numbers[i] != number or other in (None, int(data.codes[i])):
-            return None
-        support.append(rows.row_of(i, codes[label]))
-    return support
-
-
-def _equal_and_opposite(data: Given, i: int, j: int) -> bool:
-    a, b = np.searchsorted(data.numbers, [i, j]).tolist()
-    inside = max(a, b) < len(data.numbers) and data.numbers[a] == i and data.numbers[b] == j
-    if not inside or data.codes[a] == data.codes[b]:
-        return False
-    difference = data.X[[a]] != data.X[[b]]
-    return not (difference.nnz if hasattr(difference, "nnz") else difference.any())
-
-
-def _close(a: float, b: float) -> bool:
-    """Equal to ten digits, or both beyond what float64 holds."""
-    return a == b or abs(a - b) <= 1e-10 * abs(b) + 1e-300
+        return cls(**json_text.read(text, cls))

@@ -48,7 +48,7 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"value": "number~", "rank": "count"},
     ),
     "HoKashyapFit": (
-        "adaline.procedures.ho_kashyap.ho_kashyap",
+        "adaline.procedures.ho_kashyap",
         _FIT
         | {"margins": "float K n", "errors": "float K n"}
         | {"iterations": "tuple count", "ends": "tuple text"},

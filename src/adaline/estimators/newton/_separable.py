@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.separation.given import Given, as_float64
+from adaline.certificates.separation.data import Data, as_float64
 from adaline.certificates.separation.separation import Separability
 from adaline.errors import SeparableError, plural
-from adaline.procedures.separability.separability import decided
+from adaline.procedures.separability import decide_data
 from adaline.results import Array, NewtonFit
 
 _SECONDS = 30.0  # for the verdict
@@ -31,8 +31,8 @@ def verdict(
     """Separability of the rows of positive weight; the proof names them by their places in X."""
     numbers = np.flatnonzero(omega) if len(omega) else np.arange(len(codes))
     labels = tuple(classes.tolist())
-    return decided(
-        Given(as_float64(X)[numbers], codes[numbers], labels, numbers), intercept, _SECONDS
+    return decide_data(
+        Data(as_float64(X)[numbers], codes[numbers], labels, numbers), intercept, _SECONDS
     )
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.separation.integer_claims import TooLarge, span
-from adaline.certificates.separation.signed_rows import SignedRows
-from adaline.procedures.separability.separability import decide
+from adaline.certificates.separation.claims import TooLarge, span
+from adaline.certificates.separation.rows import SignedRows
+from adaline.procedures.separability import decide
 from adaline.results import Array, Certificate, Kind
 from adaline.tiles import is_sparse
 

@@ -19,8 +19,7 @@ from adaline.estimators.closed_forms.margins import checked_margins
 from adaline.estimators.declarations import SEEN, demand
 from adaline.estimators.separation._balance import Balance
 from adaline.parameters import COUNT, FLAG, LEVEL, ParameterError, number, numbers
-from adaline.procedures.ho_kashyap.column_space import column_space
-from adaline.procedures.ho_kashyap.ho_kashyap import HoKashyapFit, Run, ho_kashyap
+from adaline.procedures.ho_kashyap import HoKashyapFit, Run, column_space, ho_kashyap
 from adaline.procedures.steps import finished
 from adaline.results import Array, Certificate
 from adaline.tiles import Rows, as_rows
@@ -154,7 +153,7 @@ class HoKashyap(Classifier):
         self, rows: Rows, T: Array, b: Array, start: Any, proofs: list[Balance]
     ) -> list[Run]:
         """Each dichotomy by the same factorisation."""
-        space = column_space(rows, bool(self.fit_intercept))
+        space = column_space(rows.X, rows.omega, bool(self.fit_intercept))
         root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(len(b))
         runs = []
         for k, t in enumerate(T):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.estimators.separation._two_classes import two_classes
 from adaline.parameters import COUNT, FLAG, number
-from adaline.procedures.max_margin import max_margin as procedure
+from adaline.procedures import max_margin as procedure
 from adaline.results import Array, Certificate, Result
 
 _CLOSE = 1e-6  # relative width up to which the interval counts as one number

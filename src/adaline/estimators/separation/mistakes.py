@@ -12,7 +12,7 @@ from adaline.certificates import mistakes
 from adaline.certificates.mistakes import MistakeBound
 from adaline.estimators.separation._two_classes import two_classes
 from adaline.parameters import FLAG
-from adaline.procedures.max_margin.max_margin import max_margin
+from adaline.procedures.max_margin import max_margin
 from adaline.tiles import is_sparse
 
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from adaline._jit.working_time import working_time
-from adaline.certificates.separation.given import given
+from adaline.certificates.separation.data import Data
 from adaline.certificates.separation.separation import Separability
 from adaline.parameters import FLAG, NONE, NOT_NEGATIVE
-from adaline.procedures.separability.separability import decided
+from adaline.procedures.separability import decide_data, start_clock
 
 
 def separability(
@@ -69,13 +68,13 @@ def separability(
     FLAG("fit_intercept", fit_intercept)
     FLAG("pairwise", pairwise)
     (NOT_NEGATIVE | NONE)("time_limit", time_limit)
-    end = None if time_limit is None else working_time() + time_limit
-    data = given(X, y, sample_weight)
-    found = decided(data, bool(fit_intercept), time_limit, deadline=end)
+    end = start_clock(time_limit)
+    data = Data.of(X, y, sample_weight)
+    proof = decide_data(data, bool(fit_intercept), time_limit, deadline=end)
     if len(data.labels) == 2 or not pairwise:
-        return found
+        return proof
     parts = {
-        (a, b): decided(data.only(a, b), bool(fit_intercept), time_limit, True, end)
+        (a, b): decide_data(data.only(a, b), bool(fit_intercept), time_limit, True, end)
         for a, b in combinations(data.labels, 2)
     }
-    return replace(found, pairwise=parts)
+    return replace(proof, pairwise=parts)

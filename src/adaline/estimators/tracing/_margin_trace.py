@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.estimators.tracing._table import Table
-from adaline.procedures.ho_kashyap.ho_kashyap import HoKashyapFit, Iteration, shown
+from adaline.procedures.ho_kashyap import HoKashyapFit, Iteration
 from adaline.results import Array
 
 
@@ -60,7 +60,7 @@ class MarginTracer:
         self.rows: list[tuple[Any, ...]] = []
 
     def __call__(self, k: int, here: Iteration) -> None:
-        w, bias, b, Ya = shown(here)
+        w, bias, b, Ya = here.state()
         self.rows.append((k, np.append(bias, w), b, Ya - b, Ya.min()))
 
     def result(self, model: Any) -> MarginTrace:

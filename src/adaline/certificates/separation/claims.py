@@ -1,6 +1,7 @@
 """The three claims a proof of separability is made of, each decided in integers.
 
-They trust nobody: weights, rows and multipliers may come from anywhere.
+They trust nobody: weights, rows and multipliers may come from anywhere. Called by separation, to
+check a proof, and by procedures/separability, to find one.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adaline.certificates.separation.exact_rows import Ints
-from adaline.certificates.separation.signed_rows import SignedRows
+from adaline.certificates.separation.rows import BLOCK, Ints, SignedRows
 from adaline.integers import combination, in_span, independent, null_space
 
-_WIDE = 2000  # columns up to which a null space is written down
+WIDEST = 2000  # weights up to which a null space is written down: four million integers
 
 
 class TooLarge(Exception):
@@ -24,8 +24,7 @@ def sum_to_zero(rows: SignedRows, support: Sequence[int], multipliers: Sequence[
     """Whether all multipliers are positive and sum multipliers_i y_i = 0."""
     if not support or len(set(support)) != len(support) or min(multipliers) <= 0:
         return False
-    matrix, _, _ = rows.integers(support)
-    return not any(combination(multipliers, matrix))
+    return not any(combination(multipliers, rows.integers(support)[0]))
 
 
 def span(rows: SignedRows, support: Sequence[int], members: Ints, orthogonal: bool) -> bool:
@@ -33,15 +32,15 @@ def span(rows: SignedRows, support: Sequence[int], members: Ints, orthogonal: bo
 
     With `orthogonal`, some weights other than zero are known to be orthogonal to all members.
     """
-    used = int(np.count_nonzero(rows.top)) + rows.intercept
+    width = (rows.K - 1) * len(used_columns(rows))
     matrix, _, _ = rows.integers(support)
     rank = len(independent(matrix)[0]) if matrix[0] else 0
-    if rank >= (rows.K - 1) * used - orthogonal:
+    if rank >= width - orthogonal:
         return True
     others = np.setdiff1d(members, np.array(support, dtype=np.int64))
-    if not len(others):
+    if len(others) == 0:
         return True
-    if len(others) <= max(64, (rows.K - 1) * used - rank) and len(others) <= _WIDE:
+    if len(others) <= min(max(64, width - rank), WIDEST):  # fewer systems than null vectors
         both, _, _ = rows.integers([*support, *others.tolist()])
         return in_span(both[len(support) :], both[: len(support)]) is not None
     return not len(outside(rows, support, others))
@@ -49,12 +48,11 @@ def span(rows: SignedRows, support: Sequence[int], members: Ints, orthogonal: bo
 
 def outside(rows: SignedRows, support: Sequence[int], members: Ints) -> Ints:
     """Those members whose rows the support's rows do not span."""
-    basis = orthogonal_weights(rows, support)
     left = np.zeros(len(members), dtype=bool)
-    for W in basis:
+    for W in orthogonal_weights(rows, support):
         rest = np.flatnonzero(~left)
-        for k in range(0, len(rest), 4096):
-            part = rest[k : k + 4096]
+        for k in range(0, len(rest), BLOCK):
+            part = rest[k : k + BLOCK]
             left[part] = [value != 0 for value in rows.values(members[part], W)[0]]
     return members[left]
 
@@ -65,14 +63,13 @@ def orthogonal_weights(rows: SignedRows, support: Sequence[int]) -> list[list[li
     Columns that are zero everywhere are left out: they weigh nothing.
     """
     columns = used_columns(rows)
-    if (rows.K - 1) * len(columns) > _WIDE:
+    width = (rows.K - 1) * len(columns)
+    if width > WIDEST:
         raise TooLarge(
-            f"{(rows.K - 1) * len(columns)} weights are more than the {_WIDE} for which null "
-            "spaces are computed"
+            f"{width} weights are more than the {WIDEST} for which null spaces are computed"
         )
     matrix, _, q = rows.integers(support, columns=columns)
-    basis = null_space(matrix, (rows.K - 1) * len(columns))
-    return [weights_of(z, columns, q, rows.K, rows.D) for z in basis]
+    return [weights_of(z, columns, q, rows.K, rows.D) for z in null_space(matrix, width)]
 
 
 def used_columns(rows: SignedRows) -> Ints:
@@ -86,8 +83,7 @@ def weights_of(z: Sequence[int], columns: Ints, q: Ints, K: int, D: int) -> list
 
     z_j (x_j / 2^q_j): w_j = z_j / 2^q_j, and all times a power of two that makes them whole.
     """
-    most = max(q.tolist(), default=0)
-    shifts = [most - e for e in q.tolist()]
+    shifts = (int(q.max(initial=-(2**30))) - q).tolist()
     W = [[0] * D for _ in range(K - 1)]
     for k in range(K - 1):
         block = z[k * len(shifts) : (k + 1) * len(shifts)]

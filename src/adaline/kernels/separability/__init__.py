@@ -1,1 +1,0 @@
-"""Hulls, margins, Ho-Kashyap, and linear algebra modulo a prime."""

@@ -1,0 +1,329 @@
+"""Separating weights in whole numbers: a simplex for rows y, and the spaces of weights it searches.
+
+Called by separability, for what floats cannot decide. The simplex solves
+
+    minimise sum a    with  Y'lambda + S a = 0,  1'lambda = 1,  lambda, a >= 0
+
+with one artificial a_j for each column, of sign S_j. Its optimum is zero where rows sum to zero
+with positive multipliers lambda; else its prices w have y'w > 0 on every row it knows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.certificates.separation.claims import WIDEST, TooLarge, used_columns, weights_of
+from adaline.certificates.separation.rows import BLOCK, Ints, SignedRows, blocks, rounded
+from adaline.integers import (
+    Matrix,
+    Vector,
+    combination,
+    dot,
+    dyadic,
+    independent,
+    integer_rows,
+    least_exponents,
+    null_space,
+    reduced,
+)
+from adaline.linalg import singular
+from adaline.results import Array
+
+ROUNDS = 4  # of conditioning: each mends what the rounding of the one before left
+GOOD = 1e4  # condition number with which floats work well
+MOST_PRODUCTS = 3e7  # of integers in exact coordinates of all samples: some seconds
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Either weights w that are positive on the rows, or multipliers of rows that sum to zero."""
+
+    w: Vector | None
+    rows: list[int]
+    multipliers: Vector
+
+
+class OutOfTime(Exception):
+    """The deadline passed."""
+
+
+def require_time(deadline: float | None) -> None:
+    """Raise OutOfTime after the deadline, in CPU seconds of this thread."""
+    if deadline is not None and time.thread_time() > deadline:
+        raise OutOfTime
+
+
+class ExactSimplex:
+    """A basis of k + 1 columns and its inverse in whole numbers, kept while rows are added.
+
+    The inverse is `inverse / scale` (integer pivoting: entries are minors of the basis, and every
+    division is exact). Basic variables are rows (numbers >= 0) or artificials (-1 - j).
+    """
+
+    def __init__(self, width: int, deadline: float | None = None) -> None:
+        self.k, self.deadline = width, deadline
+        self.rows: Matrix = []
+        self.basis: list[int] = []
+        self.inverse: Matrix = []
+        self.scale = 1
+
+    def add(self, rows: Sequence[Vector]) -> None:
+        """Know further rows; the first of all begins the basis, together with all artificials."""
+        if not self.rows:
+            y, k = rows[0], self.k
+            signs = [-1 if a > 0 else 1 for a in y]
+            self.inverse = [
+                [*(signs[j] if i == j else 0 for i in range(k)), -signs[j] * y[j]] for j in range(k)
+            ]
+            self.inverse.append([*([0] * k), 1])
+            self.basis = [*(-1 - j for j in range(k)), 0]
+        self.rows += rows
+
+    def solve(self) -> Answer:
+        """Pivot until the rows known so far are all positive, or some sum to zero."""
+        degenerate = False
+        while True:
+            require_time(self.deadline)
+            # Prices times the scale: the sum of the artificials' rows of the inverse.
+            artificial = [r for b, r in zip(self.basis, self.inverse, strict=True) if b < 0]
+            prices = [sum(column) for column in zip(*artificial, strict=True)] or [0] * (self.k + 1)
+            if prices[-1] == 0:  # the optimum so far: artificials are all zero
+                basic = zip(self.basis, self.inverse, strict=True)
+                used = [(b, row[-1]) for b, row in basic if b >= 0 and row[-1] > 0]
+                return Answer(None, [b for b, _ in used], reduced([x for _, x in used]))
+            entering = self.choose_entering(prices, degenerate)
+            if entering is None:
+                return Answer(reduced([-a for a in prices[:-1]]), [], [])
+            degenerate = self.pivot(entering)
+
+    def choose_entering(self, prices: Vector, degenerate: bool) -> int | None:
+        """A row with y'w < t: the worst, or the first after a pivot without change (Bland)."""
+        best, entering = 0, None
+        for i, y in enumerate(self.rows):
+            value = dot(prices, y) + prices[-1]  # the last price is that of the 1
+            if value > best:
+                best, entering = value, i
+                if degenerate:
+                    break
+        return entering
+
+    def pivot(self, entering: int) -> bool:
+        """Exchange a basic variable; true where the solution stays where it is."""
+        column = [*self.rows[entering], 1]
+        d = [dot(row, column) for row in self.inverse]
+        r, best = -1, (0, 1)
+        for i, a in enumerate(d):
+            if a > 0:
+                x = self.inverse[i][-1]
+                lower = x * best[1] - best[0] * a
+                if r < 0 or lower < 0 or (lower == 0 and self.basis[i] < self.basis[r]):
+                    r, best = i, (x, a)
+        head, pivot, scale = self.inverse[r], d[r], self.scale
+        for i, row in enumerate(self.inverse):
+            if i != r:
+                f = d[i]
+                pairs = zip(row, head, strict=True)
+                self.inverse[i] = [(a * pivot - f * b) // scale for a, b in pairs]
+        self.scale, self.basis[r] = pivot, entering
+        return best[0] == 0
+
+
+class WeightSpace:
+    """All weights, or those orthogonal to the rows of a support, in integer coordinates.
+
+    Where there are more columns than rows, independent columns are enough: what any weights can
+    do, weights of these can. `condition` replaces the columns E by E P, whose rounding is harmless.
+
+    Attributes
+    ----------
+    basis : Matrix or None
+        Of the weights that are orthogonal to the support; None without one.
+    chosen : bool
+        Whether independent columns were chosen, modulo a prime.
+    P : Matrix or None
+        Columns of P after `condition`; then E holds E P of all samples, F the same in floats with
+        column j divided by 2^shifts_j.
+    """
+
+    def __init__(self, rows: SignedRows) -> None:
+        self.rows = rows
+        self.basis: Matrix | None = None
+        self.chosen = False
+        self.P: Matrix | None = None
+
+    @cached_property
+    def columns(self) -> Ints:
+        """Columns that carry weights."""
+        columns = used_columns(self.rows)
+        if len(columns) <= self.rows.n:
+            return columns
+        if self.rows.n > WIDEST:
+            raise TooLarge(
+                f"{self.rows.n} rows of {len(columns)} columns are too many for integers"
+            )
+        return self.choose_columns()[0]
+
+    def choose_columns(self) -> tuple[Ints, Ints, Matrix]:
+        """Independent columns, their exponents, and the samples in these integers."""
+        X, columns = self.rows.samples(np.arange(self.rows.n))
+        q = least_exponents(X)
+        E = integer_rows(X, q)
+        _, chosen = independent(E)
+        self.chosen = True
+        return np.asarray(columns[chosen]), q[chosen], [[row[j] for j in chosen] for row in E]
+
+    @property
+    def full(self) -> int:
+        """Number of weights without restriction."""
+        return (self.rows.K - 1) * len(self.columns)
+
+    @property
+    def width(self) -> int:
+        """Free weights."""
+        return self.full if self.basis is None else len(self.basis)
+
+    def condition(self) -> bool:
+        """Change to coordinates that are rounded after all cancellation; False where it is done.
+
+        Where columns depend on each other up to their last digits, floats see nothing of what is
+        left. P, about V / sigma of a singular value decomposition, is applied in integers. Not
+        done where it would take long, or where all samples are zero.
+        """
+        rows = self.rows
+        large = rows.n * rows.D**2 > MOST_PRODUCTS
+        if self.P is not None or large or not (rows.intercept or rows.top.any()):
+            return False
+        self.columns, self.q, self.E = self.choose_columns()
+        k = len(self.columns)
+        self.P = [[int(i == j) for i in range(k)] for j in range(k)]
+        self.round_columns()
+        for _ in range(ROUNDS):
+            _, sigma, Vt = singular(self.F)
+            if sigma[-1] * GOOD > sigma[0]:
+                break
+            for_scaled = [to_integers(m) for m in Vt / np.maximum(sigma, sigma[0] * 1e-18)[:, None]]
+            most = max(self.shifts)
+            factors = [
+                [a << (most - s) for a, s in zip(m, self.shifts, strict=True)] for m in for_scaled
+            ]
+            self.P = [combination(f, self.P) for f in factors]
+            self.E = [[dot(row, f) for f in factors] for row in self.E]
+            self.round_columns()
+        return True
+
+    def round_columns(self) -> None:
+        """F: columns of E in floats, with the largest entry about one."""
+        self.shifts = [max(map(abs, column)).bit_length() for column in zip(*self.E, strict=True)]
+        scaled = (zip(row, self.shifts, strict=True) for row in self.E)
+        self.F = np.array([[rounded(a, s) for a, s in row] for row in scaled])
+
+    @cached_property
+    def q(self) -> Ints:
+        """Powers of two that the columns are divided by."""
+        return self.rows.grains[self.columns]
+
+    def signed(self, numbers: list[int]) -> Matrix:
+        """Signed rows in integers, before any restriction."""
+        if self.P is None:
+            return self.rows.integers(numbers, self.rows.grains, self.columns)[0]
+        pairs = [self.rows.pair(number) for number in numbers]
+        return [blocks(self.E[i], int(self.rows.codes[i]), j, self.rows.K) for i, j in pairs]
+
+    def matrix(self, numbers: list[int]) -> Matrix:
+        """Signed rows in the coordinates of this space."""
+        matrix = self.signed(numbers)
+        if self.basis is None:
+            return matrix
+        return [[dot(row, z) for z in self.basis] for row in matrix]
+
+    def weights(self, coordinates: list[int]) -> list[list[int]]:
+        """Weights W (K - 1, D) of the samples."""
+        z = coordinates if self.basis is None else combination(coordinates, self.basis)
+        if self.P is not None:
+            k = len(self.P)
+            parts = [combination(z[i : i + k], self.P) for i in range(0, len(z), k)]
+            z = [a for part in parts for a in part]
+        return weights_of(reduced(z), self.columns, self.q, self.rows.K, self.rows.D)
+
+    def restrict(self, support: list[int]) -> bool:
+        """Keep only weights orthogonal to the support's rows; False where none are left."""
+        if len(support) > self.full:
+            matrix, _, _ = self.rows.integers(support)
+            if len(independent(matrix)[0]) == self.full:
+                return False
+        if self.full > WIDEST:
+            raise TooLarge(f"{self.full} weights are more than the {WIDEST} with exact null spaces")
+        self.basis = null_space(self.signed(support), self.full)
+        return bool(self.basis)
+
+    def beyond(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which active rows some weights of this space are not orthogonal to."""
+        assert self.basis is not None
+        rng = np.random.default_rng(2)
+        mixed = self.weights([int(a) for a in rng.integers(1, 2**20, len(self.basis))])
+        signs, _ = self.rows.sides(mixed, ~active)
+        left = np.asarray(active & (signs != 0))
+        for k in range(len(self.basis)):
+            unit = self.weights([int(j == k) for j in range(len(self.basis))])
+            rest = np.flatnonzero(active & ~left)
+            for i in range(0, len(rest), BLOCK):
+                part = rest[i : i + BLOCK]
+                left[part] = [a != 0 for a in self.rows.values(part, unit)[0]]
+        return left
+
+    # ---- in floats
+
+    def orthonormal(self) -> Array:
+        """Q, an orthonormal basis of this space for float rows."""
+        assert self.basis is not None
+        columns = []
+        for z in self.basis:
+            if self.P is not None:  # u 2^f weighs the float samples as z weighs the coordinates
+                shifts = self.shifts * (self.rows.K - 1)
+                scaled = [a << s for a, s in zip(z, shifts, strict=True)]
+                f = max(a.bit_length() for a in scaled)
+                columns.append((np.array([rounded(a, f) for a in scaled]), f))
+            else:
+                W = weights_of(z, self.columns, self.q, self.rows.K, self.rows.D)
+                U, f = self.rows.floats(W)
+                columns.append((U.ravel(), f - int(self.q.max())))  # as weights_of multiplied by it
+        self.basis_shifts = [f for _, f in columns]
+        Q, self.R = np.linalg.qr(np.array([u for u, _ in columns]).T)
+        return Q
+
+    def rounded(self, u: Array, least: float) -> list[list[int]] | None:
+        """Weights of the samples that are, exactly, in this space and about u in floats."""
+        if self.basis is not None:
+            a = np.linalg.lstsq(self.R, u, rcond=None)[0]
+            if not a.any() or not np.isfinite(a).all():
+                return None
+            most = max(self.basis_shifts)
+            factors = zip(to_integers(a), self.basis_shifts, strict=True)
+            return self.weights([b << (most - f) for b, f in factors])
+        numbers = to_integers(u, least)
+        if self.P is None:
+            return self.rows.from_floats(numbers)
+        most, shifts = max(self.shifts), self.shifts * (self.rows.K - 1)
+        return self.weights([a << (most - s) for a, s in zip(numbers, shifts, strict=True)])
+
+
+def to_integers(u: Array, least: float = 0.0) -> list[int]:
+    """Whole numbers proportional to about u, in no more bits than needed.
+
+    Rounding u moves u'z by less than a quarter of `least` for unit z; it keeps 8 bits at least.
+    """
+    top = math.frexp(float(np.abs(u).max()))[1]
+    grain = top - 62
+    if least > 0.0:
+        grain = max(grain, math.frexp(least / math.sqrt(len(u)))[1] - 3)
+    grain = min(grain, top - 8)
+    m, e = dyadic(np.rint(np.ldexp(u, -grain)))
+    lowest = int(e[m != 0].min())
+    return [a << (b - lowest) if a else 0 for a, b in zip(m.tolist(), e.tolist(), strict=True)]

@@ -1,1 +1,0 @@
-"""Ho and Kashyap's procedure, on a basis of the column space."""

@@ -1,1 +1,0 @@
-"""The hyperplane of largest margin: the nearest points of two convex hulls."""

@@ -1,1 +1,0 @@
-"""Is there a separating hyperplane? Floats propose, integers dispose."""
