@@ -131,6 +131,8 @@ class GeometricRegression(LogLinkRegression):
     """Counts y of mean exp(w'x + b + offset) and variance mean + mean^2."""
 
     _learns = "counts"
+    _scatter = "relative"
+    _effect = "rate"
     _command = "geometric"
     _title = "Geometric regression"
     _loss = Geometric()

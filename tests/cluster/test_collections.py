@@ -19,6 +19,7 @@ from adaline import (  # noqa: E402
     Adaline,
     ClassMoments,
     DataError,
+    GammaRegression,
     GaussianClassifier,
     HoKashyap,
     LeastSquares,
@@ -270,3 +271,12 @@ def test_dask_is_not_loaded_where_no_row_is_of_dask():
         "assert not {'dask', 'distributed', 'fsspec'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("declared", ["D2", None])
+def test_a_score_that_no_sums_give_is_refused(declared, monkeypatch):
+    x = np.arange(1.0, 41.0)[:, None]
+    model = GammaRegression().fit(x, x[:, 0])
+    monkeypatch.setattr(GammaRegression, "_scored_by", declared, raising=False)
+    with pytest.raises(TypeError, match=declared or "not declared"):
+        model.score(da.from_array(x, chunks=(20, 1)), x[:, 0])

@@ -62,6 +62,19 @@ def test_a_declaration_comes_with_the_methods_it_asks_for(kind):
         assert kind._traces is not None, "its path over the error is a trace"
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind._learns is not None])
+def test_one_declaration_says_one_thing_of_a_learner(kind):
+    """Score, scatter, exposure and wording: none of them follows from another."""
+    hints = get_type_hints(Declared)
+    for name in ("_scored_by", "_effect"):
+        allowed = {value for option in get_args(hints[name]) for value in get_args(option)}
+        assert getattr(kind, name) in allowed, f"{kind.__name__} declares no {name}."
+    if kind._learns != "classes":
+        assert kind._scatter is not None, f"{kind.__name__} declares no _scatter."
+    owner = next(base for base in kind.__mro__ if "score" in vars(base))
+    assert "_scored_by" in vars(owner), f"{owner.__name__} has a score of its own, undeclared."
+
+
 def test_names_of_the_command_are_different_and_plain():
     commands = [kind._command for kind in KINDS if kind._command is not None]
     assert len(set(commands)) == len(commands)
@@ -104,5 +117,6 @@ def test_data_ask_a_learner_by_methods_and_leave_its_memory_alone():
         for path in sorted((SOURCE / "data").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in private
+        if not (isinstance(node.value, ast.Name) and node.value.id == "self")
     ]
     assert not found

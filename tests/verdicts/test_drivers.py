@@ -64,11 +64,11 @@ def test_without_spreads_or_rows_nothing_is_told():
     assert drivers.drivers(None, found, None, None, None, []) == ()
 
 
-def of_classes(W, spreads, X=None, covariance=None, exports="posterior", classes="abc"):
+def of_classes(W, spreads, X=None, covariance=None, effect="odds", classes="abc"):
     W = np.asarray(W, dtype=np.float64)
     information = None if covariance is None else SimpleNamespace(covariance=covariance)
     model = SimpleNamespace(
-        coef_=W, classes_=np.array(list(classes)), _exports=exports, _information=information
+        coef_=W, classes_=np.array(list(classes)), _effect=effect, _information=information
     )
     found = Coefficients(tuple(classes), ({"name": "intercept"},))
     X = np.tile(np.arange(3.0)[:, None], W.shape[1]) if X is None else X
@@ -85,7 +85,7 @@ def test_of_several_classes_the_two_that_a_column_tells_apart_are_named():
     assert of_classes(W, [0.5, 2.3456])[0] == (
         "v: 2.35 more multiplies the odds of 'a' against 'b' by 10.4."
     )
-    scores = of_classes(W, [1.0, 0.0], exports="sides")
+    scores = of_classes(W, [1.0, 0.0], effect="score")
     assert scores == ("u: 1 more moves the score by 1.79 from 'c' towards 'b'.",)
 
 

@@ -172,11 +172,11 @@ def test_learning_that_ended_with_its_passes_is_doubted(done, most, kind, doubte
 
 
 @pytest.mark.parametrize(
-    ("exports", "alpha", "told"),
-    [("posterior", 1.0, True), ("posterior", 0.0, False), ("sides", 1.0, False)],
+    ("effect", "alpha", "told"),
+    [("odds", 1.0, True), ("odds", 0.0, False), ("score", 1.0, False)],
 )
-def test_a_penalty_that_alone_keeps_the_weights_finite_is_told(exports, alpha, told):
-    model = SimpleNamespace(_exports=exports, alpha_=alpha)
+def test_a_penalty_that_alone_keeps_the_weights_finite_is_told(effect, alpha, told):
+    model = SimpleNamespace(_effect=effect, alpha_=alpha)
     said = evidence.doubts(model, separability(n=1000))
     assert bool(said) == told
     if told:

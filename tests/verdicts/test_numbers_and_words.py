@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adaline import LogisticRegression, PoissonRegression, Ridge
+from adaline import GammaRegression, LogisticRegression, PoissonRegression, Ridge
 from adaline.verdicts import calibration, drift, drivers
 from adaline.verdicts._decisions import Decisions
 from adaline.verdicts._errors import Errors
@@ -141,6 +141,8 @@ def test_an_effect_is_told_for_a_step_or_a_switch():
     rate = PoissonRegression().fit(X, [1, 2, 1, 2])
     assert drivers._said(rate, ROW, 1.5, "calls") == "1.5 more multiplies the rate of calls by 3"
     assert drivers._said(rate, ROW, 1.5, None) == "1.5 more multiplies the rate by 3"
+    mean = GammaRegression().fit(X, [1.0, 2.0, 1.0, 2.0])
+    assert drivers._said(mean, ROW, 1.5, "cost") == "1.5 more multiplies the mean of cost by 3"
     line = Ridge().fit(X, [1.0, 2.0, 3.0, 4.0])
     assert drivers._said(line, ROW, 1.5, "rent") == "1.5 more goes with 1.1 more rent"
     score = SimpleNamespace(classes_=["no", "yes"])

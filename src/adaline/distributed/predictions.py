@@ -72,11 +72,15 @@ def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """R^2 of a regressor, or the share of rows decided rightly, in one pass of sums."""
     if not is_collection(X):
         raise TypeError("y or sample_weight is of Dask, and X is not; give all three alike.")
-    if model._loss is not None:
-        raise TypeError("score is D² here, which is not known for rows of Dask; give X.compute().")
+    if model._scored_by not in ("R2", "accuracy"):
+        known = model._scored_by or "not declared"
+        raise TypeError(
+            f"the score of {type(model).__name__} is {known}, which cannot be summed over rows of "
+            "Dask; give X.compute()."
+        )
     shown = model.predict(one_row(X))  # refuses other columns, and a model that is not fitted
     blocks = row_blocks(X, y, sample_weight)
-    of = _RightOf if hasattr(model, "classes_") else _ErrorsOf
+    of = _RightOf if model._scored_by == "accuracy" else _ErrorsOf
     targets = np.zeros(np.size(shown))
     example = (1.0, 0.0, 0.0, 0.0) if of is _RightOf else (1.0, targets, targets, targets)
     found = mapreduce(of(_nameless(model)), blocks, _merged, executor(), check=like(example))

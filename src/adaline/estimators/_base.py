@@ -21,7 +21,7 @@ from adaline.estimators import _tables as tables
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing
-from adaline.estimators.declarations import Declared, Target, demand
+from adaline.estimators.declarations import Declared, Effect, Scatter, Score, Target, demand
 from adaline.parameters import Expected, ParameterError
 from adaline.results import Array, Certificate, Fit
 from adaline.tiles import as_csr, check_finite, is_sparse, linear_values
@@ -137,9 +137,12 @@ class Learner(Advises, Declared, AllOrNothing, BaseEstimator):
 
 
 class Regressor(RegressorMixin, Learner):
-    """One or many real targets."""
+    """One or many real targets, which scatter evenly about v = W x + b."""
 
     _learns: Target | None = "numbers"
+    _scored_by: Score | None = "R2"
+    _scatter: Scatter | None = "constant"
+    _effect: Effect | None = "adds"
     _one_target: bool
 
     def __sklearn_tags__(self) -> Any:
@@ -196,6 +199,8 @@ class Classifier(ClassifierMixin, Learner):
     """Two classes or many, any labels: one neuron for two, one a class for more."""
 
     _learns = "classes"
+    _scored_by = "accuracy"
+    _effect: Effect | None = "score"
     classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> Array:

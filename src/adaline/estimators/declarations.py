@@ -18,6 +18,9 @@ from weakref import finalize
 from adaline._names import public_homes
 
 Target = Literal["numbers", "counts", "positive", "classes"]
+Score = Literal["R2", "D2", "accuracy"]
+Scatter = Literal["constant", "counts", "relative"]
+Effect = Literal["adds", "odds", "rate", "mean", "score"]
 
 _ROOM = "adaline.estimators"
 
@@ -45,6 +48,16 @@ class Declared:
     _loss : LogLink or None
         The loss of `adaline.sums.losses` that learners of numbers minimise in passes; those of
         labels have the logistic loss.
+    _scored_by : "R2", "D2", "accuracy" or None
+        What `score` is; declared by the class that defines `score`.
+    _scatter : "constant", "counts", "relative" or None
+        How the standard deviation of a target depends on its mean: not at all, as its root (the
+        variance of a Poisson count is its mean), or in proportion.
+    _effect : "adds", "odds", "rate", "mean", "score" or None
+        What a column that grows does: it adds to the prediction, multiplies the odds, the rate or
+        the mean by a factor, or moves the score of a class.
+    _takes_exposure : bool
+        Whether `fit` takes an exposure for each row.
     _exports : str or None
         What ONNX and JSON make of v = W x + b, which `_exported_weights` gives.
 
@@ -73,6 +86,10 @@ class Declared:
     _command: str | None = None
     _streams: Literal["moments", "machine", "class_moments", "newton", "order"] | None = None
     _loss: Any = None
+    _scored_by: Score | None = None
+    _scatter: Scatter | None = None
+    _effect: Effect | None = None
+    _takes_exposure: bool = False
     _exports: str | None = None
     _stored: dict[str, str] = {}
     _added: dict[str, Any] = {}
@@ -188,6 +205,20 @@ def demand(condition: bool, complaint: str) -> None:
 def same_bits(a: Any, b: Any) -> bool:
     """Whether two arrays are equal to the last bit."""
     return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+
+
+def scatter_of(model: Any) -> Scatter:
+    """How the targets of a regression scatter; of learners that are not ours, evenly."""
+    if not isinstance(model, Declared):
+        return "constant"
+    if model._scatter is None:
+        raise TypeError(f"{type(model).__name__} does not declare how its targets scatter.")
+    return model._scatter
+
+
+def effect_of(model: Any) -> Effect | None:
+    """What a column that grows does; None where nothing is declared."""
+    return getattr(model, "_effect", None)
 
 
 def estimator_named(name: str) -> type[Declared] | None:

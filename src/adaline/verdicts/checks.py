@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.estimators.declarations import scatter_of
 from adaline.verdicts import influence as single_rows
 from adaline.verdicts import leakage
 from adaline.verdicts.answers import Answers
@@ -55,9 +56,7 @@ def checks(
         if hasattr(model, "classes_"):
             found += _probabilities(model, np.asarray(tested.y), tested.said)
         elif np.ndim(tested.y) == 1:
-            counts = getattr(model, "_learns", None) == "counts"
-            kind = "counts" if counts else "values"
-            found += residual_checks(tested.y, tested.said.predicted, kind)
+            found += residual_checks(tested.y, tested.said.predicted, scatter_of(model))
     if learned is not None and tested is not None and apart:
         found += _drift(learned.X, tested.X, names)
     if learned is not None and learned.y is not None:

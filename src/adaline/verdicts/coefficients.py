@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.estimators.declarations import effect_of
 from adaline.results import Result
 from adaline.verdicts.evidence import summary_of
 from adaline.verdicts.words import chance, name, number, plural
 
 _PLAIN = {"low 95%": "low", "high 95%": "high"}
-_RATIOS = {"posterior": "odds ratio", "exponential": "rate ratio"}  # by what the output means
+_RATIOS = {"odds": "odds ratio", "rate": "rate ratio", "mean": "mean ratio"}  # by the effect
 PER_SD = "per sd"
 _MEANING = {
     "odds ratio": "odds ratio: how the odds are multiplied when the column grows by 1.",
     "rate ratio": "rate ratio: how the rate is multiplied when the column grows by 1.",
+    "mean ratio": "mean ratio: how the mean is multiplied when the column grows by 1.",
     PER_SD: "per sd: the coefficient for a column measured in its own standard deviations.",
 }
 ERRORS = "std err"  # the one name of a standard error, in every table
@@ -100,7 +102,7 @@ def coefficients(model: Any, names: list[str], spreads: Any = None) -> Coefficie
     if len(W) > 1:
         return _of_many(model, W, b, names)
     found = _of_summary(model, names) or _bare(W[0], b[0], names)
-    return _with_sizes(found, _RATIOS.get(getattr(model, "_exports", None) or ""), spreads)
+    return _with_sizes(found, _RATIOS.get(effect_of(model) or ""), spreads)
 
 
 def spreads_of(X: Any) -> NDArray[np.float64]:

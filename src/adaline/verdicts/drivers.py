@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.estimators.declarations import effect_of
 from adaline.results import Array
 from adaline.verdicts.coefficients import PER_SD, Coefficients
 from adaline.verdicts.intervals import NORMAL_95
@@ -67,7 +68,7 @@ def _of_classes(model: Any, W: Array, X: Any, spreads: Any, names: list[str]) ->
     moves = apart * np.asarray(spreads)
     order = [j for j in np.argsort(-moves, kind="stable").tolist() if moves[j] > 0]
     unclear = [] if errors is None else [j for j in order if apart[j] < NORMAL_95 * errors[j]]
-    odds = getattr(model, "_exports", None) in ("posterior", "gaussians")
+    odds = effect_of(model) == "odds"
     said = []
     for j in [j for j in order if j not in unclear][:_TOLD]:
         step = _step(X, spreads, j)
@@ -120,10 +121,10 @@ def _step(X: Any, spreads: Any, j: int) -> float | None:
 def _said(model: Any, row: dict[str, Any], step: float | None, target: str | None) -> str:
     effect = row["coef"] if step is None else row[PER_SD]
     change = "1 instead of 0" if step is None else more_of(step, row.get("name", ""))
-    kind = getattr(model, "_exports", None)
-    if kind in ("posterior", "exponential"):
-        what = "the rate" if target is None else f"the rate of {name(target)}"
-        if kind == "posterior":
+    effect_on = effect_of(model)
+    if effect_on in ("odds", "rate", "mean"):
+        what = f"the {effect_on}" if target is None else f"the {effect_on} of {name(target)}"
+        if effect_on == "odds":
             what = f"the odds of {name(model.classes_[1])!r}"
         return f"{change} multiplies {what} by {_times(effect)}"
     if hasattr(model, "classes_"):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.dichotomies import cover
+from adaline.estimators.declarations import effect_of
 from adaline.results import Certificate
 from adaline.verdicts.words import name, number, plain, plural
 
@@ -179,7 +180,7 @@ def doubts(
 
 def _unbounded(model: Any, separability: Any) -> list[str]:
     """Of logistic regression on separable rows: only the penalty keeps the weights finite."""
-    if getattr(model, "_exports", None) != "posterior" or not _is_penalised(model):
+    if effect_of(model) != "odds" or not _is_penalised(model):
         return []
     n = number(separability.n_rows)
     return [

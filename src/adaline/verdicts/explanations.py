@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data import Encoding
+from adaline.estimators.declarations import effect_of
 from adaline.results import Array, Result
 from adaline.sums.class_moments import ClassMoments
 from adaline.tiles import is_sparse
@@ -125,9 +126,8 @@ def explain(
 
 
 def _of(model: Any) -> str:
-    form = model._exports
-    words = {"values": "the prediction", "exponential": "the logarithm of the prediction"}
-    return words.get(form, "score" if form == "sides" else "log-odds")
+    words = {"adds": "the prediction", "score": "score", "odds": "log-odds"}
+    return words.get(effect_of(model) or "score", "the logarithm of the prediction")
 
 
 def _scores(model: Any, X: Any, told: NDArray[Any], V: Array) -> tuple[Array, Any, Any]:
@@ -135,7 +135,7 @@ def _scores(model: Any, X: Any, told: NDArray[Any], V: Array) -> tuple[Array, An
 
     V = W x + b are those of costs too, which move the decision but not the odds.
     """
-    if model._exports == "values":
+    if effect_of(model) == "adds":
         return np.asarray(told, dtype=np.float64), None, None
     if getattr(model, "costs", None) is None and hasattr(model, "classes_"):
         V = np.asarray(asked(model, "decision_function", X), dtype=np.float64)

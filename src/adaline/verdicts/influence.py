@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.estimators.declarations import scatter_of
 from adaline.results import Array, Result
 from adaline.verdicts.answers import asked
 from adaline.verdicts.words import cell, name, number
@@ -127,9 +128,10 @@ def _residuals(model: Any, X: Any, y: Any) -> tuple[Array, Array, str]:
         return (np.asarray(y) == model.classes_[1]) - p, p * (1.0 - p), "logistic"
     mean = np.asarray(asked(model, "predict", X), dtype=np.float64)
     e = np.asarray(y, dtype=np.float64) - mean
-    if getattr(model, "_learns", None) == "counts":
+    scatter = scatter_of(model)
+    if scatter == "counts":
         return e, mean, "counts"
-    if getattr(model, "_learns", None) == "positive":  # of the gamma loss
+    if scatter == "relative":  # of the gamma loss
         return e / mean, np.asarray(y, dtype=np.float64) / mean, "squares"
     return e, np.ones(len(e)), "squares"
 

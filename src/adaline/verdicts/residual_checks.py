@@ -22,14 +22,15 @@ _GRAVE = 2.0  # times Poisson's variance from which on nobody should miss it
 _BEND, _ECHO, _SKEW, _TAILS, _UNEVEN, _SPREAD = 0.02, 0.1, 0.5, 1.0, 1.5, 1.5
 
 
-def residual_checks(truth: Any, predicted: Any, kind: str = "values") -> tuple[Check, ...]:
+def residual_checks(truth: Any, predicted: Any, scatter: str = "constant") -> tuple[Check, ...]:
     """Checks of predictions against the truth, in the order of the rows.
 
     Parameters
     ----------
     truth, predicted : ndarray of shape (n,)
-    kind : {"values", "counts"}
-        Counts are checked for a variance that is as large as their mean.
+    scatter : {"constant", "counts", "relative"}
+        How the standard deviation depends on the mean: counts are checked for a variance that is
+        as large as their mean; relative errors are checked where it is in proportion.
 
     Examples
     --------
@@ -47,10 +48,13 @@ def residual_checks(truth: Any, predicted: Any, kind: str = "values") -> tuple[C
         if not good or not np.isfinite(e).all():
             return ()
         f = (f - f.min()) / units
-        if kind == "counts":
-            mean = np.asarray(predicted, dtype=np.float64)
+        mean = np.asarray(predicted, dtype=np.float64)
+        if scatter == "counts":
             pearson = e / np.sqrt(np.maximum(mean, 1e-12))
             return bends(pearson, f), dispersion(pearson), echoes(e / scale)
+        if scatter == "relative":
+            e = e / mean
+            return bends(e, f), spreads(e, f), echoes(e)
         e = e / scale
         return bends(e, f), spreads(e, f), tails(e), echoes(e)
 

@@ -43,7 +43,7 @@ class Choice:
     @property
     def counts(self) -> bool:
         """Whether an exposure may go with the target."""
-        return bool(self.kind._loss is not None)
+        return bool(self.kind._takes_exposure)
 
     @property
     def streams(self) -> bool:

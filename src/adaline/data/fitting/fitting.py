@@ -289,9 +289,9 @@ def _check_exposure(
 ) -> None:
     """Refuse an exposure that is no column of its own, or that the learner has no use for."""
     check_text("exposure", exposure, "the name of a column")
-    if estimator._loss is None:
+    if not estimator._takes_exposure:
         raise ValueError(
-            f"exposure={exposure!r} is of PoissonRegression and GammaRegression; "
+            f"exposure={exposure!r} is of {names_with('_takes_exposure')}; "
             f"{type(estimator).__name__} has none."
         )
     place_of(exposure, source.names, source.name, "exposure column")

@@ -24,6 +24,7 @@ from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import write_atomically
 from adaline.data.storing.model_files import Prepared
 from adaline.errors import ModelFileError
+from adaline.estimators.declarations import names_with
 
 # Forms that estimators declare in `_exports`; see `estimators.declarations`.
 _EITHER = ("values", "exponential", "sides", "posterior", "gaussians")
@@ -137,8 +138,10 @@ def _as_source(model: Any, title: str, to: str, encoding: Any, own: Any, exposur
     """SQL, C or Python."""
     if exposure is not None:
         check_text("exposure", exposure, "the name of a column")
-        if model._exports != "exponential":
-            raise ModelFileError(f"exposure is of PoissonRegression; {title} has none.")
+        if not model._takes_exposure:
+            raise ModelFileError(
+                f"exposure is of {names_with('_takes_exposure')}; {title} has none."
+            )
     own = {"sql": "data"}.get(to, "predict") if own is None else own
     check_text("name", own, "the name of a table or function")
     if to != "sql" and (not _FUNCTION.fullmatch(own) or own in _TAKEN):

@@ -106,6 +106,8 @@ class BayesClassifier(Declared, AllOrNothing, ClassifierMixin, BaseEstimator):
     """
 
     _learns = "classes"
+    _scored_by = "accuracy"
+    _effect = "score"
     _stored = {
         "n_features_in_?": "count =p",
         "feature_names_in_?": "names p",

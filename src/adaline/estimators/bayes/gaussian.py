@@ -95,6 +95,7 @@ class GaussianClassifier(Classifier):
     _command = "gaussian"
     _streams = "class_moments"
     _exports = "gaussians"
+    _effect = "odds"
     _stored = SEEN | {
         "classes_": "labels",
         "model_": "Gaussians",

@@ -50,6 +50,8 @@ class GammaRegression(LogLinkRegression):
     """
 
     _learns = "positive"
+    _scatter = "relative"
+    _effect = "mean"
     _command = "gamma"
     _title = "Gamma regression"
     _loss = Gamma()

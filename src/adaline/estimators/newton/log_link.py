@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._base import Regressor, check_finite
 from adaline.estimators._refusals import GUARD
-from adaline.estimators.declarations import SEEN, MadeWhenAsked
+from adaline.estimators.declarations import SEEN, Effect, MadeWhenAsked, Scatter
 from adaline.estimators.newton._procedure import information_now_or_later, warn_of
 from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
 from adaline.procedures.inference import affordable, information, wald_summary
@@ -26,13 +26,17 @@ from adaline.tiles import as_rows, is_sparse
 
 
 class LogLinkRegression(Regressor):
-    """What regressions of a mean exp(w'x + b + offset) share; `_loss` says how targets scatter.
+    """What regressions of a mean exp(w'x + b + offset) share; `_loss` is what they minimise.
 
     A subclass is its docstring, its names and its loss: see `PoissonRegression`.
     """
 
     _streams = "newton"
     _exports = "exponential"
+    _scored_by = "D2"
+    _scatter: Scatter | None = None  # a subclass says how targets scatter, and what a column does
+    _effect: Effect | None = None
+    _takes_exposure = True
     _intervals = "means"
     _stored = SEEN | {
         "_one_target": "truth",

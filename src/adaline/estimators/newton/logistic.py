@@ -131,6 +131,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     _command = "logistic"
     _streams = "newton"
     _exports = "posterior"
+    _effect = "odds"
     _intervals = "probabilities"
     _traces = "steps"
     _error = "mean logistic loss"

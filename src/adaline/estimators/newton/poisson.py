@@ -44,6 +44,8 @@ class PoissonRegression(LogLinkRegression):
     """
 
     _learns = "counts"
+    _scatter = "counts"
+    _effect = "rate"
     _command = "poisson"
     _title = "Poisson regression"
     _loss = Poisson()
