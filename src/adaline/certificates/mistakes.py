@@ -37,25 +37,9 @@ class MistakeBound(Result):
 def mistake_bound(X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None) -> MistakeBound:
     """How often the perceptron can be wrong at most, given a hyperplane (w, b) that separates.
 
-    Lecture: convergence of the perceptron. N <= beta/D^2, and sharper N <= (R/gamma)^2, for
-    any order of the samples, any constant eta and any number of passes.
+    N <= beta/D^2, and sharper N <= (R/gamma)^2, for any order of the samples, any constant eta and
+    any number of passes. b is None for a learner without a bias. Public as `adaline.mistake_bound`.
 
-    Parameters
-    ----------
-    X : array-like or CSR of shape (n, p)
-    y : array-like of shape (n,)
-        Two labels; the larger one is on the positive side, as in `Perceptron`.
-    w : array-like of shape (p,)
-    b : float, optional
-        The bias; None for a learner without one (fit_intercept=False).
-
-    Returns
-    -------
-    MistakeBound
-
-    Examples
-    --------
-    >>> from adaline.certificates.mistakes import mistake_bound
     >>> X = [[-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1]]
     >>> bound = mistake_bound(X, [-1, 1, 1, 1], w=[1, 1, -1])
     >>> round(bound.lecture, 9), round(bound.sharp, 9)

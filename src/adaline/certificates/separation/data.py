@@ -46,9 +46,11 @@ class Data:
         matrix = as_float64(X)
         labels = validate_labels(y, matrix.shape[0])
         numbers = np.arange(len(labels))
-        omega = weights_of("sample_weight", sample_weight, len(labels))
-        if omega is not None:
-            numbers = np.flatnonzero(omega)
+        if sample_weight is not None:
+            omega = array("sample_weight", sample_weight)
+            if omega.ndim == 0:
+                raise ValueError("sample_weight is one number; expected a list, one for each row.")
+            numbers = np.flatnonzero(np.asarray(weights_of("sample_weight", omega, len(labels))))
             matrix, labels = matrix[numbers], labels[numbers]
         try:
             # With counts, numpy sorts labels, which takes less time than its hash table.

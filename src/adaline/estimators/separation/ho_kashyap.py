@@ -17,14 +17,14 @@ from adaline.estimators._labels import encode, labels_of_rows
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.closed_forms.margins import checked_margins
 from adaline.estimators.declarations import SEEN, demand
-from adaline.estimators.separation._balance import Balance
+from adaline.estimators.separation.balance import Balance
 from adaline.parameters import COUNT, FLAG, LEVEL, ParameterError, number, numbers
-from adaline.procedures.ho_kashyap import HoKashyapFit, Run, column_space, ho_kashyap
+from adaline.procedures.ho_kashyap import HoKashyapFit, column_space, ho_kashyap
 from adaline.procedures.steps import finished
 from adaline.results import Array, Certificate
-from adaline.tiles import Rows, as_rows
+from adaline.tiles import as_rows
 
-_SAID = {
+ENDS = {
     "separated": "every sample is on its right side at k = {k}.",
     "balanced": "the errors have no positive component at k = {k}, and corrections end.",
     "iterations": "max_iter={k} iterations are done, and neither separated the classes nor "
@@ -136,64 +136,57 @@ class HoKashyap(Classifier):
         weights = self._weights(sample_weight, X)
         self.classes_, codes = encode(labels_of_rows(y, X), None, weights)
         X, _, omega = as_rows(X, None, weights)
-        n, K = X.shape[0], len(self.classes_)
-        b = checked_margins(margins, n)
-        kept = omega > 0 if len(omega) else np.ones(n, dtype=bool)
+        b = checked_margins(margins, X.shape[0])
+        kept = omega > 0 if len(omega) else np.ones(X.shape[0], dtype=bool)
         if not kept.all():
             X, codes, omega = X[kept], codes[kept], omega[kept]
-        T = _signs(codes, K)
+        if len(omega):
+            # A power of two changes no a = Y^+ b, and keeps squares in range; a weight below
+            # 2^-900 is as good as that one.
+            omega = np.maximum(np.ldexp(omega, -int(np.frexp(omega.max())[1])), 2.0**-900)
+        K = len(self.classes_)
+        # Targets ±1: one row for two classes, else a row for each class against the others.
+        T = np.where(codes == (np.arange(1, 2) if K == 2 else np.arange(K))[:, None], 1.0, -1.0)
         start = self._start(coef_init, intercept_init, len(T), X.shape[1])
-        rows = Rows(X, np.empty((X.shape[0], 0)), _in_range(omega), np.empty((0, 0)))
         proofs = [Balance(X, t, bool(self.fit_intercept)) for t in T]
-        runs = self._learn(rows, T, b[kept], start, proofs)
-        self._accept(runs, rows, codes, b, kept, proofs)
-        return self
 
-    def _learn(
-        self, rows: Rows, T: Array, b: Array, start: Any, proofs: list[Balance]
-    ) -> list[Run]:
-        """Each dichotomy by the same factorisation."""
-        space = column_space(rows.X, rows.omega, bool(self.fit_intercept))
-        root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(len(b))
+        space = column_space(X, omega, bool(self.fit_intercept))
+        root = np.sqrt(omega) if len(omega) else np.ones(X.shape[0])
         runs = []
-        for k, t in enumerate(T):
+        for k, (t, proof) in enumerate(zip(T, proofs, strict=True)):
             first = None
             if start is not None:
-                w, bias = start[0][k], float(start[1][k])
-                first = w, bias, np.asarray(rows.X @ w, dtype=np.float64) + bias
+                w, w0 = start[0][k], float(start[1][k])
+                first = w, w0, np.asarray(X @ w, dtype=np.float64) + w0
             options: dict[str, Any] = {"eta": float(self.eta), "max_iter": int(self.max_iter)}
-            options |= {"tol": float(self.tol), "proof": proofs[k].prove}
-            steps = ho_kashyap.steps(space, t, b, root, first, **options)
+            options |= {"tol": float(self.tol), "proof": proof.prove}
+            steps = ho_kashyap.steps(space, t, b[kept], root, first, **options)
             runs.append(finished(steps, self._look))
-        return runs
 
-    def _accept(
-        self,
-        runs: list[Run],
-        rows: Rows,
-        codes: NDArray[np.int64],
-        b: Array,
-        kept: NDArray[np.bool_],
-        proofs: list[Balance],
-    ) -> None:
         W, bias = np.array([run.w for run in runs]), np.array([run.bias for run in runs])
         if not (np.isfinite(W).all() and np.isfinite(bias).all()):
             raise ValueError("weights leave the range of float64; rescale the columns of X.")
-        margins, errors = np.tile(b, (len(runs), 1)), np.zeros((len(runs), len(b)))
-        margins[:, kept], errors[:, kept] = [r.margins for r in runs], [r.errors for r in runs]
-        stopped = self._told(runs)
-        sides = separation(*as_delivered(W, bias, rows.X.dtype), rows.X, codes)
-        certificate = self._evidence(sides, proofs, kept)
+        all_margins, errors = np.tile(b, (len(runs), 1)), np.zeros((len(runs), len(b)))
+        all_margins[:, kept] = [run.margins for run in runs]
+        errors[:, kept] = [run.errors for run in runs]
         ks, ends = tuple(run.k for run in runs), tuple(run.end for run in runs)
-        fit = HoKashyapFit(W, bias, stopped, certificate, margins, errors, ks, ends)
-        self._deliver(fit, rows.X.dtype)
+        reasons = [ENDS[run.end].format(k=run.k) for run in runs]
+        if K > 2:
+            labelled = zip(self.classes_.tolist(), reasons, strict=True)
+            reasons = [f"{label!r}: {reason}" for label, reason in labelled]
+        stopped = " ".join(reasons)
+        sides = separation(*as_delivered(W, bias, X.dtype), X, codes)
+        certificate = self._choose_certificate(sides, proofs, np.flatnonzero(kept))
+        fit = HoKashyapFit(W, bias, stopped, certificate, all_margins, errors, ks, ends)
+        self._deliver(fit, X.dtype)
         if "iterations" in ends:
             warnings.warn(
                 f"HoKashyap did not converge: {stopped} Give a larger max_iter, or ask "
                 "`separability`, which finds proofs in other ways.",
                 ConvergenceWarning,
-                stacklevel=3 + GUARD,
+                stacklevel=2 + GUARD,
             )
+        return self
 
     def _deliver(self, fit: Any, dtype: Any) -> None:
         super()._deliver(fit, dtype)
@@ -206,17 +199,16 @@ class HoKashyap(Classifier):
         demand(whole and len(ks) == len(self.fit_.b), "iterations are not one a neuron.")
         super()._restored(dtype)
 
-    def _evidence(
-        self, sides: Certificate, proofs: list[Balance], kept: NDArray[np.bool_]
+    def _choose_certificate(
+        self, sides: Certificate, proofs: list[Balance], numbers: NDArray[np.int64]
     ) -> Certificate:
         """That the samples are on their right sides, or that they cannot be, or neither."""
         if sides.kind == "separable" or not any(proofs):
             return sides
-        numbers = np.flatnonzero(kept)
         if len(proofs) == 1:
-            found = proofs[0].certificate()
-            evidence = {**found.evidence, "rows": numbers[found.evidence["rows"]]}
-            return Certificate(found.kind, found.statement, evidence)
+            overlap = proofs[0].certificate()
+            evidence = {**overlap.evidence, "rows": numbers[overlap.evidence["rows"]]}
+            return Certificate(overlap.kind, overlap.statement, evidence)
         named = [repr(k) for k, p in zip(self.classes_.tolist(), proofs, strict=True) if p]
         statement = (
             f"{sides.statement[:-1]}; proven is that no hyperplane separates {', '.join(named)} "
@@ -224,43 +216,19 @@ class HoKashyap(Classifier):
         )
         return Certificate("undecided", statement, sides.evidence)
 
-    def _told(self, runs: list[Run]) -> str:
-        if len(runs) == 1:
-            return _SAID[runs[0].end].format(k=runs[0].k)
-        named = zip(self.classes_.tolist(), runs, strict=True)
-        return " ".join(f"{label!r}: {_SAID[run.end].format(k=run.k)}" for label, run in named)
-
     def _start(self, coef: Any, intercept: Any, K: int, p: int) -> tuple[Array, Array] | None:
         """a(1) as W (K, p) and b (K,), or None for the pseudoinverse."""
         if coef is None and intercept is None:
             return None
-        if (
-            intercept is not None
-            and not self.fit_intercept
-            and np.any(numbers("intercept_init", intercept))
-        ):
-            raise ValueError("intercept_init is given and fit_intercept is False; leave one out.")
         W, b = np.zeros((K, p)), np.zeros(K)
-        for name, given, place in (("coef_init", coef, W), ("intercept_init", intercept, b)):
-            values = np.zeros(place.size) if given is None else numbers(name, given)
+        for name, value, place in (("coef_init", coef, W), ("intercept_init", intercept, b)):
+            values = np.zeros(place.size) if value is None else numbers(name, value)
             if values.size != place.size or not np.isfinite(values).all():
                 raise ParameterError(
                     f"{name} has shape {values.shape}; expected {place.size} finite numbers, in "
                     f"the shape {place.shape}."
                 )
             place[...] = values.reshape(place.shape)
+        if b.any() and not self.fit_intercept:
+            raise ValueError("intercept_init is given and fit_intercept is False; leave one out.")
         return W, b
-
-
-def _in_range(omega: Array) -> Array:
-    """Weights times a power of two, which changes no a = Y^+ b, so that squares stay in range."""
-    if not len(omega):
-        return omega
-    scaled = np.ldexp(omega, -int(np.frexp(omega.max())[1]))
-    return np.maximum(scaled, 2.0**-900)  # a weight below is as good as this one, but for zero
-
-
-def _signs(codes: NDArray[np.int64], K: int) -> Array:
-    """Targets ±1: one row for two classes, a row a class against the rest for more."""
-    ones = np.arange(1, 2) if K == 2 else np.arange(K)
-    return np.where(codes == ones[:, None], 1.0, -1.0)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.estimators.separation._two_classes import two_classes
+from adaline.estimators.separation.two_classes import two_classes
 from adaline.parameters import COUNT, FLAG, number
 from adaline.procedures import max_margin as procedure
 from adaline.results import Array, Certificate, Result
 
-_CLOSE = 1e-6  # relative width up to which the interval counts as one number
+CLOSE = 1e-6  # relative width up to which the interval counts as one number
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,47 +114,40 @@ def max_margin(
     FLAG("fit_intercept", fit_intercept)
     number(0.0, 1.0, below=True)("tol", tol)
     COUNT("max_iter", max_iter)
-    X, t, classes, kept = two_classes(X, y, sample_weight)
-    found = procedure.max_margin(
+    X, t, classes, numbers = two_classes(X, y, sample_weight)
+    hulls = procedure.max_margin(
         X, t, bias=bool(fit_intercept), tol=float(tol), max_iter=int(max_iter)
     )
-    if not found.lower > 0.0:
-        raise ValueError(_refusal(found))
+    if not hulls.lower > 0.0:  # what is not proven is not said
+        known = f"no hyperplane has a margin above {hulls.upper:.3g}, and none with any was found"
+        if hulls.stopped == "iterations":
+            raise ValueError(f"{known} in {hulls.iterations} passes; give a larger max_iter.")
+        raise ValueError(
+            f"{known}: the classes overlap, touch, or are closer than rounding can tell. Ask "
+            "`separability`, whose verdicts are exact."
+        )
+    same = {name: getattr(hulls, name) for name in ("w", "b", "margin", "lower", "upper")}
     return MaxMargin(
-        w=found.w,
-        b=found.b,
-        margin=found.margin,
-        lower=found.lower,
-        upper=found.upper,
-        positive=found.positive,
-        negative=found.negative,
-        support=kept[found.support],
-        weights=found.weights,
+        **same,
+        positive=hulls.positive,
+        negative=hulls.negative,
+        support=numbers[hulls.support],
+        weights=hulls.weights,
         classes=classes,
-        certificate=_certificate(found, len(t)),
-        n_iter=found.iterations,
+        certificate=certify(hulls, len(t)),
+        n_iter=hulls.iterations,
     )
 
 
-def _certificate(found: procedure.Hulls, n: int) -> Certificate:
+def certify(hulls: procedure.Hulls, n: int) -> Certificate:
     """How well the margin is known; that the classes are separable, where it is not."""
-    gap = (found.upper - found.lower) / found.upper if np.isfinite(found.upper) else 1.0
+    lower, upper = hulls.lower, hulls.upper
+    gap = (upper - lower) / upper if np.isfinite(upper) else 1.0
     between = (
-        f"the largest margin lies between {found.lower:.9g} and {found.upper:.9g}, {gap:.1e} of "
-        f"it apart; {len(found.support)} of {n} samples decide it."
+        f"the largest margin lies between {lower:.9g} and {upper:.9g}, {gap:.1e} of "
+        f"it apart; {len(hulls.support)} of {n} samples decide it."
     )
-    evidence = {"lower": found.lower, "upper": found.upper, "gap": gap, "samples": n}
-    if gap <= _CLOSE:
+    evidence = {"lower": lower, "upper": upper, "gap": gap, "samples": n}
+    if gap <= CLOSE:
         return Certificate("optimal", between, evidence)
     return Certificate("separable", f"the hyperplane separates; {between}", evidence)
-
-
-def _refusal(found: procedure.Hulls) -> str:
-    """Why there is no answer; what is not proven is not said."""
-    known = f"no hyperplane has a margin above {found.upper:.3g}, and none with any was found"
-    if found.stopped in ("iterations", "time"):
-        return f"{known} in {found.iterations} passes; give a larger max_iter."
-    return (
-        f"{known}: the classes overlap, touch, or are closer than rounding can tell. Ask "
-        "`separability`, whose verdicts are exact."
-    )

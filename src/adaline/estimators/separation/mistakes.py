@@ -10,10 +10,9 @@ from scipy import sparse
 
 from adaline.certificates import mistakes
 from adaline.certificates.mistakes import MistakeBound
-from adaline.estimators.separation._two_classes import two_classes
-from adaline.parameters import FLAG
+from adaline.estimators.separation.two_classes import two_classes
+from adaline.parameters import FLAG, is_sparse
 from adaline.procedures.max_margin import max_margin
-from adaline.tiles import is_sparse
 
 
 def mistake_bound(
@@ -73,14 +72,12 @@ def mistake_bound(
     X, t, _, _ = two_classes(X, y)
     if fit_intercept:
         one = np.ones((X.shape[0], 1), dtype=X.dtype)
-        if is_sparse(X):
-            X = sparse.hstack([X, sparse.csr_array(one)]).tocsr()
-        else:
-            X = np.hstack([X, one])
-    found = max_margin(X, t, bias=False, tol=1e-9, max_iter=10_000)
-    if not found.lower > 0.0:
+        sparse_one = sparse.csr_array(one)
+        X = sparse.hstack([X, sparse_one]).tocsr() if is_sparse(X) else np.hstack([X, one])
+    best = max_margin(X, t, bias=False, tol=1e-9, max_iter=10_000)
+    if not best.lower > 0.0:
         raise ValueError(
             "no hyperplane with a margin above rounding was found, so there is no bound: the "
             "classes overlap, touch, or are closer than rounding can tell. Ask `separability`."
         )
-    return mistakes.mistake_bound(X, t, found.w)
+    return mistakes.mistake_bound(X, t, best.w)

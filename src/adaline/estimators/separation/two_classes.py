@@ -12,7 +12,7 @@ from adaline import parameters
 from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.results import Array
-from adaline.tiles import as_csr, as_rows, is_sparse
+from adaline.tiles import as_csr
 
 
 def two_classes(
@@ -24,22 +24,22 @@ def two_classes(
     """
     parameters.refuse("X", X)
     try:
-        X = as_csr(X) if is_sparse(X) else X
+        X = as_csr(X) if parameters.is_sparse(X) else X
         kinds = [np.float64, np.float32]
         X = check_array(X, accept_sparse="csr", dtype=kinds, ensure_all_finite=False)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
         raise parameters.named(error, "X") from None
     check_finite(X)
     classes, codes = encode(labels_of_rows(y, X), None)
-    kept = np.arange(X.shape[0])
+    numbers = np.arange(X.shape[0])
     omega = parameters.weights_of("sample_weight", sample_weight, X.shape[0])
     if omega is not None:
-        kept = np.flatnonzero(omega)
-    X, _, _ = as_rows(X if len(kept) == X.shape[0] else X[kept], None, None)
-    present = np.unique(codes[kept])
+        numbers = np.flatnonzero(omega)
+        X, codes = X[numbers], codes[numbers]
+    present = np.unique(codes)
     if len(present) != 2:
         raise ValueError(
             f"y has {len(present)} classes {classes[present].tolist()}; a hyperplane lies between "
             "two. Take two of them, or one against the rest."
         )
-    return X, np.where(codes[kept] == present[1], 1.0, -1.0), classes[present], kept
+    return X, np.where(codes == present[1], 1.0, -1.0), classes[present], numbers
