@@ -797,7 +797,6 @@ NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `sep
     ("explain", "encoding"),
     ("Separability.explain", "names"),  # tests/certificates tries them
     *(("Separability.check", name) for name in ("X", "y", "sample_weight")),  # its answer says so
-    ("Separability.gap", "data"),
     *((f"{name}.in_units", "exponent") for name in ("Moments", "ClassMoments", "Triangle")),
     ("Triangle.in_units", "shift"),
     *((f"{name}.mean_and_squares", "about_zero") for name in ("Moments", "Triangle")),

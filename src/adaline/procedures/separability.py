@@ -24,6 +24,7 @@ from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
 from adaline._threads import one_blas_thread
+from adaline.certificates.separation.checking import find_gap
 from adaline.certificates.separation.claims import TooLarge
 from adaline.certificates.separation.data import Data, as_float64
 from adaline.certificates.separation.rows import Ints, SignedRows
@@ -139,7 +140,7 @@ def decide_data(
             multipliers=tuple(multiplier for _, multiplier in terms),
             duplicates=data.duplicates(),
         )
-    if search.space.chosen and (gap := proof.find_gap(data)):
+    if search.space.chosen and (gap := find_gap(proof, data)):
         # A prime divided a minor, and independent columns were overlooked: never seen yet.
         return replace(undecided, sentence=f"the proof found does not hold: {gap.rstrip('.')}")
     return proof

@@ -11,25 +11,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adaline.certificates.separation import json_text, wording
-from adaline.certificates.separation.claims import TooLarge, span, sum_to_zero
+from adaline.certificates.separation import checking, json_text, wording
+from adaline.certificates.separation.checking import Checked
 from adaline.certificates.separation.data import Data, Label
-from adaline.certificates.separation.rows import SignedRows, over_root
+from adaline.certificates.separation.rows import over_root
 from adaline.parameters import ParameterError, shown
 from adaline.results import Array, Result
 
 Verdict = Literal["separable", "quasi-separable", "overlapping", "undecided"]
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Whether a proof holds for some data, and a sentence that says why; true where it holds."""
-
-    holds: bool
-    sentence: str
-
-    def __bool__(self) -> bool:
-        return self.holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +78,14 @@ class Separability(Result):
     @property
     def coef(self) -> Array | None:
         """The weights in floats: (p,) of unit length for two classes, else (K, p); None without."""
-        return self.to_floats()[0] if self.weights else None
+        return self._floats()[0] if self.weights else None
 
     @property
     def intercept(self) -> Any:
         """The intercept that belongs to `coef`: a number for two classes, else (K,)."""
-        return self.to_floats()[1] if self.weights else None
+        return self._floats()[1] if self.weights else None
 
-    def to_floats(self) -> tuple[Array, Any]:
+    def _floats(self) -> tuple[Array, Any]:
         """(coef, intercept)."""
         s = int(self.fit_intercept)
         square = max(sum(a * a for a in w[s:]) for w in self.weights) or 1  # forged: all zero
@@ -139,104 +128,7 @@ class Separability(Result):
             data = Data.of(X, y, sample_weight)
         except (ValueError, TypeError) as error:
             return Checked(False, f"these are no data to check: {error}")
-        return self.check_data(data)
-
-    def check_data(self, data: Data) -> Checked:
-        """`check` for data that are validated."""
-        if self.is_part:
-            if not set(self.labels) <= set(data.labels):
-                return Checked(False, f"the proof is about {self.labels}, not {data.labels}.")
-            data = data.only(*self.labels)
-        if complaint := self.compare(data) or self.find_gap(data):
-            return Checked(False, complaint)
-        for (a, b), part in self.pairwise.items():
-            checked = part.check_data(data) if part.is_part else Checked(False, "it is no part.")
-            if not checked:
-                return Checked(False, f"classes {a!r} and {b!r}: {checked.sentence}")
-        return Checked(True, f"the proof holds: {self.explain()}")
-
-    def compare(self, data: Data) -> str:
-        """How the data differ from those the proof was made for; empty where they do not."""
-        n, p = data.X.shape
-        if (n, p) != (self.n_rows, self.n_features):
-            return (
-                f"the proof is about {self.n_rows} rows and {self.n_features} columns; these data "
-                f"have {n} rows and {p} columns."
-            )
-        if data.labels != self.labels:
-            return f"the proof is about the labels {self.labels}; these data have {data.labels}."
-        if data.fingerprint != self.fingerprint:
-            return "these are not the numbers and labels the proof was made for."
-        return ""
-
-    def find_gap(self, data: Data) -> str:
-        """What the proof does not prove; empty where it proves its verdict."""
-        rows = SignedRows(data.X, data.codes, len(self.labels), self.fit_intercept)
-        for pair in self.duplicates:
-            i, j = data.places(pair)
-            if i is None or j is None or not data.are_equal(i, j):
-                return f"rows {pair[0]} and {pair[1]} are not equal with different labels."
-        try:
-            if self.verdict == "separable":
-                return self.find_gap_of_weights(rows)
-            return self.find_gap_of_multipliers(rows, data)
-        except TooLarge as error:
-            return f"it is too large to check: {error}."
-
-    def find_gap_of_weights(self, rows: SignedRows) -> str:
-        """Of weights that should have y'w > 0 on every row."""
-        if not self.weights_fit:
-            return "its weights do not have one number a column."
-        signs, closest = rows.sides(self.weights)
-        if signs.min() <= 0:
-            i, _ = rows.pair(int(np.argmin(signs)))
-            return f"its {wording.boundary(self)} does not have row {i} on the right side."
-        distance = rows.distance(closest, self.weights)
-        # Equal to ten digits, or both beyond what float64 holds.
-        if self.margin is None or not (
-            self.margin == distance or abs(self.margin - distance) <= 1e-10 * distance + 1e-300
-        ):
-            return f"the closest row is at {distance:.6g}, not {self.margin}."
-        if self.margin_is_maximum:
-            return "that the margin is the largest is not proven here."
-        return ""
-
-    def find_gap_of_multipliers(self, rows: SignedRows, data: Data) -> str:
-        """Of multipliers, with weights where the rows without multipliers can be separated."""
-        if not self.multipliers:
-            return "" if self.verdict == "undecided" else "it has no multipliers."
-        codes = {label: code for code, label in enumerate(data.labels)}
-        support = []
-        for i, (_, label) in zip(data.places([i for i, _ in self.rows]), self.rows, strict=True):
-            if i is None or codes.get(label) in (None, int(data.codes[i])):
-                return "its rows are not rows of these data."
-            support.append(rows.row_of(i, codes[label]))
-        if len(support) != len(self.multipliers):
-            return "its rows are not rows of these data."
-        if not sum_to_zero(rows, support, self.multipliers):
-            return "its rows with their multipliers do not sum to zero."
-        if self.verdict == "undecided":
-            return ""
-        members = np.arange(rows.count)
-        if self.verdict == "quasi-separable":
-            if not self.weights_fit:
-                return "its weights do not have one number a column."
-            signs, _ = rows.sides(self.weights)
-            what = wording.boundary(self)
-            if signs.min() < 0 or signs.max() <= 0:
-                return f"its {what} does not have the rows on the right side, or on it."
-            if signs[support].any():
-                return f"rows with multipliers are not on its {what}."
-            members = np.flatnonzero(signs == 0)
-        if not span(rows, support, members, self.verdict == "quasi-separable"):
-            return "the rows with multipliers do not span the others."
-        return ""
-
-    @property
-    def weights_fit(self) -> bool:
-        """Whether there is one weight for each column and class but the first."""
-        shape = [self.n_features + self.fit_intercept] * (len(self.labels) - 1)
-        return [len(w) for w in self.weights] == shape
+        return checking.check(self, data)
 
     def to_json(self) -> str:
         """The proof as JSON, whole numbers as strings, to be sent and checked elsewhere."""
