@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from adaline import parameters
 from adaline._names import Advises
 from adaline.certificates.delivery import delivered
-from adaline.estimators import _tables as tables
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing
@@ -192,7 +191,10 @@ class Regressor(RegressorMixin, Learner):
         omega = parameters.weights_of("sample_weight", sample_weight, len(predicted))
         if Y.reshape(len(Y), -1).shape != predicted.reshape(len(Y), -1).shape:
             raise ValueError(f"y has shape {Y.shape}; predictions have {predicted.shape}.")
-        return explained_share(Y, predicted, omega)
+        from sklearn.metrics import r2_score  # takes long to load, and is seldom asked for
+
+        with np.errstate(over="ignore"):
+            return float(r2_score(Y, predicted.reshape(Y.shape), sample_weight=omega))
 
 
 class Classifier(ClassifierMixin, Learner):
@@ -223,54 +225,34 @@ class Classifier(ClassifierMixin, Learner):
         return share_right(self.predict(X), y, sample_weight)
 
 
-def explained_share(Y: Array, predicted: Any, omega: Array | None) -> float:
-    """R^2 as scikit-learn's r2_score has it, which looks at its arguments for half a millisecond.
-
-    It is left to say what is to be said of one row, and of predictions that are infinite.
-    """
-    predicted = predicted.reshape(Y.shape)
-    weights = 1.0 if omega is None else omega.reshape(-1, *(1,) * (Y.ndim - 1))
-    with np.errstate(over="ignore", invalid="ignore"):
-        left = np.sum(weights * (Y - predicted) ** 2, axis=0)
-        whole = np.sum(weights * (Y - np.average(Y, axis=0, weights=omega)) ** 2, axis=0)
-    if len(Y) < 2 or not np.isfinite([left, whole]).all():
-        from sklearn.metrics import r2_score  # takes long to load, and is seldom asked for
-
-        return float(r2_score(Y, predicted, sample_weight=omega))
-    varies = whole != 0.0
-    shares = 1.0 - left / np.where(varies, whole, 1.0)
-    return float(np.mean(np.where(varies, shares, left == 0.0)))
-
-
 def checked_rows(learner: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     """X by scikit-learn's validation, whose complaints come to name X; finite or not."""
-    if type(X) is np.ndarray and not options and _is_plain(learner, X, reset):
-        learner.n_features_in_ = X.shape[1]
-        return X
-    if not options and (values := tables.plain_values(learner, X, reset)) is not None:
-        return values
     parameters.refuse("X", X)
+    options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
     try:
-        if is_sparse(X):
-            X = as_csr(X)
-            if not options and _is_plain(learner, X, reset):
-                learner.n_features_in_ = X.shape[1]
-                return X
-        X = tables.with_names(X)
-        options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
+        X = as_csr(X) if is_sparse(X) else X
         return validate_data(learner, X, ensure_all_finite=False, reset=reset, **options)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        if (told := tables.told_of_text(X, error)) is not None:
-            raise ValueError(told) from None
+        if "could not convert string to float" in str(error) and (names := columns_of_text(X)):
+            several = len(names) > 1
+            listed = ", ".join(map(repr, names[:5])) + ", ..." * (len(names) > 5)
+            raise ValueError(
+                f"X cannot be used: the column{'s' * several} {listed} hold{'s' * (not several)} "
+                f"text ({error}). Make numbers of it, for instance by OneHotEncoder of "
+                "scikit-learn in a ColumnTransformer; adaline.data.fit does so by itself."
+            ) from None
         raise parameters.named(error, "X") from None
 
 
-def _is_plain(learner: Any, X: Any, reset: bool) -> bool:
-    """Whether scikit-learn would take X as it is, which it needs 0.1 ms to find out."""
-    good = X.ndim == 2 and X.dtype in tables.FLOATS and 0 not in X.shape
-    if not good or hasattr(learner, "feature_names_in_"):
-        return False
-    return reset or X.shape[1] == getattr(learner, "n_features_in_", None)
+def columns_of_text(X: Any) -> list[str]:
+    """Names of the columns of a table that are no numbers."""
+    names = []
+    for name in getattr(X, "columns", ()):
+        try:
+            np.asarray(X[name], dtype=np.float64)
+        except (ValueError, TypeError):
+            names.append(str(name))
+    return names
 
 
 def _real_targets(y: Any, n: int, *, finite: bool = True) -> Array:

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (1.9 and later), called after each pass; never for each sample."""
+"""scikit-learn's callbacks, called after each pass; never for each sample."""
 
 from __future__ import annotations
 
@@ -6,23 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+
 from adaline.estimators._refusals import GUARD
 from adaline.procedures.steps import Hear
 
 FRAMES = 1 + GUARD  # between a fit and who called it, for warnings to step over: one of theirs
-
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before 1.9 there are none to call
-    FRAMES = GUARD
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's."""
-
-    def with_callbacks(method: Any) -> Any:
-        """Stands in for scikit-learn's."""
-        return method
-
 
 __all__ = ["FRAMES", "Audience", "CallbackSupportMixin", "passes", "with_callbacks"]
 
