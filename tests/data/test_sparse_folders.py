@@ -12,6 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 from adaline import LogisticRegression, Ridge
 from adaline.data import blocks, fit
 from adaline.data.reading.libsvm import LibsvmSource, _plain
+from adaline.data.reading.options import ReadingOptions
 from adaline.errors import DataError
 from reference_wide_logistic import minimum, penalised_loss, wide_data
 
@@ -244,7 +245,7 @@ def test_text_is_read_alike_byte_by_byte_and_word_by_word(rng, tmp_path):
             lines.append(" ".join([str(rng.choice(NUMBERS)), *pairs]))
         text = rng.choice(["\n", "\r\n", " \n\n\t"]).join(lines).encode()
         path.write_bytes(b"1 1:1\n")
-        source = LibsvmSource(str(path), None, None)
+        source = LibsvmSource(str(path), ReadingOptions())
         plain = _plain(text)
         try:
             words = source._in_words(text, operator.attrgetter("index"))

@@ -32,6 +32,7 @@ from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Out
 from adaline.cli.printing.progress import Progress
 from adaline.data import Source, cluster, workers
+from adaline.data.reading.scratch import SCRATCH, MakeScratch, kept_in, no_scratch
 from adaline.data.sharing import Spread
 
 _SMALL = 50  # rows from which on some are held out
@@ -91,7 +92,8 @@ def run(request: FitRequest, printer: Out) -> int:
     _check_request(request)
     with interrupts(request.checkpoint, request.jobs if request.cluster is None else 2):
         if request.cluster is None:
-            _run(request, printer, request.jobs)
+            with kept_in(SCRATCH, request.jobs) as scratch:
+                _run(request, printer, request.jobs, scratch)
         else:
             # A scheduler that is there answers within half a minute.
             with cluster(request.cluster, min(30.0, max(request.timeout, 0.1))) as client:
@@ -99,8 +101,9 @@ def run(request: FitRequest, printer: Out) -> int:
     return 0
 
 
-def _run(request: FitRequest, printer: Out, jobs: Any) -> None:
+def _run(request: FitRequest, printer: Out, jobs: Any, scratch: MakeScratch = no_scratch) -> None:
     source, beside = _opened(request, jobs)
+    source = source.keeping(scratch)
     seen = looked_at(source, request.target, request.columns, beside=beside, jobs=jobs)
     source = seen.encoding.prepare(source)
     about = about_rows(source)

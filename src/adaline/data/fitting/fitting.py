@@ -30,6 +30,7 @@ from adaline.data.reading.checks import (
     wrong_type,
 )
 from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.scratch import SCRATCH, kept_in
 from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
@@ -167,7 +168,7 @@ def fit(
     check_number("scratch", scratch, 0.0)
     who = _executor(client, timeout, jobs, name, way)
     with kept_in(scratch, who) as place:
-        source = opened(source, jobs=who, n_features=n_features, scratch=place)
+        source = opened(source, ReadingOptions(n_features=n_features), who, place)
         target = _label_of(source) if target is None else target
         if not isinstance(who, int):
             _must_travel(source)

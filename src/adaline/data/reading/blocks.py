@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from adaline.data.reading.arrow_files import ArrowSource
-from adaline.data.reading.checks import (
-    check_choice,
-    check_jobs,
-    check_names,
-    check_path,
-    check_whole,
-)
+from adaline.data.reading.checks import check_choice, check_jobs, check_names, check_path
 from adaline.data.reading.derived import Filtered, condition
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.files import FilesSource
@@ -30,10 +23,9 @@ from adaline.data.reading.in_memory import (
 )
 from adaline.data.reading.json_files import NdjsonSource, json_table
 from adaline.data.reading.libsvm import LibsvmSource
-from adaline.data.reading.libsvm_files import LibsvmFiles
 from adaline.data.reading.locations import bare, expanded
 from adaline.data.reading.numpy_files import MatrixSource, NpySource, npz
-from adaline.data.reading.options import FileOptions, checked
+from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.scratch import MakeScratch, no_scratch
 from adaline.data.reading.sheets import sheet
 from adaline.data.reading.source import Source, existing, reading
@@ -44,26 +36,22 @@ from adaline.errors import DataError
 from adaline.mapreduce import Executor
 from adaline.tiles import as_csr
 
-Columns = Sequence[str] | None
-Open = Callable[[str, Columns, int | None], Source]
-OpenText = Callable[[str, Columns, int | None, FileOptions], Source]
-
-_PARQUET: Open = partial(ArrowSource, kind="Parquet")
-_ARROW: Open = partial(ArrowSource, kind="Arrow")
-_BY_COMMA: OpenText = partial(TextTable, separator=",")
-_BY_TAB: OpenText = partial(TextTable, separator="\t")
-_BY_ANY: OpenText = partial(TextTable, separator=",", blanks=True)
-
 # What a file is, by how its name ends; text may have one of ENDINGS more, .gz for example.
-_FIELDS: dict[str, OpenText] = {
-    ".csv": _BY_COMMA,
-    ".tsv": _BY_TAB,
-    ".tab": _BY_TAB,
-    ".txt": _BY_ANY,
-    ".dat": _BY_ANY,
-    ".data": _BY_ANY,
+_FIELDS = dict.fromkeys((".csv", ".txt", ".dat", ".data"), ",") | {".tsv": "\t", ".tab": "\t"}
+_BLANKS = (".txt", ".dat", ".data")  # where blanks may separate words, too
+_SHEETS = (".xlsx", ".xlsm")
+_LIBSVM = (".libsvm", ".svmlight", ".svm")
+_JSON: dict[str, Any] = {".ndjson": NdjsonSource, ".jsonl": NdjsonSource, ".json": json_table}
+_BINARY: dict[str, Any] = {
+    **dict.fromkeys((".parquet", ".pq"), "Parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
+    ".npy": NpySource,
+    ".npz": npz,
+    ".wav": WavSource,
 }
-_SHEETS: dict[str, OpenText] = dict.fromkeys((".xlsx", ".xlsm"), sheet)
+_TEXT = (*_FIELDS, *_JSON, *_LIBSVM)
+_KNOWN = (*_TEXT, *_SHEETS, *_BINARY)
+FORMATS = (*(end + packed for end in _TEXT for packed in ("", *ENDINGS)), *_SHEETS, *_BINARY)
 _FOREIGN = {
     **dict.fromkeys((".xls", ".xlsb"), "a workbook of Excel that is not .xlsx"),
     **dict.fromkeys((".ods", ".numbers", ".gsheet"), "a sheet of another program than Excel"),
@@ -73,36 +61,11 @@ _FOREIGN = {
     **dict.fromkeys((".mdb", ".accdb", ".db", ".sqlite", ".sqlite3"), "a database"),
     **dict.fromkeys((".pdf", ".doc", ".docx", ".htm", ".html", ".xml"), "a document"),
 }
-_LINES: dict[str, Open] = {
-    ".ndjson": NdjsonSource,
-    ".jsonl": NdjsonSource,
-    ".json": json_table,
-    ".libsvm": LibsvmSource,
-    ".svmlight": LibsvmSource,
-    ".svm": LibsvmSource,
-}
-_LIBSVM = (".libsvm", ".svmlight", ".svm")
-_BINARY: dict[str, Open] = {
-    ".parquet": _PARQUET,
-    ".pq": _PARQUET,
-    ".arrow": _ARROW,
-    ".feather": _ARROW,
-    ".ipc": _ARROW,
-    ".npy": NpySource,
-    ".npz": npz,
-    ".wav": WavSource,
-}
-FORMATS = (
-    *(end + packed for end in (*_FIELDS, *_LINES) for packed in ("", *ENDINGS)),
-    *_SHEETS,
-    *_BINARY,
-)
-_TOLD = (*_FIELDS, *_LINES, *_SHEETS, *_BINARY)
 
 
 def blocks(
     source: Any,
-    columns: Columns = None,
+    columns: Sequence[str] | None = None,
     rows: int | None = None,
     *,
     format: str | None = None,
@@ -172,56 +135,96 @@ def blocks(
     >>> source.names, source.rows, [block.rows for block in source]
     (('x0', 'x1'), 6, [4, 2])
     """
-    options = FileOptions(separator, decimal, encoding, header, sheet, skip_rows, keep_total)
     check_names("columns", columns)
     beside = {condition(where)[0]} - set(columns or ()) if where is not None else ()
     every = columns if columns is None else [*columns, *beside]
-    found = opened(source, every, rows, format, options, jobs, n_features)
+    options = ReadingOptions(
+        columns=every,
+        rows=rows,
+        format=format,
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        sheet=sheet,
+        skip_rows=skip_rows,
+        keep_total=keep_total,
+        n_features=n_features,
+    )
+    found = opened(source, options, jobs)
     return found if where is None else Filtered(found, where, columns)
 
 
 def opened(
     source: Any,
-    columns: Columns = None,
-    rows: int | None = None,
-    format: str | None = None,
-    options: FileOptions | None = None,
+    options: ReadingOptions | None = None,
     jobs: int | Executor = 1,
-    n_features: int | None = None,
     scratch: MakeScratch = no_scratch,
 ) -> Source:
     """`blocks`, which may put what it parsed into temporary files on the way."""
-    _check(source, columns, rows, format, n_features)
+    options = options or ReadingOptions()
     check_jobs(jobs)
-    options = checked(options or FileOptions())
+    if options.format is not None:
+        given = options.format
+        check_choice("format", given.lower() if isinstance(given, str) else given, FORMATS)
     if isinstance(source, Source):
+        if options != ReadingOptions():
+            raise ValueError(
+                "source is one that `blocks` gave: columns, rows, format and n_features were "
+                "chosen then. Give them where it is opened."
+            )
         return source if scratch is no_scratch else source.keeping(scratch)
     paths = _paths(source)
-    if n_features is not None and (paths is None or _ending(paths[0], format) not in _LIBSVM):
-        raise ValueError(f"n_features={n_features} is of LIBSVM files; leave it out.")
-    if paths is not None:
-        name = str(source) if not isinstance(source, list | tuple) else f"{paths[0]} and others"
-        opening = Opening(format, None if columns is None else tuple(columns), rows, options)
-        with reading(f"{name}: it cannot be read"):
-            known = None if n_features is None else FeatureNames(n_features, 1, ("y",))
-            if len(paths) == 1 and _ending(paths[0], format) in _LIBSVM:
-                _refuse(options, _ending(paths[0], format))
-                return LibsvmSource(paths[0], columns, rows, known, scratch())
-            if len(paths) == 1:
-                return opening(paths[0])
-            _one_format(paths, format)
-            opening = replace(opening, options=replace(options, keep_total=True))
-            if _ending(paths[0], format) in _LIBSVM:
-                _refuse(options, _ending(paths[0], format))
-                _refuse_columns(columns, name)
-                return LibsvmFiles(name, paths, rows, known, jobs, scratch())
-            return FilesSource(name, paths, opening, jobs)
+    is_libsvm = paths is not None and _ending(paths[0], options.format) in _LIBSVM
+    if options.n_features is not None and not is_libsvm:
+        raise ValueError(f"n_features={options.n_features} is of LIBSVM files; leave it out.")
+    if paths is None:
+        return _in_memory(source, options)
+    if is_libsvm:
+        known = options.n_features
+        features = None if known is None else FeatureNames(known, 1, ("y",))
+        options = replace(options, features=features, scratch=scratch())
+    name = str(source) if not isinstance(source, list | tuple) else f"{paths[0]} and others"
+    with reading(f"{name}: it cannot be read"):
+        if len(paths) == 1:
+            return open_file(paths[0], options).keeping(scratch)
+        _one_format(paths, options.format)
+        options = replace(options, keep_total=True)
+        return FilesSource(name, paths, open_file, options, jobs).keeping(scratch)
+
+
+def open_file(path: str, options: ReadingOptions) -> Source:
+    """Open a file by how its name ends."""
+    ending = _ending(path, options.format)
+    if ending in _FIELDS:
+        said = ("separator", "decimal", "encoding", "header", "skip_rows")
+        options.refuse_all_but(ending, *said)
+        return TextTable(path, options, _FIELDS[ending], blanks=ending in _BLANKS)
+    if ending in _SHEETS:
+        options.refuse_all_but(ending, "header", "sheet", "skip_rows")
+        return sheet(path, options)
+    options.refuse_all_but(ending)
+    if ending in _LIBSVM:
+        return LibsvmSource(path, options)
+    columns, rows = options.columns, options.rows
+    kind: Any = _BINARY.get(ending)
+    if isinstance(kind, str):
+        return ArrowSource(path, columns, rows, kind)
+    kind = _JSON.get(ending, kind)
+    found: Source = kind(path, columns, rows)
+    return found
+
+
+def _in_memory(source: Any, options: ReadingOptions) -> Source:
+    """A table, array or stream."""
+    name, columns, rows = type(source).__name__, options.columns, options.rows
     if type(source).__module__.partition(".")[0] == "dask":
         raise TypeError(
-            f"source is a {type(source).__name__} of dask, of which no rows are read here; fit the "
+            f"source is a {name} of dask, of which no rows are read here; fit the "
             "estimator to it: model.fit(table[columns], table[target])."
         )
-    _refuse(options, "" if hasattr(source, "read") else f"a {type(source).__name__}")
+    if not hasattr(source, "read"):
+        options.refuse_all_but(f"a {name}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
         matrix = as_csr(source) if hasattr(source, "tocsr") else source
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
@@ -232,37 +235,25 @@ def opened(
         return MatrixSource(matrix, [f"x{j}" for j in range(matrix.shape[1])], columns, rows)
     if hasattr(source, "read_next_batch"):
         return from_reader(source)
-    if type(source).__name__ == "Series":
+    if name == "Series":
         raise DataError("a Series is one column; give a table: series.to_frame().")
-    if any(hasattr(source, name) for name in ("columns", "__arrow_c_stream__", "to_table")):
+    if any(hasattr(source, how) for how in ("columns", "__arrow_c_stream__", "to_table")):
         return TableSource(source, columns, rows)
     if hasattr(source, "read"):
         binary = getattr(source, "buffer", source)
-        return from_file_object(binary, "\t" if format == ".tsv" else ",", options)
+        return from_file_object(binary, "\t" if options.format == ".tsv" else ",", options)
     if hasattr(source, "__iter__") and not isinstance(source, Mapping | Set | bytes):
         return from_iterable(source, columns)
     raise TypeError(
-        f"cannot read rows from a {type(source).__name__}; give a path, a table, an array, or an "
+        f"cannot read rows from a {name}; give a path, a table, an array, or an "
         "iterable of tables or arrays."
     )
-
-
-@dataclass(frozen=True)
-class Opening:
-    """How each of several files is opened; it can travel to other processes."""
-
-    format: str | None
-    columns: tuple[str, ...] | None
-    rows: int | None
-    options: FileOptions
-
-    def __call__(self, path: str, columns: Columns = None) -> Source:
-        return _opened(path, self.format, columns or self.columns, self.rows, self.options)
 
 
 def _paths(source: Any) -> list[str] | None:
     """The files that a path, folder, pattern or a list of them names; None for anything else."""
     if isinstance(source, (str, os.PathLike)):
+        check_path("source", source)
         path = bare(os.fspath(source))
         with reading(f"{path}: it cannot be read"):
             return expanded(path) or [path]
@@ -285,55 +276,14 @@ def _one_format(paths: Sequence[str], format: str | None) -> None:
             )
 
 
-def _refuse_columns(columns: Any, name: str) -> None:
-    if columns is not None:
-        raise DataError(f"{name}: columns cannot be chosen in LIBSVM files; take all.")
-
-
-def _check(source: Any, columns: Any, rows: Any, format: Any, n_features: Any) -> None:
-    """Refuse options that mean nothing, before anything is opened."""
-    check_names("columns", columns)
-    if n_features is not None:
-        check_whole("n_features", n_features, 1)
-    if rows is not None:
-        check_whole("rows", rows, 1)
-    if format is not None:
-        check_choice("format", format if not isinstance(format, str) else format.lower(), FORMATS)
-    if isinstance(source, (str, os.PathLike)):
-        check_path("source", source)
-    given = columns, rows, format, n_features
-    if isinstance(source, Source) and any(one is not None for one in given):
-        raise ValueError(
-            "source is one that `blocks` gave: columns, rows, format and n_features were chosen "
-            "then. Give them where it is opened."
-        )
-
-
-def _opened(
-    path: str, format: str | None, columns: Columns, rows: int | None, options: FileOptions
-) -> Source:
-    """Open a file by how its name ends."""
-    ending = _ending(path, format)
-    if ending in _FIELDS:
-        _refuse(FileOptions(sheet=options.sheet), ending)
-        return _FIELDS[ending](path, columns, rows, options)
-    if ending in _SHEETS:
-        _refuse(replace(options, header=None, sheet=None, skip_rows=None), ending)
-        return _SHEETS[ending](path, columns, rows, options)
-    _refuse(options, ending)
-    return (_LINES.get(ending) or _BINARY[ending])(path, columns, rows)
-
-
 def _ending(path: str, format: str | None) -> str:
     """The ending that tells the format of a file, without that of a packed one."""
     wanted = format.lower() if format else os.path.basename(path).lower()
     packed = next((end for end in ENDINGS if wanted.endswith(end)), "")
-    bare = wanted.removesuffix(packed)
-    for ending in (*_FIELDS, *_LINES):
-        if bare.endswith(ending):
-            return ending
-    for ending in (*_SHEETS, *_BINARY):
-        if wanted.endswith(ending):
+    for ending in _KNOWN:
+        if wanted.endswith(ending) or (
+            ending in _TEXT and wanted.removesuffix(packed).endswith(ending)
+        ):
             return ending
     existing(path)
     given = format or os.path.splitext(path)[1]
@@ -346,13 +296,5 @@ def _ending(path: str, format: str | None) -> str:
     hint = f"did you mean {alike[0]}? " if alike else ""
     raise DataError(
         f"{path}: the ending {given!r} tells no format that can be read; {hint}Known are "
-        f"{', '.join(_TOLD)} (text also with {', '.join(ENDINGS)}); or give format=."
+        f"{', '.join(_KNOWN)} (text also with {', '.join(ENDINGS)}); or give format=."
     )
-
-
-def _refuse(options: FileOptions, what: str) -> None:
-    """Refuse what is said of text where there is none."""
-    for option, value in vars(options).items():
-        if value is not None and what and option != "keep_total":
-            of = "Excel files" if option == "sheet" else "text tables such as CSV"
-            raise ValueError(f"{option}={value!r} is of {of}; leave it out for {what}.")

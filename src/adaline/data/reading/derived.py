@@ -53,6 +53,12 @@ class Derived(Source):
         other.source = self.source.for_reading()
         return other
 
+    def keeping(self, scratch: Any) -> Source:
+        """The same rows of a source that may put what it parsed into temporary files."""
+        other = copy.copy(self)
+        other.source = self.source.keeping(scratch)
+        return other
+
     def head(self) -> Block:
         """The first rows."""
         return self.of(self.source.head())

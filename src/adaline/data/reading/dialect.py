@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from adaline.data.reading.options import FileOptions
+from adaline.data.reading.options import ReadingOptions
 from adaline.errors import DataError
 
 _SAMPLE, _ROWS = 2**17, 100  # bytes and rows that are looked at
@@ -81,7 +81,7 @@ class Dialect:
 
 
 def recognised(
-    taste: bytes, whole: bool, usual: str, free: bool, options: FileOptions
+    taste: bytes, whole: bool, usual: str, free: bool, options: ReadingOptions
 ) -> tuple[Dialect, list[list[str]]]:
     """The dialect of a file that begins so, and its first rows.
 
@@ -161,7 +161,9 @@ def _without_preamble(found: Dialect, lines: list[str]) -> tuple[Dialect, int]:
     return replace(found, skipped=k, comment=comment), at
 
 
-def _without_titles(found: Dialect, lines: list[str], free: bool, options: FileOptions) -> Dialect:
+def _without_titles(
+    found: Dialect, lines: list[str], free: bool, options: ReadingOptions
+) -> Dialect:
     """Skip lines of text above the names: one field in each, where the rows below have more."""
     start = found.skipped
     if _is_table(_rows_from(start, lines, found, free, options)):
@@ -178,7 +180,7 @@ def _without_titles(found: Dialect, lines: list[str], free: bool, options: FileO
 
 
 def _rows_from(
-    at: int, lines: list[str], found: Dialect, free: bool, options: FileOptions
+    at: int, lines: list[str], found: Dialect, free: bool, options: ReadingOptions
 ) -> list[list[str]]:
     text = "\n".join(lines[at:])
     return rows_of(text, _separated_as(found, text, free, options))
@@ -227,7 +229,7 @@ def _with_separator(found: Dialect, separator: str) -> Dialect:
     return replace(found, separator=separator)
 
 
-def _separated_as(found: Dialect, text: str, free: bool, options: FileOptions) -> Dialect:
+def _separated_as(found: Dialect, text: str, free: bool, options: ReadingOptions) -> Dialect:
     """With the separator that the user names, or the one that fits the text."""
     if options.separator is not None:
         return _with_separator(found, options.separator)
@@ -311,7 +313,7 @@ def _decimal(dialect: Dialect, rows: list[list[str]]) -> str:
     return ","
 
 
-def _notes(found: Dialect, decimal: str, usual: str, options: FileOptions) -> tuple[str, ...]:
+def _notes(found: Dialect, decimal: str, usual: str, options: ReadingOptions) -> tuple[str, ...]:
     """What was found out and is not as usual, in a few words each."""
     told = []
     if found.skipped:

@@ -16,7 +16,7 @@ from adaline.data.reading.arrow_columns import arrow, columns_of, kinds_of
 from adaline.data.reading.checks import shown
 from adaline.data.reading.mixed import arrow_table, strays_in, without_mixed
 from adaline.data.reading.numpy_files import MatrixSource
-from adaline.data.reading.options import FileOptions
+from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.source import (
     Block,
     Kind,
@@ -229,10 +229,10 @@ def from_iterable(parts: Iterable[Any], columns: Sequence[str] | None) -> Source
     return Once(blocks, "the stream of blocks")
 
 
-def from_file_object(file: IO[bytes], separator: str, options: FileOptions) -> Source:
+def from_file_object(file: IO[bytes], separator: str, options: ReadingOptions) -> Source:
     """CSV text from a pipe, which comes once."""
     name = str(getattr(file, "name", "the pipe"))
-    reader = TextTable(name, None, None, options, separator, pipe=file)
+    reader = TextTable(name, options, separator, pipe=file)
     found = Once(reader.parts(), reader.name, reader.kinds)
     found.notes, found.notation, found.settled = reader.notes, reader.notation, reader.settled
     return found

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from adaline.data.reading.feature_names import FeatureNames
-from adaline.data.reading.scratch import Scratch, TextSource
+from adaline.data.reading.options import ReadingOptions
+from adaline.data.reading.scratch import TextSource
 from adaline.data.reading.source import Block, Kind, Piece, existing, fingerprint_of_file
 from adaline.data.reading.text_bytes import CHUNK, Text
 from adaline.errors import DataError
@@ -129,41 +130,41 @@ class LibsvmBlock(Block):
 class LibsvmSource(TextSource):
     """Sparse rows; the label is the column "y", and feature j the column "xj".
 
-    One pass when it is opened finds the largest index, unless `names` says what there is. Features
+    One pass when it is opened finds the largest index, unless `features` says what there is. They
     count from 1, unless the file has an index 0.
     """
 
     is_matrix = True
-    names: FeatureNames
 
-    def __init__(
-        self,
-        path: str,
-        columns: Sequence[str] | None,
-        rows: int | None,
-        names: FeatureNames | None = None,
-        scratch: Scratch | None = None,
-    ):
+    def __init__(self, path: str, options: ReadingOptions):
         super().__init__()
-        if columns is not None:
+        if options.columns is not None:
             raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
         self.name, self.text = existing(path), Text(path, quotes=False)
         taste = self.text.take(0, 2**20)
         width = max(len(taste) // max(taste.count(b"\n"), 1), 1)
-        self.chunk = CHUNK // 4 if rows is None else max(rows * width, 64)
-        self.rows, self.scratch = None, scratch
-        if names is None:
-            extent = self.extent()
-            names, self.rows = extent.names(path), extent.rows
-        self.names, self.kinds = names, (_NUMBER,) * len(names)
+        self.chunk = CHUNK // 4 if options.rows is None else max(options.rows * width, 64)
+        self.scratch, self._features = options.scratch, options.features
+        self.extent = Extent() if options.features is not None else self._extent()
+        self.rows = self.extent.rows or None
 
-    def extent(self) -> Extent:
+    def _extent(self) -> Extent:
         """By a pass over all rows."""
         found = Extent()
         for piece in self.descriptors():
             rows = self._parsed(piece)[0]
             found += Extent(rows.least, rows.most, len(rows.indices), len(rows.labels))
         return found
+
+    @property
+    def names(self) -> FeatureNames:  # type: ignore[override]
+        """The label and the features."""
+        return self.extent.names(self.name) if self._features is None else self._features
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
+        """All are numbers."""
+        return (_NUMBER,) * len(self.names)
 
     def _pieces(self, size: int) -> Iterable[Piece]:
         return self.text.pieces(0, size)

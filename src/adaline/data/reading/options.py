@@ -1,20 +1,39 @@
-"""What a caller states about how a file is written, checked."""
+"""How a source is read, as its caller states it: what `blocks`, its files and the command share."""
 
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
-from adaline.data.reading.checks import check_choice, check_text, check_truth, check_whole
+from adaline.data.reading.checks import (
+    check_choice,
+    check_names,
+    check_text,
+    check_truth,
+    check_whole,
+)
+from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.scratch import Scratch
 
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 _WORDS |= {"blank": " ", "blanks": " ", "space": " "}
+# Latin-1 is Windows-1252 with control characters for 27 letters, which text has not.
+_ENCODINGS = {"cp1252": "windows-1252", "iso8859-1": "windows-1252", "utf-8-sig": "utf-8"}
 
 
 @dataclass(frozen=True)
-class FileOptions:
-    """How a file is written, as the caller states it; None where the first lines are to tell."""
+class ReadingOptions:
+    """The parameters of `blocks`, in one spelling; None where the first lines are to tell.
 
+    `features` and `scratch` are found on the way: the columns of LIBSVM files, and where to keep
+    what was parsed.
+    """
+
+    columns: Sequence[str] | None = None
+    rows: int | None = None
+    format: str | None = None
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
@@ -22,39 +41,59 @@ class FileOptions:
     sheet: str | None = None
     skip_rows: int | None = None
     keep_total: bool | None = None
+    n_features: int | None = None
+    features: FeatureNames | None = None
+    scratch: Scratch | None = None
 
-
-def checked(options: FileOptions) -> FileOptions:
-    """The options in one spelling; a wrong one raises an error that says what is expected."""
-    separator, encoding = options.separator, options.encoding
-    if separator is not None:
-        check_text("separator", separator, "one letter, such as ';'")
-        separator = _WORDS.get(separator.lower(), separator)
-        if len(separator) != 1 or not separator.isascii() or separator in "\"\r\n\0'":
-            raise ValueError(
-                f"separator is {separator!r}; expected one letter, such as ',', ';', '|', "
-                "'tab', or ' ' for any number of blanks."
-            )
-    if options.decimal is not None:
-        check_choice("decimal", options.decimal, [".", ","])
-        if options.decimal == "," and separator == ",":
+    def __post_init__(self) -> None:
+        check_names("columns", self.columns)
+        for name, least in (("rows", 1), ("skip_rows", 0), ("n_features", 1)):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least)
+        for name in ("header", "keep_total"):
+            if getattr(self, name) is not None:
+                check_truth(name, getattr(self, name))
+        if self.sheet is not None:
+            check_text("sheet", self.sheet, "the name of a sheet")
+        if self.decimal is not None:
+            check_choice("decimal", self.decimal, [".", ","])
+        columns = None if self.columns is None else tuple(self.columns)
+        for name, value in (
+            ("columns", columns),
+            ("separator", _separator(self.separator)),
+            ("encoding", _encoding(self.encoding)),
+        ):
+            object.__setattr__(self, name, value)  # in one spelling, and hashable
+        if self.decimal == self.separator == ",":
             raise ValueError("decimal and separator are both ','; a file can have one of the two.")
-    if options.header is not None:
-        check_truth("header", options.header)
-    if options.skip_rows is not None:
-        check_whole("skip_rows", options.skip_rows, 0)
-    if options.keep_total is not None:
-        check_truth("keep_total", options.keep_total)
-    if options.sheet is not None:
-        check_text("sheet", options.sheet, "the name of a sheet")
-    if encoding is not None:
-        check_text("encoding", encoding, "the name of an encoding, such as 'windows-1252'")
-        encoding = _encoding(encoding)
-    return replace(options, separator=separator, encoding=encoding)
+
+    def refuse_all_but(self, what: str, *options: str) -> None:
+        """Refuse what is said of text or sheets where there is none."""
+        for field in fields(self)[3:-4]:  # from separator to skip_rows
+            value = getattr(self, field.name)
+            if value is not None and field.name not in options:
+                of = "Excel files" if field.name == "sheet" else "text tables such as CSV"
+                raise ValueError(f"{field.name}={value!r} is of {of}; leave it out for {what}.")
 
 
-def _encoding(name: str) -> str:
+def _separator(given: Any) -> str | None:
+    if given is None:
+        return None
+    check_text("separator", given, "one letter, such as ';'")
+    separator: str = _WORDS.get(given.lower(), given)
+    if len(separator) != 1 or not separator.isascii() or separator in "\"\r\n\0'":
+        raise ValueError(
+            f"separator is {separator!r}; expected one letter, such as ',', ';', '|', "
+            "'tab', or ' ' for any number of blanks."
+        )
+    return separator
+
+
+def _encoding(name: Any) -> str | None:
     """The encoding by the name that we use for it."""
+    if name is None:
+        return None
+    check_text("encoding", name, "the name of an encoding, such as 'windows-1252'")
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
@@ -64,7 +103,4 @@ def _encoding(name: str) -> str:
             f"encoding is {name[:40]!r}; expected the name of an encoding, such as 'utf-8', "
             "'windows-1252', 'latin-1' or 'utf-16'."
         )
-    # Latin-1 is Windows-1252 with control characters for 27 letters, which text has not.
-    usual = {"cp1252": "windows-1252", "iso8859-1": "windows-1252", "utf-8-sig": "utf-8"}
-    usual["ascii"] = "utf-8"
-    return usual.get(info.name, info.name)
+    return (_ENCODINGS | {"ascii": "utf-8"}).get(info.name, info.name)

@@ -180,8 +180,8 @@ class TextSource(Source):
     def keeping(self, scratch: MakeScratch) -> Source:
         """The same source, which puts what it parsed there, and finds it there again."""
         size = 0 if self.text.forward else size_of(self.name)
-        if 0 < size <= self.chunk or not self.again:
-            return self  # of one piece, which is remembered
+        if self.scratch is not None or not self.again or 0 < size <= self.chunk:
+            return self  # what has one piece is remembered
         other = copy.copy(self)
         other.scratch = scratch()
         return other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from adaline.data.reading.dialect import Dialect
@@ -13,7 +13,7 @@ from adaline.data.reading.header import header_of
 from adaline.data.reading.in_memory import FileTable
 from adaline.data.reading.mixed import as_text
 from adaline.data.reading.numpy_files import check_growth
-from adaline.data.reading.options import FileOptions
+from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.source import Source, existing, place_of
 from adaline.data.reading.totals import note_on_total
 from adaline.errors import DataError, MissingExtra, plural, refuse_beyond_memory
@@ -27,9 +27,7 @@ _STEP, _OVERLAP = 2**22, 128
 _SAMPLE = 100  # rows that tell whether the first one has names
 
 
-def sheet(
-    path: str, columns: Sequence[str] | None, rows: int | None, options: FileOptions
-) -> Source:
+def sheet(path: str, options: ReadingOptions) -> Source:
     """The rows of a sheet: the first one, or that of a name."""
     _check(existing(path))
     try:
@@ -46,7 +44,7 @@ def sheet(
     found = book.get_sheet_by_name(wanted)
     cells, first = found.to_python(skip_empty_area=True), (found.start or (0, 0))[0] + 1
     filled = _fill_down(cells, found.merged_cell_ranges or (), found.start or (0, 0))
-    source = _named(path, wanted, cells, first, options, columns, rows)
+    source = _named(path, wanted, cells, first, options)
     if filled:
         source.notes = ("merged cells have their value in every row", *source.notes)
     if options.sheet is None and len(names) > 1:
@@ -76,9 +74,7 @@ def _named(
     title: str,
     cells: list[list[Any]],
     first: int,
-    options: FileOptions,
-    columns: Sequence[str] | None,
-    rows: int | None,
+    options: ReadingOptions,
 ) -> Source:
     """Names above the cells below them; `first` is the number of the first row."""
     full = [(first + k, row) for k, row in enumerate(cells) if any(v != "" for v in row)]
@@ -104,7 +100,7 @@ def _named(
     body = body[:-1] if total else body
     values = [[_value(row[j]) for _, row in body] for j in used[: len(header.names)]]
     numbers = [number for number, _ in body]
-    source = FileTable(path, header.names, values, numbers, columns, rows)
+    source = FileTable(path, header.names, values, numbers, options.columns, options.rows)
     above = (f"{plural(titles, 'row')} above the table left out",) if titles else ()
     source.notes = (*above, *header.notes, *([total] if total else []))
     return source

@@ -25,7 +25,7 @@ from adaline.data.reading.fields import MISSING, Layout, arrow_csv, parse
 from adaline.data.reading.footnotes import footnotes
 from adaline.data.reading.header import header_of, note_on, repeated, without_names
 from adaline.data.reading.notations import is_gap
-from adaline.data.reading.options import FileOptions
+from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.scratch import TextSource
 from adaline.data.reading.source import (
     Block,
@@ -60,15 +60,14 @@ class TextTable(TextSource):
     def __init__(
         self,
         path: str,
-        columns: Sequence[str] | None,
-        rows: int | None,
-        options: FileOptions,
+        options: ReadingOptions,
         separator: str,
         blanks: bool = False,
         pipe: IO[bytes] | None = None,
     ):
         super().__init__()
         arrow_csv()
+        self.scratch = options.scratch
         self.name = path if pipe is not None else existing(path)
         self.again = pipe is None
         # Windows-1252 is decoded block by block, any other encoding as the file is read.
@@ -76,12 +75,12 @@ class TextTable(TextSource):
         self.text = Text(self.name, True, streamed, pipe)
         taste = self._tasted()
         self._begin(taste, separator, options, blanks)
-        self.places = chosen(columns, self.header.names, self.name)
+        self.places = chosen(options.columns, self.header.names, self.name)
         self.names = tuple(self.fields[j] for j in self.places)
         self._set_kinds(self.all_kinds)
         body = taste[self.begin :]
         width = max(len(body) // max(body.count(b"\n"), 1), 1)
-        self.chunk = CHUNK if rows is None else max(rows * width, 64)
+        self.chunk = CHUNK if options.rows is None else max(options.rows * width, 64)
 
     def _tasted(self) -> bytes:
         """The first bytes, with newlines between lines."""
@@ -94,7 +93,7 @@ class TextTable(TextSource):
             taste = self.text.take(0, _TASTE)
         return taste
 
-    def _begin(self, taste: bytes, usual: str, options: FileOptions, blanks: bool) -> None:
+    def _begin(self, taste: bytes, usual: str, options: ReadingOptions, blanks: bool) -> None:
         """Find out how the text is written, and the names and kinds of all its columns."""
         whole = len(taste) < _TASTE
         self.dialect, sample = recognised(taste, whole, usual, blanks, options)
