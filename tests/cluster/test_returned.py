@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import adaline
 from adaline import (
     ClassMoments,
     DataError,
@@ -18,7 +15,6 @@ from adaline import (
     Moments,
     Triangle,
 )
-from adaline.data import Encoding, blocks, look
 from adaline.data.fitting._returned import Part, check_returned
 from adaline.sums.losses import Logistic
 from adaline.sums.objective import Objective
@@ -169,62 +165,3 @@ def test_forged_weights_of_classes_are_refused(forged, answer):
     forged(lambda part: answer if isinstance(part, dict) else part)
     with pytest.raises(DataError, match="a worker returned"):
         LogisticRegression().fit(X, y > 0, sample_weight=abs(y))
-
-
-@pytest.fixture
-def folder(tmp_path):
-    for k in range(2):
-        lines = [f"{i},{'red' if i % 3 else 'blue'},{2 * i}" for i in range(50)]
-        (tmp_path / f"part.{k}.csv").write_text("\n".join(["x,colour,y", *lines]))
-    return str(tmp_path / "*.csv")
-
-
-WRONG_FACTS = {
-    "nothing of ours": lambda part: 7,
-    "other columns": lambda part: replace(part, texts={"other": part.texts["colour"]}),
-    "a negative count": lambda part: replace(
-        part, texts={"colour": replace(part.texts["colour"], gaps=-1)}
-    ),
-}
-
-
-@pytest.mark.parametrize("forge", WRONG_FACTS.values(), ids=WRONG_FACTS)
-def test_forged_facts_about_columns_are_refused(folder, forge):
-    jobs = Forger(lambda part: forge(part) if type(part).__name__ == "Facts" else part)
-    for ask in (look, Encoding.learn):
-        with pytest.raises(DataError, match="a worker returned"):
-            ask(folder, "y", jobs=jobs)
-
-
-WRONG_FILES = {
-    "nothing of ours": lambda part: ["part"],
-    "negative rows": lambda part: (replace(part[0], rows=-1),),
-    "columns without kinds": lambda part: (replace(part[0], kinds=()),),
-    "pieces that are none": lambda part: (replace(part[0], pieces=("rows",)),),
-}
-
-
-@pytest.mark.parametrize("forge", WRONG_FILES.values(), ids=WRONG_FILES)
-def test_forged_facts_about_files_are_refused(folder, forge):
-    with pytest.raises(DataError, match="a worker returned"):
-        blocks(folder, jobs=Forger(forge))
-
-
-def test_forged_cuts_of_sparse_files_are_refused(tmp_path):
-    for k in range(2):
-        (tmp_path / f"{k}.svm").write_text("1 1:2 3:4\n-1 2:1\n")
-    for forge in (lambda part: [part], lambda part: (replace(part[0], pieces=(1,)),)):
-        with pytest.raises(DataError, match="a worker returned"):
-            blocks(str(tmp_path / "*.svm"), jobs=Forger(forge))
-
-
-def test_every_mapreduce_of_the_library_checks_what_is_returned():
-    unchecked = [
-        f"{path}:{node.lineno}"
-        for path in Path(adaline.__file__).parent.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and getattr(node.func, "id", "") == "mapreduce"
-        and not any(given.arg == "check" for given in node.keywords)
-    ]
-    assert not unchecked

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from adaline import Ridge
 from adaline.data import blocks, fit
-from adaline.data.columns.of_blocks import ByName, column_of, places_in
+from adaline.data.columns.by_name import ByName, column_of, places_in
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.errors import DataError
 

@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.look import look
-from adaline.data.columns.options import Missing, Unknown
+from adaline.data.columns.look import look_at
+from adaline.data.columns.options import ColumnOptions, Missing, Unknown
 from adaline.data.fitting.fitting import counted_rows as counted_rows
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_number, check_text, check_truth, check_whole
+from adaline.data.reading.scratch import SCRATCH as SCRATCH
+from adaline.data.reading.scratch import kept_in as kept_in
+from adaline.data.reading.scratch import no_scratch as no_scratch
 from adaline.data.reading.source import Source, place_of
 from adaline.data.sharing import Share, column, labels
 from adaline.data.weighing import row_weights
@@ -175,10 +178,19 @@ def table(
     rows = blocks(source)
     place_of(target, rows.names, rows.name, "target column")
     if encoding is None:
-        some: dict[str, Any] = {"columns": columns, "use": use, "ignore": ignore}
-        how: dict[str, Any] = {"missing": missing, "unknown": unknown, "read": read, "na": na}
-        made: dict[str, Any] = {"formula": formula, "exact_levels": exact_levels}
-        encoding = look(rows, target, **some, **how, **made).encoding
+        options = ColumnOptions.given(
+            target=target,
+            columns=columns,
+            missing=missing,
+            unknown=unknown,
+            read=read,
+            na=na,
+            use=use,
+            ignore=ignore,
+            formula=formula,
+            exact_levels=exact_levels,
+        )
+        encoding = look_at(rows, options).encoding
     rows = encoding.prepare(rows)
     if not share:
         return Table(target, encoding, rows)
@@ -252,7 +264,8 @@ def columns_beside(
     """Columns that are no inputs, of the rows that are learned from; keys say what they are."""
     found: dict[str, list[NDArray[Any]]] = {option: [] for option in wanted}
     if in_order is not None:  # dates in their order, however they are written
-        source = look(source, None, columns=[in_order]).encoding.prepare(source)
+        options = ColumnOptions(columns=[in_order], missing="auto")
+        source = look_at(source, options).encoding.prepare(source)
     for block in source:
         keep = encoding.kept(block, target)
         for option, named in wanted.items():

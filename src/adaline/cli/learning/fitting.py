@@ -32,8 +32,8 @@ from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Out
 from adaline.cli.printing.progress import Progress
 from adaline.data import Source, cluster, workers
-from adaline.data.reading.scratch import SCRATCH, MakeScratch, kept_in, no_scratch
 from adaline.data.sharing import Spread
+from adaline.data.tables import SCRATCH, kept_in, no_scratch
 
 _SMALL = 50  # rows from which on some are held out
 _STRATIFIED = 100_000  # rows up to which each class is shared out alike
@@ -101,7 +101,7 @@ def run(request: FitRequest, printer: Out) -> int:
     return 0
 
 
-def _run(request: FitRequest, printer: Out, jobs: Any, scratch: MakeScratch = no_scratch) -> None:
+def _run(request: FitRequest, printer: Out, jobs: Any, scratch: Any = no_scratch) -> None:
     source, beside = _opened(request, jobs)
     source = source.keeping(scratch)
     seen = looked_at(source, request.target, request.columns, beside=beside, jobs=jobs)

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns._applying import (
+from adaline.data.columns.applying import (
+    ReadSource,
     check_notation,
     encoded_columns,
     encoded_matrix,
@@ -20,23 +21,27 @@ from adaline.data.columns._applying import (
     texts_among_numbers,
     unknown_values,
 )
-from adaline.data.columns._fields import as_plain_data, check_fields, from_plain_data
-from adaline.data.columns._read_source import ReadSource
-from adaline.data.columns._strays import with_gaps
-from adaline.data.columns._study import Study, study, warn_of
-from adaline.data.columns.inputs import Input, encoded_names
-from adaline.data.columns.of_blocks import (
+from adaline.data.columns.by_name import (
     check_block,
     chosen_rows,
     missing_in,
     places_in,
 )
+from adaline.data.columns.inputs import (
+    Input,
+    as_plain_data,
+    check_fields,
+    encoded_names,
+    from_plain_data,
+)
 from adaline.data.columns.options import (
     MOST_LEVELS,
+    ColumnOptions,
     Missing,
     Unknown,
-    checked_options,
 )
+from adaline.data.columns.strays import with_gaps
+from adaline.data.columns.study import Study, study, warn_of
 from adaline.data.columns.term_columns import Part, expanded, made_columns
 from adaline.data.columns.terms import parsed, term_of
 from adaline.data.reading.blocks import blocks
@@ -114,6 +119,8 @@ class Encoding(Result):
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.terms:
+            made_columns(self.inputs, self.terms)  # refuses terms of other columns
 
     @classmethod
     def learn(
@@ -178,17 +185,32 @@ class Encoding(Result):
         jobs : int, default=1
             Processes that read.
         """
-        levels, beside = (most_levels, rare), (use, ignore, formula, exact_levels, jobs)
-        options = checked_options(target, columns, missing, unknown, *levels, read, na, *beside)
+        options = ColumnOptions.given(
+            target=target,
+            columns=columns,
+            missing=missing,
+            unknown=unknown,
+            most_levels=most_levels,
+            rare=rare,
+            read=read,
+            na=na,
+            use=use,
+            ignore=ignore,
+            formula=formula,
+            exact_levels=exact_levels,
+            jobs=jobs,
+        )
         found = study(blocks(source), options)
         warn_of(found)
-        encoding = cls.of(found, missing, unknown)
-        return encoding if formula is None else encoding.with_formula(formula)
+        return cls.of(found)
 
     @classmethod
-    def of(cls, found: Study, missing: Missing, unknown: Unknown) -> Encoding:
+    def of(cls, found: Study) -> Encoding:
         """The encoding that a study of all columns leads to."""
-        return cls(found.inputs, missing, unknown, found.left_out, found.na, found.target)
+        said = found.options
+        given = found.left_out, said.na, found.target
+        encoding = cls(found.inputs, said.missing, said.unknown, *given)
+        return encoding if said.formula is None else encoding.with_formula(said.formula)
 
     def with_formula(self, formula: str) -> Encoding:
         """The terms of a formula; inputs that no term has are left out."""

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns._left_out import are_rounded
-from adaline.data.columns._recognition import told
-from adaline.data.columns._study import Study, Verdict, study
-from adaline.data.columns.column_facts import Numbers, Texts
+from adaline.data.columns.by_name import ByName, missing_in
 from adaline.data.columns.encoding import Encoding
+from adaline.data.columns.facts import Numbers, Texts
 from adaline.data.columns.inputs import Input
-from adaline.data.columns.of_blocks import ByName, missing_in
-from adaline.data.columns.options import MOST_LEVELS, Missing, Unknown, checked_options
+from adaline.data.columns.options import MOST_LEVELS, ColumnOptions, Missing, Unknown
+from adaline.data.columns.rules import are_rounded, told
+from adaline.data.columns.study import Study, Verdict, study
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
-from adaline.data.reading.source import Column
+from adaline.data.reading.source import Column, Source
 from adaline.mapreduce import Executor
 from adaline.results import Result
 from adaline.summaries import aligned
@@ -158,12 +157,28 @@ def look(
     colour  text    4     2          blue, red      text, 3 levels
     y       number  0     3          1.5, 2, 3      the target
     """
-    levels, beside = (most_levels, rare), (use, ignore, formula, exact_levels, jobs)
-    options = checked_options(target, columns, missing, unknown, *levels, read, na, *beside)
-    found = study(blocks(source), options)
-    encoding = Encoding.of(found, missing, unknown)
-    if formula is not None:
-        encoding = encoding.with_formula(formula)
+    options = ColumnOptions.given(
+        target=target,
+        columns=columns,
+        missing=missing,
+        unknown=unknown,
+        most_levels=most_levels,
+        rare=rare,
+        read=read,
+        na=na,
+        use=use,
+        ignore=ignore,
+        formula=formula,
+        exact_levels=exact_levels,
+        jobs=jobs,
+    )
+    return look_at(blocks(source), options)
+
+
+def look_at(source: Source, options: ColumnOptions) -> Look:
+    """`look` with its parameters in one object, as `table` and the command have them."""
+    found = study(source, options)
+    encoding, target = Encoding.of(found), options.target
     head = ByName(found.head if found.head is not None else found.source.head())
     alike = _alike(found, head)
     seen = {verdict.name: verdict for verdict in found.verdicts}

@@ -1,12 +1,12 @@
-"""The options of `Encoding.learn` and `look`, checked before anything is read."""
+"""What a caller says of the columns of a table: the parameters of `Encoding.learn` and `look`."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from adaline.data.columns._recognition import RARE, check_read
 from adaline.data.columns.terms import parsed
 from adaline.data.reading.checks import (
     check_choice,
@@ -18,6 +18,7 @@ from adaline.data.reading.checks import (
     check_truth,
     check_whole,
 )
+from adaline.data.reading.notations import is_notation
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
 
@@ -25,29 +26,94 @@ Missing = Literal["refuse", "drop", "mean", "auto"]
 Unknown = Literal["refuse", "zeros"]
 MISSING, UNKNOWN = ("refuse", "drop", "mean", "auto"), ("refuse", "zeros")
 MOST_LEVELS = 1000
+_RARE = 5  # rows, below which a level is merged with others
 
 
 @dataclass(frozen=True)
-class EncodingOptions:
-    """What is to be looked at, and how; the parameters of `Encoding.learn`."""
+class ColumnOptions:
+    """The parameters of `Encoding.learn`, checked; `marks` are found on the way, and not given."""
 
     target: str | None = None
     columns: Sequence[str] | None = None
-    missing: str = "refuse"
-    most_levels: int = 1000
+    missing: Missing = "refuse"
+    unknown: Unknown = "refuse"
+    most_levels: int = MOST_LEVELS
     rare: int | None = None
     read: Mapping[str, str] = field(default_factory=dict)
     na: tuple[str, ...] = ()
     use: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    formula: str | None = None
     exact_levels: bool = False
     jobs: int | Executor = 1
-    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # found, not given
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def given(cls, **parameters: Any) -> ColumnOptions:
+        """Of parameters as users give them, which may be None where there is nothing to say."""
+        nothing = [n for n in ("read", "na", "use", "ignore") if parameters.get(n, 0) is None]
+        return cls(**{name: value for name, value in parameters.items() if name not in nothing})
+
+    def __post_init__(self) -> None:
+        check_choice("missing", self.missing, MISSING)
+        check_choice("unknown", self.unknown, UNKNOWN)
+        check_names("columns", self.columns)
+        check_whole("most_levels", self.most_levels, 1)
+        if self.rare is not None:
+            check_whole("rare", self.rare, 0)
+        check_mapping("read", self.read)
+        marks = "a sequence of texts that stand for missing values, such as ['?']"
+        check_texts("na", self.na, marks)
+        for name in ("use", "ignore"):
+            check_texts(name, getattr(self, name), "a sequence of column names, such as ['age']")
+        check_truth("exact_levels", self.exact_levels)
+        check_jobs(self.jobs)
+        if self.target is not None:
+            check_text("target", self.target, "the name of a column")
+        self._set("read", dict(self.read))
+        for name, how in self.read.items():
+            known = how in ("text", "number", "date") if isinstance(how, str) else False
+            if not known and not (isinstance(how, str) and is_notation(how)):
+                raise ValueError(
+                    f"read[{name!r}] is {how!r}; expected 'text', 'number', 'date', or a notation "
+                    "such as 'number %', 'number € .,' or 'date dmy'."
+                )
+        self._set("na", tuple(text.strip() for text in self.na))
+        self._set("use", tuple(self.use))
+        self._set("ignore", tuple(self.ignore))
+        if self.formula is not None:
+            self._take_formula()
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)  # an option in its one form
+
+    def _take_formula(self) -> None:
+        """The columns that a formula names, and its target."""
+        check_text("formula", self.formula, "such as 'rent ~ log(size) + rooms:garden'")
+        found = parsed(str(self.formula))
+        if found.target is not None and found.target != self.target:
+            raise DataError(
+                f"formula: it has {found.target!r} before ~, and the target is {self.target!r}."
+            )
+        if self.target in found.columns:
+            raise DataError(f"formula: the target {self.target!r} is among its terms.")
+        if found.takes_all:
+            self._set("use", (*self.use, *found.columns))
+        elif self.columns is None:
+            self._set("columns", found.columns)
+        else:
+            raise DataError("columns and formula are both given; the formula names its columns.")
+
+    def with_marks(self, marks: Mapping[str, tuple[str, ...]]) -> ColumnOptions:
+        """The same with texts that stand for gaps in some columns."""
+        other = copy.copy(self)
+        other._set("marks", marks)
+        return other
 
     @property
     def merged_below(self) -> int:
         """Rows, below which a level is merged; 1 merges none."""
-        return (RARE if self.missing == "auto" else 1) if self.rare is None else self.rare
+        return (_RARE if self.missing == "auto" else 1) if self.rare is None else self.rare
 
     def na_of(self, name: str) -> tuple[str, ...]:
         """Texts that stand for a missing value in a column."""
@@ -56,60 +122,3 @@ class EncodingOptions:
     def keeps(self, name: str) -> bool:
         """Whether the user named the column: then it is used, whatever it looks like."""
         return self.columns is not None or name in self.use
-
-
-def checked_options(
-    target: Any,
-    columns: Any,
-    missing: Any,
-    unknown: Any,
-    most_levels: Any,
-    rare: Any,
-    read: Any,
-    na: Any,
-    use: Any,
-    ignore: Any,
-    formula: Any,
-    exact_levels: Any,
-    jobs: Any,
-) -> EncodingOptions:
-    """The options of `learn`, checked."""
-    check_choice("missing", missing, MISSING)
-    check_choice("unknown", unknown, UNKNOWN)
-    check_names("columns", columns)
-    check_whole("most_levels", most_levels, 1)
-    if rare is not None:
-        check_whole("rare", rare, 0)
-    check_mapping("read", read)
-    check_texts("na", na, "a sequence of texts that stand for missing values, such as ['?']")
-    for name, value in (("use", use), ("ignore", ignore)):
-        check_texts(name, value, "a sequence of column names, such as ['age', 'size']")
-    check_truth("exact_levels", exact_levels)
-    check_jobs(jobs)
-    if target is not None:
-        check_text("target", target, "the name of a column")
-    read = dict(read or {})
-    check_read(read)
-    marks = tuple(text.strip() for text in na or ())
-    used, beside = tuple(use or ()), tuple(ignore or ())
-    options = EncodingOptions(
-        target, columns, missing, most_levels, rare, read, marks, used, beside, exact_levels, jobs
-    )
-    return options if formula is None else _by_formula(options, formula)
-
-
-def _by_formula(options: EncodingOptions, formula: Any) -> EncodingOptions:
-    """The columns that a formula names, and its target."""
-    check_text("formula", formula, "such as 'rent ~ log(size) + rooms:garden'")
-    found = parsed(formula)
-    if found.target is not None and found.target != options.target:
-        raise DataError(
-            f"formula: it has {found.target!r} before ~, and the target is {options.target!r}."
-        )
-    if options.target in found.columns:
-        raise DataError(f"formula: the target {options.target!r} is among its terms.")
-    if found.takes_all:
-        return replace(options, use=(*options.use, *found.columns))
-    if options.columns is not None:
-        raise DataError("columns and formula are both given; the formula names its columns.")
-    return replace(options, columns=found.columns)

@@ -8,22 +8,21 @@
 
 A term is kept as text in one canonical spelling, such as "log(size)" or "rooms:garden", so that it
 is plain data in an encoding. It is a product of factors; a factor of text stands for all its
-indicators.
+indicators. Python's own parser reads the text (`:` as @, `^` as **); nothing is ever run.
 """
 
 from __future__ import annotations
 
-import itertools
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 from adaline.errors import DataError
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<quoted>`[^`]*`)|(?P<number>\d+(?![\w.]))|(?P<name>[^\W\d][\w.]*)|(?P<sign>[-+:*^(),.~]))"
-)
+_TOKEN = re.compile(r"\s*(?:`([^`]*)`|([^\W\d][\w.]*)|(\d{1,2}(?![\w.]))|([-+:*^(),.~]))")
 _PLAIN = re.compile(r"[^\W\d][\w.]*")
 FUNCTIONS = ("log", "sqrt")
 _HIGHEST = 9  # power
@@ -76,19 +75,15 @@ class Formula:
         found: dict[str, None] = {}
         for plus, terms in self.items:
             whole = tuple((Factor(c),) for c in columns) if terms is None else terms
-            for term in whole:
+            for term in map(spelled, whole):
                 if plus:
-                    found[spelled(term)] = None
-                elif spelled(term) not in found:
-                    raise DataError(
-                        f"formula: - {spelled(term)} takes away a term that is not there."
-                    )
+                    found[term] = None
+                elif term not in found:
+                    raise DataError(f"formula: - {term} takes away a term that is not there.")
                 else:
-                    del found[spelled(term)]
-        if not found:
-            raise DataError("formula: no terms are left; name a column after ~.")
-        if len(found) > _MOST:
-            raise DataError(f"formula: {len(found)} terms are more than {_MOST}; name fewer.")
+                    del found[term]
+        if not 0 < len(found) <= _MOST:
+            raise DataError(f"formula: it has {len(found)} terms; expected 1 to {_MOST}.")
         return tuple(found)
 
 
@@ -106,7 +101,17 @@ def parsed(text: str) -> Formula:
     >>> parsed(". + poly(age, 2) - `shoe size`").terms(["age", "shoe size"])
     ('age', 'age^2')
     """
-    return _Parser(text).formula()
+    words, names = _words(text)
+    target = None
+    if "~" in words:
+        if len(words) > 1 and words[1] == "~" and words[0][0] == "_":
+            target = names[words.pop(0)]
+        words = words[1:] if words[0] == "~" else ["~"]
+    try:
+        node = ast.parse(" ".join(words), mode="eval").body
+        return Formula(target, tuple(_items(node, names)))
+    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
+        raise _wrong(text) from None
 
 
 @lru_cache(maxsize=1024)
@@ -120,113 +125,71 @@ def term_of(text: str) -> Term:
     return terms[0]
 
 
-class _Parser:
-    """Tokens one after the other."""
+def _words(text: str) -> tuple[list[str], dict[str, str]]:
+    """The text in Python's words; columns are _0, _1, ..., and which those are."""
+    words: list[str] = []
+    names: dict[str, str] = {}
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise _wrong(text, at)
+        quoted, name, number, sign = found.groups()
+        at = found.end()
+        if name in (*FUNCTIONS, "poly") and text[at:].lstrip().startswith("("):
+            words.append(name)
+        elif quoted is not None or name is not None:
+            words.append(f"_{len(names)}")
+            names[words[-1]] = name if quoted is None else quoted
+        elif sign == "(" and (not words or words[-1] not in (*FUNCTIONS, "poly")):
+            raise _wrong(text, found.start(4))  # sums have no brackets
+        else:
+            words.append({":": "@", "^": "**", ".": "ALL"}.get(sign, number or sign))
+    return words, names
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens: list[tuple[str, str, int]] = []
-        at = 0
-        while at < len(text.rstrip()):
-            found = _TOKEN.match(text, at)
-            if found is None:
-                raise self._wrong(at)
-            kind = str(found.lastgroup)
-            self.tokens.append((kind, found.group(kind), found.start(kind)))
-            at = found.end()
-        self.at = 0
 
-    def formula(self) -> Formula:
-        target = None
-        if any(token == "~" for _, token, _ in self.tokens):
-            if len(self.tokens) > 1 and self.tokens[1][1] == "~" and self._is_name(0):
-                target = self._name()
-            self._take("~")
-        items = []
-        plus = not self._takes("-")
-        while True:
-            items.append((plus, self._item()))
-            if self.at == len(self.tokens):
-                return Formula(target, tuple(items))
-            plus = self._takes("+")
-            if not plus:
-                self._take("-")
+def _items(node: ast.expr, names: dict[str, str]) -> list[tuple[bool, tuple[Term, ...] | None]]:
+    """The terms of a sum, and whether they are added; ValueError for anything else."""
+    items: list[tuple[bool, tuple[Term, ...] | None]] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        items.append((isinstance(node.op, ast.Add), _terms(node.right, names)))
+        node = node.left
+    minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    first = node.operand if isinstance(node, ast.UnaryOp) and minus else node
+    return [(not minus, _terms(first, names)), *reversed(items)]
 
-    def _item(self) -> tuple[Term, ...] | None:
-        """Terms of a product of factors; None for "."."""
-        if self._takes("."):
-            return None
-        terms = self._factors()
-        while self._peek() in (":", "*"):
-            crossed = self._peek() == "*"
-            self.at += 1
-            other = self._factors()
-            products = tuple(a + b for a, b in itertools.product(terms, other))
-            terms = tuple(dict.fromkeys(terms + other + products)) if crossed else products
-        return terms
 
-    def _factors(self) -> tuple[Term, ...]:
-        """A factor as a term; poly(x, 3) is three."""
-        name = self._name()
-        quoted = self.tokens[self.at - 1][0] == "quoted"
-        if self._peek() == "(" and not quoted:
-            self.at += 1
-            column = self._name()
-            if name == "poly":
-                self._take(",")
-                powers = range(1, self._number() + 1)
-                self._take(")")
-                return tuple((Factor(column, power=k),) for k in powers)
-            if name not in FUNCTIONS:
-                raise DataError(
-                    f"formula: {name}(...) is none of log, sqrt and poly, which are all it knows."
-                )
-            self._take(")")
-            return ((Factor(column, name),),)
-        if self._takes("^"):
-            return ((Factor(name, power=self._number()),),)
-        return ((Factor(name),),)
+def _terms(node: ast.expr, names: dict[str, str]) -> tuple[Term, ...] | None:
+    """Terms of a product; None for all columns."""
+    return None if isinstance(node, ast.Name) and node.id == "ALL" else _product(node, names)
 
-    def _number(self) -> int:
-        kind, token, at = self._next()
-        if kind != "number" or not 1 <= int(token[:3]) <= _HIGHEST or len(token) > 2:
-            raise self._wrong(at, f"a power from 1 to {_HIGHEST}")
-        return int(token)
 
-    def _name(self) -> str:
-        kind, token, at = self._next()
-        if kind not in ("name", "quoted"):
-            raise self._wrong(at, "the name of a column")
-        return token[1:-1] if kind == "quoted" else token
+def _product(node: ast.expr, names: dict[str, str]) -> tuple[Term, ...]:
+    match node:
+        case ast.BinOp(left, ast.Mult() | ast.MatMult() as sign, right):
+            a, b = _product(left, names), _product(right, names)
+            both = tuple(x + y for x, y in product(a, b))
+            return tuple(dict.fromkeys(a + b + both)) if isinstance(sign, ast.Mult) else both
+        case ast.BinOp(ast.Name(name), ast.Pow(), ast.Constant(int(k))):
+            return ((Factor(names[name], power=_power(k)),),)
+        case ast.Call(ast.Name("poly"), [ast.Name(name), ast.Constant(int(k))], []):
+            return tuple((Factor(names[name], power=j + 1),) for j in range(_power(k)))
+        case ast.Call(ast.Name("log" | "sqrt" as function), [ast.Name(name)], []):
+            return ((Factor(names[name], function),),)
+        case ast.Name(name) if name in names:
+            return ((Factor(names[name]),),)
+    raise ValueError("no product of columns")
 
-    def _is_name(self, k: int) -> bool:
-        return self.tokens[k][0] in ("name", "quoted")
 
-    def _peek(self) -> str | None:
-        return self.tokens[self.at][1] if self.at < len(self.tokens) else None
+def _power(k: int) -> int:
+    if not 1 <= k <= _HIGHEST:
+        raise ValueError("no power")
+    return k
 
-    def _takes(self, token: str) -> bool:
-        found = self._peek() == token and self.tokens[self.at][0] == "sign"
-        self.at += found
-        return found
 
-    def _take(self, token: str) -> None:
-        if not self._takes(token):
-            at = self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
-            raise self._wrong(at, f"{token!r}")
-
-    def _next(self) -> tuple[str, str, int]:
-        if self.at == len(self.tokens):
-            raise self._wrong(len(self.text), "the name of a column")
-        self.at += 1
-        return self.tokens[self.at - 1]
-
-    def _wrong(
-        self, at: int, wanted: str = "+, -, :, *, ^, log, sqrt, poly or a column"
-    ) -> DataError:
-        here = self.text[at : at + 20]
-        place = f"at {here!r}" if here.strip() else "at its end"
-        return DataError(
-            f"formula {self.text[:60]!r}: {place}, expected {wanted}. A name with other letters "
-            "stands between backticks."
-        )
+def _wrong(text: str, at: int = 0) -> DataError:
+    near = f" at {text[at : at + 20]!r}" if at else ""
+    return DataError(
+        f"formula {text[:60]!r}:{near} expected +, -, :, *, ^, log, sqrt, poly (and a power from 1 "
+        f"to {_HIGHEST}) or a column. A name with other letters stands between backticks."
+    )

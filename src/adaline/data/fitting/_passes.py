@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.columns.by_name import column_of, missing_in
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.of_blocks import column_of, missing_in
 from adaline.data.fitting._returned import Part, check_returned
 from adaline.data.reading.source import Block, Source
 from adaline.data.storing.checkpoint import Checkpoint

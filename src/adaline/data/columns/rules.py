@@ -1,4 +1,7 @@
-"""What a column is, from its facts: numbers, dates or levels, and in which notation."""
+"""Rules that decide on a column: whether it tells anything, how its text is read, what is merged.
+
+`study` applies them to what it has learned of all rows (`facts`).
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,124 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adaline.data.columns.column_facts import Numbers, Texts
+from adaline.data.columns.by_name import missing_in
+from adaline.data.columns.facts import Numbers, Texts
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
 from adaline.data.reading.magnitudes import LETTERS
-from adaline.data.reading.notations import MONEY, UNITS, candidates, is_gap, is_notation, words
+from adaline.data.reading.notations import MONEY, UNITS, candidates, is_gap, words
+from adaline.data.reading.source import Column
 from adaline.errors import DataError
 
-RARE = 5  # rows, below which a level is merged with others
+COUNTED = 10  # rows from which on a column 1, 2, 3, ... counts the rows, whatever its name
+_NAMED = 3  # rows from which on the name of a column counts
+_DIFFERENT = 0.8  # share of the rows with a value of their own that makes names of a text
+_ROW_NAMES = frozenset(
+    (
+        *("", "id", "ids", "index", "idx", "row", "rows", "rowname", "rownames", "row.names"),
+        *("row names", "row_names", "rownumber", "row_number", "row number", "rowid", "no", "no."),
+        *("nr", "nr.", "obs", "observation", "case", "caseno", "key", "uuid", "guid", "record"),
+        *("#", "level_0"),
+    )
+)
+_ROW_NAME = re.compile(r"unnamed: ?\d+(\.\d+)?|(.*[ _.-])?(id|uuid|guid|rownum|rowid)")
+_CAMEL = re.compile(r".*[a-z](Id|ID)")
+_CODES = (99.0, 999.0, 9999.0, 99999.0, 999999.0)
+
+
+def is_named_like_rows(name: str) -> bool:
+    """Whether a name is one that numbers of rows have.
+
+    >>> [is_named_like_rows(n) for n in ("", "Unnamed: 0", "customer_id", "userId", "width")]
+    [True, True, True, True, False]
+    """
+    plain = name.strip().lower()
+    return (
+        plain in _ROW_NAMES
+        or _ROW_NAME.fullmatch(plain) is not None
+        or _CAMEL.fullmatch(name.strip()) is not None
+    )
+
+
+def counts_rows(column: Column, name: str) -> str | None:
+    """Why numbers of the first rows are numbers of rows; None where they are not."""
+    values = np.asarray(column.values)
+    n = len(values)
+    if n >= COUNTED and values[0] in (0, 1) and column.missing is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = values[1:] - values[:-1]
+        if bool(np.all(steps == 1)):
+            return "counts the rows"
+    if n < _NAMED or not is_named_like_rows(name) or missing_in(column) is not None:
+        return None
+    if _are_whole(values) and len(np.unique(values)) == n:
+        return "has a number of its own in every row"
+    if _are_whole(values) and are_rounded(values):
+        return "has whole numbers beyond 2^53, of which the last digits are lost"
+    return None
+
+
+def are_rounded(values: NDArray[np.generic]) -> bool:
+    """Whether floats hold numbers so large that different whole numbers became the same."""
+    return values.dtype.kind == "f" and bool(np.any(np.abs(values) >= 2.0**53))
+
+
+def _are_whole(values: NDArray[np.generic]) -> bool:
+    if values.dtype.kind in "iu":
+        return True
+    if values.dtype.kind != "f":
+        return False
+    return bool(np.isfinite(values).all() and np.all(values == np.floor(values)))
+
+
+def names_rows(found: Texts, name: str, most: int) -> str | None:
+    """Why text is names of rows, or too many levels; None where it is neither."""
+    rows = found.n + found.gaps
+    if found.counts is None:
+        return "has more than 20,000 different values"
+    different = len(found.counts)
+    if found.n and is_named_like_rows(name) and different == found.n >= _NAMED:
+        return "has a text of its own in every row"
+    if different > _DIFFERENT * found.n and found.n >= COUNTED:
+        return f"has {different:,} different values in {rows:,} rows"
+    if different > most:
+        return f"has {different:,} different values, more than {most:,}"
+    return None
+
+
+def tells_nothing(found: Numbers) -> str | None:
+    """Why numbers of all rows tell nothing; None where they do."""
+    if not found.n:
+        return "has no value in any row"
+    if found.low == found.high and not found.gaps:
+        return f"is {found.low:g} in every row"
+    return None
+
+
+def suspicious_code(column: Column) -> float | None:
+    """A number such as -999 that may stand for a missing value: extreme, repeated and far off.
+
+    A negative one is far off where no other number is negative.
+    """
+    gone = missing_in(column)
+    values = np.asarray(column.values if gone is None else column.values[~gone])
+    if len(values) < COUNTED or values.dtype.kind not in "iuf":
+        return None
+    for code in (float(values.min()), float(values.max())):
+        if abs(code) not in _CODES:
+            continue
+        others = values[values != code]
+        if len(others) < 2 or len(values) - len(others) < 2:
+            continue
+        low, high = float(others.min()), float(others.max())
+        alone = code < 0 <= low
+        if alone or min(abs(code - low), abs(code - high)) > max(high - low, 1.0):
+            return code
+    return None
+
+
 _MANY_LEVELS = 20  # levels, above which rare ones are merged
 _MANY_GAPS, _SOME_GAPS = 0.05, 5  # share of the rows, and rows, for an indicator of gaps
 _DATED_ROWS = 60  # rows for indicators of months and weekdays,
@@ -201,12 +313,41 @@ def told(entry: Input) -> str:
     return text + (", gaps marked" if entry.gaps else "")
 
 
-def check_read(read: dict[str, str]) -> None:
-    """Refuse words that are no reading."""
-    for name, how in read.items():
-        if isinstance(how, str) and (how in ("text", "number", "date") or is_notation(how)):
-            continue
-        raise ValueError(
-            f"read[{name!r}] is {how!r}; expected 'text', 'number', 'date', or a notation such as "
-            "'number %', 'number € .,' or 'date dmy'."
-        )
+Pairs = tuple[tuple[str, str], ...]  # a spelling, and the level that it is read as
+_SAME = {"y": "yes", "n": "no", "t": "true", "f": "false"}
+_LISTED = 4
+
+
+def merge_spellings(counts: dict[str, int], exact: bool) -> tuple[dict[str, int], Pairs, str]:
+    """How often each level comes after merging, which spellings were merged, and a note on it.
+
+    Levels are the same if they differ only in case or blanks, or as Y and yes do, unless `exact`.
+    The most frequent spelling names them, without surrounding blanks.
+
+    >>> counts, pairs, note = merge_spellings({"no": 5, "Yes": 9, "YES ": 3}, False)
+    >>> counts, pairs
+    ({'no': 5, 'Yes': 12}, (('YES ', 'Yes'),))
+    >>> note
+    "'YES ' (3 of 12 rows) is read as 'Yes'; exact_levels=True (--exact-levels) keeps them apart"
+    """
+    meanings: dict[str, list[str]] = {}
+    for level in [] if exact else sorted(counts):
+        meanings.setdefault(" ".join(level.split()).casefold(), []).append(level)
+    for short, long in _SAME.items():
+        if short in meanings and long in meanings:
+            meanings[long] += meanings.pop(short)
+    meanings.pop("", None)  # blanks alone are a missing value or nothing
+    same = {}
+    for alike in meanings.values():
+        usual = " ".join(max(alike, key=lambda level: counts[level]).split())
+        same.update({level: usual for level in alike if len(alike) > 1 and level != usual})
+    merged: dict[str, int] = {}
+    for level, n in counts.items():
+        merged[same.get(level, level)] = merged.get(same.get(level, level), 0) + n
+    told = [
+        f"{level!r} ({counts[level]:,} of {merged[usual]:,} rows) is read as {usual!r}"
+        for level, usual in sorted(same.items())
+    ]
+    listed = "; ".join(told[:_LISTED]) + "; ..." * (len(told) > _LISTED)
+    note = f"{listed}; exact_levels=True (--exact-levels) keeps them apart" if same else ""
+    return merged, tuple(sorted(same.items())), note

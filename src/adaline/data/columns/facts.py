@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.of_blocks import ByName, missing_in
+from adaline.data.columns.by_name import ByName, missing_in
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.magnitudes import LETTERS
 from adaline.data.reading.notations import candidates, is_gap
 from adaline.data.reading.source import Block, Column, Piece, Source
-from adaline.errors import strange
 from adaline.mapreduce import branch
 
 _KEPT = 20_000  # levels of a column that are counted; more are no levels
@@ -137,21 +136,6 @@ def facts_of(piece: Piece, source: Source, wanted: Wanted) -> Facts:
     of_block = functools.partial(facts_of_block, wanted=wanted)
     add: Callable[[Facts, Facts], Facts] = operator.add
     return branch(of_block, add, source.slices(piece))
-
-
-def check_facts(answer: Any, wanted: Wanted) -> None:
-    """Raise DataError where a worker returned something else than facts about these columns."""
-    if type(answer) is not Facts or (*answer.texts, *answer.numbers) != (
-        *wanted.text,
-        *wanted.numbers,
-        *wanted.dates,
-    ):
-        raise strange("something else than facts about the columns")
-    texts = list(answer.texts.values())
-    numbers = [*answer.numbers.values(), *(n for text in texts for n in text.readings.values())]
-    counts = [(one.n, one.gaps) for one in numbers] + [(t.n, t.gaps, t.told) for t in texts]
-    if not all(isinstance(n, int) and n >= 0 for found in counts for n in found):
-        raise strange("counts of rows that are none")
 
 
 def facts_of_block(block: Block, wanted: Wanted) -> Facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -9,18 +10,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.column_facts import months_of
-from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
-from adaline.data.columns.of_blocks import (
+from adaline.data.columns.by_name import (
     bad_number,
     column_of,
     missing_in,
     missing_values,
 )
+from adaline.data.columns.facts import months_of
+from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.dates import WEEKDAYS
+from adaline.data.reading.derived import Derived
 from adaline.data.reading.notations import NATIVE, candidates, is_bare, is_gap, read, words
-from adaline.data.reading.source import Block, Column
+from adaline.data.reading.source import Block, Column, Kind, Source
 from adaline.errors import DataError
 from adaline.results import Array
 from adaline.tiles import is_sparse
@@ -284,3 +286,24 @@ def side_by_side(columns: Iterable[Array], n: int, order: Literal["C", "F"]) -> 
         for j, column in enumerate(columns):
             X[i : i + _TILE, j] = column[i : i + _TILE]
     return X
+
+
+class ReadSource(Derived):
+    """The rows of a source, some columns read another way."""
+
+    def __init__(self, source: Source, entries: Sequence[Input], na: Sequence[str]) -> None:
+        super().__init__(source)
+        self.entries, self.na = tuple(entries), tuple(na)
+        read: dict[str, Kind] = {e.name: "number" if e.levels is None else "text" for e in entries}
+        pairs = zip(source.names, source.kinds, strict=True)
+        self.kinds = tuple(read.get(name, kind) for name, kind in pairs)
+
+    def of(self, block: Block) -> Block:
+        """A block with its columns read as the inputs say."""
+        return read_block(self.entries, block, self.na)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the source and of how it is read."""
+        how = repr(([entry.to_dict() for entry in self.entries], self.na))
+        return hashlib.sha256(f"{self.source.fingerprint} {how}".encode()).hexdigest()

@@ -9,35 +9,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adaline.data.columns._alike import merge_spellings
-from adaline.data.columns._left_out import (
-    counts_rows,
-    is_named_like_rows,
-    names_rows,
-    suspicious_code,
-    tells_nothing,
-)
-from adaline.data.columns._recognition import (
-    Reading,
-    all_rare,
-    number_input,
-    recognised,
-    text_input,
-)
-from adaline.data.columns._strays import without_strays
-from adaline.data.columns.column_facts import (
+from adaline.data.columns.by_name import ByName, column_of, missing_in
+from adaline.data.columns.facts import (
     Facts,
     Numbers,
     Texts,
     Wanted,
-    check_facts,
     facts_of,
     facts_of_block,
     texts_of,
 )
 from adaline.data.columns.inputs import Input
-from adaline.data.columns.of_blocks import ByName, column_of, missing_in
-from adaline.data.columns.options import EncodingOptions
+from adaline.data.columns.options import ColumnOptions
+from adaline.data.columns.rules import (
+    Reading,
+    all_rare,
+    counts_rows,
+    is_named_like_rows,
+    merge_spellings,
+    names_rows,
+    number_input,
+    recognised,
+    suspicious_code,
+    tells_nothing,
+    text_input,
+)
+from adaline.data.columns.strays import without_strays
 from adaline.data.reading.column_readings import as_text, without_marks
 from adaline.data.reading.fields import MISSING
 from adaline.data.reading.notations import NATIVE, candidates, several
@@ -71,7 +68,7 @@ class Study:
     verdicts: tuple[Verdict, ...]
     target: Input | None
     notes: tuple[tuple[str, str], ...]
-    na: tuple[str, ...] = ()  # texts that stand for gaps
+    options: ColumnOptions
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -84,7 +81,7 @@ class Study:
         return tuple((v.name, v.why) for v in self.verdicts if v.entry is None)
 
 
-def study(source: Source, options: EncodingOptions) -> Study:
+def study(source: Source, options: ColumnOptions) -> Study:
     """Look at a source: at the first rows, and at all where text, dates or means need it."""
     names = list(source.names)
     for option, wanted_names in (
@@ -115,21 +112,19 @@ def study(source: Source, options: EncodingOptions) -> Study:
     facts = _facts(source, wanted, options, head)
     if plain:
         found = [_plain(name, facts, options, source) for name in picked]
-        return Study(source, head, facts, tuple(found), None, (), options.na)
+        return Study(source, head, facts, tuple(found), None, (), options)
     assert head is not None
     columns = ByName(head)
     verdicts = [_verdict(name, kinds[name], columns, facts, options, source) for name in picked]
     verdicts = [_with_marks(verdict, options) for verdict in verdicts]
     target, note = _target(kinds, columns, facts, options, source)
     verdicts = _never_empty(verdicts, facts, options, source)
-    seen = Study(source, head, facts, tuple(verdicts), target, (), options.na)
+    seen = Study(source, head, facts, tuple(verdicts), target, (), options)
     own = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
     return replace(seen, notes=(*odd, *own, *_further_notes(seen, options, note)))
 
 
-def _further_notes(
-    found: Study, options: EncodingOptions, note: str
-) -> tuple[tuple[str, str], ...]:
+def _further_notes(found: Study, options: ColumnOptions, note: str) -> tuple[tuple[str, str], ...]:
     """On the target, and on a row of totals, which is doubted where all rows were seen."""
     assert found.head is not None
     notes = [(options.target, note)] if options.target is not None and note else []
@@ -143,7 +138,7 @@ def _further_notes(
 
 
 def _wanted(
-    options: EncodingOptions, picked: list[str], kinds: Mapping[str, str], head: Block | None
+    options: ColumnOptions, picked: list[str], kinds: Mapping[str, str], head: Block | None
 ) -> Wanted:
     """Text and dates need all rows, numbers only where their means are wanted."""
     forced = [name for name, how in options.read.items() if how.startswith("number")]
@@ -166,7 +161,7 @@ def _wanted(
     return Wanted(*named, options.na, tuple(forced), options.marks)
 
 
-def _facts(source: Source, wanted: Wanted, options: EncodingOptions, head: Block | None) -> Facts:
+def _facts(source: Source, wanted: Wanted, options: ColumnOptions, head: Block | None) -> Facts:
     if not (wanted.text or wanted.numbers or wanted.dates):
         return Facts({}, {})
     inputs = [name for name in wanted.text if name != options.target]
@@ -174,11 +169,10 @@ def _facts(source: Source, wanted: Wanted, options: EncodingOptions, head: Block
         return facts_of_block(head, wanted)  # the target alone: its first rows must tell
     look = functools.partial(facts_of, source=source.for_reading(), wanted=wanted)
     add: Callable[[Facts, Facts], Facts] = operator.add
-    check = functools.partial(check_facts, wanted=wanted)
-    return mapreduce(look, source.descriptors(), add, options.jobs, check=check)
+    return mapreduce(look, source.descriptors(), add, options.jobs)
 
 
-def _plain(name: str, facts: Facts, options: EncodingOptions, source: Source) -> Verdict:
+def _plain(name: str, facts: Facts, options: ColumnOptions, source: Source) -> Verdict:
     """A column of a matrix: taken as it is."""
     return Verdict(
         name, _named(source, number_input, name, facts.numbers.get(name), options.missing)
@@ -194,7 +188,7 @@ def _named(source: Source, make: Any, *given: Any, **more: Any) -> Any:
 
 
 def _verdict(
-    name: str, kind: str, head: ByName, facts: Facts, options: EncodingOptions, source: Source
+    name: str, kind: str, head: ByName, facts: Facts, options: ColumnOptions, source: Source
 ) -> Verdict:
     if kind == "other":
         return Verdict(name, None, _OTHER)
@@ -226,7 +220,7 @@ def _of_numbers(
     name: str,
     found: Numbers | None,
     reading: str,
-    options: EncodingOptions,
+    options: ColumnOptions,
     source: Source,
     note: str = "",
     *,
@@ -242,7 +236,7 @@ def _of_numbers(
     return Verdict(name, entry, note=note)
 
 
-def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) -> Verdict:
+def _of_text(name: str, found: Texts, options: ColumnOptions, source: Source) -> Verdict:
     how = options.read.get(name, "")
     reading = _read_as(name, found, options, source)
     if reading is not None:
@@ -273,7 +267,7 @@ def _of_text(name: str, found: Texts, options: EncodingOptions, source: Source) 
     return Verdict(name, spare, note=merged)
 
 
-def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) -> Reading | None:
+def _read_as(name: str, found: Texts, options: ColumnOptions, source: Source) -> Reading | None:
     how = options.read.get(name, "")
     if how == "text":
         return None
@@ -282,7 +276,7 @@ def _read_as(name: str, found: Texts, options: EncodingOptions, source: Source) 
     return reading
 
 
-def _with_marks(verdict: Verdict, options: EncodingOptions) -> Verdict:
+def _with_marks(verdict: Verdict, options: ColumnOptions) -> Verdict:
     """The texts that stand for gaps in a column of numbers go with its input."""
     marks = options.marks.get(verdict.name)
     if not marks:
@@ -304,7 +298,7 @@ def _target(
     kinds: Mapping[str, str],
     columns: ByName,
     facts: Facts,
-    options: EncodingOptions,
+    options: ColumnOptions,
     source: Source,
 ) -> tuple[Input | None, str]:
     """How the target is read; None where it is taken as it is."""
@@ -347,7 +341,7 @@ def too_many_levels(name: str, found: Texts, most: int) -> DataError:
 
 
 def _never_empty(
-    verdicts: list[Verdict], facts: Facts, options: EncodingOptions, source: Source
+    verdicts: list[Verdict], facts: Facts, options: ColumnOptions, source: Source
 ) -> list[Verdict]:
     """Where every column would be left out, the first that can be used is used, with a note."""
     if any(v.entry is not None for v in verdicts):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from adaline.data.columns.of_blocks import ByName
-from adaline.data.columns.options import EncodingOptions
+from adaline.data.columns.by_name import ByName
+from adaline.data.columns.options import ColumnOptions
 from adaline.data.reading.notations import candidates, nearly_all, words
 from adaline.data.reading.source import Source
 
@@ -17,8 +16,8 @@ _SHOWN = 3
 
 
 def without_strays(
-    source: Source, options: EncodingOptions, names: Sequence[str]
-) -> tuple[Source, EncodingOptions, tuple[tuple[str, str], ...]]:
+    source: Source, options: ColumnOptions, names: Sequence[str]
+) -> tuple[Source, ColumnOptions, tuple[tuple[str, str], ...]]:
     """With missing="auto": a few texts among numbers or dates are marks of gaps; with notes."""
     if options.missing != "auto" or source.is_matrix:
         return source, options, ()
@@ -31,7 +30,7 @@ def without_strays(
     source = with_gaps(source, options.na, marks.values()) if marks else source
     among = _among_notations(source, options, names)
     marks |= {name: tuple(text.strip() for text in odd) for name, (_, odd) in among.items()}
-    found, options = plain | among, replace(options, marks=marks)
+    found, options = plain | among, options.with_marks(marks)
     return source, options, tuple((name, _note(name, *found[name])) for name in found)
 
 
@@ -44,7 +43,7 @@ def with_gaps(
 
 
 def _among_notations(
-    source: Source, options: EncodingOptions, names: Sequence[str]
+    source: Source, options: ColumnOptions, names: Sequence[str]
 ) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Columns of text that are nearly all dates or numbers with signs in the first rows."""
     kinds = dict(zip(source.names, source.kinds, strict=True))
