@@ -1,4 +1,4 @@
-"""Other constants of automatic rates, in `kernels/sequential`, each in a process of its own.
+"""Other constants of automatic rates, in `kernels/automatic_rates`, each in a process of its own.
 
 Constants are compiled in. Kernels with others are kept in a folder that nobody else looks into: the
 cache knows them by their sources, which do not tell.
@@ -11,15 +11,15 @@ import subprocess
 import sys
 import tempfile
 
-from adaline.kernels.sequential import automatic, gains
+from adaline.kernels import automatic_rates
 
 FROM_PARENT = "ADALINE_ABLATION"  # set where the folder is a temporary one
 
 
 def constant(name: str) -> float:
     """As it is."""
-    found: float = getattr(gains if hasattr(gains, name) else automatic, name)
-    return found
+    value: float = getattr(automatic_rates, name)
+    return value
 
 
 def set_constants(given: list[str]) -> None:
@@ -28,15 +28,13 @@ def set_constants(given: list[str]) -> None:
         raise RuntimeError("--set is for processes of their own: give it to `run_apart`.")
     for name, value in (one.split("=") for one in given):
         kind = type(constant(name))
-        for module in (automatic, gains):  # one may have it from the other
-            if hasattr(module, name):
-                setattr(module, name, kind(float(value)))
+        setattr(automatic_rates, name, kind(float(value)))
 
 
 def run_apart(arguments: list[str], constants: list[str]) -> str:
     """What this script prints with the arguments, and with these constants."""
     command = [sys.executable, sys.argv[0], *arguments, "--set", *constants]
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"ADALINE_CACHE_DIR": folder, FROM_PARENT: "1"}
+        environment = os.environ | {"NUMBA_CACHE_DIR": folder, FROM_PARENT: "1"}
         done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
     return done.stdout.decode()

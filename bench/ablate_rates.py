@@ -18,7 +18,7 @@ from _ablation import constant, run_apart, set_constants
 from bench_rates import automatic, split_of
 from rate_problems import PROBLEMS
 
-CONSTANTS = ("SEARCH", "SETTLED", "ALONE", "FEW", "EVERY", "NEAR", "UNTOLD")
+CONSTANTS = ("SEARCH", "SETTLED", "ALONE", "FIRST_VALUES", "EVERY_ROW", "NEAR", "UNCERTAIN")
 
 
 def losses(rows: int, seeds: int) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """Two-class problems on which automatic rates were not tuned: tables, texts, generated rows.
 
-They were chosen before their results were seen. The rates of `kernels/sequential/automatic.py` had
+They were chosen before their results were seen. The rates of `kernels/automatic_rates.py` had
 been tuned on generated documents, the standard library, one-hot categories, digits, breast cancer
 and wine. Texts are those of installed packages: their numbers differ a little between versions.
 """

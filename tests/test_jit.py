@@ -17,7 +17,7 @@ import pytest
 from numba import float64
 
 from adaline._jit import cache
-from adaline.kernels.sequential import neurons
+from adaline.kernels.double_double import products
 
 _KERNEL = "from adaline._jit import kernel\nfrom {} import {}\n@kernel\ndef {}(x):\n    return {}\n"
 
@@ -74,7 +74,7 @@ def works(kernel):
 
 def process(folder, work=INSIDE):
     """A process that finds modules in a folder, and this very adaline."""
-    path = os.pathsep.join([str(folder), str(Path(neurons.__file__).parents[3])])
+    path = os.pathsep.join([str(folder), str(Path(products.__file__).parents[3])])
     places = {"PYTHONPATH": path, "ADALINE_CACHE_DIR": str(folder / "cache")}
     return subprocess.Popen(
         [sys.executable, "-c", work],
@@ -313,20 +313,20 @@ def test_machine_code_in_use_stays_young(tiny):
 
 
 IMPORTS = {
-    "from a package": "from adaline.kernels.sequential import neurons\n",
-    "in brackets": "from adaline.kernels.sequential import (\n    automatic,\n    neurons,\n)\n",
-    "after a backslash": "from adaline.kernels.sequential import automatic, \\\n    neurons\n",
-    "by its whole name": "import adaline.kernels.sequential.neurons\n",
-    "under another name": "import numpy, adaline.kernels.sequential.neurons\n",
-    "names of it": "from adaline.kernels.sequential.neurons import target\n",
-    "in a function": "def f():\n    from adaline.kernels.sequential import neurons\n",
+    "from a package": "from adaline.kernels.double_double import products\n",
+    "in brackets": "from adaline.kernels.double_double import (\n    corrections,\n    products,\n)\n",
+    "after a backslash": "from adaline.kernels.double_double import corrections, \\\n    products\n",
+    "by its whole name": "import adaline.kernels.double_double.products\n",
+    "under another name": "import numpy, adaline.kernels.double_double.products\n",
+    "names of it": "from adaline.kernels.double_double.products import target\n",
+    "in a function": "def f():\n    from adaline.kernels.double_double import products\n",
 }
 
 
 @pytest.mark.parametrize("statement", IMPORTS.values(), ids=IMPORTS)
 def test_the_stamp_sees_every_way_to_import(tmp_path, statement):
     (tmp_path / "one.py").write_text(statement)
-    assert Path(neurons.__file__) in cache._imported(tmp_path / "one.py")
+    assert Path(products.__file__) in cache._imported(tmp_path / "one.py")
 
 
 @pytest.mark.parametrize("statement", ["from . import two", "from .two import f", "import two"])
@@ -338,7 +338,7 @@ def test_the_stamp_sees_files_beside(tmp_path, statement):
 
 def test_the_stamp_of_every_kernel_follows_what_python_imports():
     """What `sys.modules` says a kernel file has loaded of the package is in its stamp."""
-    folder = Path(neurons.__file__).parents[1]
+    folder = Path(products.__file__).parents[1]
     for file in sorted(folder.glob("*/*.py")):
         name = f"adaline.kernels.{file.parent.name}.{file.stem}"
         module = importlib.import_module(name.removesuffix(".__init__"))
@@ -350,7 +350,7 @@ def test_the_stamp_of_every_kernel_follows_what_python_imports():
 
 def test_the_stamp_of_a_kernel_rests_on_kernels_alone():
     """An edit of a page's text recompiles nothing, and no process reads all sources to start."""
-    package = Path(neurons.__file__).parents[2]
+    package = Path(products.__file__).parents[2]
     for file in sorted(package.glob("kernels/*/*.py")):
         rooms = {one.relative_to(package).parts[0] for one in cache.sources(file)}
         assert rooms <= {"_jit", "kernels"}, file.name

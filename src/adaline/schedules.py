@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.kernels.sequential import neurons
+from adaline.kernels import codes
 from adaline.parameters import FLAG, POSITIVE, ParameterError, is_number, shown
 from adaline.results import Array, Result
 from adaline.tiles import as_rows, check_finite, is_sparse
@@ -46,7 +46,7 @@ class Constant:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return neurons.CONSTANT, float(self.eta), 0.0
+        return codes.CONSTANT, float(self.eta), 0.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class OverK:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return neurons.OVER_K, float(self.eta1), 0.0
+        return codes.OVER_K, float(self.eta1), 0.0
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class SearchThenConverge:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return neurons.SEARCH_THEN_CONVERGE, float(self.eta0), float(self.tau)
+        return codes.SEARCH_THEN_CONVERGE, float(self.eta0), float(self.tau)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Auto:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return neurons.AUTO, 1.0, 0.0
+        return codes.AUTO, 1.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Absolute:
 
     def code(self) -> Code:
         """The same for kernels: a kind and two numbers."""
-        return neurons.ABSOLUTE, 1.0, 0.0
+        return codes.ABSOLUTE, 1.0, 0.0
 
 
 Schedule = Constant | OverK | SearchThenConverge | Auto | Absolute

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import expected_failed_checks
 from adaline.estimators.sequential.kernel_perceptron import KernelPerceptron
-from adaline.procedures.sequential import kernel_perceptron as procedure
+from adaline.procedures import kernel_perceptron as procedure
 from reference_dual import primal_perceptron
 
 XOR = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from adaline import LogisticRegression, criteria
-from adaline.kernels.sequential import neurons
+from adaline.kernels import codes as neurons
 
 
 def stream(rng, n, K=2):
@@ -50,7 +50,7 @@ def test_the_kernel_learns_by_the_gradient_of_the_loss(rng, K):
     """One sample from zero: the step is the rate times 1[own] - p, feature by feature."""
     x = rng.standard_normal(3)
     model = LogisticRegression().learn_one(x, 1, classes=np.arange(K))
-    W = model._state.W
+    W = model._state.last[:, :-1]
     V = np.zeros((1, 1 if K == 2 else K))
     T = np.ones((1, 1))
     criterion = neurons.CROSS_ENTROPY if K == 2 else neurons.SOFTMAX

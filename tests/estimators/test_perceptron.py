@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+import adaline.procedures.sequential as procedure
 from adaline.certificates.sides import separation
 from adaline.estimators.sequential import learner
 from adaline.estimators.sequential.perceptron import Perceptron
-from adaline.procedures.sequential import sequential as procedure
 from adaline.schedules import OverK
 
 

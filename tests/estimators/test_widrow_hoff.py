@@ -14,7 +14,7 @@ from adaline.estimators.sequential.adaline import Adaline
 from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.sequential.widrow_hoff import WidrowHoff
 from adaline.estimators.tracing.tracing import trace
-from adaline.procedures.sequential import gradient
+from adaline.procedures import gradient_descent as gradient
 from adaline.schedules import stable_rate
 
 

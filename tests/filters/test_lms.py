@@ -7,8 +7,8 @@ import pytest
 
 import reference_filters as slow
 from adaline import LMS, Constant, OverK, SearchThenConverge
+from adaline.kernels import codes as neurons
 from adaline.kernels.filters import lms_steps as kernels
-from adaline.kernels.sequential import neurons
 from adaline.schedules import Absolute
 
 H = np.array([0.6, -0.4, 0.3, 0.0, 0.2])

@@ -12,12 +12,12 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from adaline import Adaline, LogisticRegression, SigmoidPerceptron, WidrowHoff, load, save
-from adaline.kernels.sequential import automatic, gains
 
 LEARNERS = [WidrowHoff(), Adaline(), SigmoidPerceptron(), LogisticRegression()]
 each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
+MEAN, SCATTER, ORIGIN = range(3)  # columns of centres_of
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -43,7 +43,8 @@ def learned(learner, X, y, parts=((None, None),), **given):
 
 
 def centres_of(model):
-    return automatic.tables(model._state.theta, model._state.recipe.K)[2]
+    features = model._state.features
+    return np.column_stack([features[name] for name in ("mean", "scatter", "origin")])
 
 
 def assert_same_bits(one, other):
@@ -58,7 +59,7 @@ def assert_same_bits(one, other):
 def test_any_cutting_and_any_storage_gives_the_same_bits(learner, seed, classes, cut):
     X, y = sample(learner, seed, classes=classes)
     whole = learned(learner, X, y)
-    assert np.count_nonzero(centres_of(whole)[:-1, gains.ORIGIN]) == 3
+    assert np.count_nonzero(centres_of(whole)[:-1, ORIGIN]) == 3
     assert_same_bits(learned(learner, X, y, ((0, cut), (cut, None))), whole)
     assert_same_bits(learned(learner, sparse.csr_array(X), y), whole)
     weighed = np.ones(80)
@@ -90,7 +91,7 @@ def test_more_rows_than_are_all_measured_learn_alike_dense_and_sparse(learner):
     X[2000:, 1] *= np.arange(1000) != 501  # in a row that does not measure
     dense, thin = learned(learner, X, y), learned(learner, sparse.csr_array(X), y)
     assert_same_bits(dense, thin)
-    assert np.count_nonzero(centres_of(dense)[:-1, gains.ORIGIN]) == 2
+    assert np.count_nonzero(centres_of(dense)[:-1, ORIGIN]) == 2
 
 
 @settings(max_examples=10)
@@ -116,7 +117,7 @@ def test_constants_share_with_the_bias_and_have_small_weights(rng):
     model = WidrowHoff().partial_fit(X, X[:, 0] + 2.0)
     shares = model.coef_[1:] * X[0, 1:]
     assert np.all((shares > 0) & (shares < 2))
-    assert not centres_of(model)[:-1, gains.ORIGIN].any()
+    assert not centres_of(model)[:-1, ORIGIN].any()
 
 
 @pytest.mark.parametrize("shift", [10.0, -30.0, 1000.0])

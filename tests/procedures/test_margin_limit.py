@@ -12,8 +12,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline import Constant, OverK, Perceptron, trace
-from adaline.procedures.sequential.margin_limit import MarginLimit, _longest
-from adaline.procedures.sequential.sequential import sequential
+from adaline.procedures.margin_limit import MarginLimit
+from adaline.procedures.margin_limit import longest_sample as _longest
+from adaline.procedures.sequential import sequential
 
 
 def separated(seed, n, p, margin, intercept=True):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
 
+import adaline.procedures.sequential as procedure
 from adaline import criteria
 from adaline.estimators.sequential.perceptron import Perceptron
 from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.sequential.widrow_hoff import WidrowHoff
-from adaline.kernels.sequential import automatic as automatic_kernels
-from adaline.kernels.sequential import gains, neurons
-from adaline.procedures.sequential import sequential as procedure
-from adaline.procedures.sequential.gradient import batch_gradient
-from adaline.procedures.sequential.sequential import blocks
-from adaline.procedures.sequential.state import Recipe, State, from_older_files, learn
-from adaline.schedules import Auto, Constant, OverK, SearchThenConverge
+from adaline.kernels import codes as neurons
+from adaline.kernels.sequential import slope_and_loss
+from adaline.procedures.gradient_descent import batch_gradient
+from adaline.procedures.sequential import Recipe, State, blocks
+from adaline.schedules import Constant, OverK, SearchThenConverge
 from reference_sequential import automatic, batch_perceptron, kesler, lms, perceptron
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -152,44 +149,6 @@ def test_many_neurons_with_automatic_rates_are_their_slow_twins(rng):
         np.testing.assert_allclose(got, automatic(augmented(X), Y[:, k]), rtol=1e-7)
 
 
-def state_without_origins(rng, K):
-    """A state that has learned rows, these, and their targets; 12 features, one of them zeros."""
-    X, Y = rng.standard_normal((25, 12)) * 2.0 ** np.arange(12), rng.standard_normal((25, K))
-    X[:, 3] = 0.0
-    recipe = Recipe(neurons.SQUARED, neurons.NUMBERS, Auto(), neurons.LATE_AVERAGE, True, K, 12)
-    state = State(recipe)
-    automatic_kernels.tables(state.theta, K)[2][:] = gains.without_origins(13)
-    learn(state, X, Y, np.empty(0))
-    return state, X, Y
-
-
-@pytest.mark.parametrize("K", [1, 2])
-def test_states_of_older_files_go_on_learning_as_they_did(rng, K):
-    """Without origins, which they had not: the same bits. A pickle finds its way too."""
-    known, X, Y = state_without_origins(rng, K)
-    resumed = pickle.loads(pickle.dumps(known))
-    resumed.__setstate__({"theta": known.theta[: 13 * (2 * K + 3)]})
-    for state in (known, resumed):
-        learn(state, X[::-1] + 2000.0, Y, np.empty(0))
-    assert np.array_equal(resumed.theta, known.theta)
-    assert not automatic_kernels.tables(known.theta, K)[2][:, gains.ORIGIN].any()
-
-
-@pytest.mark.parametrize("K", [1, 2])
-def test_states_of_the_first_files_go_on_learning(rng, K):
-    """Up to 2 samples a feature no gain is divided: then the old layout holds the same numbers."""
-    known, X, Y = state_without_origins(rng, K)
-    now, aside, _ = automatic_kernels.tables(known.theta, K)
-    older = np.stack([now, np.delete(aside, K, axis=1)])
-    older[0, -1, K] = 0.0
-    resumed = State(known.recipe)
-    resumed.restore(from_older_files(known.recipe, known.head, older))
-    for state in (known, resumed):
-        learn(state, X[::-1], Y, np.empty(0))
-    np.testing.assert_allclose(resumed.last, known.last, rtol=1e-12)
-    np.testing.assert_allclose(resumed.theta, known.theta, rtol=1e-12)
-
-
 CRITERIA = [
     neurons.PERCEPTRON,
     neurons.MACHINE,
@@ -203,18 +162,18 @@ CRITERIA = [
 def test_the_batch_slope_is_the_gradient_by_finite_differences(rng, criterion):
     kind = neurons.BITS if criterion == neurons.SQUARED_LOGISTIC else neurons.SIGNS
     state = State(Recipe(criterion, kind, Constant(1.0), neurons.LAST, True, 3, 4))
-    state.theta[:] = rng.standard_normal(state.theta.shape)
+    state.last[:] = rng.standard_normal(state.last.shape)
     X, Y = rng.standard_normal((25, 4)), rng.integers(0, 3, (25, 1)).astype(float)
     omega = rng.uniform(0.5, 2, 25)
     G = batch_gradient(state, X, Y, omega).G
     h = 1e-6
-    for at in np.ndindex(state.theta.shape):
-        middle = state.theta[at]
+    for at in np.ndindex(state.last.shape):
+        middle = state.last[at]
         losses = []
         for side in (h, -h):
-            state.theta[at] = middle + side
+            state.last[at] = middle + side
             losses.append(batch_gradient(state, X, Y, omega).loss)
-        state.theta[at] = middle
+        state.last[at] = middle
         assert -G[at] == pytest.approx((losses[0] - losses[1]) / (2 * h), rel=1e-5, abs=1e-6)
 
 
@@ -223,7 +182,7 @@ def test_one_sample_and_whole_arrays_have_the_same_slopes(rng, criterion):
     V, T = rng.standard_normal((20, 1)) * 3, rng.choice([-1.0, 1.0], (20, 1))
     S, E = criteria.slopes(criterion, T, V)
     for s, e, t, v in zip(S[:, 0], E[:, 0], T[:, 0], V[:, 0], strict=True):
-        one = neurons.slope_and_loss(criterion, t, v)
+        one = slope_and_loss(criterion, t, v)
         np.testing.assert_allclose(one, (s, e), rtol=1e-12, atol=1e-15)
 
 
@@ -263,7 +222,7 @@ def test_a_shuffled_perceptron_is_its_slow_twin(rng, make, dtype):
     want = perceptron(augmented(X), t.tolist(), max_iter=3, rng=model._rng())
     monkey = pytest.MonkeyPatch()
     with monkey.context() as patched:
-        patched.setattr(procedure, "_BLOCK", 1)
+        patched.setattr(procedure, "BLOCK_NUMBERS", 1)
         model.fit(make(X.astype(dtype)), t)
     assert ([*model.coef_[0], *model.intercept_], model.fit_.corrections, model.n_iter_) == want
 

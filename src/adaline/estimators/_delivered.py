@@ -16,7 +16,7 @@ from adaline.results import Array, Certificate, Fit
 from adaline.tiles import linear_values
 
 if TYPE_CHECKING:
-    from adaline.procedures.sequential.state import State
+    from adaline.procedures.sequential import State
 
 WRITTEN = Certificate(
     "unproven",
@@ -130,13 +130,7 @@ class StreamWeights:
                 v: Any = np.atleast_1d(shown[0] @ x + shown[1])
         else:
             state: Any = self._state
-            head, theta, value = state.head, state.theta, state.kernels.value
-            if state.recipe.K == 1:
-                alone = value(x, 0, head, theta)
-                if alone - alone == 0.0:
-                    return (alone,)
-                return self._far_outputs(x)
-            v = [value(x, k, head, theta) for k in range(state.recipe.K)]
+            v = state.outputs(x)
         return v if all(map(isfinite, v)) else self._far_outputs(x)
 
     def _far_outputs(self, x: Array) -> Array:

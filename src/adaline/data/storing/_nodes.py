@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adaline.procedures.sequential.state import State
+from adaline.procedures.sequential import State
 
 DEEPEST = 32
 SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}

@@ -14,8 +14,7 @@ from adaline.data.storing._nodes import DEEPEST, SPARSE, resolved, same, word
 from adaline.data.storing._schema import RECORDS
 from adaline.data.storing.container import DTYPES
 from adaline.errors import ModelFileError
-from adaline.kernels.sequential import neurons as kernels
-from adaline.procedures.sequential.state import Recipe, State, from_older_files
+from adaline.procedures.sequential import FIELDS, Recipe, State
 
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _PLAIN = (str, int, float, bool)
@@ -229,16 +228,15 @@ def _state(values: dict[str, Any], where: str) -> State:
     if not known or recipe.K < 1 or recipe.p < 1 or not hasattr(recipe.schedule, "code"):
         raise _strange(where, numbers)
     arrays = all(isinstance(a, np.ndarray) and a.dtype == np.float64 for a in (head, theta))
-    if arrays:
-        head, theta = from_older_files(recipe, head, theta)
     for array, shape in zip((head, theta), recipe.shapes(), strict=True):
         if not arrays or array.shape != shape or not np.isfinite(array).all():
             raise ModelFileError(f"{where[:80]} is not a state of {recipe.K} x {recipe.p} weights.")
     state = State(recipe)  # as large as the arrays at hand
-    fixed = [*range(8), kernels.CURVATURE]
-    if not np.array_equal(state.head[fixed], head[fixed]) or head[kernels.SEEN] < 0:
-        raise ModelFileError(f"{where[:80]} contradicts its own recipe.")
+    recipe_numbers = slice(len(FIELDS))
+    same = np.array_equal(state.head[recipe_numbers], head[recipe_numbers])
     state.restore((head, theta))
+    if not same or state.seen < 0:
+        raise ModelFileError(f"{where[:80]} contradicts its own recipe.")
     return state
 
 

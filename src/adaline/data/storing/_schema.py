@@ -54,11 +54,11 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"iterations": "tuple count", "ends": "tuple text"},
     ),
     "Outcome": (
-        "adaline.procedures.sequential.state",
+        "adaline.procedures.sequential",
         {"passes": "count", "stopped": "text", "converged": "truth"},
     ),
     "Recipe": (
-        "adaline.procedures.sequential.state",
+        "adaline.procedures.sequential",
         {"criterion": "count", "targets": "count", "keep": "count", "intercept": "truth"}
         | {"schedule": "Constant | OverK | SearchThenConverge | Auto | Absolute"}
         | {"K": "count =K", "p": "count =p"},
@@ -116,11 +116,11 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"dispersion?": "number~"},
     ),
     "Kernel": (
-        "adaline.procedures.sequential.kernel_perceptron",
+        "adaline.procedures.kernel_perceptron",
         {"name": "text", "degree": "number", "gamma": "number", "coef0": "number"},
     ),
     "Duals": (
-        "adaline.procedures.sequential.kernel_perceptron",
+        "adaline.procedures.kernel_perceptron",
         {"A": "float K m", "born": "int m", "clock": "count"},
     ),
     "_Model": (

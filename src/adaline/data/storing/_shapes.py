@@ -11,7 +11,7 @@ import numpy as np
 from adaline.data.storing._nodes import is_kernel_density, resolved
 from adaline.data.storing._schema import RECORDS
 from adaline.errors import ModelFileError
-from adaline.procedures.sequential.state import State
+from adaline.procedures.sequential import State
 from adaline.results import Kind
 
 _REAL = ("float64", "float32")

@@ -19,7 +19,7 @@ from adaline.data.storing._nodes import DEEPEST, SPARSE, is_kernel_density, reso
 from adaline.data.storing._schema import RECORDS
 from adaline.data.storing.container import DTYPES
 from adaline.errors import ModelFileError
-from adaline.procedures.sequential.state import State
+from adaline.procedures.sequential import State
 
 
 class Writer:

@@ -11,8 +11,8 @@ import numpy as np
 
 from adaline.estimators._base import check_finite
 from adaline.estimators._labels import announced, encode, labels_of_rows, weights_by_class
-from adaline.kernels.sequential import neurons
-from adaline.procedures.sequential.state import Recipe, State, learn
+from adaline.kernels.codes import BITS, CROSS_ENTROPY, LATE_AVERAGE, SOFTMAX
+from adaline.procedures.sequential import Recipe, State, learn
 from adaline.schedules import Auto
 
 _TOO_LARGE = (
@@ -49,9 +49,9 @@ def learn_rows(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> 
 def _begin(model: Any, X: Any, codes: Any, weights: Any, classes: Any) -> None:
     """A new stream, from the weights of the last fit where there is one."""
     K = 1 if len(classes) == 2 else len(classes)
-    criterion = neurons.CROSS_ENTROPY if K == 1 else neurons.SOFTMAX
-    keep, bias = neurons.LATE_AVERAGE, bool(model.fit_intercept)
-    state = State(Recipe(criterion, neurons.BITS, Auto(), keep, bias, K, X.shape[1]))
+    criterion = CROSS_ENTROPY if K == 1 else SOFTMAX
+    keep, bias = LATE_AVERAGE, bool(model.fit_intercept)
+    state = State(Recipe(criterion, BITS, Auto(), keep, bias, K, X.shape[1]))
     if model._known is not None:
         state.go_on_from(model._known.W, model._known.b)
     _learn(model, state, X, codes, weights)
@@ -73,6 +73,6 @@ def _go_on(model: Any, X: Any, codes: Any, weights: Any) -> None:
 def _learn(model: Any, state: State, X: Any, codes: Any, weights: Any) -> None:
     Y = codes.astype(np.float64).reshape(-1, 1)
     learn(state, X, Y, np.empty(0) if weights is None else weights)
-    if not np.isfinite(state.head[neurons.SQUARES]):
+    if not np.isfinite(state.counters.inputs):
         check_finite(X, model._names)
         raise ValueError(_TOO_LARGE)

@@ -240,7 +240,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         sample = one_sample(x, self._shape)
         if self._shown is not None:
             self._heed()
-        if not state.kernels.learn_one(sample, code, state.head, state.theta):
+        if not state.learn_one(sample, code):
             return self.partial_fit(one_row(sample), [y])
         self._known = self._shown = None
         return self

@@ -117,7 +117,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
             ) from None
         if self._shown is not None:
             self._heed()
-        if not state.kernels.learn_one(self._one(x), code, state.head, state.theta):
+        if not state.learn_one(self._one(x), code):
             check_sample(x)
             self.partial_fit(np.reshape(x, (1, -1)), [y])
             return self

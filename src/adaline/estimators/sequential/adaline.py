@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from adaline.estimators.sequential._classifier import SequentialClassifier
-from adaline.kernels.sequential import neurons
-from adaline.procedures.sequential.state import Recipe
+from adaline.kernels import codes
+from adaline.procedures.sequential import Recipe
 from adaline.schedules import Schedule
 
 
@@ -75,7 +75,7 @@ class Adaline(SequentialClassifier):
         self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
-        return self._squared(neurons.SQUARED, neurons.SIGNS, K, p)
+        return self._squared(codes.SQUARED, codes.SIGNS, K, p)
 
     def _row_errors(self, t: Any, V: Any) -> Any:
         return (t - V) ** 2

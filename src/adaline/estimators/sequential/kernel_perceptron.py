@@ -19,7 +19,7 @@ from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.estimators.sequential._dual_rows import Patterns, signs, stacked, variance
 from adaline.estimators.sequential.runs import warn_of_runs
 from adaline.parameters import COUNT, NONE, NUMBER, POSITIVE, Expected, words
-from adaline.procedures.sequential.kernel_perceptron import (
+from adaline.procedures.kernel_perceptron import (
     Duals,
     Kernel,
     certified,
@@ -27,7 +27,7 @@ from adaline.procedures.sequential.kernel_perceptron import (
     one_pass,
     outputs,
 )
-from adaline.procedures.sequential.state import Outcome
+from adaline.procedures.sequential import Outcome
 from adaline.procedures.steps import Steps, finished
 from adaline.results import Array, Certificate, Fit
 

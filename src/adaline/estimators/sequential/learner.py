@@ -16,7 +16,7 @@ from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._progress import FRAMES, CallbackSupportMixin, passes
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN
-from adaline.kernels.sequential import neurons
+from adaline.kernels import codes
 from adaline.parameters import (
     COUNT,
     FLAG,
@@ -27,9 +27,8 @@ from adaline.parameters import (
     one_sample,
     words,
 )
-from adaline.procedures.sequential.gradient import batch
-from adaline.procedures.sequential.sequential import sequential
-from adaline.procedures.sequential.state import Outcome, Recipe, State, learn
+from adaline.procedures.gradient_descent import batch
+from adaline.procedures.sequential import Outcome, Recipe, State, learn, sequential
 from adaline.procedures.steps import finished
 from adaline.results import Array, Certificate, Fit
 from adaline.schedules import Absolute, Auto, Constant, as_schedule, mean_square, stable_rate
@@ -110,7 +109,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
         if isinstance(schedule, Absolute):
             raise ValueError("eta='absolute' is for perceptrons; use a number or 'auto'.")
         auto = isinstance(schedule, Auto) and self.mode != "batch"
-        keep = neurons.LATE_AVERAGE if auto else neurons.LAST
+        keep = codes.LATE_AVERAGE if auto else codes.LAST
         return Recipe(criterion, targets, schedule, keep, bool(self.fit_intercept), K, p)
 
     @property
@@ -171,7 +170,7 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
     def _check_rate(self, X: Any, omega: Array) -> str:
         """Warn of a rate above the lectures' bound; the sentence to say if it diverges."""
         schedule = self._state.recipe.schedule
-        if self._state.recipe.criterion != neurons.SQUARED or isinstance(schedule, Auto | Absolute):
+        if self._state.recipe.criterion != codes.SQUARED or isinstance(schedule, Auto | Absolute):
             return ""
         weights = omega if len(omega) else None
         if self.mode == "batch":
@@ -236,8 +235,8 @@ class SequentialLearner(CallbackSupportMixin, StreamWeights, Learner):
 def start(state: State, coef: Any, intercept: Any) -> None:
     """Begin from given weights instead of zero."""
     for name, given, place in (
-        ("coef_init", coef, state.W),
-        ("intercept_init", intercept, state.b),
+        ("coef_init", coef, state.last[:, :-1]),
+        ("intercept_init", intercept, state.last[:, -1]),
     ):
         if given is None:
             continue
@@ -249,4 +248,4 @@ def start(state: State, coef: Any, intercept: Any) -> None:
             )
         place[...] = values.reshape(place.shape)
     if coef is not None or intercept is not None:
-        state.go_on_from(state.W.copy(), state.b.copy())
+        state.go_on_from(state.last[:, :-1].copy(), state.last[:, -1].copy())

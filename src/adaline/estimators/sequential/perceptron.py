@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from adaline.estimators.sequential._classifier import SequentialClassifier
-from adaline.kernels.sequential import neurons
+from adaline.kernels import codes
 from adaline.parameters import words
-from adaline.procedures.sequential.state import Recipe
+from adaline.procedures.sequential import Recipe
 from adaline.schedules import Absolute, Auto, Schedule, as_schedule
 
-_KEEP = {"last": neurons.LAST, "average": neurons.AVERAGE, "pocket": neurons.POCKET}
-_MULTICLASS = {"machine": neurons.MACHINE, "ovr": neurons.PERCEPTRON}
+_KEEP = {"last": codes.LAST, "average": codes.AVERAGE, "pocket": codes.POCKET}
+_MULTICLASS = {"machine": codes.MACHINE, "ovr": codes.PERCEPTRON}
 
 
 class Perceptron(SequentialClassifier):
@@ -123,9 +123,9 @@ class Perceptron(SequentialClassifier):
             )
         if isinstance(schedule, Absolute) and self.mode == "batch":
             raise ValueError("eta='absolute' corrects one sample; use mode='incremental'.")
-        criterion = neurons.PERCEPTRON if K == 1 else _MULTICLASS[self.multiclass]
+        criterion = codes.PERCEPTRON if K == 1 else _MULTICLASS[self.multiclass]
         keep, bias = _KEEP[self.keep], bool(self.fit_intercept)
-        return Recipe(criterion, neurons.SIGNS, schedule, keep, bias, K, p)
+        return Recipe(criterion, codes.SIGNS, schedule, keep, bias, K, p)
 
     def _row_errors(self, t: Any, V: Any) -> Any:
         return np.maximum(0.0, -t * V)

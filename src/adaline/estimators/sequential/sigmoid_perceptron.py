@@ -8,13 +8,13 @@ import numpy as np
 
 from adaline import criteria
 from adaline.estimators.sequential._classifier import SequentialClassifier
-from adaline.kernels.sequential import neurons
+from adaline.kernels import codes
 from adaline.parameters import words
-from adaline.procedures.sequential.state import Recipe
+from adaline.procedures.sequential import Recipe
 from adaline.results import Array
 from adaline.schedules import Schedule
 
-_PHI = {"tanh": (neurons.TANH, neurons.SIGNS), "logistic": (neurons.SQUARED_LOGISTIC, neurons.BITS)}
+_PHI = {"tanh": (codes.TANH, codes.SIGNS), "logistic": (codes.SQUARED_LOGISTIC, codes.BITS)}
 
 
 class SigmoidPerceptron(SequentialClassifier):

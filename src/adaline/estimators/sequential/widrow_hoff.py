@@ -13,9 +13,9 @@ from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
 from adaline.estimators.declarations import demand
 from adaline.estimators.sequential.learner import SequentialLearner, start, streams
-from adaline.kernels.sequential import neurons
+from adaline.kernels import codes
 from adaline.parameters import NUMBER, check_sample, numbers, one_row
-from adaline.procedures.sequential.state import Recipe
+from adaline.procedures.sequential import Recipe
 from adaline.results import Array, Certificate
 from adaline.schedules import Schedule
 from adaline.tiles import as_rows
@@ -94,7 +94,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
-        return self._squared(neurons.SQUARED, neurons.NUMBERS, K, p)
+        return self._squared(codes.SQUARED, codes.NUMBERS, K, p)
 
     def _row_errors(self, t: Any, V: Any) -> Any:
         return (t - V) ** 2
@@ -173,7 +173,7 @@ class WidrowHoff(SequentialLearner, Regressor):
             NUMBER("y", y)
         if self._shown is not None:
             self._heed()
-        if not state.kernels.learn_one(self._one(x), float(y), state.head, state.theta):
+        if not state.learn_one(self._one(x), float(y)):
             check_sample(x, y)
             self.partial_fit(np.reshape(x, (1, -1)), [y])
             return self

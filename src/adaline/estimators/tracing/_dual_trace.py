@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.estimators.tracing._table import Table
-from adaline.procedures.sequential.kernel_perceptron import Duals
+from adaline.procedures.kernel_perceptron import Duals
 from adaline.results import Array, Fit
 
 Ints = NDArray[np.int64]

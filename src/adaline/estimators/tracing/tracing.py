@@ -15,9 +15,9 @@ from adaline.estimators.sequential.learner import SequentialFit
 from adaline.estimators.tracing._dual_trace import DualTrace, DualTracer
 from adaline.estimators.tracing._margin_trace import MarginTrace, MarginTracer
 from adaline.estimators.tracing._table import Table, cell
-from adaline.kernels.sequential import neurons
+from adaline.kernels import codes
 from adaline.parameters import shown
-from adaline.procedures.sequential.state import Learning
+from adaline.procedures.sequential import Learning
 from adaline.results import Array, Fit
 from adaline.tiles import is_sparse
 
@@ -288,7 +288,7 @@ class _Samples:
 def _targets(here: Learning) -> Array:
     """t of each row; class codes, for the linear machine."""
     recipe = here.state.recipe
-    machine = recipe.criterion == neurons.MACHINE
+    machine = recipe.criterion == codes.MACHINE
     return here.Y if machine else criteria.targets(recipe.targets, here.Y, recipe.K)
 
 

@@ -19,15 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import plural
-from adaline.kernels.sequential.kernel_perceptron import correct_block
-from adaline.linalg import UNDERFLOW
-from adaline.procedures.sequential.state import Outcome, asked
+from adaline.kernels.kernel_perceptron import correct_block
+from adaline.linalg import UNDERFLOW, UNIT
+from adaline.procedures.sequential import Outcome, asked
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate
 from adaline.tiles import is_sparse
 
-_UNIT = float(np.finfo(np.float64).eps)
-_EQUAL = 1e-6  # part of the largest value by which k(x, y) and k(y, x) may differ; float32 passes
+ASYMMETRY = 1e-6  # share of the largest value by which k(x, y), k(y, x) may differ: float32 passes
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +104,6 @@ class Duals:
     clock: int = 0
 
 
-def whole_gram(kernel: Kernel, pool: Any, numbers: int) -> Array | None:
-    """k + 1 of all patterns with each other, if that is not more than `numbers`; to keep."""
-    if pool.shape[0] ** 2 > numbers:
-        return None
-    return _values(kernel, pool, pool, 0)
-
-
 @Stepwise
 def kernel_perceptron(
     kernel: Kernel,
@@ -129,10 +121,10 @@ def kernel_perceptron(
     """
     duals, done = Duals(np.zeros((len(T), X.shape[0])), np.full(X.shape[0], -1)), 0
     try:
-        gram = whole_gram(kernel, X, numbers)
+        gram = values_of(kernel, X, X, 0) if X.shape[0] ** 2 <= numbers else None
         while done < max_iter:
-            rest = T, omega, duals, budget, numbers, gram, noted, done
-            duals, corrections = yield from one_pass.steps(kernel, X, *rest)
+            settings = T, omega, duals, budget, numbers, gram, noted, done
+            duals, corrections = yield from one_pass.steps(kernel, X, *settings)
             done += 1
             enough = yield done, duals
             if not corrections:
@@ -141,8 +133,8 @@ def kernel_perceptron(
                 return duals, asked(done)
     except KeyboardInterrupt:
         return duals, Outcome(done, f"interrupted after {done} complete passes.", False)
-    said = f"max_iter={max_iter} passes were made, {plural(corrections, 'correction')} in the last."
-    return duals, Outcome(done, said, False)
+    why = f"max_iter={max_iter} passes were made, {plural(corrections, 'correction')} in the last."
+    return duals, Outcome(done, why, False)
 
 
 @Stepwise
@@ -165,24 +157,22 @@ def one_pass(
     Weights omega (n,) may be empty, for ones. The steps, where `noted`, are the blocks: their first
     row, and (K, B) outputs and lambda as each row was met.
     """
-    A, born, clock = duals.A.copy(), duals.born.copy(), np.array([duals.clock])
+    A, born, clock = duals.A.copy(), duals.born.copy(), duals.clock
     start, stop = pool.shape[0] - T.shape[1], pool.shape[0]
     corrections, i = 0, start
     while i < stop:
         supports = np.flatnonzero(born >= 0)
-        j = i + _block(len(supports), stop - i, numbers) if gram is None else stop
+        j = i + block_rows(len(supports), stop - i, numbers) if gram is None else stop
         others = supports[(supports < i) | (supports >= j)]
-        chosen = np.concatenate([others, np.arange(i, j)])
-        first = len(others)
-        G = _values(kernel, pool[i:j], pool[chosen], first) if gram is None else gram
-        A_block, born_block = np.ascontiguousarray(A[:, chosen]), born[chosen]
+        chosen, first = np.concatenate([others, np.arange(i, j)]), len(others)
+        G = values_of(kernel, pool[i:j], pool[chosen], first) if gram is None else gram
+        block, born_block = np.ascontiguousarray(A[:, chosen]), born[chosen]
         t, weights = np.ascontiguousarray(T[:, i - start : j - start]), omega[i - start : j - start]
         with np.errstate(over="ignore", invalid="ignore"):
-            V = np.ascontiguousarray(A_block @ G.T)
+            V = np.ascontiguousarray(block @ G.T)
         seen = np.empty((2, *V.shape) if noted else (0, 0, 0))
-        corrections += correct_block(
-            G, first, t, weights, A_block, V, born_block, clock, budget, seen
-        )
+        rest = t, weights, block, V, born_block, clock, budget, seen
+        clock, made = correct_block(G, first, *rest)
         if not np.isfinite(V).all():
             raise ValueError(
                 "the outputs, sums of lambda t k(x, y), leave the range of float64; scale the "
@@ -190,12 +180,12 @@ def one_pass(
             )
         if noted:
             yield done, (i - start, seen[0], np.abs(seen[1]))
-        A[:, chosen], born[chosen] = A_block, born_block
-        i = j
-    return Duals(A, born, int(clock[0])), corrections
+        A[:, chosen], born[chosen] = block, born_block
+        corrections, i = corrections + made, j
+    return Duals(A, born, clock), corrections
 
 
-def _values(kernel: Kernel, rows: Any, patterns: Any, first: int) -> Array:
+def values_of(kernel: Kernel, rows: Any, patterns: Any, first: int) -> Array:
     """k + 1, checked among the rows themselves, which are the patterns from `first` on."""
     G = np.ascontiguousarray(kernel(rows, patterns))
     check_positive(kernel, G[:, first:])
@@ -203,7 +193,7 @@ def _values(kernel: Kernel, rows: Any, patterns: Any, first: int) -> Array:
     return G
 
 
-def _block(supports: int, rows: int, numbers: int) -> int:
+def block_rows(supports: int, rows: int, numbers: int) -> int:
     """The most rows B, one at least, with B (supports + B) <= numbers."""
     half = supports / 2.0
     return int(np.clip(np.sqrt(half * half + numbers) - half, 1, rows))
@@ -225,21 +215,20 @@ def check_positive(kernel: Kernel, G: Array) -> None:
         )
     if not callable(kernel.name):
         return
-    slack = _EQUAL * float(np.abs(G).max())
-    for i in range(len(G)):
-        row, column = G[i, i + 1 :], G[i + 1 :, i]
-        if np.any(np.abs(row - column) > slack):
-            j = i + 1 + int(np.argmax(np.abs(row - column)))
+    slack = ASYMMETRY * float(np.abs(G).max())
+    for i, row in enumerate(G):
+        apart, beyond = np.abs(row - G[:, i]), np.abs(row) - np.sqrt(own[i]) * np.sqrt(own)
+        if apart.max() > slack:
+            j = int(np.argmax(apart))
             raise ValueError(
                 f"the kernel is not symmetric: k(x, y) = {G[i, j]:.6g} and k(y, x) = {G[j, i]:.6g} "
                 f"for rows {i} and {j} of a block. An inner product is symmetric; use another."
             )
-        beyond = np.abs(row) - np.sqrt(own[i]) * np.sqrt(own[i + 1 :])
-        if np.any(beyond > slack):
-            j = i + 1 + int(np.argmax(beyond))
+        if beyond.max() > slack:
             raise ValueError(
-                f"the kernel is not positive: k(x, y)^2 > k(x, x) k(y, y) for rows {i} and {j} of "
-                "a block, so it is no inner product. Use another kernel."
+                "the kernel is not positive: k(x, y)^2 > k(x, x) k(y, y) for rows "
+                f"{i} and {int(np.argmax(beyond))} of a block, so it is no inner product. Use "
+                "another kernel."
             )
 
 
@@ -262,7 +251,7 @@ def certified(
         with np.errstate(over="ignore", invalid="ignore"):
             G = kernel(X[i : i + size], patterns) + 1.0
             margins = T[:, i : i + size].T * (G @ A.T)
-            doubt = (patterns.shape[0] + 3) * (_UNIT * (np.abs(G) @ np.abs(A).T) + UNDERFLOW)
+            doubt = (patterns.shape[0] + 3) * (2.0 * UNIT * (np.abs(G) @ np.abs(A).T) + UNDERFLOW)
             bound = margins - doubt
         bound = np.where(np.isfinite(bound), bound, -np.inf)  # what overflows proves nothing
         least = min(least, float(np.min(bound)))

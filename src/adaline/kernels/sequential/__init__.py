@@ -1,1 +1,0 @@
-"""Learning one sample at a time."""

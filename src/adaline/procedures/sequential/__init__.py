@@ -1,1 +1,0 @@
-"""One sample or one batch at a time: perceptron, LMS and their like."""
