@@ -314,8 +314,8 @@ def test_machine_code_in_use_stays_young(tiny):
 
 IMPORTS = {
     "from a package": "from adaline.kernels.double_double import products\n",
-    "in brackets": "from adaline.kernels.double_double import (\n    corrections,\n    products,\n)\n",
-    "after a backslash": "from adaline.kernels.double_double import corrections, \\\n    products\n",
+    "in brackets": "from adaline.kernels.double_double import (\n    products,\n)\n",
+    "after a backslash": "from adaline.kernels.double_double import \\\n    products\n",
     "by its whole name": "import adaline.kernels.double_double.products\n",
     "under another name": "import numpy, adaline.kernels.double_double.products\n",
     "names of it": "from adaline.kernels.double_double.products import target\n",
