@@ -1,4 +1,4 @@
-"""Labels to class codes, without sorting where labels are integers in a small range."""
+"""Labels of rows: checked, coded as 0..K-1, and weighed by class. Called by all classifiers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from adaline.sums.class_sums import Codes
 
 
+LARGEST_WHOLE = 2.0**53  # below, whole numbers and their differences are exact in float64
 _PLAIN_KINDS = "iubfU"  # dtypes of which scikit-learn takes any vector, after 0.1 ms of looking
-_EXACT = 2.0**53  # whole numbers below this, and their differences, are exact in float64
 
 
 def labels_of_rows(y: Any, X: Any) -> NDArray[Any]:
@@ -206,96 +206,47 @@ def encode(
     """Sorted classes (those given, or those of y), and the index among them of each label.
 
     Two classes at least, and without a stream's classes two with rows of positive weight omega:
-    a row of weight zero is no sample. Whole numbers in a small range are counted, which is much
-    quicker than sorting them.
+    a row of weight zero is no sample.
     """
-    if classes is None and omega is None and (two := _two_whole_numbers(y)) is not None:
-        return two
-    whole, low = _whole_in_small_range(y)
-    if whole is not None:
-        found, codes = _counted(whole, low, classes)
-        if whole is not y:
-            found = found.astype(y.dtype) if classes is None else classes
-            _check_by_sklearn(y, len(found))
-    else:
-        discrete = y.dtype.kind in "iubU"
-        if not discrete:
-            _check_by_sklearn(y)
-        found = np.unique(y) if classes is None else classes
-        if discrete:
-            _check_by_sklearn(y, len(found))
-        codes = codes_of(y, found)
+    whole = y.dtype.kind == "f" and bool((np.floor(y) == y).all())
+    whole = whole and np.abs(y).max(initial=0.0).item() < LARGEST_WHOLE
+    discrete = whole or y.dtype.kind in "iubU"
+    found, codes = distinct(y) if discrete else np.unique(y, return_inverse=True)
+    # scikit-learn takes discrete labels of few classes without a word, and looks at them for long.
+    if not discrete or len(found) > max(len(y) // 2, 2):
+        try:
+            check_classification_targets(y)
+        except (ValueError, TypeError) as error:
+            raise named(error, "y") from None
+    if classes is not None:
+        found, codes = classes, codes_of(found, classes)[codes]
     if len(found) < 2:
         raise ValueError(
             f"y has one class, {found.tolist()}; telling classes apart needs at least two. In "
             "a stream, give all labels in `classes` at the first partial_fit."
         )
     if classes is None and omega is not None:
-        _check_weights(found, codes, omega)
+        present = np.bincount(codes[omega > 0], minlength=len(found)) > 0
+        if np.count_nonzero(present) < 2:
+            raise ValueError(
+                f"all rows of positive sample_weight are of one class, {found[present].tolist()}; "
+                "rows of weight zero are left out, and telling classes apart needs at least two."
+            )
     return found, codes
 
 
-def _two_whole_numbers(y: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
-    """Classes and codes of floats such as -1.0 and 1.0, told in a tenth of the time; else None."""
-    if y.dtype.kind != "f" or not len(y):
-        return None
-    low, high = y.min().item(), y.max().item()
-    if not -_EXACT < low < high < _EXACT or not (int(low) == low and int(high) == high):
-        return None
-    second = y == high
-    if np.count_nonzero(second) + np.count_nonzero(y == low) < len(y):
-        return None
-    return np.array([int(low), int(high)], dtype=y.dtype), second.astype(np.int64)
-
-
-def _whole_in_small_range(y: NDArray[Any]) -> tuple[NDArray[Any] | None, int]:
-    """Labels as integers and the least, where they are whole numbers of a range to be counted."""
-    if y.dtype.kind not in "iuf" or not len(y):
-        return None, 0
-    low, high = y.min().item(), y.max().item()  # float16 knows no 2**53
-    if y.dtype.kind == "f" and not -_EXACT < low <= high < _EXACT:
-        return None, 0
-    if int(high) - int(low) > 4 * len(y) + 64:
-        return None, 0
-    if y.dtype.kind != "f":
-        return y, low
-    whole = y.astype(np.int64)
-    return (whole, int(low)) if (whole == y).all() else (None, 0)
-
-
-def _check_by_sklearn(y: NDArray[Any], different: int | None = None) -> None:
-    """Refuse labels as scikit-learn does, and warn where there are nearly as many as rows.
-
-    It takes labels that are discrete, and of which only so many are different, without a word.
-    """
-    if different is not None and different <= max(len(y) // 2, 2):
-        return
-    try:
-        check_classification_targets(y)
-    except (ValueError, TypeError) as error:
-        raise named(error, "y") from None
-
-
-def _check_weights(classes: NDArray[Any], codes: Codes, omega: Array) -> None:
-    present = np.bincount(codes[omega > 0], minlength=len(classes)) > 0
-    if np.count_nonzero(present) < 2:
-        raise ValueError(
-            f"all rows of positive sample_weight are of one class, {classes[present].tolist()}; "
-            "rows of weight zero are left out, and telling classes apart needs at least two."
-        )
-
-
-def _counted(y: NDArray[Any], low: int, classes: NDArray[Any] | None) -> tuple[NDArray[Any], Codes]:
-    wide = y if y.dtype.itemsize == 8 else y.astype(np.int64)  # differences of int8 overflow int8
-    moved = wide if low == 0 else wide - wide.dtype.type(low)
-    places = moved.astype(np.int64, copy=low == 0)  # codes are never the labels that came
-    present = np.flatnonzero(np.bincount(places))
-    found = (present.astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
-    if classes is None and len(found) == present[-1] + 1:
-        return found, places
-    table = np.zeros(present[-1] + 1, dtype=np.int64)
-    table[present] = np.arange(len(found)) if classes is None else codes_of(found, classes)
-    return found if classes is None else classes, table[places]
+def distinct(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """np.unique with indices; whole numbers in a small range are counted, which takes a tenth."""
+    kind, size = y.dtype.kind, y.dtype.itemsize
+    low, high = (int(y.min()), int(y.max())) if kind in "iuf" and len(y) else (0, 2**63)
+    if high - low > 4 * len(y) + 64:
+        found, codes = np.unique(y, return_inverse=True)
+        return found, codes.astype(np.int64, copy=False)
+    wide = y if kind != "f" and size == 8 else y.astype(np.int64)  # int8 is too small
+    places = (wide - wide.min()).astype(np.int64)
+    met = np.bincount(places) > 0
+    found = (np.flatnonzero(met).astype(wide.dtype) + wide.min()).astype(y.dtype)
+    return found, places if met.all() else (np.cumsum(met) - 1)[places]
 
 
 def codes_of(y: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
