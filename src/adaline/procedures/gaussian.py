@@ -4,11 +4,10 @@
 
 or S = sum_k scatter_k / N for all classes, where the terms that depend on k are linear in x.
 
-Letters: K classes, p features, m_k mean, n_k weight and p_k prior of class k, N the sum of n_k.
-Covariances are never inverted blindly: with standard deviations u and correlations R = S / (u u'),
-the factor W of R^-1 comes with a bound on its error, and R gets a ridge where rounding cannot tell
-it from a singular matrix. All is computed from R, so units of features do not matter, and about
-`centre`, the mean of all rows, so that a large offset costs no digits.
+Letters: K classes, p features, m_k mean, n_k weight and p_k prior of class k, N the sum of n_k,
+u standard deviations, R = S / (u u') correlations. All is computed from R, so units do not matter,
+and about the mean of all rows, so that a large offset costs no digits. R gets a ridge where
+rounding cannot tell it from a singular matrix.
 
 Lecture: 5.8, the linear Gaussian classifier. Called by estimators/bayes/gaussian.py.
 """
@@ -17,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,13 +171,13 @@ def gaussians(m: ClassMoments, priors: Array, shrinkage: Any = None) -> Gaussian
     """Maximum likelihood: m_k, and S = sum_k (n_k / N) S_k if shared, else S_k, (5.33), (5.34).
 
     shrinkage is None, a number for all classes, "auto", or one number a class (one if shared).
-    "auto" is the estimate from moments alone, see `rao_blackwell`; `ledoit_wolf` needs the rows.
+    "auto" is the estimate of `shrinkages` from moments alone.
     """
     N, seen = m.weight.sum(), m.weight[:, None] > 0
-    first = m.mean[np.argmax(m.weight > 0)]  # so that constant features are centred exactly
+    first = m.mean[np.argmax(seen)]  # so that constant features are centred exactly
     centre = first + m.weight @ np.where(seen, m.mean - first, 0.0) / N
     means = np.where(seen, m.mean - centre, 0.0)
-    a = rao_blackwell(m) if isinstance(shrinkage, str) else shrinkage
+    a = shrinkages(m) if isinstance(shrinkage, str) else shrinkage
     a = np.broadcast_to(0.0 if a is None else a, len(groups(m)))
     # A feature that does not vary within a class has the unit of its spread over other classes;
     # one that is the same in every row has none, and is left out.
@@ -269,12 +268,30 @@ def diagonal(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Me
     return Metric(C, A, log_det, error, 1.0, 0.0, ridge, np.flatnonzero(fixed))
 
 
-def ledoit_wolf(X: Any, codes: Codes, omega: Array | None, m: ClassMoments) -> Array:
-    """How far to shrink R towards I: Ledoit & Wolf (2004) on standardised rows z = (x - m_k) / u.
+def shrinkages(m: ClassMoments, fourth: Array | None = None) -> Array:
+    """How far to shrink each R towards I: sum of the variances of R_ij / sum of (R_ij - I_ij)^2.
 
-    a = sum of the variances of R_ij / sum of (R_ij - I_ij)^2. The variances need sum |z|^4, and so
-    the rows once more. Agrees with `sklearn.covariance.ledoit_wolf` of the rows z.
+    With `fourth_powers` these are Ledoit and Wolf's (2004) on standardised rows, as of
+    `sklearn.covariance.ledoit_wolf`. From moments alone they are what those are on average over
+    Gaussian rows (Chen, Wiesel, Eldar & Hero 2010).
     """
+    parts = []
+    for S, r, n in groups(m):
+        variance = variances(S, r, n)
+        live = np.flatnonzero(variance > 0)
+        u = np.sqrt((n or 1.0) * variance[live])
+        parts.append((np.sum((S[np.ix_(live, live)] / u / u[:, None]) ** 2), len(live), n))
+    squares, p, n = np.array(parts).T
+    one = np.where(n > 0, n, 1.0)
+    if fourth is None:
+        wanted, away = np.maximum(n - 2, 0.0) / one * squares + p**2, (n + 2) * (squares - p)
+    else:
+        wanted, away = np.maximum(fourth / one - squares, 0.0), n * (squares - p)
+    return np.asarray(np.divide(wanted, away, out=np.ones_like(wanted), where=wanted < away))
+
+
+def fourth_powers(X: Any, codes: Codes, omega: Array | None, m: ClassMoments) -> Array:
+    """Sum of |z|^4 over the standardised rows z = (x - m_k) / u of each covariance."""
     scale, fourth = np.ldexp(1.0, -m.exponent), np.zeros(m.K)
     u = np.sqrt([variances(*group) for group in groups(m)])
     inverse = np.divide(1.0, u, out=np.zeros_like(u), where=u > 0)
@@ -283,35 +300,7 @@ def ledoit_wolf(X: Any, codes: Codes, omega: Array | None, m: ClassMoments) -> A
         z = (x * scale - m.mean[c]) * (inverse[c] if len(inverse) > 1 else inverse)
         squares = np.einsum("ij,ij->i", z, z) ** 2
         fourth += np.bincount(c, squares if omega is None else squares * omega[rows], m.K)
-    fourth = fourth.sum(keepdims=True) if len(u) == 1 else fourth
-    squared, p, n = squared_correlations(m)
-    return shares(np.maximum(fourth / np.where(n > 0, n, 1.0) - squared, 0.0), n * (squared - p))
-
-
-def rao_blackwell(m: ClassMoments) -> Array:
-    """The same aim from moments alone (Chen, Wiesel, Eldar & Hero 2010).
-
-    It is what Ledoit and Wolf's estimate is on average over Gaussian rows with these moments.
-    """
-    squared, p, n = squared_correlations(m)
-    wanted = np.maximum(n - 2, 0.0) / np.where(n > 0, n, 1.0) * squared + p**2
-    return shares(wanted, (n + 2) * (squared - p))
-
-
-def squared_correlations(m: ClassMoments) -> Array:
-    """Of each covariance: sum of R_ij^2 over the features that vary, their number, and n."""
-    found = []
-    for S, r, n in groups(m):
-        variance = variances(S, r, n)
-        live = np.flatnonzero(variance > 0)
-        R = S[np.ix_(live, live)] / ((n or 1.0) * np.outer(*[np.sqrt(variance[live])] * 2))
-        found.append((float(np.sum(R * R)), len(live), n))
-    return np.array(found).T
-
-
-def shares(wanted: Array, away: Array) -> Array:
-    """wanted / away, at most 1."""
-    return np.divide(wanted, away, out=np.ones_like(wanted), where=wanted < away)
+    return fourth.sum(keepdims=True) if len(u) == 1 else fourth
 
 
 def drowned(m: ClassMoments) -> NDArray[np.intp]:
@@ -329,45 +318,44 @@ def drowned(m: ClassMoments) -> NDArray[np.intp]:
 def certificate(m: ClassMoments, metrics: tuple[Metric, ...]) -> Certificate:
     """What is certain of the means and covariances, and to how many digits."""
     used = {k: metrics[min(k, len(metrics) - 1)] for k in np.flatnonzero(m.weight > 0).tolist()}
-    error, rows = max(d.error for d in used.values()), plural(int(m.rows.sum()), "row")
-    moved = (
-        np.abs(d.A).T @ m.mean_rounding[k] if d.A.ndim == 2 else d.A * m.mean_rounding[k]
-        for k, d in used.items()
-    )
-    drift = max(float(np.linalg.norm(e)) for e in moved)
+    drift = 0.0
+    for k, d in used.items():
+        e = m.mean_rounding[k]
+        drift = max(drift, float(np.linalg.norm(np.abs(d.A.T) @ e if d.A.ndim == 2 else d.A * e)))
+    error = max(d.error for d in used.values())
     evidence = {"distance_error": error, "mean_error": drift}
     for name in ("condition", "ridge", "shrinkage"):
         evidence[name] = max(getattr(d, name) for d in used.values())
+    rows, lost, empty = plural(int(m.rows.sum()), "row"), len(drowned(m)), m.K - len(used)
     digits = (
         f"rounding changed squared Mahalanobis distances by less than a relative {error:.1e} and "
-        f"means by less than {drift:.1e} standard deviations"
+        f"means by less than {drift:.1e} standard deviations."
     )
-    kind: Literal["optimal", "unproven"] = "unproven"
-    if lost := len(drowned(m)):
+    if lost:
+        evidence |= {"distance_error": np.inf, "mean_error": np.inf}
         what = (
             f"rounding has left no digit of the variances of {lost} of {m.p} features certain, "
             f"and this is not the likeliest model of {rows}: fit anew from the rows themselves."
         )
-        evidence |= {"distance_error": np.inf, "mean_error": np.inf}
-    elif evidence["ridge"] > 0:
+    elif ridge := evidence["ridge"]:
         what = (
             f"the covariance of {rows} is singular, as far as rounding lets us tell; its "
-            f"correlations got a ridge of {evidence['ridge']:.1e}, so this is not the likeliest "
-            "model."
+            f"correlations got a ridge of {ridge:.1e}, so this is not the likeliest model."
         )
     elif not (error < 0.5 and drift < 0.5):
         what = f"rounding has left no digit of the densities of {rows} certain."
-    elif empty := int(np.sum(m.weight == 0)):
+    elif empty:
         what = (
-            f"of {m.K} classes, {empty} have no rows yet, and no density; for the others {digits}."
+            f"of {m.K} classes, {empty} have no rows yet, and no density; for the others {digits}"
         )
-    elif (a := evidence["shrinkage"]) > 0:
-        what = f"the covariance of {rows} was shrunk by {a:.3g}; no optimum is claimed, but "
-        what += f"{digits}."
+    elif a := evidence["shrinkage"]:
+        what = (
+            f"the covariance of {rows} was shrunk by {a:.3g}; no optimum is claimed, but {digits}"
+        )
     else:
-        kind = "optimal"
-        what = f"means and covariances have the greatest likelihood given {rows}; {digits}."
-    return Certificate(kind, what, evidence)
+        what = f"means and covariances have the greatest likelihood given {rows}; {digits}"
+        return Certificate("optimal", what, evidence)
+    return Certificate("unproven", what, evidence)
 
 
 def troubles(
@@ -381,7 +369,6 @@ def troubles(
         "covariance" + ("" if len(g.W) else f" in class {first_few([repr(labels[k]) for k in ks])}")
         for ks in (singular, doubtful)
     )
-
     cure = "Drop columns or give more rows"
     cure += "." if m.covariance == "diagonal" else ", or set shrinkage='auto'."
     if len(lost := drowned(m)):
@@ -390,20 +377,20 @@ def troubles(
             "as after forgetting rows of far larger numbers; this model cannot be trusted. Fit "
             "anew from the rows that are left."
         )
-    columns = np.concatenate([g.metrics[k].dependent for k in singular]) if singular else lost
-    if singular and len(columns := np.setdiff1d(columns, lost)):
+    columns = {j for k in singular for j in g.metrics[k].dependent.tolist()} - set(lost.tolist())
+    if columns:
         ridge = max(g.metrics[k].ridge for k in singular)
         vary = "does not vary, or depends" if len(columns) == 1 else "do not vary, or depend"
         yield RankDeficientWarning(
-            f"singular {singular_in}: {first_few([names[j] for j in columns])} {vary} on "
+            f"singular {singular_in}: {first_few([names[j] for j in sorted(columns)])} {vary} on "
             f"other columns. {ridge:.1e} was added to the diagonal of the correlation "
             f"matrix. {cure}"
         )
     if doubtful:
         worst = max((g.metrics[k] for k in doubtful), key=lambda metric: metric.error)
         yield IllConditionedWarning(
-            f"ill-conditioned {doubtful_in}: the condition number is {worst.condition:.1e}, "
-            f"and rounding may change distances by a relative {worst.error:.1e}. {cure}"
+            f"ill-conditioned {doubtful_in}: the condition number is {worst.condition:.1e}, and "
+            f"rounding may change distances by a relative {worst.error:.1e}. {cure}"
         )
 
 

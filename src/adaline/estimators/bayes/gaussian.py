@@ -20,7 +20,13 @@ from adaline.estimators._posteriors import comparable, log_posterior, posterior
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.parameters import NONE, number, words
-from adaline.procedures.gaussian import gaussians, ledoit_wolf, over_blocks, troubles
+from adaline.procedures.gaussian import (
+    fourth_powers,
+    gaussians,
+    over_blocks,
+    shrinkages,
+    troubles,
+)
 from adaline.results import Array, Certificate
 from adaline.sums.class_moments import COVARIANCE, ClassMoments, Covariance
 from adaline.sums.class_sums import Codes
@@ -135,14 +141,12 @@ class GaussianClassifier(Classifier):
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all rows: X (n, p) dense or CSR, labels y (n,)."""
         self._check_parameters()
-        X = self._rows(X, reset=True, finite=False)
-        classes, codes = encode(labels_of_rows(y, X), None, self._weights(sample_weight, X))
-        m = self._moments(X, codes, len(classes), sample_weight)
+        X, codes, classes, omega = self._coded(X, y, sample_weight, None, reset=True)
+        m = self._moments(X, codes, len(classes), omega)
         shrinkage: Any = self.shrinkage
-        if shrinkage == "auto":
-            shrinkage = ledoit_wolf(X, codes, self._weights(sample_weight, X), m)
-        self._accept(m, classes, X.dtype, shrinkage)
-        return self
+        if isinstance(shrinkage, str):
+            shrinkage = shrinkages(m, fourth_powers(X, codes, omega, m))
+        return self._accept(m, classes, X.dtype, shrinkage)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: ArrayLike | None = None
@@ -152,27 +156,23 @@ class GaussianClassifier(Classifier):
         first = not hasattr(self, "moments_")
         if not first:
             self._refuse_written("partial_fit would lose that: it solves anew from moments_")
-        X = self._rows(X, reset=first, finite=False)
         stream = announced(classes, None if first else self.classes_)
-        known, codes = encode(labels_of_rows(y, X), stream, self._weights(sample_weight, X))
-        m = self._moments(X, codes, len(known), sample_weight)
-        self._accept(m if first else self.moments_ + m, known, X.dtype, self.shrinkage)
-        return self
+        X, codes, known, omega = self._coded(X, y, sample_weight, stream, reset=first)
+        m = self._moments(X, codes, len(known), omega)
+        return self._accept(m if first else self.moments_ + m, known, X.dtype, self.shrinkage)
 
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Unlearn rows that were learned, to rounding as if they had never been seen."""
         check_is_fitted(self, "moments_")
         self._refuse_written("forget would lose that: it solves anew from moments_")
-        X = self._rows(X, reset=False, finite=False)
-        _, codes = encode(labels_of_rows(y, X), self.classes_)
-        m = self.moments_ - self._moments(X, codes, len(self.classes_), sample_weight)
+        X, codes, known, omega = self._coded(X, y, sample_weight, self.classes_, reset=False)
+        m = self.moments_ - self._moments(X, codes, len(known), omega)
         if not m.rows.any():
             raise ValueError(
                 "forgetting these rows would leave none to know anything from; nothing was "
                 "forgotten. Use a new classifier instead."
             )
-        self._accept(m, self.classes_, X.dtype, self.shrinkage)
-        return self
+        return self._accept(m, known, X.dtype, self.shrinkage)
 
     def fit_moments(self, m: ClassMoments, classes: ArrayLike | None = None) -> Self:
         """Learn from moments alone; `classes` are the labels of the codes 0..K-1."""
@@ -190,8 +190,7 @@ class GaussianClassifier(Classifier):
         if not m.rows.any():
             raise ValueError("the moments are of no rows; there is nothing to learn from.")
         self.n_features_in_ = m.p
-        self._accept(m, labels, np.dtype(np.float64), self.shrinkage)
-        return self
+        return self._accept(m, labels, np.dtype(np.float64), self.shrinkage)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of least expected cost, or "reject"; the first of tied classes."""
@@ -247,8 +246,6 @@ class GaussianClassifier(Classifier):
         demand(all(metric.A.ndim == axes for metric in g.metrics), "metrics of another covariance.")
         demand(len(g.W) == (m.K if shared else 0), "weights of no linear classifier.")
         demand(hasattr(self, "coef_") == hasattr(self, "intercept_") == shared, "weights missing.")
-        if not hasattr(self, "_dtype") and shared:
-            self._dtype = self.coef_.dtype  # older files do not tell
         demand(hasattr(self, "_dtype") == shared, "a dtype of no weights.")
 
     def _exported_weights(self) -> tuple[Any, Any] | None:
@@ -262,15 +259,23 @@ class GaussianClassifier(Classifier):
                 "covariance='diagonal' is there already. Leave shrinkage=None."
             )
 
-    def _moments(self, X: Any, codes: Codes, K: int, sample_weight: Any) -> ClassMoments:
+    def _coded(
+        self, X: Any, y: Any, sample_weight: Any, stream: Any, *, reset: bool
+    ) -> tuple[Any, Codes, NDArray[Any], Array | None]:
+        """Rows, the code of each, the labels of the codes, and weights; all checked."""
+        X = self._rows(X, reset=reset, finite=False)
         omega = self._weights(sample_weight, X)
+        classes, codes = encode(labels_of_rows(y, X), stream, omega)
+        return X, codes, classes, omega
+
+    def _moments(self, X: Any, codes: Codes, K: int, omega: Array | None) -> ClassMoments:
         try:
             return ClassMoments.of(X, codes, K, omega, self.covariance)
         except ValueError:
             check_finite(X, self._names)
             raise
 
-    def _accept(self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any) -> None:
+    def _accept(self, m: ClassMoments, classes: NDArray[Any], dtype: Any, shrinkage: Any) -> Self:
         """Take what was learned, in scikit-learn's shapes and the dtype of the samples."""
         share = m.weight / m.weight.sum() if self.priors is None else self.priors
         priors = decisions.checked_priors(share, m.K)
@@ -278,28 +283,34 @@ class GaussianClassifier(Classifier):
         unseen = classes[(m.weight == 0) & (priors > 0)]
         if len(unseen):
             raise ValueError(f"classes {unseen.tolist()} have a prior but no rows; give rows.")
-        g, e = gaussians(m, priors, shrinkage), m.exponent
+        g, e, shared = gaussians(m, priors, shrinkage), m.exponent, m.covariance == "shared"
         self.model_, self.moments_, self.classes_, self.priors_ = g, m, classes, priors
         self.means_ = np.where(m.weight[:, None] > 0, m.means, np.nan)
         within = np.stack([metric.covariance for metric in g.metrics])
         with np.errstate(over="ignore"):
             C = np.ldexp(within, 2 * e if m.covariance == "diagonal" else e[:, None] + e)
+        underflow = (np.abs(C) < np.finfo(np.float64).tiny) & (within != 0.0)
         a, ridge = np.array([(metric.shrinkage, metric.ridge) for metric in g.metrics]).T
-        if m.covariance == "shared":
-            C, a, ridge = C[0], a[0], ridge[0]
-            self._dtype = np.dtype(dtype)
-            W, b = self._linear()
-            self.coef_, self.intercept_ = rounded_to(W, dtype), rounded_to(b, dtype)
-        else:
-            for linear in ("coef_", "intercept_", "_dtype"):  # of an earlier fit
-                self.__dict__.pop(linear, None)
+        for linear in ("coef_", "intercept_", "_dtype"):  # of an earlier fit
+            self.__dict__.pop(linear, None)
+        if shared:
+            C, a, ridge, self._dtype = C[0], a[0], ridge[0], np.dtype(dtype)
+            self.coef_, self.intercept_ = (rounded_to(part, dtype) for part in self._linear())
         self.covariance_, self.shrinkage_, self.ridge_ = C, a, ridge
-        told = C, getattr(self, "coef_", C)
-        underflow = (np.abs(C) < np.finfo(np.float64).tiny) & (within.reshape(C.shape) != 0.0)
-        if underflow.any() or not all(np.isfinite(a).all() for a in told):
-            self.model_ = replace(g, certificate=_out_of_range(g.certificate))
+        if underflow.any() or not (
+            np.isfinite(C).all() and np.isfinite(vars(self).get("coef_", 0.0)).all()
+        ):
+            # No claim about numbers that float64 cannot hold in the units of X.
+            what = (
+                "coef_ or covariance_ leave the range of float64 in the units of X, though "
+                "`predict` does without them; rescale the columns."
+            )
+            self.model_ = replace(
+                g, certificate=Certificate("unproven", what, g.certificate.evidence)
+            )
         for trouble in troubles(g, m, classes.tolist(), self._names()):
             warnings.warn(trouble, stacklevel=3 + GUARD)
+        return self
 
     def _linear(self) -> tuple[Array, Array]:
         """W and b of the linear discriminants that were learned, in the units of X."""
@@ -360,13 +371,3 @@ class GaussianClassifier(Classifier):
         c = decisions.checked_costs(self.costs, scores.shape[1])
         reject = decisions.checked_reject_cost(self.reject_cost)
         return decisions.decide(posterior(scores), c, reject)
-
-
-def _out_of_range(found: Certificate) -> Certificate:
-    """No claim about numbers that float64 cannot hold in the units of X."""
-    return Certificate(
-        "unproven",
-        "coef_ or covariance_ leave the range of float64 in the units of X, though `predict` does "
-        "without them; rescale the columns.",
-        found.evidence,
-    )
