@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adaline.data import blocks
 from adaline.data.reading.libsvm import _plain
-from adaline.kernels.text.decimals import POWERS, number
+from adaline.kernels.text import POWERS, number
 
 FORMATS = ("%r", "%.6g", "%.16g", "%.17g", "%.18e", "%.25e", "%.40f")
 

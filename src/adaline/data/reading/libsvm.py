@@ -16,7 +16,7 @@ from adaline.data.reading.scratch import TextSource
 from adaline.data.reading.source import Block, Kind, Piece, existing, fingerprint_of_file
 from adaline.data.reading.text_bytes import CHUNK, Text
 from adaline.errors import DataError
-from adaline.kernels.text import libsvm as kernels
+from adaline.kernels import text as kernels
 from adaline.results import Array
 
 # Every column costs some hundred bytes for its name, so a short file may not claim many.
