@@ -23,7 +23,7 @@ Matrix = list[list[int]]
 
 PRIMES = (67108859, 67108837, 67108819, 67108777)  # the largest below 2^26
 LARGEST = 1024  # unknowns: beyond, sums of products of residues leave int64
-_LIMB = 26
+LIMB = 26  # bits of a digit of a long integer in a kernel
 
 
 def dyadic(A: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -103,31 +103,32 @@ class Minor:
         both = np.hstack([residues(A, p).reshape(self.m, self.m), np.eye(self.m, dtype=np.int64)])
         order, _ = exact.eliminate(both, p, self.m)
         self.C = np.ascontiguousarray(both[order, self.m :])
-        self.limbs = _limbs(np.array(A, dtype=object).reshape(self.m, self.m), 1)
+        self.limbs = split_limbs(np.array(A, dtype=object).reshape(self.m, self.m), 1)
         # Hadamard: |det| <= product of the rows' lengths.
         squares = (sum(a * a for a in row) for row in A)
         self.bits = sum(square.bit_length() + 1 for square in squares) // 2 + 1
 
     def solve(self, b: Vector) -> tuple[Vector, int]:
         """Whole numbers x and d > 0 with A x = d b."""
-        if self.m == 0 or not any(b):
+        if not any(b):
             return [0] * self.m, 1
-        small, size = self._guess(b)
+        small, size = self.guess_bits(b)
         worst = self.bits + max(a.bit_length() for a in b) + self.m.bit_length()
         for numerator, denominator in [(small + size, small), (worst, self.bits)]:
-            found = self._lifted(b, max(numerator, 1) + 8, max(denominator, 1) + 8)
-            if found is not None and self._solves(*found, b):
-                return found
+            found = self.lift(b, max(numerator, 1) + 8, max(denominator, 1) + 8)
+            if found is not None:
+                x, d = found
+                if all(dot(row, x) == d * c for row, c in zip(self.A, b, strict=True)):
+                    return found
         raise ArithmeticError("the lifted digits do not solve the system.")  # p divides det A
 
-    def _solves(self, x: Vector, d: int, b: Vector) -> bool:
-        return all(dot(row, x) == d * c for row, c in zip(self.A, b, strict=True))
-
-    def _guess(self, b: Vector) -> tuple[int, int]:
+    def guess_bits(self, b: Vector) -> tuple[int, int]:
         """About how many bits det A and the largest entry of x have; checking comes later."""
         shifts = [max(a.bit_length() for a in row) for row in self.A]
-        F = np.array([[_scaled(a, s) for a in row] for row, s in zip(self.A, shifts, strict=True)])
-        f = np.array([_scaled(c, s) for c, s in zip(b, shifts, strict=True)])
+        F = np.array(
+            [[scale_to_float(a, s) for a in row] for row, s in zip(self.A, shifts, strict=True)]
+        )
+        f = np.array([scale_to_float(c, s) for c, s in zip(b, shifts, strict=True)])
         with np.errstate(all="ignore"):
             try:
                 _, logarithm = np.linalg.slogdet(F)
@@ -139,19 +140,19 @@ class Minor:
         bits = int(logarithm / math.log(2)) + sum(shifts)
         return min(max(bits, 1), self.bits), max(0, math.ceil(math.log2(x)))
 
-    def _lifted(self, b: Vector, numerator: int, denominator: int) -> tuple[Vector, int] | None:
+    def lift(self, b: Vector, numerator: int, denominator: int) -> tuple[Vector, int] | None:
         """x and d from enough digits for numerators and denominators of so many bits."""
         steps = (numerator + denominator + 2) // 25 + 1
         digits = np.empty((steps, self.m), dtype=np.int64)
-        rest = _limbs(np.array(b, dtype=object), 0)
+        rest = split_limbs(np.array(b, dtype=object), 0)
         width = max(len(self.limbs), rest.shape[1]) + 2
         padded = np.zeros((self.m, width), dtype=np.int64)
         padded[:, : rest.shape[1]] = rest
         exact.lift(self.limbs, self.C, padded, digits, self.p)
-        return _fractions(_joined(digits, self.p), self.p**steps, numerator, denominator)
+        return to_fractions(join_digits(digits, self.p), self.p**steps, numerator, denominator)
 
 
-def _scaled(a: int, bits: int) -> float:
+def scale_to_float(a: int, bits: int) -> float:
     """About a / 2^bits; infinite beyond float64."""
     excess = max(0, a.bit_length() - 64)
     try:
@@ -160,18 +161,18 @@ def _scaled(a: int, bits: int) -> float:
         return math.inf
 
 
-def _limbs(A: NDArray[Any], front: int) -> NDArray[np.int64]:
+def split_limbs(A: NDArray[Any], front: int) -> NDArray[np.int64]:
     """Base 2^26 digits, the last with the sign, along a new first (or last) axis."""
     bits = max((abs(int(a)).bit_length() for a in A.flat), default=0)
     parts = []
-    for k in range(bits // _LIMB + 1):
-        last = (k + 1) * _LIMB > bits
-        parts.append((A if last else A & ((1 << _LIMB) - 1)).astype(np.int64))
-        A = A >> _LIMB
+    for k in range(bits // LIMB + 1):
+        last = (k + 1) * LIMB > bits
+        parts.append((A if last else A & ((1 << LIMB) - 1)).astype(np.int64))
+        A = A >> LIMB
     return np.stack(parts, axis=0 if front else -1)
 
 
-def _joined(digits: NDArray[np.int64], p: int) -> Vector:
+def join_digits(digits: NDArray[np.int64], p: int) -> Vector:
     """Sum of digits[s] p^s, by joining neighbours, which keeps factors of equal size."""
     if len(digits) % 2:
         digits = np.vstack([digits, np.zeros((1, digits.shape[1]), dtype=np.int64)])
@@ -185,7 +186,7 @@ def _joined(digits: NDArray[np.int64], p: int) -> Vector:
     return list(numbers[0])
 
 
-def _fractions(
+def to_fractions(
     residue: Vector, modulus: int, numerator: int, denominator: int
 ) -> tuple[Vector, int] | None:
     """Fractions x = n/d with one d, from x modulo the modulus (rational reconstruction)."""
@@ -194,7 +195,7 @@ def _fractions(
         n = a * d % modulus
         n = n - modulus if 2 * n > modulus else n
         if abs(n).bit_length() > numerator:
-            n, more = _fraction(n % modulus, modulus, numerator)
+            n, more = to_fraction(n % modulus, modulus, numerator)
             if more == 0:
                 return None
             found = [b * more for b in found]
@@ -203,7 +204,7 @@ def _fractions(
     return (found, d) if d.bit_length() <= denominator else None
 
 
-def _fraction(a: int, modulus: int, bits: int) -> tuple[int, int]:
+def to_fraction(a: int, modulus: int, bits: int) -> tuple[int, int]:
     """n, d with n = d a modulo the modulus, n of so many bits at most, by Euclid's steps."""
     r, s, t, u, limit = modulus, a, 0, 1, 1 << bits
     while s >= limit:
@@ -217,12 +218,12 @@ def null_vector(rows: Matrix) -> Vector | None:
 
     None where there is no such vector, or more than one direction of them.
     """
+    m = len(rows)
     for p in PRIMES:
         found, columns = independent(rows, p)
-        m = len(rows)
-        if len(found) != m - 1:
-            if len(found) == m:
-                return None
+        if len(found) == m:
+            return None
+        if len(found) < m - 1:
             continue
         (last,) = set(range(m)) - set(found)
         transposed = [[rows[i][j] for i in found] for j in columns]
@@ -265,9 +266,7 @@ def in_span(targets: Matrix, rows: Matrix) -> list[tuple[Vector, int]] | None:
         result: list[tuple[Vector, int]] = []
         for target in targets:
             x, d = minor.solve([target[j] for j in columns])
-            if found and combination(x, chosen) != [d * b for b in target]:
-                break
-            if not found and any(target):
+            if (combination(x, chosen) if found else [0] * len(target)) != [d * b for b in target]:
                 break
             c = [0] * len(rows)
             for i, value in zip(found, x, strict=True):

@@ -1,4 +1,4 @@
-"""`decide`: the three verdicts at every size, and the simplex in integers by itself."""
+"""`decide_data`: the three verdicts at every size, and the simplex in integers by itself."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from adaline.certificates.separation.data import Data, as_float64
 from adaline.integers import dot
 from adaline.procedures import separability
 from adaline.procedures.exact_lp import ExactSimplex, OutOfTime, WeightSpace
-from adaline.procedures.separability import Search, decide
+from adaline.procedures.separability import Search, decide_data
 from reference_separability import Fraction, signed_rows, verdict
+
+
+def decide(X, codes, fit_intercept=True, **options):
+    codes = np.asarray(codes, dtype=np.int64)
+    data = Data(as_float64(X), codes, tuple(range(codes.max() + 1)), np.arange(len(codes)))
+    return decide_data(data, fit_intercept, **options)
 
 
 def proven(X, codes, **options):

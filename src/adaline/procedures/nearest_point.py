@@ -97,7 +97,8 @@ class Corral:
         """Append a vertex with weight zero; False where the others span it."""
         if self.m == len(self.V):
             self.grow(min(2 * self.m, len(vertex) + 2))
-        column = np.append(self.scale, vertex)
+        column = np.empty(len(vertex) + 1)
+        column[0], column[1:] = self.scale, vertex
         size = float(np.sqrt(column @ column))
         if hulls.insert(self.Q, self.R, self.m, column) <= DEPENDENT * size:
             return False

@@ -26,7 +26,7 @@ from scipy.sparse.linalg import lsqr
 from adaline._threads import one_blas_thread
 from adaline.certificates.separation.checking import find_gap
 from adaline.certificates.separation.claims import TooLarge
-from adaline.certificates.separation.data import Data, as_float64
+from adaline.certificates.separation.data import Data
 from adaline.certificates.separation.rows import Ints, SignedRows
 from adaline.certificates.separation.separation import Separability, Verdict
 from adaline.integers import combination, in_span, null_vector
@@ -36,46 +36,11 @@ from adaline.procedures.nearest_point import NearestPoint, nearest_point
 from adaline.results import Array
 
 WIDEST_SIMPLEX = 400  # weights up to which the simplex in integers is tried
-MOST_MULTIPLIERS = 600  # rows up to which their exact multipliers are computed
 MANY = 300  # weights from which least squares is tried first
 WIDEST_DENSE = 3000  # weights up to which a nearest point is sought
-RETRIED = 30  # weights from which floats get a second and third start
-JOIN = 8  # rows that join the simplex at a time
 EXPLICIT = 2**24  # numbers up to which K-class rows are written out: 128 MB
-HINGE_STEPS = 40  # of Newton's method; most separable data need fewer than ten
 
 Weights = list[list[int]]
-
-
-def decide(
-    X: Any,
-    codes: NDArray[np.int64],
-    fit_intercept: bool = True,
-    time_limit: float | None = None,
-) -> Separability:
-    """Separability of rows X (n, p), dense or CSR, with classes 0..K-1.
-
-    All K >= 2 codes must occur. With more than two classes the verdict is about a linear machine.
-
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n, p)
-    codes : ndarray of int64, shape (n,)
-    fit_intercept : bool
-        Whether the hyperplane may miss the origin.
-    time_limit : float, optional
-        CPU seconds of this thread after which to answer "undecided".
-
-    Examples
-    --------
-    >>> decide(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0])).verdict
-    'overlapping'
-    """
-    codes = np.asarray(codes, dtype=np.int64)
-    if len(codes) != X.shape[0] or not len(codes) or codes.min() < 0 or codes.max() < 1:
-        raise ValueError("codes are one a row, 0..K-1 with K >= 2; these are not.")
-    data = Data(as_float64(X), codes, tuple(range(int(codes.max()) + 1)), np.arange(len(codes)))
-    return decide_data(data, fit_intercept, time_limit)
 
 
 def start_clock(time_limit: float | None) -> float | None:
@@ -91,6 +56,7 @@ def compile_kernels() -> None:
     """Run every kernel once."""
     nearest_point(lambda z: (1, np.ones(2), 1.0), (0, np.array([2.0, 0.0])), max_iter=2)
     null_vector([[1], [1]])
+    SignedRows(np.eye(2), np.arange(2), 2, True).unit_samples  # noqa: B018
 
 
 def decide_data(
@@ -100,10 +66,11 @@ def decide_data(
     is_part: bool = False,
     deadline: float | None = None,
 ) -> Separability:
-    """`decide` for data with labels.
+    """The verdict on labelled data, with its proof; codes may lack a label.
 
-    `deadline` is that of `start_clock` where the limit began before this call: the answer names
-    the limit that the user gave, not what was left of it.
+    With more than two classes it is about a linear machine. After `time_limit` CPU seconds of this
+    thread it is "undecided". `deadline` is that of `start_clock` where the limit began before this
+    call: the answer names the limit that the user gave, not what was left of it.
     """
     deadline = start_clock(time_limit) if deadline is None else deadline
     rows = SignedRows(data.X, data.codes, len(data.labels), fit_intercept)
@@ -133,7 +100,7 @@ def decide_data(
             proof = replace(proof, weights=tuple(tuple(w) for w in W), margin=margin)
     if search.support:
         terms = sorted(zip(search.support, search.multipliers, strict=True))
-        pairs = [rows.pair(row) for row, _ in terms]
+        pairs = (rows.pair(row) for row, _ in terms)
         proof = replace(
             proof,
             rows=tuple((int(data.numbers[i]), data.labels[other]) for i, other in pairs),
@@ -190,7 +157,7 @@ class Search:
         if len(view.numbers) and view.k <= WIDEST_DENSE:
             # With many columns, vertices that came in late may have got lost in rounding; another
             # start is cheaper than the simplex.
-            for attempt in range(3 if view.k > RETRIED else 1):
+            for attempt in range(3 if view.k > 30 else 1):
                 nearest = search_hull(view, self.deadline, attempt)
                 start = view.numbers[nearest.ids].tolist()
                 if nearest.stopped == "time":
@@ -226,11 +193,11 @@ class Search:
     def believe_weights(self, u: Array, least: float) -> Weights | None:
         """Integer weights near u, if they have all active rows on their right side."""
         W = self.space.rounded(u, least)
-        return W if W is not None and self.find_positive(W).all() else None
+        return W if W and self.find_positive(W).all() else None
 
     def believe_multipliers(self, start: list[int]) -> Answer | None:
         """Positive multipliers with which the rows sum to zero, if there are."""
-        if len(start) > MOST_MULTIPLIERS:
+        if len(start) > 600:  # exact multipliers of more take minutes
             return None
         plain = self.space.basis is None
         c = null_vector(self.rows.integers(start)[0] if plain else self.space.matrix(start))
@@ -269,7 +236,7 @@ class Search:
             values = np.full(self.rows.count, -np.inf)
             values[self.plain.numbers] = self.plain.values(self.rows.floats(W)[0].ravel())
             wrong = np.flatnonzero(self.active)[~positive]
-            worst = wrong[np.argsort(values[wrong], kind="stable")[:JOIN]].tolist()
+            worst = wrong[np.argsort(values[wrong], kind="stable")[:8]].tolist()  # a few at a time
             known = known + worst
             simplex.add(self.space.matrix(worst))
 
@@ -312,11 +279,10 @@ class FloatRows:
         samples = cls(Z, every, rows)
         if rows.K > 2 and rows.count * samples.k <= EXPLICIT:
             return cls.of_unit_length(samples.take(every), every)
-        if rows.K == 2 and not rows.intercept:
-            norms = abs(Z).sum(axis=1)
-            seen = np.flatnonzero(np.asarray(norms).ravel())
-            return samples if len(seen) == rows.n else cls(samples.take(seen), seen)
-        return samples
+        if rows.K > 2 or rows.intercept:
+            return samples
+        seen = np.flatnonzero(np.asarray(abs(Z).sum(axis=1)).ravel())  # the others are zero
+        return samples if len(seen) == rows.n else cls(samples.take(seen), seen)
 
     @classmethod
     def of_unit_length(cls, A: Array, numbers: Ints, least: float = 1e-150) -> FloatRows:
@@ -335,9 +301,8 @@ class FloatRows:
         i, s = np.divmod(at, K - 1)
         own, samples = self.signed.codes[i], self.A[i]
         if K == 2:
-            t = self.signed.sign[i]
-            signed = sparse.diags(t).dot(samples).tocsr() if is_sparse(samples) else None
-            return samples * t[:, None] if signed is None else signed
+            t = self.signed.sign[i, None]
+            return samples.multiply(t).tocsr() if is_sparse(samples) else samples * t
         samples = samples.toarray() if is_sparse(samples) else samples
         # (e_own - e_other) x z, of K - 1 blocks: the first class is left out.
         rows, each = np.zeros((len(at), K, samples.shape[1])), np.arange(len(at))
@@ -356,13 +321,6 @@ class FloatRows:
         V = np.asarray(self.A @ u.reshape(self.signed.K - 1, -1).T)
         return self.signed.gaps(V).ravel()
 
-    def mean(self) -> Array:
-        """The mean of all rows; zero for K-class rows that are not written out."""
-        if self.signed is None:
-            return np.asarray(self.A.mean(axis=0)).ravel()
-        plain = self.signed.K == 2
-        return np.asarray(self.signed.sign @ self.A) / self.signed.n if plain else np.zeros(self.k)
-
     def project(self, Q: Array, keep: NDArray[np.bool_]) -> FloatRows:
         """Rows A Q of those kept (a mask over signed rows), of unit length again."""
         at = np.flatnonzero(keep[self.numbers])
@@ -378,7 +336,7 @@ def search_hull(A: FloatRows, deadline: float | None, attempt: int = 0) -> Neare
     """
     m, rng = len(A.numbers), np.random.default_rng(attempt)
     size = max(1000, 12 * A.k)
-    start = A.values(A.mean())
+    start = A.values(np.asarray(A.take(np.arange(0, m, -(-m // 1000))).mean(axis=0)).ravel())
     first = int(np.argmin(start)) if attempt == 0 else int(rng.integers(m))
     pool = np.arange(m)
     if m > 2 * size or (attempt and m > 4 * A.k):
@@ -402,8 +360,8 @@ def search_hull(A: FloatRows, deadline: float | None, attempt: int = 0) -> Neare
                 chosen, pool = stack([chosen, A.take(worst)]), np.concatenate([pool, worst])
             best = int(np.argmin(every))
             return best, A.row(best), float(every[best])
-        best = int(pool[i])
-        return best, A.row(best), float(values[i])
+        row = chosen[i : i + 1]
+        return int(pool[i]), row.toarray()[0] if is_sparse(row) else row[0], float(values[i])
 
     # A corral of many columns may fill the memory; of few it always ends before.
     most = max(64, 2**25 // A.k) if A.k > WIDEST_DENSE else 20 * A.k + 2000
@@ -420,7 +378,7 @@ def separate_by_hinge(A: Any, deadline: float | None) -> tuple[Array, float] | N
     m, k = A.shape
     w, v = np.zeros(k), np.zeros(m)
     value = 0.5 * m
-    for step in range(HINGE_STEPS):
+    for step in range(40):  # most separable data need fewer than ten
         require_time(deadline)
         wrong = np.flatnonzero(v < 1.0)
         # Early steps need no digits, and later ones need few: the rows change from step to step.

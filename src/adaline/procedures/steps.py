@@ -1,9 +1,8 @@
-"""Procedures as generators: each yields its steps, and returns what it found at the end.
+"""Procedures as generators, so that fits, traces, callbacks and Ctrl-C share one loop.
 
-A step is (done, here): how many passes or steps are complete, and what can be looked at there until
-the procedure goes on. Parts of a step are yielded too where a table shows them; `done` rises only
-with a complete one. Whoever looks on answers true to ask for an end, which the procedure then
-makes in its own way. So fits, tables of steps, callbacks and Ctrl-C have one loop, `finished`.
+A step is (done, state): how many passes or steps are complete, and what can be read until the
+procedure goes on. `done` rises only with a complete step. A listener that returns true asks for an
+end, which the procedure then makes in its own way.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Hear = Callable[[int, Any], bool | None]
 
 
 def finished(steps: Steps[R], hear: Hear | None = None) -> R:
-    """What the procedure returns after its last step; `hear` is told of each, and may ask to stop.
+    """What the procedure returns after its last step; `hear` gets each step and may ask to stop.
 
     Ctrl-C is passed on to the procedure wherever it comes, which may return the last step.
     """
