@@ -247,8 +247,9 @@ class Sparse:
     """
 
     def __init__(self, X: Any, root: Array, intercept: bool) -> None:
-        top = np.asarray(abs(X).max(axis=0).todense()).ravel()
-        self.X, self.root, self.scale = X, root, np.ldexp(1.0, -np.frexp(top)[1])
+        exponent = np.frexp(abs(X).max(axis=0).toarray().ravel())[1]
+        self.X, self.root = X, root
+        self.scale = np.ldexp(1.0, -np.maximum(exponent, -1020))  # 2^1024 is no number
         self.size = float(np.linalg.norm(root))
         self.axis = root[None] / self.size if intercept else np.zeros((0, len(root)))
         A, (n, p) = X.multiply(root[:, None]).multiply(self.scale).tocsr(), X.shape
