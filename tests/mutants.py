@@ -40,11 +40,10 @@ SUBJECTS = {
         ["tests/test_schedules.py", "tests/procedures/test_sequential.py"],
     ),
     "moments": (
-        ["moments.py", "row_sums/moment_sums.py"],
+        ["sums/moments.py", "sums/table.py"],
         [
             "tests/test_moments.py",
             "tests/test_merged_moments.py",
-            "tests/test_moments_of_pieces.py",
             "tests/estimators/test_least_squares.py",
             "tests/laws/test_closed_forms.py",
             "tests/procedures/test_many_targets.py",

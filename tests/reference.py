@@ -7,9 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from adaline.certificates.digits import gamma
-from adaline.linalg import column_lengths
-
 
 def solve_exactly(G, c):
     """x with G x = c, by elimination on fractions; G must be regular."""
@@ -120,22 +117,3 @@ def ill_conditioned(rng, n, p, kappa):
     U, _ = np.linalg.qr(rng.standard_normal((n, p)))
     V, _ = np.linalg.qr(rng.standard_normal((p, p)))
     return (U * np.logspace(0, -np.log10(kappa), p)) @ V.T
-
-
-def after_correction(W, alpha, g, noise, rows_noise):
-    """Bounds |x* - (x + W W'g)| for each coefficient; infinite where alpha proves nothing.
-
-    noise bounds the error of g itself, rows_noise that of the residuals it was made from. For k
-    targets g and noise are (p, k) and rows_noise (k,), for one (p,) and a number.
-    """
-    p = len(g)
-    if not alpha < 1:
-        return np.full(g.shape, np.inf)
-    sizes = np.abs(W)
-    size = sizes.T @ np.abs(g)
-    own = gamma(p + 1) * column_lengths(size)
-    u = column_lengths(W.T @ g) + own
-    doubt = column_lengths(sizes.T @ noise) + rows_noise
-    reach = (alpha * u + doubt) / (1 - alpha) + own
-    far = np.multiply.outer(column_lengths(W.T), reach)
-    return np.asarray(1.01 * (far + gamma(p + 2) * (sizes @ size)))

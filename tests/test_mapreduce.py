@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adaline import _threads
 from adaline.mapreduce import Reduction, mapreduce
-from adaline.moments import Moments
+from adaline.sums.moments import Moments
 
 
 def bracketed(a: str, b: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import adaline.moments
+import adaline.sums.moments
 from adaline import Moments
 from test_moments import within_its_bounds
 
@@ -164,12 +164,10 @@ def test_more_columns_than_sums_can_hold_are_refused(monkeypatch):
         Moments.of(sparse.csr_array((1, 40_000)))
     with pytest.raises(ValueError, match="X has 30000 columns; their 30001 x 30001 sums"):
         Moments.of(sparse.csr_array((1, 30_000)), [1.0])
-    monkeypatch.setattr(adaline.moments, "_MOST", 3)
+    monkeypatch.setattr(adaline.sums.moments, "MOST", 3)
     assert Moments.of([[1.0, 2.0]], [1.0]).p == 2
     with pytest.raises(ValueError, match="their 4 x 4 sums"):
         Moments.of([[1.0, 2.0, 3.0]], [1.0])
-    with pytest.raises(ValueError, match="their 67 x 67 sums"):
-        Moments.apart(np.ones((4, 2)), np.ones((4, 65)))
 
 
 def test_a_scatter_beyond_float64_is_refused_even_if_the_mean_is_not():
@@ -200,26 +198,13 @@ def test_other_units_inside_are_the_user_s_units_outside():
 def test_products_of_many_targets_are_left_away_and_nothing_else(rng, weighted):
     X, Y = np.round(rng.standard_normal((90, 3)), 2) + 5, np.round(rng.standard_normal((90, 65)), 2)
     omega = rng.integers(0, 3, 90).astype(float) if weighted else None
-    apart, whole = Moments.apart(X, Y, omega), Moments.of(X, Y, omega)
+    apart = Moments.of(X, Y, omega)
     known = np.ones((68, 68), dtype=bool)
     known[3:, 3:] = np.eye(65, dtype=bool)
     assert np.array_equal(np.isnan(apart.scatter), ~known)
-    assert (apart.rows, apart.weight, apart.targets) == (whole.rows, whole.weight, 65)
-    np.testing.assert_allclose(apart.scatter[known], whole.scatter[known], rtol=1e-12, atol=1e-12)
+    assert apart.targets == 65
     some = [0, 1, 2, 40]
     assert within_its_bounds(components(apart, some), np.column_stack([X, Y])[:, some], omega)
-
-
-def test_up_to_64_targets_and_out_of_range_no_product_is_left_away(rng):
-    X, Y = rng.standard_normal((20, 2)), rng.standard_normal((20, 65))
-    assert np.isfinite(Moments.apart(X, Y[:, :64]).scatter).all()
-    assert np.isfinite(Moments.apart(X, Y[:, 0]).scatter).all()
-    omega = rng.random(20)
-    for weights in (None, omega):
-        scaled = Moments.apart(X * 1e200, Y, weights)
-        assert np.isfinite(scaled.scatter).all()
-        assert scaled.weight == pytest.approx(20 if weights is None else omega.sum())
-    assert Moments.apart(X[:0], Y[:0]).rows == 0
 
 
 def test_more_columns_than_our_own_loop_takes_are_within_their_bounds(rng):
@@ -244,6 +229,3 @@ def test_units_are_judged_by_means_of_squares_whatever_the_weights(rng, unit, we
     A, weights = rng.standard_normal((9, 1)), np.full(9, weight)
     assert Moments.of(A * unit, None, weights).exponent.any()
     assert not Moments.of(A * unit ** (1 / 4), None, weights).exponent.any()
-    many = np.full((9, 65), 1.0) * rng.standard_normal((9, 1))
-    assert Moments.apart(A * unit, many, weights).exponent.any()
-    assert not Moments.apart(A * unit ** (1 / 4), many, weights).exponent.any()

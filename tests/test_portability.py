@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from adaline import LMS, Moments
-from adaline.kernels.double_double import double_double
+from adaline.sums.gradient import Gradient
+from adaline.sums.table import Table
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -124,14 +125,13 @@ GENERIC = """
 import sys
 import numpy as np
 from adaline import LMS, Moments
-from adaline.kernels.double_double import double_double
+from adaline.sums.gradient import Gradient
+from adaline.sums.table import Table
 d = np.load(sys.argv[1])
 X, y, theta = d["X"], d["y"], d["theta"]
-exact = double_double.gradients_dense(
-    X, np.empty((0, 0)), np.ones(2), y[:, None], np.zeros(1, np.int64), np.ones(1), np.empty(0),
-    theta, np.zeros((1, 3)))
+found = Gradient.of(Table.of(X, y), np.ones(3), np.zeros(1, np.int64), theta, 0.0 * theta)
 scatter, filtered = Moments.of(X, y).scatter, LMS(7, 0.01).process(y, y)[0]
-exact = np.concatenate([part.ravel() for part in exact])
+exact = np.concatenate([found.g.ravel(), found.low.ravel(), found.squares])
 np.savez(sys.argv[2], exact=exact, scatter=scatter, filtered=filtered)
 """
 
@@ -139,16 +139,17 @@ np.savez(sys.argv[2], exact=exact, scatter=scatter, filtered=filtered)
 @pytest.mark.slow  # compiles for another processor
 def test_a_processor_without_fused_products_and_wide_vectors_gives_the_same(rng, tmp_path):
     X, y = rng.standard_normal((60, 2)), rng.standard_normal(60)
-    theta = np.append(rng.standard_normal(2), 0.1)[None]
+    theta = np.append(rng.standard_normal(2), 0.1)[:, None]
     np.savez(tmp_path / "given.npz", X=X, y=y, theta=theta)
     generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
     command = [sys.executable, "-c", GENERIC, tmp_path / "given.npz", tmp_path / "got.npz"]
     subprocess.run(command, env=os.environ | generic, check=True)
     got, m = np.load(tmp_path / "got.npz"), Moments.of(X, y)
-    of_y = y[:, None], np.zeros(1, np.int64), np.ones(1), np.empty(0), theta, np.zeros((1, 3))
-    exact = double_double.gradients_dense(X, np.empty((0, 0)), np.ones(2), *of_y)
+    of_one = np.zeros(1, np.int64), theta, 0.0 * theta
+    exact = Gradient.of(Table.of(X, y), np.ones(3), *of_one)
+    exact = np.concatenate([exact.g.ravel(), exact.low.ravel(), exact.squares])
     # A fused product is one rounding everywhere: by the processor, or by the C library.
-    assert got["exact"].tolist() == np.concatenate([part.ravel() for part in exact]).tolist()
+    assert got["exact"].tolist() == exact.tolist()
     assert np.all(np.abs(got["scatter"] - m.scatter) <= 2 * np.outer(m.rounding, m.rounding))
     near = 300 * np.finfo(float).eps  # sums of ten products in another order
     np.testing.assert_allclose(got["filtered"], LMS(7, 0.01).process(y, y)[0], rtol=0, atol=near)

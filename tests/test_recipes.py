@@ -30,11 +30,11 @@ LEARNER = '''"""Ridge regression of a given penalty: squared error × closed for
 from __future__ import annotations
 
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
-from adaline.moments import Moments
+from adaline.sums.moments import Moments
 from adaline.parameters import FLAG, NOT_NEGATIVE
-from adaline.procedures.least_squares.closed_form import least_squares
+from adaline.procedures.least_squares import least_squares
 from adaline.results import ClosedFit
-from adaline.tiles import Rows
+from adaline.sums.table import Table
 
 
 class FixedRidge(ClosedFormRegressor):
@@ -49,7 +49,7 @@ class FixedRidge(ClosedFormRegressor):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
-    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
+    def _solve(self, m: Moments | None, rows: Table | None) -> ClosedFit:
         return least_squares(m, rows, intercept=self.fit_intercept, ridge=float(self.alpha))
 '''
 

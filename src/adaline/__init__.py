@@ -40,7 +40,7 @@ _HOME = {
     "MaxMargin": "adaline.estimators.separation.max_margin",
     "MissingExtra": "adaline.errors",
     "ModelFileError": "adaline.errors",
-    "Moments": "adaline.moments",
+    "Moments": "adaline.sums.moments",
     "NLMS": "adaline.filters.nlms",
     "OverK": "adaline.schedules",
     "Perceptron": "adaline.estimators.sequential.perceptron",
@@ -56,7 +56,7 @@ _HOME = {
     "SeparableError": "adaline.errors",
     "SigmoidPerceptron": "adaline.estimators.sequential.sigmoid_perceptron",
     "TfDf": "adaline.estimators.text",
-    "Triangle": "adaline.triangle",
+    "Triangle": "adaline.sums.triangle",
     "Verdict": "adaline.verdicts.verdict",
     "WidrowHoff": "adaline.estimators.sequential.widrow_hoff",
     "WienerFilter": "adaline.filters.wiener",
@@ -194,12 +194,12 @@ if TYPE_CHECKING:
     from adaline.filters.nlms import NLMS
     from adaline.filters.rls import RLS
     from adaline.filters.wiener import WienerFilter
-    from adaline.moments import Moments
     from adaline.report import Report, write_report
     from adaline.results import Certificate
     from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, stable_rate
     from adaline.sums.class_moments import ClassMoments
-    from adaline.triangle import Triangle
+    from adaline.sums.moments import Moments
+    from adaline.sums.triangle import Triangle
     from adaline.verdicts.compare import compare
     from adaline.verdicts.comparison import Comparison
     from adaline.verdicts.cross_validation import CrossValidated, cross_validated

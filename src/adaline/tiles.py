@@ -1,14 +1,11 @@
-"""Rows made ready for the kernels: one way in for dense, float32, strided and CSR data.
+"""Rows as users give them: dense, float32, strided or CSR, checked once, with one way in.
 
-A tile is a block of rows in one reused buffer that stays in cache, scaled, shifted and weighted
-on the way in, so that no copy of X is ever made.
+Called by the estimators, by sums that users call themselves, and by readers of sparse files.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -18,32 +15,10 @@ from numpy.typing import NDArray
 from adaline import parameters
 from adaline._threads import over_pieces
 from adaline.errors import plural
-from adaline.kernels.sums import sums
 from adaline.parameters import ParameterError
 from adaline.results import Array
 
-_TILE = 2**16  # numbers in a tile: half a megabyte, which stays in cache
-_NONE = np.empty(0)
-_SAFE = 2.0**300  # beyond this, or below its inverse, squares may leave float64
-FAINT = 2.0**-860  # sums of smaller weights lose digits below float64's range
-VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good units
 _LARGEST = 1020  # sums of two terms below 2**1020 are in the range of float64
-_LEAST = -1020  # 2**1020 is a number by which columns can be multiplied; 2**1024 is none
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows as the kernels take them: X (n, p) dense or CSR, Y (n, k), weights (n,) or empty.
-
-    X_low (n, p) or empty is what rounding left of X, for samples known to more than float64. codes
-    (n,) are given where Y are indicators of k classes: one in column codes[i], zeros elsewhere.
-    """
-
-    X: Any
-    Y: Array
-    omega: Array
-    X_low: Array
-    codes: NDArray[np.int64] | None = None
 
 
 is_sparse = parameters.is_sparse
@@ -113,14 +88,6 @@ def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
     return indices.view(f"u{indices.dtype.itemsize}")
 
 
-def entries(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """data, indices and indptr of CSR rows for kernels, the last two unsigned.
-
-    For signed ones numba looks whether each counts from the end, and loops take half as long again.
-    """
-    return X.data, _unsigned(X.indices), _unsigned(X.indptr)
-
-
 def _malformed(X: Any, why: str) -> ValueError:
     return ValueError(
         f"X is no valid sparse matrix in {X.format.upper()}: {why}. Build it again from its "
@@ -147,7 +114,7 @@ def as_rows(X: Any, y: Any, weights: Any, *, checked: bool = False) -> tuple[Any
     if Y.ndim != 2 or len(Y) != n:
         raise ParameterError(f"X has {n} rows and y has shape {Y.shape}; they need equal lengths.")
     if weights is None:
-        return X, Y, _NONE
+        return X, Y, np.empty(0)
     omega = parameters.numbers("weights", weights)
     if omega.shape != (n,):
         raise ParameterError(
@@ -156,133 +123,6 @@ def as_rows(X: Any, y: Any, weights: Any, *, checked: bool = False) -> tuple[Any
     if np.any(~np.isfinite(omega)) or np.any(omega < 0):
         raise ParameterError("weights hold negative or non-finite numbers; they must be >= 0.")
     return X, Y, omega
-
-
-def tiles(
-    X: Any,
-    Y: Array,
-    root: Array,
-    scale: Array,
-    shift: Array,
-    rows: int,
-    start: int = 0,
-    stop: int | None = None,
-    room: Array | None = None,
-) -> Iterator[Array]:
-    """Blocks of rows of sqrt(omega) (scale [X Y] - shift, 1), in one reused buffer.
-
-    room has `rows` rows at least; without one, the buffer is new.
-    """
-    stop = X.shape[0] if stop is None else stop
-    buffer = np.empty((min(rows, stop - start), len(scale) + 1)) if room is None else room
-    for i in range(start, stop, rows):
-        j = min(i + rows, stop)
-        tile, rest = buffer[: j - i], (Y[i:j], root[i:j], scale, shift)
-        if is_sparse(X):
-            sums.fill_sparse(X.data, X.indices, X.indptr[i : j + 1], *rest, tile)
-        else:
-            sums.fill_dense(X[i:j], *rest, tile)
-        yield tile
-
-
-def add_product(G: Array, tile: Array, room: Array) -> None:
-    """G += tile' tile, by way of room, of the shape of G.
-
-    numpy lets go of the GIL here, which scipy's dsyrk does not. New room for every product would
-    take the system longer to clear than to fill.
-    """
-    np.matmul(tile.T, tile, out=room)
-    G += room
-
-
-class Rooms:
-    """Arrays of one shape that pieces of work use in turns.
-
-    A new array of megabytes is cleared by the system page by page, which takes a tenth of the time
-    that products of a tile take.
-    """
-
-    def __init__(self, *shape: int):
-        self._shape, self._free = shape, deque[Array]()
-
-    def take(self) -> Array:
-        """An array that nobody else uses, with numbers left from before."""
-        try:
-            return self._free.pop()
-        except IndexError:
-            return np.empty(self._shape)
-
-    def put(self, room: Array) -> None:
-        """Let others use an array."""
-        self._free.append(room)
-
-
-def product_of(filled: Iterable[Array], q: int, rooms: Rooms | None = None) -> Array:
-    """Sum of tile' tile over tiles of q columns; rooms of shape (q, q), where there are many."""
-    rooms = rooms or Rooms(q, q)
-    G, room = rooms.take(), None
-    for k, tile in enumerate(filled):
-        if k == 0:
-            np.matmul(tile.T, tile, out=G)
-            continue
-        room = rooms.take() if room is None else room
-        add_product(G, tile, room)
-    if room is not None:
-        rooms.put(room)
-    return G
-
-
-def tile_rows(q: int) -> int:
-    """Rows of a tile with q columns."""
-    return min(max(_TILE // (q + 1), 256), 4096)
-
-
-def first_mean(X: Any, Y: Array, scale: Array, rows: int, omega: Array = _NONE) -> Array:
-    """About where the data are: the mean of the first rows, exact for constant columns.
-
-    Rows of weight zero are not there: a column constant but for them is constant.
-    """
-    head = np.flatnonzero(omega)[:rows] if len(omega) else slice(rows)
-    x = X[head].toarray() if is_sparse(X) else X[head]
-    x = np.ascontiguousarray(x, dtype=np.float64)  # the same bits whatever came in
-    if not len(x):
-        return np.zeros(len(scale))
-    y, p, shift = Y[head], x.shape[1], np.empty(len(scale))
-    shift[:p] = x[0] + (x - x[0]).sum(axis=0) / len(x)
-    shift[p:] = y[0] + (y - y[0]).sum(axis=0) / len(y)
-    shift *= scale
-    if not np.isfinite(shift).all():
-        shift[~np.isfinite(shift)] = 0.0
-    return shift
-
-
-def exponents(X: Any, Y: Array) -> NDArray[np.int64]:
-    """Powers of two that bring every column's largest entry to about one, or as near as may be."""
-    if is_sparse(X):
-        top = np.asarray(abs(X).max(axis=0).todense()).ravel()
-    else:
-        top = np.zeros(X.shape[1])
-        for i in range(0, len(X), 4096):
-            np.maximum(top, np.abs(X[i : i + 4096]).max(axis=0), out=top)
-    top = np.concatenate([top, np.abs(Y).max(axis=0, initial=0.0)])
-    e = np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
-    return np.maximum(e, _LEAST)
-
-
-def in_range(X: Any, Y: Array, squares: Array, mean: Array) -> bool:
-    """Whether no square can have left float64, judged by the mean squares of (x, y)."""
-    if squares.min(initial=1.0) > 1 / _SAFE and squares.max(initial=1.0) < _SAFE:
-        return True  # as nearly always
-    zero = (squares == 0) & (mean == 0)
-    if not np.all((squares < _SAFE) & ((squares > 1 / _SAFE) | zero)):
-        return False
-    # Sums that are zero may have lost entries that are not: their squares underflowed.
-    x, y = np.flatnonzero(zero[: X.shape[1]]), np.flatnonzero(zero[X.shape[1] :])
-    if is_sparse(X):
-        lost = len(x) > 0 and bool(np.any(X.data[np.isin(X.indices, x)]))
-    else:
-        lost = len(x) > 0 and any(np.any(X[i : i + 4096, x]) for i in range(0, len(X), 4096))
-    return not lost and not np.any(Y[:, y])
 
 
 def _total(values: NDArray[Any]) -> float:

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import adaline
-from adaline.certificates.delivery import delivered
+from adaline.certificates.statements import delivered
 from adaline.results import Certificate, Fit
 
 W, B = np.array([[1.0 / 3.0, 2.0 / 3.0]]), np.array([0.1])

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.certificates import digits, margins
-from adaline.certificates._digits import stated, stated_together
-from adaline.certificates.delivery import delivered
+from adaline.certificates import margins
 from adaline.certificates.mistakes import mistake_bound
-from adaline.linalg import UNDERFLOW, UNIT
+from adaline.certificates.statements import delivered, stated, stated_together
+from adaline.linalg import UNDERFLOW
 from adaline.results import Certificate, Fit
-from reference import after_correction
 
 ILL = {"condition": 1e3}
 
@@ -93,84 +91,6 @@ def test_weights_that_leave_float32_have_no_digits(evidence):
     found = delivered(fit, np.float32).certificate
     assert found.kind == "unproven"
     assert found.evidence == evidence | ({"digits": 0.0} if "digits" in evidence else {})
-
-
-# Contractions: alpha >= |W'A'AW - I|, and the corrections they allow.
-
-
-@pytest.mark.parametrize("p", [1, 3, 8, 70])
-def test_a_contraction_covers_what_rounding_may_do_to_its_own_product(rng, p):
-    A = rng.standard_normal((2 * p, p))
-    G = A.T @ A
-    W = np.linalg.inv(np.linalg.cholesky(G)).T
-    zero = np.zeros(p)
-    own = (2 * p) * UNIT * np.linalg.norm(np.abs(W).T @ np.abs(G) @ np.abs(W))
-    alpha = digits.contraction(G, W, zero)
-    E = np.linalg.norm(W.T @ G @ W - np.eye(p))
-    assert E + own <= alpha
-    assert alpha <= 1.1 * E + 30 * p * own + 1e-12
-    rough, coupled = rng.random(p) * np.sqrt(np.diag(G)), rng.random(p) * np.sqrt(np.diag(G))
-    spread, drift = np.linalg.norm(rough @ np.abs(W)), np.linalg.norm(coupled @ np.abs(W))
-    assert alpha + spread**2 <= digits.contraction(G, W, rough) <= alpha + 1.1 * spread**2
-    found = digits.contraction_with_ones(alpha, W, coupled)
-    assert alpha + 2 * drift <= found <= alpha + 2.1 * drift
-
-
-@pytest.mark.parametrize("p", [8, 70])
-def test_a_contraction_takes_any_factor_for_what_it_is(rng, p):
-    """Large triangles are multiplied by their upper half alone; others must not be."""
-    A = rng.standard_normal((2 * p, p))
-    G, zero = A.T @ A, np.zeros(p)
-    W = np.linalg.inv(np.linalg.cholesky(G)).T @ np.linalg.qr(rng.standard_normal((p, p)))[0]
-    assert digits.contraction(G, W, zero) < 1e-8
-    W[-1, 0] += 0.1
-    E = np.linalg.norm(W.T @ G @ W - np.eye(p))
-    assert E <= digits.contraction(G, W, zero) <= 1.02 * E
-    T = np.linalg.inv(np.linalg.cholesky(G)).T
-    T[-1, 0] = 0.1  # all but a triangle
-    E = np.linalg.norm(T.T @ G @ T - np.eye(p))
-    assert E <= digits.contraction(G, T, zero) <= 1.02 * E
-
-
-def test_a_contraction_of_rows_covers_each_of_its_roundings():
-    p = 2
-    K, W, zero = np.eye(p), np.diag([1.0, 2.0]), np.zeros(p)
-    lengths = np.array([1e15, 1e15])  # B = A W is off by about one
-    error = (p + 4) * UNIT * float(lengths @ [1.0, 2.0])
-    alpha = digits.contraction_of_rows(K, W, lengths, zero, 0)
-    expected = 2 * np.sqrt(2.0) * error + error**2
-    assert expected <= alpha <= 1.02 * expected
-    counted = digits.contraction_of_rows(K, W, zero, zero, 10**15)
-    assert 2 * 10**15 * UNIT <= counted <= 1.3 * 2 * 10**15 * UNIT
-    ridge = np.array([0.5, 0.125])  # W' ridge W is half of I, and K the other half
-    grown = digits.contraction_of_rows(K / 2, W, zero, ridge, 0)
-    assert 2 * p * UNIT <= grown <= 1.02 * 2 * p * UNIT
-
-
-def test_low_parts_move_a_contraction_by_as_much_as_they_may():
-    W, lengths = np.diag([1.0, 2.0]), np.array([1e15, 2e15])
-    moved = UNIT * 5e15
-    found = digits.contraction_with_low_parts(0.25, W, lengths)
-    expected = 0.25 + 2 * np.sqrt(2 * 1.25) * moved + moved**2
-    assert expected <= found <= 1.02 * expected
-    assert digits.contraction_with_low_parts(0.25, W, lengths * 0) == pytest.approx(0.2525)
-
-
-@pytest.mark.parametrize("p", [1, 4])
-def test_a_correction_covers_its_own_rounding(p):
-    """With alpha = 0 and no noise, the sums W'g and W (W'g) are all that rounds."""
-    bound = after_correction(np.eye(p), 0.0, np.full(p, 1.0), np.zeros(p), 0.0)
-    # |W_i| (p + 1) u |W'g| + (p + 2) u
-    expected = (p + 1) * UNIT * np.sqrt(p) + (p + 2) * UNIT
-    assert np.all(bound >= expected)
-    assert np.all(bound <= 1.02 * expected)
-
-
-def test_a_correction_grows_with_the_contraction_and_the_noise():
-    W, g = 2.0 * np.eye(1), np.array([3.0])
-    found = after_correction(W, 0.5, g, np.array([1.0]), 0.25)
-    expected = 2.0 * (0.5 * 6.0 + 2.0 + 0.25) / 0.5
-    assert expected <= found[0] <= 1.02 * expected
 
 
 # Margins and mistakes.

@@ -13,7 +13,7 @@ import pytest
 
 import adaline
 from adaline import LeastSquares, LogisticRegression, Perceptron, Ridge
-from adaline.certificates._digits import half_steps
+from adaline.certificates.statements import half_steps
 from reference import exact_least_squares
 
 

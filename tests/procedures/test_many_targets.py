@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.kernels.double_double import double_double
-from adaline.moments import Moments
-from adaline.procedures.least_squares.closed_form import least_squares
-from adaline.procedures.least_squares.gradients import gradients
-from adaline.procedures.least_squares.normal_equations import (
-    in_unit_columns,
-    normal_equations,
-    triangle_equations,
-)
-from adaline.procedures.least_squares.refinement import refine
-from adaline.tiles import Rows, as_rows
+from adaline.procedures.least_squares import least_squares
+from adaline.sums.gradient import Gradient
+from adaline.sums.moments import Moments
+from adaline.sums.table import Table
 from reference import correct_digits, exact_least_squares, ill_conditioned
 
 NONE2 = np.empty((0, 0))
 
 
 def rows_of(X, Y, weights=None, low=NONE2):
-    X, Y, omega = as_rows(X, Y, weights)
-    return Rows(X, Y, omega, low)
+    t = Table.of(X, Y, weights)
+    return Table(t.X, t.Y, t.omega, low)
 
 
 def moments_of(rows):
     return Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
-
-
-def only(m, t):
-    """Moments with one of their targets, the bits of all else unchanged."""
-    pick = np.append(np.arange(m.p), m.p + t)
-    names = ("mean", "exponent", "rounding", "mean_rounding")
-    vectors = {name: getattr(m, name)[pick] for name in names}
-    return replace(m, scatter=m.scatter[np.ix_(pick, pick)], targets=1, **vectors)
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 3), (31, 9), (32, 1), (33, 20), (700, 3), (2000, 260)])
@@ -53,42 +37,15 @@ def test_a_gradient_does_not_depend_on_the_other_targets(rng, n, k, kind):
     theta = rng.standard_normal((4, k))
     theta_low = 2.0**-54 * theta
     y_scale = 2.0 ** rng.integers(-3, 3, k)
-    g, g_low, squares = gradients(rows, which, scale, y_scale, theta, theta_low)
+    whole = np.ones(3 + k + 2)
+    whole[:3], whole[3:][which] = scale, y_scale
+    together = Gradient.of(rows, whole, which, theta, theta_low)
     for t in range(k):
-        Y, at = np.ascontiguousarray(rows.Y[:, which[t], None]), (theta[:, t], theta_low[:, t])
-        own = (*(np.ascontiguousarray(part)[None] for part in at),)
-        rest = scale, Y, np.zeros(1, np.int64), y_scale[t : t + 1], rows.omega, *own
-        if kind == "sparse":
-            entries = rows.X.data, rows.X.indices, rows.X.indptr
-            alone = double_double.gradients_sparse(*entries, *rest)
-        else:
-            alone = double_double.gradients_dense(rows.X, rows.X_low, *rest)
-        assert np.array_equal(g[:, t], alone[0][0])
-        assert np.array_equal(g_low[:, t], alone[1][0])
-        assert squares[t] == alone[2][0]
-
-
-@pytest.mark.parametrize("exponent", [0, 4, 8, 12])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("ridge", [0.0, 0.3])
-def test_the_same_factor_gives_a_target_the_same_bits_alone_and_among_many(
-    rng, exponent, intercept, ridge
-):
-    X = ill_conditioned(rng, 40, 4, 10.0**exponent) + 1.0
-    Y = X @ rng.standard_normal((4, 70)) + rng.standard_normal((40, 70)) * 10.0 ** -rng.integers(
-        0, 12, 70
-    )
-    rows = rows_of(X, Y)
-    m = moments_of(rows)
-    normal = normal_equations(m, intercept, ridge)
-    if normal is None or normal.alpha > 0.1:
-        normal = triangle_equations(m, rows, intercept, ridge)
-    together = refine(normal, rows)
-    for t in range(0, 70, 7):
-        one = replace(normal, m=only(normal.m, t))
-        alone = refine(one, replace(rows, Y=rows.Y[:, t : t + 1]))
-        for name in ("W", "W_low", "b", "b_low"):
-            assert np.array_equal(getattr(together, name)[t], getattr(alone, name)[0])
+        at = which[t : t + 1], theta[:, t : t + 1], theta_low[:, t : t + 1]
+        alone = Gradient.of(rows, whole, *at)
+        assert np.array_equal(together.g[:, t], alone.g[:, 0])
+        assert np.array_equal(together.low[:, t], alone.low[:, 0])
+        assert together.squares[t] == alone.squares[0]
 
 
 @pytest.mark.parametrize("exponent", [0, 3, 6, 9])
@@ -154,17 +111,3 @@ def test_the_layout_of_the_targets_does_not_matter(rng, layout):
     fit = least_squares(moments_of(rows), rows)
     assert np.array_equal(fit.W, want.W)
     assert np.array_equal(fit.b, want.b)
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_units_of_many_targets_are_those_of_moments_in_units(rng, intercept):
-    X, Y = rng.standard_normal((30, 3)) + 5.0, rng.standard_normal((30, 80)) * 1e3 + 1.0
-    m = Moments.of(X, Y)
-    many = in_unit_columns(m, intercept)
-    plain = m.in_units(many.exponent)
-    plain = plain if intercept else plain.about_zero()
-    assert np.array_equal(many.scatter[:3], plain.scatter[:3])
-    assert np.array_equal(many.scatter[:, :3], plain.scatter[:, :3])
-    assert np.array_equal(np.diag(many.scatter), np.diag(plain.scatter))
-    for name in ("mean", "rounding", "mean_rounding"):
-        assert np.array_equal(getattr(many, name), getattr(plain, name))

@@ -12,12 +12,12 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.stats import multivariate_normal
 
-from adaline.moments import Moments
-from adaline.procedures.ridge.choice import choose, gcv, minus_evidence
-from adaline.procedures.ridge.leave_one_out import leave_one_out
-from adaline.procedures.ridge.spectrum import spectrum_of_moments, spectrum_of_rows
-from adaline.procedures.ridge.wide import wide_ridge
-from adaline.tiles import Rows, as_rows
+from adaline.procedures.krylov import CentredRows
+from adaline.procedures.penalties import choose, gcv, leave_one_out, minus_evidence
+from adaline.procedures.ridge import wide_ridge
+from adaline.procedures.spectrum import spectrum_of_moments, spectrum_of_rows
+from adaline.sums.moments import Moments
+from adaline.sums.table import Table
 from reference import exact_least_squares
 
 GRID = np.array([1e-3, 0.1, 2.0, 50.0, 1e4])
@@ -30,13 +30,12 @@ def draw(rng, n, p, k=1):
 
 
 def rows_of(X, y, weights=None):
-    return Rows(*as_rows(X, y, weights), np.empty((0, 0)))
+    return Table.of(X, y, weights)
 
 
 def spectrum_of(rows, intercept):
-    n = np.count_nonzero(rows.omega) if len(rows.omega) else len(rows.Y)
-    if n <= rows.X.shape[1]:
-        return spectrum_of_rows(rows, intercept)
+    if rows.n <= rows.p:
+        return spectrum_of_rows(CentredRows.of(rows, intercept))
     return spectrum_of_moments(
         Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None), intercept
     )
@@ -157,7 +156,10 @@ def test_weights_count_as_repetition_for_every_rule(rng):
 def test_tall_and_wide_ways_see_the_same_spectrum(rng):
     X, y = draw(rng, 12, 20)
     rows = rows_of(X, y)
-    wide, tall = spectrum_of_rows(rows, True), spectrum_of_moments(Moments.of(X, y), True)
+    wide, tall = (
+        spectrum_of_rows(CentredRows.of(rows, True)),
+        spectrum_of_moments(Moments.of(X, y), True),
+    )
     seen = []
     for f in (wide, tall):
         lam = f.in_units(GRID)[:, None]
@@ -170,12 +172,15 @@ def test_tall_and_wide_ways_see_the_same_spectrum(rng):
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("alpha", [1e-6, 1.0, 1e5])
-def test_the_bound_of_a_wide_fit_contains_the_exact_solution(rng, alpha, intercept, make):
+@pytest.mark.parametrize("spectral", [True, False])
+def test_the_bound_of_a_wide_fit_contains_the_exact_solution(rng, alpha, intercept, make, spectral):
     X, y = draw(rng, 5, 7)
     X = np.where(X > 0, X, 0.0)
-    rows = rows_of(make(X), y, np.array([1.0, 2.0, 0.5, 1.0, 0.0]))
-    fit = wide_ridge(spectrum_of_rows(rows, intercept), rows, np.array([alpha]))
-    exact = exact_least_squares(X, y[:, 0], rows.omega, intercept, alpha)[:7]
+    omega = np.array([1.0, 2.0, 0.5, 1.0, 0.0])
+    rows = rows_of(make(X), y, omega)
+    A = CentredRows.of(rows, intercept)
+    fit = wide_ridge(A, rows, np.array([alpha]), spectrum_of_rows(A) if spectral else None)
+    exact = exact_least_squares(X, y[:, 0], omega, intercept, alpha)[:7]
     error = [
         float(e - w) for e, w in zip(exact, map(_fraction, fit.W[0], fit.W_low[0]), strict=True)
     ]

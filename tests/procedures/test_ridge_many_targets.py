@@ -6,23 +6,23 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.polynomial import chebyshev
 from numpy.testing import assert_allclose
 from scipy import sparse
 
 from adaline import Ridge
-from adaline.moments import Moments
-from adaline.procedures.ridge._minima import nodes, vertices
-from adaline.procedures.ridge.by_target import ridge_by_target
-from adaline.procedures.ridge.leave_one_out import leave_one_out
-from adaline.procedures.ridge.spectrum import spectrum_of_moments
-from adaline.tiles import Rows, as_rows
+from adaline.procedures.penalties import NODES, leave_one_out, vertices
+from adaline.procedures.ridge import ridge_by_target
+from adaline.procedures.spectrum import spectrum_of_moments
+from adaline.sums.moments import Moments
+from adaline.sums.table import Table
 from reference import exact_least_squares, ill_conditioned
 
 MANY = 70  # above the 64 targets up to which each is treated alone
 
 
 def rows_of(X, Y, weights=None):
-    return Rows(*as_rows(X, Y, weights), np.empty((0, 0)))
+    return Table.of(X, Y, weights)
 
 
 def moments_of(rows):
@@ -66,8 +66,7 @@ def test_leave_one_out_of_many_is_that_of_each_alone(rng, kind, intercept, penal
 
 
 @pytest.mark.parametrize("later", ["alike", "of other leverages", "a far row", "hardly any"])
-def test_a_basis_of_leverages_spans_rows_that_come_later(rng, later):
-    """Tiles have 862 rows: the second one asks for more of the basis, or for none."""
+def test_leave_one_out_is_the_formula_whatever_rows_come_later(rng, later):
     X, Y = draw(rng, 2500, 8)
     if later == "hardly any":
         X, Y = X[:870], Y[:870]
@@ -170,7 +169,7 @@ def test_targets_without_proof_from_moments_are_corrected_by_the_rows(rng):
 
 
 def test_the_lowest_place_of_each_polynomial_is_found(rng):
-    x = nodes()
+    x = chebyshev.chebpts1(NODES)
     centres = np.array([-1.5, -0.999, -0.3, 0.0, 0.123456789, 0.7, 2.0])
     F = (x[:, None] - centres) ** 2 + 0.1 * (x[:, None] - centres) ** 4
     assert_allclose(vertices(F), np.clip(centres, -1, 1), atol=1e-8)

@@ -1,37 +1,39 @@
-"""How many digits of a least-squares solution are proven, from residuals and rounding bounds.
+"""How far weights can be from the exact ones: theorem (a), for squared errors.
 
-Let A hold the centred samples, W be any matrix with W' A'A W = I + E, and alpha >= |E|. For any
-x with gradient g = A'(y - A x), the exact solution x* satisfies
+Called by `procedures.least_squares`, `ridge` and `krylov`. Nothing here trusts the procedure that
+found the weights.
 
-    x* - x = W (I + E)^-1 W' g,      so      |x* - x - W W'g|_i <= |W_i| alpha/(1 - alpha) |W'g|
+**Theorem.** Let S = A'A, A the rows about their means, D >= 0 the penalties, and w* minimise
+|y - A w|^2 + w'D w. Take any w, its gradient g = A'(y - A w) - D w, any step d and any invertible
+V. With lambda a lower bound on the eigenvalues of V'(S + D)V,
 
-where W_i is a row of W (Rump's verification idea, for least squares). Nothing here trusts the
-procedure that found x or W: they only have to make the numbers small.
+    |V^-1 (w* - w - d)| <= |V'(g - (S + D)d)| / lambda.
 
-Legend: u = 2^-53; gamma(k) = k u / (1 - k u) bounds k rounded operations.
+*Proof.* (S + D)(w* - w) = g, so that V'(S + D)V V^-1 (w* - w - d) = V'(g - (S + D)d).
+
+If the residuals y - A w are off by f, g is off by A'f, and since |A V e| <= sqrt(e'V'(S + D)V e)
+the solution moves by at most |f| / sqrt(lambda) instead.
+
+**Choices of V.** The inverse of a triangle R, of the moments (`cholesky_defect`) or of the rows
+(`triangle_defect`): V'(S + D)V = I + E with |E| <= alpha, so that lambda = 1 - alpha. Or the
+identity, with the least penalty for lambda, as S has no negative eigenvalue.
+
+u = 2^-53; gamma(k) = k u / (1 - k u) bounds k rounded operations (Higham 2002, section 3.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates._digits import stated, stated_together
-from adaline.linalg import (
-    UNDERFLOW,
-    UNIT,
-    column_lengths,
-    lengths,
-    multiplication_by,
-    times_power,
-)
-from adaline.results import Array, Certificate, Fit
+from adaline.linalg import UNDERFLOW, UNIT, lengths, times_power
+from adaline.results import Array
 
-_SLACK = 1.01  # the bounds themselves are computed in float64
-_LOST = 2.0**-1072  # more than a number and what rounding left of it lose below float64's range
+SLACK = 1.01  # the bounds themselves are computed in float64
+LOST = 2.0**-1072  # more than a number and what rounding left of it lose below float64's range
 
 
 def gamma(k: int) -> float:
@@ -39,173 +41,89 @@ def gamma(k: int) -> float:
     return k * UNIT / (1 - k * UNIT)
 
 
-def contraction(G: Array, W: Array, rounding: Array) -> float:
-    """alpha >= |W' A'A W - I|, where G is A'A up to `rounding`: |G_jk - exact| <= rho_j rho_k.
+def lengths_of(A: Array) -> Array:
+    """Euclidean length of each column, also where squares leave float64's range."""
+    with np.errstate(over="ignore", under="ignore"):
+        size = np.sqrt(np.einsum("ij,ij->j", A, A))
+    if ((size > 1e-140) & (size < 1e140)).all():
+        return np.asarray(size)
+    return lengths(np.ascontiguousarray(A.T))
 
-    G is symmetric and has a positive diagonal, its inverse has too.
+
+def cholesky_defect(G: Array, R: Array, V: Array, rounding: Array) -> float:
+    """alpha >= |V'(S + D)V - I| for V = R^-1, R'R = G as computed, G = S + D up to `rounding`.
+
+    R'R = G + F with |F_jk| <= gamma(p + 1) sqrt(G_jj G_kk) (Higham 2002, theorem 10.5), and one
+    rounding more for the diagonal of G; V'F V is at most gamma |(|V|'d)|^2 for d_j = sqrt(G_jj).
+    The inverse leaves R V - I = R C V, |C| <= gamma(p) |V||R| (section 14.2), of length delta.
     """
-    p, times = len(W), multiplication_by(W)
-    E = times(times(G.T, W).T, W)  # BLAS wants columns that lie in one piece, as rows of G do
-    E.flat[:: p + 1] -= 1.0
-    sizes = np.abs(W)
-    own = gamma(2 * p + 2) * _size_of_products(np.abs(G), sizes)
-    return float(_SLACK * (_norm(E) + own + _square(rounding @ sizes)))
+    p, sizes = len(G), np.abs(V)
+    with np.errstate(over="ignore", invalid="ignore"):
+        of_factor = float(np.sum((np.sqrt(np.diagonal(G)) @ sizes) ** 2))
+        of_sums = float(np.sum((rounding @ sizes) ** 2))
+        delta = gamma(p + 1) * float(np.sum(R * R)) * float(np.sum(V * V))
+    if not delta < 0.5:
+        return 1.0  # which proves nothing
+    delta /= 1 - delta  # the inverse of R itself is longer than V by as much
+    return smaller(SLACK * (gamma(p + 3) * of_factor + of_sums + 2 * delta + delta * delta))
 
 
-def contraction_with_ones(alpha: float, W: Array, coupling: Array) -> float:
-    """alpha for (A, 1/sqrt(n)) and (W, 1) in the place of A and W, where columns of A are centred
-    up to `coupling`: their sums over sqrt(n).
+def smaller(alpha: float) -> float:
+    """alpha, or 1, which proves nothing; also for NaN."""
+    return float(alpha) if alpha < 1.0 else 1.0
+
+
+def triangle_defect(
+    K: Array, added: int, V: Array, columns: Array, D: Array, drift: Array
+) -> float:
+    """alpha >= |V'(S + D)V - I|, where K is B'B for B = A V as computed in float64.
+
+    columns (p,) bound the lengths of those of A; sums in K have at most `added` terms; drift (p,)
+    bounds sqrt(n) times how far columns are from centred, which counts squared.
     """
-    return float(alpha + _SLACK * 2 * _norm(coupling @ np.abs(W)))
+    p = len(V)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = np.asarray(lengths(V))
+        E = K - np.eye(p) + (V.T * D) @ V
+        frobenius = sqrt(float(np.trace(K)))
+        error = gamma(p + 4) * float(columns @ rows)  # of B
+        own = gamma(added) * frobenius**2 + 2 * frobenius * error + error * error
+        own += gamma(2 * p) * float(D @ rows**2) + float(drift @ rows) ** 2
+        return smaller(SLACK * (float(np.linalg.norm(E)) + own))
 
 
-def _size_of_products(G: Array, W: Array) -> float:
-    """A bound on the Frobenius norm of W'GW, without a product of matrices; none is negative.
+def noise_of_sums(
+    size: Array, rounding: Array, size_y: Array, rounding_y: Array, D: Array, w: Array
+) -> Array:
+    """Bounds on the errors of g = c - (S + D)w from moments, (p, k).
 
-    For T = diag(sqrt(G_jj)) it is at most |T^-1 G T^-1| |TW|_F^2 in spectral norm, and that of a
-    symmetric matrix is at most its largest row sum (Higham 2002, section 6.2). No units count here.
+    |S_ij| is at most size_i size_j and off by rounding_i rounding_j, and c likewise.
     """
-    t = np.sqrt(G.diagonal())
-    return float(np.max(G @ (1 / t) / t, initial=0.0)) * _square(t[:, None] * W)
+    reach, doubt = size_y + size @ np.abs(w), rounding_y + rounding @ np.abs(w)
+    own = np.multiply.outer(size, reach) + D * np.abs(w)
+    return np.asarray(SLACK * (gamma(len(w) + 4) * own + np.multiply.outer(rounding, doubt)))
 
 
-def _norm(A: Array) -> float:
-    """Frobenius norm; numpy's takes some microseconds more to find out which is meant."""
-    return sqrt(_square(A))
+def bound_of_bias(
+    mean: Array, drift: Array, mean_y: Array, drift_y: Array, w: Array, bounds: Array
+) -> Array:
+    """Bounds on the errors of b = mean_y - mean'w, (k,), of w (p, k) within bounds.
 
-
-def _square(A: Array) -> float:
-    """That squared; infinite where it leaves float64."""
-    flat = A.ravel(order="K")
-    return float(flat @ flat)
-
-
-def contraction_of_rows(K: Array, W: Array, lengths: Array, ridge: Array, additions: int) -> float:
-    """alpha >= |W' (A'A + ridge) W - I| from K = B'B, where B = A W was formed in float64.
-
-    K may have one more row and column, for the column of ones beside A. lengths (p,) bound the
-    columns of A; `additions` bounds the terms of each sum in K.
+    The means are off by drift: b* - b is the error of mean_y, less mean'(w* - w), less the error
+    of the mean times w*, less the rounding of b itself.
     """
-    p = len(W)
-    E = K - np.eye(len(K))
-    E[:p, :p] += (W.T * ridge) @ W
-    frobenius = np.sqrt(np.trace(K))
-    error = gamma(p + 4) * float(lengths @ np.linalg.norm(W, axis=1))
-    own = gamma(additions) * frobenius**2 + 2 * frobenius * error + error * error  # ** would raise
-    own += gamma(2 * p) * float(ridge @ np.linalg.norm(W, axis=1) ** 2)
-    return float(_SLACK * (np.linalg.norm(E) + own))
+    size = np.abs(mean)
+    with np.errstate(invalid="ignore"):  # infinite bounds times a mean of zero
+        found = drift_y + drift @ (np.abs(w) + bounds) + size @ bounds
+    found = np.where(np.isnan(found), np.inf, found)
+    return np.asarray(SLACK * (found + gamma(len(w) + 2) * (np.abs(mean_y) + size @ np.abs(w))))
 
 
-def contraction_with_low_parts(alpha: float, W: Array, lengths: Array) -> float:
-    """alpha for A + L in the place of A, where |L_ij| <= u |A_ij|: samples beyond float64."""
-    moved = UNIT * float(lengths @ np.linalg.norm(W, axis=1))
-    whole = np.sqrt(len(W) * (1 + alpha))
-    return _SLACK * (alpha + 2 * float(whole) * moved + moved * moved)
-
-
-def without_correction(W: Array, alpha: float, g: Array, doubt: Array) -> Array:
-    """Bounds |x* - x| for each coefficient of k targets, (p, k): |W_i| |(I + E)^-1 W'g|.
-
-    doubt (k,) bounds the length of |W|' times the error of g; infinite where alpha proves nothing.
-    """
-    if not alpha < 1:
-        return np.full(g.shape, np.inf)
-    own = gamma(len(g) + 1) * _norm(W) * column_lengths(g)
-    reach = (column_lengths(W.T @ g) + own + doubt) / (1 - alpha)
-    return np.asarray(np.multiply.outer(_SLACK * column_lengths(W.T), reach))
-
-
-def doubt_of_gradients(W: Array, sizes: Array, rounding: Array, w: Array) -> Array:
-    """Bounds on the lengths of |W|'e, where e (p, k) is the error of g = c - G w, (k,).
-
-    sizes and rounding are (p + k,), of x and y: |G_ij| and |c_jt| are at most the product of two
-    sizes, and off by that of two roundings. w is (p, k).
-    """
-    p, both = len(W), np.stack([sizes, rounding])
-    reach = both[:, p:] + both[:, :p] @ np.abs(w)
-    far = column_lengths(np.abs(W.T) @ both[:, :p].T) * (gamma(p + 2), 1.0)
-    return np.asarray(far @ reach)
-
-
-def each_without_correction(W: Array, alpha: float, far: Array) -> Array:
-    """The same from bounds far (p, k) on |G (x* - x)|, a few times smaller, at p^3 more products.
-
-    For E = W'GW - I, |E| <= alpha, the inverse of G is W (I + E)^-1 W', that of I + E is I up to
-    alpha / (1 - alpha). So |x* - x| is at most |W W'| far, plus |W_i| alpha / (1 - alpha) times the
-    length of |W|'far; each number of W W' is off by gamma times the lengths of two rows of W.
-    """
-    if not alpha < 1:
-        return np.full(far.shape, np.inf)
-    rows = column_lengths(W.T)
-    rest = alpha / (1 - alpha) * column_lengths(np.abs(W.T) @ far) + gamma(len(W) + 2) * (
-        rows @ far
-    )
-    return np.asarray(_SLACK * (np.abs(W @ W.T) @ far + np.multiply.outer(rows, rest)))
-
-
-def noise_of_gradients(sizes: Array, rounding: Array, w: Array) -> Array:
-    """Bounds on the errors of g = c - G w, (p, k); see `doubt_of_gradients`."""
-    p = len(w)
-    found = np.multiply.outer(rounding[:p], rounding[p:] + rounding[:p] @ np.abs(w))
-    found += gamma(p + 2) * np.multiply.outer(sizes[:p], sizes[p:] + sizes[:p] @ np.abs(w))
-    return np.asarray(_SLACK * found)
-
-
-def bound_of_bias(mean: Array, mean_rounding: Array, w: Array, bounds: Array) -> Array:
-    """Bounds |b* - b| of the biases b = mean_y - mean_x'w of k targets, (k,).
-
-    mean and mean_rounding are (p + k,), of x and y; w (p, k) are within bounds of the exact w*.
-    Then b* - b is that of mean_y, less mean_x'(w* - w), less the error of mean_x times w*, less
-    the rounding of b itself.
-    """
-    p, size = len(w), np.abs(mean)
-    doubt = mean_rounding[p:] + mean_rounding[:p] @ (np.abs(w) + bounds)
-    doubt += size[:p] @ bounds + gamma(p + 2) * (size[p:] + size[:p] @ np.abs(w))
-    return np.asarray(_SLACK * doubt)
-
-
-def in_users_units(bounds: Array, exponent: NDArray[np.int64]) -> Array:
+def in_users_units(bounds: Array, exponent: NDArray[Any]) -> Array:
     """Bounds times 2**exponent, plus what underflow may cost in these units and in the user's."""
-    return np.asarray(times_power(bounds + UNDERFLOW, exponent) + _LOST)
+    return np.asarray(times_power(bounds + UNDERFLOW, exponent) + LOST)
 
 
-def certificate_of_digits(
-    weights: Array,
-    bounds: Array,
-    floor: Array,
-    alpha: float,
-    condition: float,
-    missing: str = "",
-) -> Certificate:
-    """The certificate that bounds on |weights - exact| allow, the last rounding included.
-
-    A weight below `floor` counts as a zero of that size. `missing` names what has no bound.
-    """
-    return stated(weights, bounds, floor, {"contraction": alpha, "condition": condition}, missing)
-
-
-def certificate_together(W: Array, bounds: Array, low: Array, condition: float) -> Certificate:
-    """The certificate that a bound on |w + low - exact| for each target's weights w allows.
-
-    W and low (k, p): weights, and what rounding them to float64 left over.
-    """
-    grown = _SLACK * (bounds + lengths(low))
-    return stated_together(W, grown, {"condition": condition})
-
-
-def certificate_of_targets(fits: Sequence[Fit], order: NDArray[np.intp]) -> Certificate:
-    """One statement for targets that were solved apart, in this order, each with its bounds.
-
-    Where some fits have no bound on the intercept, nothing is said of it.
-    """
-    found = [fit.certificate.evidence for fit in fits]
-    rows = min(len(e["error_bound"]) for e in found)
-    bounds, floor = (
-        np.hstack([e[key][:rows] for e in found])[:, order] for key in ("error_bound", "floor")
-    )
-    weights = np.hstack([np.vstack([fit.W.T, fit.b])[:rows] for fit in fits])[:, order]
-    numbers = {key: max(e[key] for e in found) for key in ("contraction", "condition")}
-    missing = max((e.get("without_bound", "") for e in found), key=len)
-    whole = stated(weights, bounds, floor, numbers, missing)
-    said = f"of {len(order)} targets, the least certain: {whole.statement}"
-    return Certificate(whole.kind, said, whole.evidence)
+def outward(bound: Array) -> Array:
+    """A little more than the bound: it was added up in float64, and may have underflowed."""
+    return np.asarray(np.nextafter(np.nextafter(bound, np.inf), np.inf))

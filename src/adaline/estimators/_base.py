@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from adaline import parameters
 from adaline._names import Advises
-from adaline.certificates.delivery import delivered
+from adaline.certificates.statements import delivered
 from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, rounded_to
 from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing

@@ -36,7 +36,8 @@ from adaline.sums.class_sums import (
     sums_of_cut,
     sums_of_entries,
 )
-from adaline.tiles import as_rows, check_finite, exponents, is_dask
+from adaline.sums.table import Table, exponents
+from adaline.tiles import as_rows, check_finite, is_dask
 
 Covariance = Literal["shared", "full", "diagonal"]
 COVARIANCE = replace(
@@ -133,7 +134,7 @@ class ClassMoments(Result):
             unsafe = ~((square > 1 / SAFE_SQUARE) & (square < SAFE_SQUARE))
             if unsafe.any():
                 check_finite(X)
-                exponent = np.where(unsafe, exponents(X, np.empty((len(c), 0))), 0)
+                exponent = np.where(unsafe, exponents(Table(X, np.empty((len(c), 0)))), 0)
                 # A column of zeros is safe: its exponent is 0.
                 m = _of_rows(X, c, K, omega, exponent, covariance) if exponent.any() else m
         if not (np.isfinite(m.mean).all() and np.isfinite(m.spread).all()):

@@ -14,8 +14,8 @@ from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import DataError
-from adaline.moments import Moments
 from adaline.sums.class_moments import ClassMoments
+from adaline.sums.moments import Moments
 
 
 @storable
@@ -49,7 +49,9 @@ def _moments_among(m: Moments, places: NDArray[np.int64], K: int) -> Moments:
         wide[to] = v
         return wide
 
-    scatter = np.zeros((q, q))
+    scatter = np.full((q, q), np.nan)  # of one target with another
+    scatter[: m.p] = scatter[:, : m.p] = 0.0
+    np.fill_diagonal(scatter, 0.0)
     scatter[np.ix_(to, to)] = m.scatter
     return replace(
         m,
@@ -129,7 +131,7 @@ class ClassMomentsOf:
 
 
 def _checked(m: Moments, rows: RowReader) -> Moments:
-    if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter).all()):
+    if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter[: m.p]).all()):
         names = (*rows.names, rows.target)
         j = int(np.argmin(np.isfinite(np.diag(m.scatter))))
         raise DataError(

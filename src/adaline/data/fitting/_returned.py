@@ -6,17 +6,17 @@ sentence, and nothing of it gets into the sums.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import strange
-from adaline.moments import Moments
 from adaline.sums.class_moments import ClassMoments
+from adaline.sums.moments import Moments
 from adaline.sums.objective import Sums
-from adaline.triangle import Triangle
+from adaline.sums.triangle import Triangle
 
 
 @storable
@@ -41,7 +41,9 @@ def _check(value: Any, rows: int) -> None:
         _demand(value.scatter.shape == (q, q), "a scatter matrix of another shape")
         _demand(all(v.shape == (q,) for v in (value.exponent, value.rounding)), "other columns")
         _demand(0 <= value.rows <= rows, "more rows than were read")
-        _finite(value)
+        squares = np.diagonal(value.scatter)
+        _demand(bool(np.isfinite(value.scatter[: value.p]).all()), "scatter that is not finite")
+        _finite(replace(value, scatter=squares))  # targets' products are not computed
     elif isinstance(value, ClassMoments):
         K, p = value.mean.shape
         shapes = {"shared": (p, p), "full": (K, p, p), "diagonal": (K, p)}

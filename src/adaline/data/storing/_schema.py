@@ -69,13 +69,13 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
     "Auto": ("adaline.schedules", {}),
     "Absolute": ("adaline.schedules", {}),
     "Moments": (
-        "adaline.moments",
+        "adaline.sums.moments",
         {"rows": "count", "weight": "number", "mean": "float p+K", "scatter": "float~ p+K p+K"}
         | {"exponent": "power p+K", "rounding": "bound p+K", "mean_rounding": "bound p+K"}
         | {"targets": "count =K"},
     ),
     "Triangle": (
-        "adaline.triangle",
+        "adaline.sums.triangle",
         {"rows": "count", "weight": "number", "R": "float p+K+1 p+K+1", "shift": "float p+K"}
         | {"exponent": "power p+K", "targets": "count =K"},
     ),
@@ -86,15 +86,17 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"rounding": "bound p | bound C p", "mean_rounding": "bound C p"},
     ),
     "Spectrum": (
-        "adaline.procedures.ridge.spectrum",
+        "adaline.procedures.spectrum",
         {"s": "float+ r", "a": "float r K", "rest": "float~ K", "weight": "number"}
         | {"count": "number", "intercept": "truth", "full": "truth", "flat": "bool K"}
         | {"mean": "float p+K", "e": "plain", "e_y": "power K"}
-        | {"V": "float p r | float 0 0", "U": "float n r | float 0 0", "A": "Centred | None"},
+        | {"V": "float p r | float 0 0", "U": "float n r | float 0 0", "A": "CentredRows | None"},
     ),
-    "Centred": (
-        "adaline.procedures.ridge.spectrum",
-        {"X": "rows n p", "root": "float n", "mean": "float p"},
+    "CentredRows": (
+        "adaline.procedures.krylov",
+        {"X": "rows n p", "B": "float n K", "root": "float n", "mean": "float p+K"}
+        | {"weight": "number", "intercept": "truth", "flat": "bool K", "e": "plain"}
+        | {"e_y": "power K"},
     ),
     "Gaussians": (
         "adaline.procedures.gaussian",

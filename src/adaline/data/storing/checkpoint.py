@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from adaline.data.storing.container import LIMIT, pack, read_file, unpack, write_atomically
 from adaline.errors import DataError, ModelFileError
-from adaline.moments import Moments
 from adaline.sums.class_moments import ClassMoments
+from adaline.sums.moments import Moments
 
 _NAME = "fit.checkpoint"
 # What reading a state raises that is none; kernels that get other types raise an error of numba.

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
 from adaline.parameters import LEVEL, count
-from adaline.procedures.least_squares.inference import inference
+from adaline.procedures.standard_errors import inference
 from adaline.summaries import Summary
 
 

@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.estimators.closed_forms._regressor import LeastSquaresRegressor
-from adaline.moments import Moments
 from adaline.parameters import FLAG
-from adaline.procedures.least_squares.closed_form import least_squares, least_squares_from_triangle
+from adaline.procedures.least_squares import least_squares, least_squares_from_triangle
 from adaline.results import ClosedFit
-from adaline.tiles import Rows
-from adaline.triangle import Triangle
+from adaline.sums.moments import Moments
+from adaline.sums.table import Table
+from adaline.sums.triangle import Triangle
 
 
 class LeastSquares(LeastSquaresRegressor):
@@ -72,15 +72,16 @@ class LeastSquares(LeastSquaresRegressor):
         self.fit_intercept = fit_intercept
         self.refine = refine
 
-    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
-        return least_squares(m, rows, intercept=self.fit_intercept, refined=self.refine)
+    def _solve(self, m: Moments | None, rows: Table | None) -> ClosedFit:
+        accuracy = "full" if self.refine else "moments"
+        return least_squares(m, rows, intercept=self.fit_intercept, accuracy=accuracy)
 
     def _refinement(self) -> tuple[float, bool] | None:
         return (0.0, bool(self.fit_intercept)) if self.refine else None
 
     def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
         """Of a new y at each row: v -+ t s sqrt(1 + 1/n + (x - m)' S^-1 (x - m))."""
-        from adaline.procedures.least_squares.inference import new_values
+        from adaline.procedures.standard_errors import new_values
 
         self._check_moments()
         self._refuse_written("intervals are those of the least-squares weights")

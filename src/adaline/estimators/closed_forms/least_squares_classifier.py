@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.certificates.delivery import delivered
 from adaline.certificates.sides import separation
+from adaline.certificates.statements import delivered
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
 from adaline.estimators.closed_forms._closed import ClosedForm
 from adaline.estimators.closed_forms.margins import checked_margins
 from adaline.estimators.declarations import SEEN, MadeWhenAsked, now_or_later
-from adaline.moments import Moments
 from adaline.parameters import FLAG
-from adaline.procedures.least_squares.closed_form import least_squares
+from adaline.procedures.least_squares import least_squares
 from adaline.results import Array, Certificate, ClosedFit
-from adaline.tiles import Rows, as_rows
+from adaline.sums.moments import Moments
+from adaline.sums.table import Table
 
 
 class LeastSquaresClassifier(Classifier, ClosedForm):
@@ -38,6 +38,10 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
     ----------
     fit_intercept : bool, default=True
         Whether there is a bias.
+    refine : bool, default=False
+        Whether to correct the weights until float64 can hold no better, as `LeastSquares` does. By
+        default they stop at seven proven digits, which sums over the rows nearly always give: on
+        large sparse rows that is many times as fast, and no decision needs more.
 
     Attributes
     ----------
@@ -74,10 +78,11 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         "_certificate": "Certificate",
     }
     _certificate = MadeWhenAsked()
-    _parameters = {"fit_intercept": FLAG}
+    _parameters = {"fit_intercept": FLAG, "refine": FLAG}
 
-    def __init__(self, fit_intercept: bool = True):
+    def __init__(self, fit_intercept: bool = True, refine: bool = False):
         self.fit_intercept = fit_intercept
+        self.refine = refine
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, margins: Any = None) -> Self:
         """Learn from all rows at once.
@@ -94,11 +99,11 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
         self._check_parameters()
         rows, codes = self._observe(X, y, sample_weight, margins, classes=None, reset=True)
         self.moments_ = self._moments_unless_wide(rows)
-        fit = least_squares(self.moments_, rows, intercept=self.fit_intercept)
+        accuracy = "full" if self.refine else "sides"
+        fit = least_squares(self.moments_, rows, intercept=self.fit_intercept, accuracy=accuracy)
         self._accept(fit, rows.X.dtype)
-        kept = rows.omega > 0 if len(rows.omega) else slice(None)
         sides = partial(separation, *as_delivered(fit.W, fit.b, self._dtype))
-        self._certificate = now_or_later(sides, rows.X[kept], codes[kept])
+        self._certificate = now_or_later(sides, rows.X, codes)
         self._speak_up()
         return self
 
@@ -163,14 +168,13 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
 
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, margins: Any, classes: Any, *, reset: bool
-    ) -> tuple[Rows, NDArray[np.int64]]:
+    ) -> tuple[Table, NDArray[np.int64]]:
         X = self._rows(X, reset=reset, finite=False)
         weights = self._weights(sample_weight, X)
         self.classes_, codes = encode(labels_of_rows(y, X), classes, weights)
         T = targets(codes, len(self.classes_), checked_margins(margins, len(codes)))
-        X, T, omega = as_rows(X, T, weights, checked=True)
-        indicators = margins is None and T.shape[1] > 1
-        return Rows(X, T, omega, np.empty((0, 0)), codes if indicators else None), codes
+        present = slice(None) if weights is None else weights > 0
+        return Table.of(X, T, weights, checked=True), codes[present]
 
     def _learn_moments(self, m: Moments, dtype: Any) -> None:
         self.moments_ = m

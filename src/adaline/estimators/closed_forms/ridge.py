@@ -11,18 +11,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators._available import available_unless
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
-from adaline.moments import Moments
 from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
-from adaline.procedures.least_squares.inference import rounding_of
-from adaline.procedures.ridge.by_target import ridge_by_target
-from adaline.procedures.ridge.choice import RULES, choose, gcv, minus_evidence
-from adaline.procedures.ridge.leave_one_out import leave_one_out
-from adaline.procedures.ridge.spectrum import Later, Spectrum, spectrum_of_moments
-from adaline.procedures.ridge.units import dependence, in_better_units
-from adaline.procedures.ridge.wide_rows import WideRows
+from adaline.procedures.krylov import (
+    CentredRows,
+    is_large_and_sparse,
+    iterative_least_squares,
+    iterative_ridge,
+)
+from adaline.procedures.lanczos import estimated_penalties
+from adaline.procedures.penalties import (
+    RULES,
+    choose,
+    dependence,
+    gcv,
+    in_better_units,
+    leave_one_out,
+    minus_evidence,
+)
+from adaline.procedures.ridge import ridge_by_target, wide_ridge_by_target
+from adaline.procedures.spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
+from adaline.procedures.standard_errors import rounding_of
 from adaline.results import Array, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath, Summary
-from adaline.tiles import Rows, as_rows
+from adaline.sums.moments import Moments
+from adaline.sums.table import Table
+
+SPECTRUM_UP_TO = 3000  # rows of which an n x n matrix has its eigenvalues within seconds
 
 
 def _sums_suffice(model: Any) -> None:
@@ -112,7 +126,7 @@ class Ridge(ClosedFormRegressor):
     moments_: Moments | None
     alpha_: Any
     column_scale_: Array | None = None
-    _spectrum: Spectrum | Later | None
+    _spectrum: Spectrum | CentredRows | None
 
     _command = "ridge"
     _streams = "moments"
@@ -145,28 +159,30 @@ class Ridge(ClosedFormRegressor):
         """The penalty on w^2: a number, or one for each column. Certificates are about it."""
         return alpha if self.column_scale_ is None else alpha * self.column_scale_**2
 
-    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
+    def _solve(self, m: Moments | None, rows: Table | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
         self.moments_, self._spectrum, self.column_scale_ = m, None, None
-        wide = None
-        if rows is not None:
-            n = np.count_nonzero(rows.omega) if len(rows.omega) else rows.X.shape[0]
-            if m is None or n <= rows.X.shape[1]:
-                wide = WideRows(rows, self.fit_intercept, by_rule=isinstance(self.alpha, str))
-                self._spectrum = wide.spectrum
-        k = m.targets if m is not None else rows.Y.shape[1] if rows is not None else 0
-        if wide is not None and wide.products_only and isinstance(self.alpha, str):
-            alphas, sentences = wide.chosen(self.alpha)
-        else:
-            alphas, sentences = self._alphas(rows, k)
+        rule = isinstance(self.alpha, str)
+        k = m.targets if m is not None else 0 if rows is None else rows.Y.shape[1]
+        if m is None and rows is not None:
+            few = rows.n <= SPECTRUM_UP_TO and rows.n <= rows.p
+            if is_large_and_sparse(rows.X) and not (rule and few):
+                return self._solve_by_products(rows, k, few)
+        if rows is not None and (m is None or (rule and rows.n <= rows.p)):
+            self._spectrum = CentredRows.of(rows, self.fit_intercept)
+        alphas, sentences = self._alphas(rows, k)
         self.alpha_ = alphas[0] if self._one_target else alphas
         # With a p x p matrix at hand columns can be measured in units of their own, which keeps
         # more digits than the n x n side, where the largest column drowns the others.
-        if m is None and wide is not None and (np.any(alphas > 0) or wide.products_only):
-            fit = wide.solved(alphas, self._spectrum, self.column_scale_)
-            self._spectrum = wide.spectrum
-        else:
+        f: Spectrum | CentredRows | None = self._spectrum
+        if m is not None:
             fit = ridge_by_target(m, rows, alphas, self._penalty, self.fit_intercept)
+        else:
+            assert rows is not None
+            assert f is not None
+            if isinstance(f, CentredRows) and np.any(alphas != alphas[0]):
+                f = self._spectrum = spectrum_of_rows(f)
+            fit = wide_ridge_by_target(f, rows, alphas, self.column_scale_)
         said = " ".join(dict.fromkeys(sentences))
         how = fit.stopped[0].upper() + fit.stopped[1:]
         fit = replace(fit, stopped=f"{said} {how}" if said else how)
@@ -176,16 +192,34 @@ class Ridge(ClosedFormRegressor):
             fit = replace(fit, dependent=dependence(m, self.fit_intercept))
         return fit
 
+    def _solve_by_products(self, rows: Table, k: int, few: bool) -> ClosedFit:
+        """Large sparse rows, whose penalty is estimated; of few rows the spectrum can be had."""
+        A = CentredRows.of(rows, self.fit_intercept)
+        self._spectrum, sentences = A if few else None, list[str]()
+        if isinstance(self.alpha, str):
+            alphas, sentences = estimated_penalties(A, self.alpha)
+        else:
+            alphas, _ = self._alphas(rows, k)
+        self.alpha_ = alphas[0] if self._one_target else alphas
+        if np.any(alphas > 0) and not np.all(alphas > 0):
+            raise ValueError(
+                "alpha is zero for some targets and positive for others; on sparse rows this "
+                "large give either, and fit the others on their own."
+            )
+        fit = iterative_ridge(A, alphas) if np.all(alphas > 0) else iterative_least_squares(A)
+        how = fit.stopped[0].upper() + fit.stopped[1:]
+        return replace(fit, stopped=" ".join([*dict.fromkeys(sentences), how]))
+
     def _settled(self) -> None:
-        if isinstance(self._spectrum, Later):
-            self._spectrum = self._spectrum.spectrum()
+        if isinstance(self._spectrum, CentredRows):
+            self._spectrum = spectrum_of_rows(self._spectrum)
 
     def _speak_up(self) -> None:
         """A rule has seen dependent columns and dealt with them; a number may not have."""
         if not isinstance(self.alpha, str):
             super()._speak_up()
 
-    def _alphas(self, rows: Rows | None, k: int) -> tuple[Array, list[str]]:
+    def _alphas(self, rows: Table | None, k: int) -> tuple[Array, list[str]]:
         if isinstance(self.alpha, str):
             rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
             found, self._spectrum, self.column_scale_ = in_better_units(
@@ -263,21 +297,21 @@ class Ridge(ClosedFormRegressor):
         dof = f.count - f.residual(grid)[1][:, 0]
         return RidgePath(np.ldexp(lam, 2 * f.e), W, b, dof, errors, loo, tuple(self._names()))
 
-    def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Rows:
+    def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Table:
         """The rows of the last fit, given again."""
         if y is None:
             raise ValueError("y is None; path needs y together with X. Give both, or neither.")
         one = self._one_target
         X = self._rows(X, reset=False)
-        X, Y, omega = as_rows(X, self._targets(y, X), self._weights(sample_weight, X))
+        rows = Table.of(X, self._targets(y, X), self._weights(sample_weight, X))
         self._one_target = one
-        weight = omega.sum() if len(omega) else len(Y)
-        if Y.shape[1] != f.a.shape[1] or not np.isclose(weight, f.weight):
+        k = rows.Y.shape[1]
+        if k != f.a.shape[1] or not np.isclose(rows.weight, f.weight):
             raise ValueError(
-                f"these are {len(Y)} rows of total weight {weight:g} and {Y.shape[1]} targets; the "
+                f"these are {rows.n} rows of total weight {rows.weight:g} and {k} targets; the "
                 f"fit saw a weight of {f.weight:g} and {f.a.shape[1]} targets. Give the same rows."
             )
-        return Rows(X, Y, omega, np.empty((0, 0)))
+        return rows
 
     def posterior(self) -> Posterior:
         """Mean and covariance of the weights given the data; see Notes for the model."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_expit, log_softmax
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.certificates.delivery import delivered
+from adaline.certificates.statements import delivered
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, StreamWeights
 from adaline.estimators._labels import (

@@ -1,0 +1,158 @@
+"""Residuals, gradients and powers with twice the digits of float64.
+
+A number is high + low, |low| <= ulp(high) / 2, about 32 digits: `two_sum` and `two_product` return
+a rounded result together with its exact rounding error (Dekker 1971; Ogita, Rump & Oishi 2005).
+
+Called by `sums.gradient`, `procedures.least_squares` and the polynomial learner. Compiled without
+fastmath: the order of operations is the method.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline.jit import fma, kernel
+
+LANES = 32  # rows worked on together: whole vector registers, and their sums stay in cache
+
+
+@kernel
+def two_sum(a, b):
+    """a + b = high + low exactly."""
+    high = a + b
+    t = high - a
+    return high, (a - (high - t)) + (b - t)
+
+
+@kernel
+def two_product(a, b):
+    """a b = high + low exactly."""
+    high = a * b
+    return high, fma(a, b, -high)
+
+
+@kernel
+def gradients(columns, low_columns, Y, omega, theta, theta_low, room, g, g_low, squares):
+    """Add a block of rows to the sums of omega x r and of omega r^2, where r = y - x'theta.
+
+    columns (q, m) hold x, a column of ones for the bias among them; low_columns (q, m) or (0, 0)
+    what rounding left of them; Y (k, m) the targets, omega (m,) or (0,) the weights. m is a
+    multiple of LANES. theta + theta_low (k, q). Every row of a group of LANES adds to sums of its
+    own, g + g_low (k, q, LANES) and squares (k, LANES), so that loops over LANES are vectorised.
+    The bits of a target's sums do not depend on the others.
+    """
+    high, low = room[0], room[1]
+    for t in range(theta.shape[0]):
+        for first in range(0, columns.shape[1], LANES):
+            for i in range(LANES):
+                high[i] = Y[t, first + i]
+                low[i] = 0.0
+            for j in range(columns.shape[0]):
+                w, w_low = -theta[t, j], -theta_low[t, j]
+                for i in range(LANES):
+                    x = columns[j, first + i]
+                    product, error = two_product(x, w)
+                    total, carry = two_sum(high[i], product)
+                    high[i] = total
+                    low[i] += carry + fma(x, w_low, error)
+            for j in range(low_columns.shape[0]):
+                for i in range(LANES):
+                    low[i] -= low_columns[j, first + i] * theta[t, j]
+            for i in range(LANES):
+                total = high[i] + low[i]
+                low[i] -= total - high[i]
+                high[i] = total
+            if omega.shape[0] > 0:
+                for i in range(LANES):
+                    squares[t, i] += high[i] * high[i] * omega[first + i]
+                    product, error = two_product(high[i], omega[first + i])
+                    error = fma(low[i], omega[first + i], error)
+                    high[i] = product + error
+                    low[i] = error - (high[i] - product)
+            else:
+                for i in range(LANES):
+                    squares[t, i] += high[i] * high[i]
+            for j in range(columns.shape[0]):
+                for i in range(LANES):
+                    x = columns[j, first + i]
+                    product, error = two_product(x, high[i])
+                    total, carry = two_sum(g[t, j, i], product)
+                    tail = g_low[t, j, i] + (carry + fma(x, low[i], error))
+                    # Renormalise each time: over 10^6 rows errors of the tail would add up.
+                    g[t, j, i] = total + tail
+                    g_low[t, j, i] = tail - (g[t, j, i] - total)
+            for j in range(low_columns.shape[0]):
+                for i in range(LANES):
+                    g_low[t, j, i] += low_columns[j, first + i] * high[i]
+
+
+@kernel
+def add_lanes(g, g_low, sums, sums_low):
+    """Add the lanes of g + g_low (k, q, LANES) to sums + sums_low (k, q)."""
+    for t in range(g.shape[0]):
+        for i in range(LANES):
+            for j in range(g.shape[1]):
+                total, carry = two_sum(sums[t, j], g[t, j, i])
+                tail = sums_low[t, j] + (carry + g_low[t, j, i])
+                sums[t, j] = total + tail
+                sums_low[t, j] = tail - (sums[t, j] - total)
+
+
+def two_sums(a, b):
+    """`two_sum` of arrays."""
+    with np.errstate(all="ignore"):  # infinities are found in the answer
+        high = a + b
+        t = high - a
+        return high, (a - (high - t)) + (b - t)
+
+
+def minus_product(g, g_low, a, c, c_low):
+    """g + g_low - a (c + c_low), for arrays (p, k) and numbers a (p, k)."""
+    high, low = np.empty(g.shape), np.empty(g.shape)
+    _minus_product(g, g_low, a, c, c_low, high, low)
+    return high, low
+
+
+@kernel
+def _minus_product(g, g_low, a, c, c_low, high, low):
+    for j in range(g.shape[0]):
+        for t in range(g.shape[1]):
+            product, error = two_product(-a[j, t], c[j, t])
+            total, carry = two_sum(g[j, t], product)
+            tail = g_low[j, t] + (carry + fma(-a[j, t], c_low[j, t], error))
+            high[j, t] = total + tail
+            low[j, t] = tail - (high[j, t] - total)
+
+
+@kernel
+def monomials(X, parent, factor, high, low):
+    """Column j of high + low is column parent[j] times X[:, factor[j]].
+
+    A parent of -1 is the constant 1.
+    """
+    for i in range(X.shape[0]):
+        for j in range(parent.shape[0]):
+            x = X[i, factor[j]]
+            if parent[j] < 0:
+                high[i, j] = x
+                low[i, j] = 0.0
+            else:
+                product, error = two_product(high[i, parent[j]], x)
+                error = fma(low[i, parent[j]], x, error)
+                high[i, j] = product + error
+                low[i, j] = error - (high[i, j] - product)
+
+
+@kernel
+def values(X, X_low, w, w_low, b, b_low):
+    """w'x + b of each row, summed with twice the digits and rounded once; samples are X + X_low."""
+    n, p = X.shape
+    v = np.empty(n)
+    for i in range(n):
+        high, low = b, b_low
+        for j in range(p):
+            product, error = two_product(X[i, j], w[j])
+            high, carry = two_sum(high, product)
+            low += carry + fma(X[i, j], w_low[j], error) + X_low[i, j] * w[j]
+        v[i] = high + low
+    return v

@@ -1,1 +1,0 @@
-"""Residuals, gradients and powers in twice the working precision."""

@@ -1,1 +1,0 @@
-"""Least squares and ridge by products with sparse rows alone: no matrix is formed or filled in."""

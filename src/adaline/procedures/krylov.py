@@ -1,0 +1,375 @@
+"""Rows about their means as an operator A = diag(root) (X - 1 mean'), and what its products solve.
+
+Products with A cost two multiplications with X, and a bias costs no nonzero: the mean is subtracted
+from the products. Conjugate gradients (CG) solve (A'A + lam) w = A'y, CGLS min |y - A w|, Lanczos
+steps estimate traces; no matrix of p x p or n x n numbers is made. Many targets go together, each
+with its own step and end.
+
+Called by `procedures.least_squares` and by the estimators for large sparse rows, and by
+`procedures.spectrum` and `procedures.ridge`, for which rows are dense, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import fsum, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.certificates.digits import SLACK, in_users_units, lengths_of
+from adaline.certificates.statements import stated_together
+from adaline.errors import plural
+from adaline.linalg import UNIT, lengths
+from adaline.results import Array, Certificate, ClosedFit
+from adaline.sums.table import Table
+from adaline.tiles import is_sparse
+
+DENSE_UP_TO = 1024  # columns up to which a p x p matrix costs little
+GRAM_UP_TO = 4096  # columns of tall data up to which a p x p matrix pays: it proves all digits
+LARGE = 2**21  # entries, zeros counted, up to which the dense procedures take milliseconds
+THIN = 8  # entries to a nonzero, from which on products with sparse rows are cheaper
+SHARE = 1e-8  # of |w|, or of the first gradient, at which steps end
+MOST_STEPS = 5000  # well-posed data take some dozens
+ROUNDING = 1e-14  # share of the first gradient below which only rounding is left
+SAFE = 1e100  # penalties beyond this, or below its inverse, in units of X, may leave float64
+MOST_WEIGHTS = 2**22  # numbers of the weights that are found together
+UNDERFLOWN = 1e-150  # products below this may be lost
+FAR = 0.999  # share of the squares about zero that is the mean's, beyond which zeros do not pay
+
+
+def is_large_and_sparse(X: Any) -> bool:
+    """Whether X is better left sparse than filled in for a factorisation."""
+    if not is_sparse(X):
+        return False
+    n, p = X.shape
+    wide = p > DENSE_UP_TO and n <= p
+    return bool((wide or p > GRAM_UP_TO) and n * p > LARGE and X.nnz * THIN < n * p)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredRows:
+    """A and weighted targets B (n, k) about their means; columns are divided by 2**e, and by units.
+
+    X : ndarray, centred and weighted, or CSR of the rows as they are; root (n,) the roots of the
+        weights; mean (p + k,) of (x, y), zeros without a bias; flat (k,) whether y is constant.
+    """
+
+    X: Any
+    B: Array
+    root: Array
+    mean: Array
+    weight: float
+    intercept: bool
+    flat: NDArray[np.bool_]
+    e: int
+    e_y: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, t: Table, intercept: bool, units: Array | None = None) -> CentredRows:
+        """Sparse rows stay sparse where that costs no digits."""
+        X, Y, p = t.X, t.Y, t.p
+        root, weight = np.sqrt(t.omega) if len(t.omega) else np.ones(t.n), t.weight
+        top = max(float(X.max()), -float(X.min())) if 0 not in X.shape else 0.0
+        e = max(int(np.frexp(top)[1]), -1000)
+        e_y = np.asarray(np.frexp(np.abs(Y).max(axis=0, initial=0.0))[1], dtype=np.int64)
+        B, mean = np.ldexp(Y, -e_y), np.zeros(p + Y.shape[1])
+        flat = np.ptp(B, axis=0) == 0 if intercept else np.abs(B).max(axis=0, initial=0.0) == 0
+        if t.sparse:
+            X = sparse.csr_array(X).astype(np.float64) * np.ldexp(1.0, -e)
+            mean[:p] = (root**2 @ X) / weight * intercept
+            squares = float(root**2 @ X.power(2).sum(axis=1))
+            if weight * float(mean[:p] @ mean[:p]) > FAR * squares and not is_large_and_sparse(X):
+                X = X.toarray()
+        if is_sparse(X):
+            if units is not None:
+                X = sparse.csr_array(X @ sparse.diags_array(1.0 / np.ldexp(units, -e)))
+        else:
+            X = np.multiply(X, 1.0 if t.sparse else np.ldexp(1.0, -e), dtype=np.float64)
+            mean[:p] = centre(X, root, weight) if intercept else 0.0
+            X *= root[:, None]
+            if units is not None:  # after the mean is gone: rounding is that of what is left
+                X /= np.ldexp(units, -e)
+        if units is not None:
+            mean[:p] /= np.ldexp(units, -e)
+        mean[p:] = centre(B, root, weight) if intercept else 0.0
+        B = B * root[:, None]
+        return cls(X, B, root, mean, weight, intercept, flat, e if units is None else 0, e_y)
+
+    def targets(self, which: NDArray[np.intp]) -> CentredRows:
+        """The same rows with some of the targets."""
+        mean = np.append(self.mean[: self.p], self.mean[self.p :][which])
+        some: dict[str, Any] = {
+            "B": self.B[:, which],
+            "flat": self.flat[which],
+            "e_y": self.e_y[which],
+        }
+        return replace(self, mean=mean, **some)
+
+    @property
+    def p(self) -> int:
+        """Columns."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def sparse(self) -> bool:
+        """Whether the mean is subtracted from products."""
+        return is_sparse(self.X)
+
+    @cached_property
+    def centre(self) -> Array:
+        """Means of x that products with X still hold, (p,)."""
+        return self.mean[: self.p] if self.sparse else np.zeros(self.p)
+
+    def times(self, W: Array) -> Array:
+        """A W."""
+        if not self.sparse:
+            return np.asarray(self.X @ W)
+        V = np.asarray(self.X @ W)
+        V -= self.centre @ W
+        V *= self.root[:, None]
+        return V
+
+    def transposed(self, C: Array) -> Array:
+        """A'C."""
+        if not self.sparse:
+            return np.asarray(self.X.T @ C)
+        G = np.asarray(self.X.T @ (C * self.root[:, None]))
+        if self.intercept:
+            G -= np.multiply.outer(self.centre, self.root @ C)
+        return G
+
+    def scatter(self, W: Array) -> Array:
+        """A'A W."""
+        return self.transposed(self.times(W))
+
+    def gram(self) -> Array:
+        """A A'."""
+        if not self.sparse:
+            return np.asarray(self.X @ self.X.T)
+        K, side = (self.X @ self.X.T).toarray(), (self.X @ self.centre)[:, None]
+        K = K - side - side.T + self.centre @ self.centre
+        return np.asarray(K * np.outer(self.root, self.root))
+
+    @cached_property
+    def raw_squares(self) -> Array:
+        """Sums of squares of the weighted columns as X holds them, (p,)."""
+        if self.sparse:
+            return np.asarray(self.root**2 @ self.X.power(2))
+        return np.asarray(np.einsum("ij,ij->j", self.X, self.X))
+
+    @cached_property
+    def squares(self) -> Array:
+        """The diagonal of A'A, (p,)."""
+        return np.maximum(self.raw_squares - self.weight * self.centre**2, 0.0)
+
+    @cached_property
+    def norm(self) -> float:
+        """A bound on the spectral norm of sparse diag(root) |X|, and so of A."""
+        size = abs(self.X)
+        tall = float(np.max(self.root @ size, initial=0.0))
+        longest = float(np.max(self.root * (size @ np.ones(self.p)), initial=0.0))
+        return SLACK * sqrt(min(tall * longest, float(self.raw_squares.sum())))
+
+    def bias(self, W: Array) -> Array:
+        """b of each target, in units of e_y, (k,)."""
+        return np.asarray(self.mean[self.p :] - self.mean[: self.p] @ W)
+
+
+def centre(C: Array, root: Array, weight: float) -> Array:
+    """Subtract the weighted mean in place; a second time what rounding left of it, if it counts.
+
+    C is at most about 1.
+    """
+    mean = root**2 @ C / weight
+    C -= mean
+    left = root**2 @ C / weight
+    if np.abs(left).max(initial=0.0) > 4 * UNIT:
+        C -= left
+    return np.asarray(mean + left)
+
+
+def cg(
+    product: Callable[[Array], Array], C: Array, lam: Array, D: Array
+) -> tuple[Array, NDArray[np.int64]]:
+    """W with (S + lam) W = C nearly, and the number of steps of each target.
+
+    product(V) is S V; D (p,) is about the diagonal of S, for the preconditioner 1/(D + lam). A
+    target is done where |gradient| <= SHARE lam |w|: then w is within that share of the solution.
+    """
+    solution, steps = np.zeros_like(C), np.zeros(C.shape[1], dtype=np.int64)
+    least = ROUNDING * lengths_of(C)
+    on = np.flatnonzero(least > 0.0)
+    W, R, lam, least = np.zeros((len(C), len(on))), C[:, on], lam[on], least[on]
+    scale = 1.0 / (D[:, None] + lam)
+    V = scale * R
+    rz = dots(R, V)
+    for step in range(1, MOST_STEPS + 1):
+        if not len(on):
+            break
+        Q = product(V)
+        Q += lam * V
+        a = rz / dots(V, Q)
+        W += a * V
+        R -= a * Q
+        left = np.sqrt(dots(R, R))
+        more = (left > SHARE * lam * np.sqrt(dots(W, W))) & (left > least) & np.isfinite(left)
+        if step == MOST_STEPS or not more.all():
+            solution[:, on], steps[on] = W, step
+            on, lam, least, rz = on[more], lam[more], least[more], rz[more]
+            W, R, V, scale = (M[:, more] for M in (W, R, V, scale))
+        Z = scale * R
+        new = dots(R, Z)
+        V *= new / rz
+        V += Z
+        rz = new
+    return solution, steps
+
+
+def cgls(A: CentredRows, B: Array) -> tuple[Array, NDArray[np.int64]]:
+    """W that minimises |B - A W|, of least norm, and steps (Hestenes & Stiefel 1952).
+
+    Done where |A'r| <= SHARE |A'b|. No preconditioner: from zero the steps stay in the span of the
+    rows, where the solution of least norm lies, and other units would change what is least.
+    """
+    G = A.transposed(B)
+    solution, steps = np.zeros_like(G), np.zeros(B.shape[1], dtype=np.int64)
+    first = np.sqrt(dots(G, G))
+    on = np.flatnonzero(first > 0.0)
+    W, R, V, first = np.zeros((len(G), len(on))), B[:, on], G[:, on], first[on]
+    gg = first**2
+    for step in range(1, MOST_STEPS + 1):
+        if not len(on):
+            break
+        Q = A.times(V)
+        a = gg / dots(Q, Q)
+        W += a * V
+        R -= a * Q
+        G = A.transposed(R)
+        new = dots(G, G)
+        more = (new > (SHARE * first) ** 2) & np.isfinite(new)
+        if step == MOST_STEPS or not more.all():
+            solution[:, on], steps[on] = W, step
+            on, gg, new, first = on[more], gg[more], new[more], first[more]
+            W, R, V, G = (M[:, more] for M in (W, R, V, G))
+        V *= new / gg
+        V += G
+        gg = new
+    return solution, steps
+
+
+def dots(A: Array, B: Array) -> Array:
+    """a'b of each column; of one column BLAS is several times faster than einsum."""
+    if A.shape[1] == 1:
+        return np.array([A[:, 0] @ B[:, 0]])
+    return np.asarray(np.einsum("ij,ij->j", A, B))
+
+
+def iterative_ridge(A: CentredRows, alpha: Array) -> ClosedFit:
+    """w = (A'A + alpha)^-1 A'y for each target, with a bound on the error of all its weights."""
+    lam, p, k = np.ldexp(alpha, -2 * A.e), A.p, A.B.shape[1]
+    if not np.all((lam > 1 / SAFE) & (lam < SAFE)):
+        raise ValueError(
+            f"alpha is {np.min(alpha):g} and the largest entry of X is about 2**{A.e}; products of "
+            "sparse rows need a penalty nearer to their squares. Scale X, or change alpha."
+        )
+    W, R = np.empty((p, k)), np.empty_like(A.B)
+    bounds, steps, shares = np.empty(k), np.zeros(k, dtype=np.int64), np.empty(k)
+    # Columns far above the mean eigenvalue are scaled down to it. Those below stay as they are:
+    # dividing by their squares would spread the many equal eigenvalues of wide data.
+    D = np.maximum(A.squares, 2.0 * A.squares.sum() / min(A.X.shape))
+    for at in parts(p, k):
+        C = A.transposed(A.B[:, at])
+        W[:, at], steps[at] = cg(A.scatter, C, lam[at], D)
+        R[:, at] = A.B[:, at] - A.times(W[:, at])
+        bounds[at], G = distance_by_penalty(A, W[:, at], R[:, at], lam[at], A.B[:, at])
+        first = lengths_of(C)
+        shares[at] = lengths_of(G) / np.where(first > 0, first, 1.0)
+    condition = sqrt((A.norm**2 + float(lam.min())) / float(lam.min()))
+    R -= np.multiply.outer(A.root, A.root @ R / A.weight) * A.intercept
+    used = np.ldexp(W, A.e_y - A.e)
+    grown = in_users_units(bounds + p * 2.0**-1020, A.e_y - A.e)
+    proven = stated_together(used.T, grown, {"condition": condition})
+    evidence = {**proven.evidence, "steps": int(steps.max()), "gradient_share": float(shares.max())}
+    certificate = Certificate(proven.kind, proven.statement, evidence)
+    return iterative_fit(A, W, R, int(steps.max(initial=0)), certificate, condition)
+
+
+def distance_by_penalty(
+    A: CentredRows, W: Array, R: Array, lam: Array, B: Array
+) -> tuple[Array, Array]:
+    """Bounds on |w - w*| of each target, and the gradients G (p, k), by theorem (a) with least lam.
+
+    R = B - A W in float64. For m nonzeros in a row, products of it are off by gamma(m) |x|'|w|, in
+    all by gamma(m) N |w| with N >= the spectral norm of diag(root) |X|; column j with c_j nonzeros
+    by gamma(c_j) |x_j| |r|. As A'root is zero exactly, a constant in the residuals does not matter,
+    and only the error of the mean times sum root r counts.
+    """
+    mean, root, size_w = A.centre, A.root, lengths_of(W)
+    longest, counts = 0, np.zeros(A.p)
+    if A.sparse:
+        longest = int(np.max(np.diff(A.X.indptr), initial=0))
+        counts = np.bincount(A.X.indices, minlength=A.p).astype(np.float64)
+    sums = np.array([fsum(c) for c in (root[:, None] * R).T])
+    shifts = np.multiply.outer(mean, sums) * A.intercept
+    G = np.asarray(A.X.T @ (root[:, None] * R)) - shifts - lam * W
+    size_r, size_b = lengths_of(R), lengths_of(B)
+    drift = float(np.linalg.norm(UNIT * (counts + 12) * np.sqrt(A.raw_squares)))
+    wrong = UNIT * (longest + 8) * A.norm * size_w + 8 * UNIT * (2 * size_r + 2 * size_b)
+    off = np.abs(sums) + 4 * UNIT * sqrt(A.weight) * size_r
+    doubt = A.norm * wrong + drift * size_r + drift / sqrt(A.weight) * off
+    doubt += 4 * UNIT * sqrt(A.weight) * float(np.linalg.norm(mean)) * size_r
+    doubt += 4 * UNIT * (lengths_of(G) + 2 * lengths_of(shifts) + 2 * lam * size_w) + UNDERFLOWN
+    return SLACK * (lengths_of(G) + doubt) / lam, G
+
+
+def iterative_least_squares(A: CentredRows) -> ClosedFit:
+    """min |y - Xw - b|^2 and, of its solutions, the one of least |w|.
+
+    Without a penalty nothing bounds the smallest eigenvalue, so that a small gradient proves small
+    residuals but no digit of the weights: the certificate says so.
+    """
+    p, k = A.p, A.B.shape[1]
+    W, steps = np.empty((p, k)), np.zeros(k, dtype=np.int64)
+    for at in parts(p, k):
+        W[:, at], steps[at] = cgls(A, A.B[:, at])
+    R = A.B - A.times(W)
+    first = lengths_of(A.transposed(A.B))
+    share = float(np.max(lengths_of(A.transposed(R)) / np.where(first > 0, first, 1.0)))
+    taken = int(steps.max(initial=0))
+    certificate = Certificate(
+        "unproven",
+        f"the gradient is {share:.1e} of that at zero weights; without a penalty this proves "
+        "no digit of the weights. Ridge has a proof.",
+        {"steps": taken, "gradient_share": share},
+    )
+    # The condition is not known: a small eigenvalue may hide from so few steps.
+    return iterative_fit(A, W, R, taken, certificate, np.nan)
+
+
+def parts(p: int, k: int) -> list[slice]:
+    """Targets that are solved for together."""
+    most = max(MOST_WEIGHTS // p, 1)
+    return [slice(i, min(i + most, k)) for i in range(0, k, most)]
+
+
+def iterative_fit(
+    A: CentredRows, W: Array, R: Array, steps: int, certificate: Certificate, condition: float
+) -> ClosedFit:
+    """The fit in the user's units, from W (p, k) and weighted residuals R (n, k)."""
+    p, k = W.shape
+    return ClosedFit(
+        W=np.ldexp(W, A.e_y - A.e).T.copy(),
+        b=np.ldexp(A.bias(W), A.e_y),
+        stopped=f"solved by {plural(steps, 'step')} of conjugate gradients on sparse rows.",
+        certificate=certificate,
+        rank=min(len(A.root) - A.intercept, p),
+        condition=condition,
+        W_low=np.zeros((k, p)),
+        b_low=np.zeros(k),
+        squares=np.ldexp(np.asarray(lengths(R.T)) ** 2, 2 * A.e_y),
+    )

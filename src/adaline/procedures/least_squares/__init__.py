@@ -1,1 +1,0 @@
-"""Squared errors in closed form: normal equations, refinement, minimum norm, inference."""

@@ -1,0 +1,249 @@
+"""The pseudoinverse solution where columns are dependent, or outnumber the rows.
+
+Of all w that minimise |y - Xw - b|^2, the one with the least |w|, in the user's units. Called by
+`procedures.least_squares`, and by Ho and Kashyap's procedure for wide rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import plural
+from adaline.linalg import (
+    UNIT,
+    cholesky,
+    condition,
+    eigen,
+    graded_both,
+    inverse_triangle,
+    pivots,
+    singular,
+    solve_cholesky,
+    triangle_of,
+)
+from adaline.results import Array, Certificate, ClosedFit
+from adaline.sums.moments import Moments
+from adaline.sums.table import Table
+from adaline.sums.triangle import Triangle
+
+WELL = 1e4  # condition numbers up to which A A' and one correction lose no digit
+NEAR = 1e-3  # share of the squares about the first row that the mean has to leave
+MIX = 1e-8  # coefficients below this are rounding, and not named
+
+
+def minimum_norm(u: Moments, rows: Table, intercept: bool) -> ClosedFit:
+    """By a triangle for tall data, in the units of u; through the n x n side for wide."""
+    if u.rows < u.p + intercept:
+        return wide_minimum_norm(rows, intercept)
+    t = Triangle.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None).in_units(u.exponent)
+    R = t.centred() if intercept else t.about_zero()
+    return tall_minimum_norm(R, u.mean, u.exponent, u.p, intercept)
+
+
+def minimum_norm_of_moments(u: Moments, intercept: bool) -> ClosedFit:
+    """From moments alone, in unit columns."""
+    p = u.p
+    values, V = eigen(u.scatter[:p, :p])
+    R = np.zeros((p + u.targets, p + u.targets))
+    R[:p, :p] = np.sqrt(np.maximum(values, 0.0))[:, None] * V.T
+    keep = values > 64 * p * UNIT * max(values.max(initial=0.0), 1e-300)
+    R[:p][~keep] = 0.0
+    inverse = np.where(keep, 1 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
+    R[:p, p:] = inverse[:, None] * (V.T @ u.scatter[:p, p:])
+    return tall_minimum_norm(R, u.mean, u.exponent, p, intercept)
+
+
+def rank_tolerance(R: Array) -> float:
+    """Singular values below this share of the largest are rounding noise of the factorisation."""
+    return float(8 * np.sqrt(R.shape[1]) * UNIT)
+
+
+def rank_of(R: Array) -> int:
+    """Independent columns among those of R, each taken at unit length."""
+    length = np.linalg.norm(R, axis=0)
+    with np.errstate(invalid="ignore"):  # infinite columns are refused below
+        unit = R / np.where(length > 0, length, 1.0)
+    _, s, _ = singular(unit)
+    return int(np.count_nonzero(s > rank_tolerance(R) * s.max(initial=0.0)))
+
+
+def tall_minimum_norm(
+    R: Array, mean: Array, e: NDArray[np.int64], p: int, intercept: bool
+) -> ClosedFit:
+    """From the triangle R of (x, y) in units 2**e; the norm is that in the user's."""
+    length = np.linalg.norm(R[:p, :p], axis=0)
+    # What centring leaves of a constant column is the rounding noise of its mean.
+    moving = length > 16 * UNIT * np.abs(mean[:p]) if intercept else length > 0
+    length = np.where(moving, length, 1.0)
+    A = np.where(moving, R[:p, :p] / length, 0.0)
+    U, s, Vt = singular(A)
+    rank = int(np.count_nonzero(s > rank_tolerance(A) * s.max(initial=0.0)))
+    w = (Vt[:rank].T / s[:rank]) @ (U[:, :rank].T @ R[:p, p:]) / length[:, None]
+    null = Vt[rank:] / length
+    # In the user's units w_j is 2**-e_j times as long; a common power of two changes nothing.
+    down = e[:p].min(initial=0) - e[:p]
+    w, null = np.ldexp(w, down[:, None]), np.ldexp(null, down)
+    if rank < p:
+        _, _, basis = singular(null / np.linalg.norm(null, axis=1, keepdims=True))
+        w -= basis.T @ (basis @ w)
+    w[~moving] = 0.0
+    here = np.ldexp(w, -down[:, None])
+    left = R[:, p:].copy()
+    left[:p] -= R[:p, :p] @ here
+    b = mean[p:] - mean[:p] @ here if intercept else np.zeros(R.shape[1] - p)
+    return minimum_norm_fit(
+        np.ldexp(w, e[None, p:] - e[:p].min(initial=0)),
+        np.ldexp(b, e[p:]),
+        rank,
+        float(s[0] / s[rank - 1]) if rank else 1.0,
+        np.ldexp((left**2).sum(axis=0), 2 * e[p:]),
+        dependent_columns(A, rank),
+    )
+
+
+def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Columns that are combinations of others, with the ones they are combinations of."""
+    order = pivots(A)
+    basis, rest = np.sort(order[:rank]), np.sort(order[rank:])
+    U, s, Vt = singular(A[:, basis])
+    mix = (Vt.T / s) @ (U.T @ A[:, rest]) if rank else np.zeros((0, len(rest)))
+    return tuple(
+        (int(j), tuple(int(i) for i in basis[np.abs(mix[:, q]) > MIX])) for q, j in enumerate(rest)
+    )
+
+
+def wide_minimum_norm(rows: Table, intercept: bool) -> ClosedFit:
+    """The w of least norm among those that fit best, for rows with their mean reflected away."""
+    root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.n)
+    X, Y = np.asarray(rows.dense(slice(None)), dtype=np.float64), rows.Y
+    # One power of two for all columns: the norm of w is that in the user's units.
+    e_x, e_y = (int(np.frexp(np.abs(A).max(initial=0.0))[1]) for A in (X, Y))
+    X, Y = np.ldexp(X, -e_x), np.ldexp(Y, -e_y)
+    first = X[0].copy() if intercept and len(X) else np.zeros(X.shape[1])
+    X -= first
+    A = X * root[:, None]
+    B = without_mean(Y, root) if intercept else Y * root[:, None]
+    found = least_norm_by_gram(A, B, root, intercept)
+    if found is None:
+        Z = reflected(A, root)[1:] if intercept else A
+        w, rank, kappa = least_norm(Z, B)
+        squares = ((B - Z @ w) ** 2).sum(axis=0)
+    else:
+        w, rank, kappa, squares = found
+    share = root**2 / np.sum(root**2)
+    b = share @ Y - (share @ X + first) @ w if intercept else np.zeros(Y.shape[1])
+    W, b, squares = np.ldexp(w, e_y - e_x), np.ldexp(b, e_y), np.ldexp(squares, 2 * e_y)
+    return minimum_norm_fit(W, b, rank, kappa, squares, ())
+
+
+def least_norm_by_gram(
+    A: Array, B: Array, root: Array, intercept: bool
+) -> tuple[Array, int, float, Array] | None:
+    """w = A'(A A')^-1 B, its rank and condition and the sums of squares left; A is not reflected.
+
+    The n x n matrix is reflected instead, which is less than A. None where squaring costs too many
+    digits: then `least_norm` looks at A itself.
+    """
+    if not len(A):
+        return None
+    K = A @ A.T
+    whole = float(np.trace(K))
+    if intercept:
+        K = reflected_twice(K, root)[1:, 1:]
+    if not float(np.trace(K)) > NEAR * whole:  # the first row is far from all others
+        return None
+    R = cholesky(K)
+    if R is None or not (kappa := condition(R)) < WELL:
+        return None
+    w, left = np.zeros((A.shape[1], B.shape[1])), B
+    for _ in range(2):
+        c = solve_cholesky(R, left)
+        if intercept:
+            c = reflected(np.vstack([np.zeros(c.shape[1]), c]), root)
+        w += A.T @ c
+        v = A @ w
+        left = B - (reflected(v, root)[1:] if intercept else v)
+    return w, len(K), kappa, (left**2).sum(axis=0)
+
+
+def least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
+    """w = A^+ B for a wide A, its rank and its condition number.
+
+    With R the triangle of A', w = A' (R'R)^-1 B needs no orthogonal factor, and one correction by
+    the residual makes up for that while A is well conditioned. Else by Jacobi rotations, which
+    keep the digits of directions that are small only because their columns' units are.
+    """
+    if not len(A):
+        return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
+    R = triangle_of(A.T.copy())
+    W, kappa = inverse_triangle(R), condition(R)
+    if W is not None and kappa < 1e5:
+        w = A.T @ (W @ (W.T @ B))
+        w += A.T @ (W @ (W.T @ (B - A @ w)))
+        return w, len(A), kappa
+    length = np.linalg.norm(A, axis=0)
+    _, s, _ = singular(A / np.where(length > 0, length, 1.0))
+    rank = int(np.count_nonzero(s > 2 * max(A.shape) * UNIT * s.max(initial=0.0)))
+    if rank == 0:
+        return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
+    U, s, V = graded_both(A.T)
+    w = (U[:, :rank] / s[:rank]) @ (V[:, :rank].T @ B)
+    return w, rank, float(s[0] / s[rank - 1]) if rank else 1.0
+
+
+def without_mean(X: Array, root: Array) -> Array:
+    """Rows 2..n of H A, where the reflection H takes the weighted ones to the first axis.
+
+    A holds the weighted rows minus the first: H takes away what is common to all, and columns
+    that are constant vanish without a trace of rounding.
+    """
+    return reflected((X - X[0]) * root[:, None], root)[1:]
+
+
+def reflected(A: Array, root: Array) -> Array:
+    """H A, where H takes the weighted ones to the first axis."""
+    v = root / np.linalg.norm(root)
+    v[0] += 1.0
+    return np.asarray(A - np.multiply.outer(v, (v @ A) / v[0]))
+
+
+def reflected_twice(K: Array, root: Array) -> Array:
+    """H K H of a symmetric K, in its place."""
+    v = root / np.linalg.norm(root)
+    v[0] += 1.0
+    q = K @ v / v[0]
+    q -= (v @ q) / (2 * v[0]) * v
+    cross = np.multiply.outer(v, q)
+    K -= cross
+    K -= cross.T
+    return K
+
+
+def minimum_norm_fit(
+    w: Array,
+    b: Array,
+    rank: int,
+    kappa: float,
+    squares: Array,
+    dependent: tuple[tuple[int, tuple[int, ...]], ...],
+) -> ClosedFit:
+    W = np.ascontiguousarray(w.T)
+    p, directions = W.shape[1], plural(rank, "independent direction")
+    return ClosedFit(
+        W=W,
+        b=b,
+        stopped=f"minimum-norm solution: {directions} among {plural(p, 'column')}.",
+        certificate=Certificate(
+            "unproven",
+            "of the many solutions this is the one of least norm, to the digits of the "
+            f"factorisation (condition number {kappa:.1e} on its {rank} directions).",
+            {"rank": rank, "condition": kappa},
+        ),
+        rank=rank,
+        condition=kappa,
+        W_low=np.zeros_like(W),
+        b_low=np.zeros_like(b),
+        squares=np.asarray(squares),
+        dependent=dependent,
+    )

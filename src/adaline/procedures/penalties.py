@@ -1,0 +1,330 @@
+"""Ridge regression: rules that choose the penalty, and the units it measures columns in.
+
+Generalised cross-validation and the evidence need the spectrum alone, exact leave-one-out a pass
+over the rows:
+
+    error = sum (r_i / (1 - h_i))^2 / n,    r = y - yhat,    h_i = the leverage of row i
+
+Leaving out means one of a row's omega copies, or the whole row where omega <= 1. A penalty
+alpha |w|^2 in the columns' own units depends on what they are measured in. In standard deviations d
+it is alpha sum (d_j w_j)^2, which does not. Which of them predicts better, the rule says.
+
+Called by `Ridge`. Legend in `procedures.spectrum`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from adaline.linalg import UNIT, eigen
+from adaline.procedures.krylov import CentredRows
+from adaline.procedures.least_squares import unit_columns
+from adaline.procedures.minimum_norm import dependent_columns
+from adaline.procedures.spectrum import CUT, Spectrum, spectrum_of_moments, spectrum_of_rows
+from adaline.results import Array
+from adaline.sums.moments import Moments
+from adaline.sums.table import Table, block_rows
+
+RULES = {
+    "loo": "the leave-one-out error",
+    "gcv": "the generalised cross-validation error",
+    "evidence": "minus the log marginal likelihood",
+}
+OWN_UNITS = np.ones(1)
+TIE = 1e-12  # relative difference of criteria, and the least 1 - h, that is told from zero
+EXACT = 64 * UNIT  # share of y that is left unexplained by rounding alone
+ALIKE = 2.0  # deviations that differ by less make no choice worth its time
+RANGE = 1e100  # deviations from 1/RANGE to RANGE have squares well inside float64
+NODES = 16  # Chebyshev nodes around the best of three penalties a decade
+NOISE = 1e-13  # coefficients of rounding noise would move the minimum
+RESIDUALS = 2**22  # numbers of the residuals of a block at all penalties, kept at once
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Penalties (k,) in the user's units, a sentence for each, and their criterion (k,)."""
+
+    alphas: Array
+    sentences: list[str]
+    least: Array
+
+
+def gcv(f: Spectrum, lam: Array) -> Array:
+    """Mean squared residual over (1 - dof/n)^2, (L, k)."""
+    squares, free = f.residual(lam)
+    return np.asarray(squares / f.weight * (f.count / free) ** 2)
+
+
+def minus_evidence(f: Spectrum, lam: Array) -> Array:
+    """-ln p(y | lam) for w ~ N(0, sigma^2/lam), flat b, sigma^2 at its maximum Q/n', (L, k)."""
+    units = (f.count - f.intercept) * np.log(2.0) * f.e_y
+    return np.asarray(evidence_in_units(f, lam) + units)
+
+
+def evidence_in_units(f: Spectrum, lam: Array) -> Array:
+    """`minus_evidence` of y/2**e_y: units would hide the last digits of a flat minimum."""
+    n = f.count - f.intercept
+    s = f.s[:, None, None]
+    with np.errstate(divide="ignore"):
+        Q = f.rest + (f.a[:, None] ** 2 * f.lost(lam)).sum(axis=0)
+        logs = np.log(2 * np.pi * Q / n) + 1
+        volume = np.log1p(np.divide(s, lam, where=s > 0, out=np.zeros((len(s), *lam.shape))))
+    return np.asarray((n * logs + volume.sum(axis=0) + f.intercept * np.log(f.weight)) / 2)
+
+
+def choose(f: Spectrum, rule: str, rows: Table | None) -> tuple[Array, list[str]]:
+    """The penalty of each target by a rule among RULES, and a sentence for each."""
+    found = choice(f, rule, rows)
+    return found.alphas, found.sentences
+
+
+def choice(f: Spectrum, rule: str, rows: Table | None, unit: Array = OWN_UNITS) -> Choice:
+    """The penalty of each target by a rule among RULES; f is of columns divided by unit (p,).
+
+    Between 1/1000 of the least eigenvalue and 1000 times the largest, three penalties a decade
+    bracket the minimum, and a polynomial through 16 more finds it; the flatter the minimum, the
+    less sure its place. Above that range the criteria only rise or only fall. Below it they may
+    turn as far down as the noise of y is small, so that the search goes on until they do, or until
+    float64 cannot tell them from their limit. Minus the evidence rises to infinity at alpha = 0
+    unless y is fitted up to rounding.
+    """
+    s = f.s[f.s > 0]
+    if not len(s):
+        said = ["no column of X varies: every penalty gives weights of zero."]
+        return Choice(np.ones(len(f.flat)), said, np.zeros(len(f.flat)))
+    if rule == "loo" and rows is None:
+        raise ValueError('alpha="loo" needs the rows; use "gcv", "evidence" or "auto" on moments.')
+    if not is_searchable(f):
+        raise ValueError(
+            "the columns of X differ by a factor of more than 1e60 in size, so that no rule finds "
+            "one penalty for all. Standardise them, or give alpha a number."
+        )
+
+    def criterion(lam: Array) -> Array:
+        if rule == "loo" and rows is not None:
+            errors = leave_one_out(f, rows, lam, unit)
+        else:
+            errors = gcv(f, lam) if rule == "gcv" else evidence_in_units(f, lam)
+        return np.where(f.flat, 0.0, errors)
+
+    squares = (f.a**2).sum(axis=0)
+    exact = f.full & (f.rest <= EXACT * squares) & (f.count - f.intercept > len(f.s))
+    low = 1e-3 * float(s.min())
+    lam, end, least = search(criterion, low, 1e3 * float(s.max()))
+    lowest = (1e-9 if not f.full else 1e-33 if rule == "evidence" else 1e-15) * float(s.min())
+    while np.any(falls := (end < 0) & ~exact & ~f.flat) and low > 2.0 * lowest:
+        more, turn, value = search(criterion, 1e-6 * low, 10.0 * low)
+        lam, least = np.where(falls, more, lam), np.minimum(least, value)
+        end[falls] = np.where(turn[falls] == 0, 0, -1)
+        low *= 1e-6
+    name, sentences = RULES[rule], [f"alpha minimises {RULES[rule]}."] * len(lam)
+    for t in range(len(lam)):
+        if f.flat[t] or end[t] > 0:
+            lam[t] = 1e12 * s.max()
+            sentences[t] = f"{name} is least at infinite penalties: the weights are about zero."
+        elif exact[t]:
+            lam[t] = 0.0
+            sentences[t] = "y is fitted up to rounding without a penalty: this is least squares."
+        elif end[t] < 0 and f.full and rule != "evidence":
+            lam[t] = 0.0
+            sentences[t] = (
+                f"{name} is as small at alpha = 0 as anywhere, up to rounding: this is least "
+                "squares."
+            )
+        elif end[t] < 0:
+            lam[t] = lowest
+            sentences[t] = (
+                f"{name} is no larger at the smallest penalty that still filters dependent "
+                "directions, which was taken."
+            )
+        if f.flat[t]:
+            sentences[t] = "y is constant: every penalty predicts it, and a large one was taken."
+    return Choice(np.asarray(np.ldexp(lam, 2 * f.e)), sentences, least)
+
+
+def is_searchable(f: Spectrum) -> bool:
+    """Whether eigenvalues are near enough to each other for one range of penalties."""
+    s = f.s[f.s > 0]
+    return not len(s) or bool(s.min() >= 1e-120 * s.max())
+
+
+def search(
+    criterion: Callable[[Array], Array], low: float, high: float
+) -> tuple[Array, NDArray[np.int64], Array]:
+    """Where each column is least over ln lam, -1 or +1 where at an end of the range, and its least
+    value. A minimum that cannot be told from the low end is there."""
+    t = np.linspace(np.log(low), np.log(high), int(np.ceil(3 * np.log10(high / low))) + 1)
+    F = criterion(np.exp(t)[:, None])
+    # Of penalties as good as the best the largest is taken, so that noise decides nothing.
+    least = F.min(axis=0)
+    near = least + TIE * np.abs(least) >= F
+    i = len(t) - 1 - np.argmax(near[::-1], axis=0)
+    end = np.where(i == len(t) - 1, 1, np.where(near[0], -1, 0))
+    centre, half = t[np.clip(i, 1, len(t) - 2)], t[1] - t[0]
+    inside = end == 0
+    F = (
+        criterion(np.exp(centre + half * chebyshev.chebpts1(NODES)[:, None]))
+        if inside.any()
+        else F[:0]
+    )
+    best = np.where(inside, vertices(F), 0.0) if len(F) else np.zeros(len(end))
+    return np.exp(centre + half * best), end, np.minimum(least, F.min(axis=0, initial=np.inf))
+
+
+def vertices(F: Array) -> Array:
+    """Where the polynomial through each column of F, values at Chebyshev's nodes, is least on
+    [-1, 1]."""
+    at = np.zeros(F.shape[1])
+    to_coefficients = chebyshev.chebvander(chebyshev.chebpts1(NODES), NODES - 1).T * (2.0 / NODES)
+    to_coefficients[0] /= 2.0
+    for t, f in enumerate(F.T):
+        size = np.ptp(f)
+        if not size > 0:
+            continue
+        c = to_coefficients @ ((f - f.min()) / size)
+        c[np.maximum.accumulate(np.abs(c)[::-1])[::-1] <= NOISE] = 0.0
+        roots = chebyshev.chebroots(chebyshev.chebtrim(chebyshev.chebder(c)))
+        inside = np.real(roots[(np.abs(np.imag(roots)) < 1e-8) & (np.abs(np.real(roots)) <= 1.0)])
+        places = np.concatenate([[-1.0, 1.0], inside])
+        at[t] = places[np.argmin(chebyshev.chebval(places, c))]
+    return at
+
+
+def leave_one_out(f: Spectrum, rows: Table, lam: Array, unit: Array = OWN_UNITS) -> Array:
+    """Mean squared error of each row predicted without it, r/(1 - h), exactly, (L, k).
+
+    f is of columns that were divided by unit (p,), or by 1.
+    """
+    k, L = f.a.shape[1], len(lam)
+    total = np.zeros((L, k))
+    most = max(RESIDUALS // (L * block_rows(rows.p)), 1)
+    for start in range(0, k, most):
+        some = slice(start, min(start + most, k))
+        own = lam if lam.shape[1] == 1 else lam[:, some]
+        if f.A is None:
+            total[:, some] = errors_of_tall(f, rows, own, unit, some)
+        else:  # 1 - h is a sum of positive numbers, without cancellation, however small
+            lost = f.lost(own)
+            e = np.tensordot(f.U, f.a[:, None, some] * lost, axes=1)
+            left = one_copy(np.tensordot(f.U**2, lost, axes=1), rows.omega)
+            total[:, some] = mean_square(e, left)
+    return total / f.weight
+
+
+def errors_of_tall(f: Spectrum, rows: Table, lam: Array, unit: Array, some: slice) -> Array:
+    """Sums of (r / (1 - h))^2 for some targets, block by block, (L, k)."""
+    p, a = len(f.V), f.a[:, some]
+    scale = np.ldexp(1.0, -np.append(np.full(p, f.e), f.e_y[some]))
+    scale[:p] /= unit
+    shift = np.append(f.mean[:p], f.mean[p:][some])
+    inverse = 1 / (f.s[:, None, None] + lam)
+    fitted = (a * np.sqrt(f.s)[:, None])[:, None] * inverse
+    total = np.zeros(fitted.shape[1:])
+    for part, z, y in rows.targets(some).blocks(scale, shift, block_rows(p)):
+        Z = z[:, :p] @ f.V
+        e = y[:, None] - (Z @ fitted.reshape(len(a), total.size)).reshape(len(Z), *total.shape)
+        left = 1 - f.intercept / f.weight * z[:, -1:] ** 2
+        left = left[:, :, None] - np.tensordot(Z * Z, inverse, axes=1)
+        total += mean_square(e, np.maximum(one_copy(left, rows.omega[part]), TIE))
+    return total
+
+
+def mean_square(e: Array, left: Array) -> Array:
+    """Sums of (e / left)^2 over the rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 without a penalty
+        return np.asarray(((e / left) ** 2).sum(axis=0))
+
+
+def one_copy(left: Array, omega: Array) -> Array:
+    """1 - h of one of a row's omega copies, or of the whole row where omega <= 1."""
+    if not len(omega):
+        return left
+    heavy = np.maximum(omega, 1.0)[:, None, None]
+    return np.asarray((left + (heavy - 1)) / heavy)
+
+
+def in_better_units(
+    f: Spectrum, rule: str, rows: Table | None, m: Moments | None
+) -> tuple[Choice, Spectrum, Array | None]:
+    """Penalties by a rule, the spectrum they belong to, and units (p,) or None for the own ones.
+
+    f is the spectrum of the columns as they are, from rows or from moments.
+    """
+    units = standard_units(deviations(m, f.intercept) if m else deviations_of_rows(f))
+    own = choice(f, rule, rows) if units is None or is_searchable(f) else None
+    if units is None:
+        assert own is not None
+        return own, f, None
+    if f.A is not None and rows is not None:
+        g = spectrum_of_rows(CentredRows.of(rows, f.intercept, units))
+    else:
+        assert m is not None
+        g = spectrum_of_moments(m, f.intercept, units)
+    standard = choice(g, rule, rows, units)
+    if own is not None and (not np.any(standard.alphas) or is_better(own, standard, rule, f)):
+        return own, f, None
+    said = [
+        f"{text[:-1]}, with columns in units of their deviations." for text in standard.sentences
+    ]
+    return Choice(standard.alphas, said, standard.least), g, units
+
+
+def deviations(m: Moments, intercept: bool) -> Array:
+    """Standard deviation of each column, (p,); root mean square without a bias; 0 of constants."""
+    p = m.p
+    squares = np.diag(m.scatter)[:p] + (0.0 if intercept else m.weight * m.mean[:p] ** 2)
+    squares = np.where(squares > m.rounding[:p] ** 2, squares, 0.0)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.ldexp(np.sqrt(squares / m.weight), m.exponent[:p]))
+
+
+def deviations_of_rows(f: Spectrum) -> Array:
+    """The same from the rows of a spectrum in the columns' own units."""
+    assert f.A is not None
+    squares, least = f.A.squares, 1e-28 * f.weight * f.mean[: f.A.p] ** 2
+    if f.A.sparse:
+        least = 1e-12 * f.A.raw_squares
+    with np.errstate(over="ignore"):
+        found = np.ldexp(np.sqrt(np.maximum(squares, 0.0) / f.weight), f.e)
+    return np.where(squares > least, found, 0.0)
+
+
+def dependence(m: Moments, intercept: bool) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Constant columns, and those that are combinations of others, with these."""
+    (unit, _), p = unit_columns(m, intercept), m.p
+    squares = np.diag(unit.scatter)[:p]
+    moving = squares > unit.rounding[:p] ** 2
+    inverse = np.where(moving, 1.0 / np.sqrt(np.where(moving, squares, 1.0)), 0.0)
+    values, V = eigen(unit.scatter[:p, :p] * np.outer(inverse, inverse))
+    keep = values > max(64 * p * UNIT, CUT) * values.max(initial=0.0)
+    A = np.sqrt(values[keep])[:, None] * V[:, keep].T
+    return dependent_columns(A, int(np.count_nonzero(keep)))
+
+
+def standard_units(deviation: Array) -> Array | None:
+    """Standard deviations, and 1 for constants; None where they are alike, or out of range."""
+    some = deviation[deviation > 0]
+    if not len(some):
+        return None
+    low, high = float(some.min()), float(some.max())
+    if low < 1.0 / RANGE or high > RANGE or high <= ALIKE * low:
+        return None
+    return np.where(deviation > 0, deviation, 1.0)
+
+
+def is_better(one: Choice, other: Choice, rule: str, f: Spectrum) -> bool:
+    """Whether one has the smaller criterion, over all targets; f is a spectrum of the data.
+
+    Where both leave nothing of y to explain, neither is better.
+    """
+    if rule == "evidence":
+        return bool(np.sum(one.least) < np.sum(other.least))
+    squares = (f.rest + (f.a**2).sum(axis=0)) / f.weight
+    floor = 1e-24 * squares + np.finfo(np.float64).tiny
+    first, second = (float(np.log(np.maximum(c.least, floor)).sum()) for c in (one, other))
+    return first < second

@@ -1,1 +1,0 @@
-"""Squared errors with a penalty: one eigendecomposition for every penalty."""

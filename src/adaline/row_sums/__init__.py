@@ -1,1 +1,0 @@
-"""Sums over rows, piece by piece: what objectives and moments are made of."""

@@ -1,0 +1,401 @@
+"""Centred mergeable statistics that know their own rounding error.
+
+`Moments` are what closed forms need to know of the data: how many, the means, and the scatter
+about the means. They are computed on row blocks and merge with `+`; `-` forgets. Raw sums x'x
+would lose every digit when features have large means; centred sums do not.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from adaline._threads import one_blas_thread, pieces, summed
+from adaline.linalg import UNIT, times_power
+from adaline.mapreduce import Reduction
+from adaline.parameters import blocks_of, count, named
+from adaline.results import Array, Result
+from adaline.sums.table import Table, are_safe, block_rows, exponents, first_mean
+from adaline.tiles import check_finite, is_dask
+
+MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
+SIZE = count(0, MOST)
+FAINT = 2.0**-860  # sums of smaller weights lose digits below float64's range
+VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good units
+LOST = 2.0**-1072  # a square may lose this much below float64's range
+DROWNED = -400  # powers of two between units, from which on nothing is left of the smaller
+THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
+SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Result):
+    """Count, means and centred scatter of samples x (p) and targets y (k), mergeable.
+
+    Lecture: the Wiener equations, with R_xx and r_xy about the means.
+
+    Parameters
+    ----------
+    rows : int
+        Rows with a positive weight.
+    weight : float
+        Sum of the weights; the number of rows where none were given.
+    mean, scatter : ndarray of shape (p + k,) and (p + k, p + k)
+        Of the joint vector (x, y), each component divided by 2**exponent.
+    exponent : ndarray of int, shape (p + k,)
+        Powers of two that keep squares of huge and tiny units within float64; mostly zero.
+    rounding, mean_rounding : ndarray of shape (p + k,)
+        Bounds on the rounding errors: |scatter_jk - exact| <= rounding_j rounding_k,
+        |mean_j - exact| <= mean_rounding_j. They grow with every `+` and `-`, so what is left
+        after much forgetting still says how many digits it holds.
+    targets : int
+        k, the number of targets.
+
+    Notes
+    -----
+    Products of one target with another are not computed, as no closed form needs them, and for
+    1000 targets they would cost more than all else: these numbers of `scatter_yy` are NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import Moments
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [6.0]]), np.array([1.0, 2.0, 3.0, 6.0])
+    >>> whole = Moments.of(X[:2], y[:2]) + Moments.of(X[2:], y[2:])
+    >>> whole.weight, whole.mean_x, whole.scatter_xx
+    (4.0, array([3.]), array([[14.]]))
+    >>> (whole - Moments.of(X[3:], y[3:])).mean_x
+    array([2.])
+    """
+
+    rows: int
+    weight: float
+    mean: Array
+    scatter: Array
+    exponent: NDArray[np.int64]
+    rounding: Array
+    mean_rounding: Array
+    targets: int
+
+    @classmethod
+    def of(cls, X: Any, y: ArrayLike | None = None, weights: ArrayLike | None = None) -> Moments:
+        """Moments of one block of rows: X (n, p) dense or CSR, y (n,) or (n, k) or None.
+
+        Of dask arrays and DataFrames: the moments of all their blocks, merged.
+        """
+        if is_dask(X):
+            from adaline.distributed.collections import reduced
+
+            found: Moments = reduced(cls.of, X, y, weights)
+            return found
+        t = Table.of(X, y, weights)
+        q = t.p + t.Y.shape[1]
+        if q > MOST:
+            raise ValueError(
+                f"X has {t.p} columns; their {q} x {q} sums would take "
+                f"{8 * q**2 / 2**30:.0f} GiB. Closed forms are for fewer columns (or for fewer "
+                "rows than columns, in fit); select or hash the columns first."
+            )
+        zeros = np.zeros(q, dtype=np.int64)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is done again, scaled
+            m = moments(t, zeros)
+            if are_safe(t, np.diagonal(m.scatter) / (m.weight or 1.0) + m.mean**2):
+                return m
+            check_finite(t.X)
+            check_finite(t.Y, what="y")
+            m = moments(t, exponents(t))
+        if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter[: t.p]).all()):
+            raise ValueError("sums over X, y and weights leave the range of float64; rescale them.")
+        return m
+
+    @classmethod
+    def over(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
+        """Moments of all blocks (X, y) or (X, y, weights), merged in a tree of fixed shape."""
+        sums: Reduction[Moments] = Reduction(Moments.__add__)
+        for i, block in blocks_of(blocks, "(X, y) or (X, y, weights)"):
+            sums.push(cls._of_block(i, block))
+        return sums.total()
+
+    @classmethod
+    def _of_block(cls, i: int, block: Any) -> Moments:
+        try:
+            return cls.of(*block)
+        except (ValueError, TypeError) as error:
+            raise named(error, f"blocks[{i}]") from None
+
+    @classmethod
+    def empty(cls, p: int, k: int = 0) -> Moments:
+        """Moments of no rows: the zero of `+`."""
+        SIZE("p", p)
+        SIZE("k", k)
+        q = p + k
+        z = np.zeros(q)
+        return cls(0, 0.0, z, np.zeros((q, q)), np.zeros(q, dtype=np.int64), z, z, k)
+
+    @property
+    def p(self) -> int:
+        """Number of features."""
+        return len(self.mean) - self.targets
+
+    @property
+    def mean_x(self) -> Array:
+        """Means of the features (p,)."""
+        return self._unscaled_mean()[: self.p]
+
+    @property
+    def mean_y(self) -> Array:
+        """Means of the targets (k,)."""
+        return self._unscaled_mean()[self.p :]
+
+    @property
+    def scatter_xx(self) -> Array:
+        """Sum of (x - mean)(x - mean)', (p, p)."""
+        return self._unscaled_scatter(slice(self.p), slice(self.p))
+
+    @property
+    def scatter_xy(self) -> Array:
+        """Sum of (x - mean)(y - mean)', (p, k)."""
+        return self._unscaled_scatter(slice(self.p), slice(self.p, None))
+
+    @property
+    def scatter_yy(self) -> Array:
+        """Sum of (y - mean)(y - mean)', (k, k)."""
+        return self._unscaled_scatter(slice(self.p, None), slice(self.p, None))
+
+    def _unscaled_mean(self) -> Array:
+        return np.asarray(np.ldexp(self.mean, self.exponent))
+
+    def _unscaled_scatter(self, rows: slice, columns: slice) -> Array:
+        # A block alone: another one may be beyond float64 in the user's units.
+        exponent = self.exponent[rows, None] + self.exponent[columns]
+        return np.asarray(np.ldexp(self.scatter[rows, columns], exponent))
+
+    def in_units(self, exponent: NDArray[np.int64]) -> Moments:
+        """The same moments with components divided by 2**exponent instead."""
+        shift = self.exponent - exponent
+        return Moments(
+            self.rows,
+            self.weight,
+            np.ldexp(self.mean, shift),
+            rescaled(self.scatter, shift),
+            np.asarray(exponent, dtype=np.int64),
+            np.ldexp(self.rounding, shift),
+            np.ldexp(self.mean_rounding, shift),
+            self.targets,
+        )
+
+    def about_zero(self) -> Moments:
+        """The scatter about zero instead of about the means: what a fit without bias needs."""
+        root = np.sqrt(self.weight) * np.abs(self.mean)
+        drift = np.sqrt(self.weight) * self.mean_rounding
+        t = np.sqrt(4 * UNIT)
+        return replace(
+            self,
+            scatter=self.scatter + self.weight * np.outer(self.mean, self.mean),
+            rounding=np.hypot(self.rounding, t * root + drift / t),
+            mean=np.zeros_like(self.mean),
+            mean_rounding=np.zeros_like(self.mean),
+        )
+
+    def mean_and_squares(self, about_zero: bool = False) -> tuple[Array, Array]:
+        """Means and sums of squares about them (or about zero) of (x, y), in the user's units."""
+        squares = np.diag(self.scatter) + (self.weight * self.mean**2 if about_zero else 0.0)
+        return self._unscaled_mean(), np.ldexp(squares, 2 * self.exponent)
+
+    def __add__(self, other: Moments) -> Moments:
+        """Both sets of rows together (Chan, Golub & LeVeque 1979)."""
+        self._check_like(other)
+        if self.weight == 0:
+            return other
+        if other.weight == 0:
+            return self
+        exponent = np.maximum(self.exponent, other.exponent)
+        a, b = in_common(self, exponent), in_common(other, exponent)
+        n = a.weight + b.weight
+        d = b.mean - a.mean
+        # Products of weights may overflow, or lose their digits below float64's range.
+        root = np.sqrt(a.weight) * np.sqrt(b.weight / n)
+        mean = a.mean + d * (b.weight / n)
+        doubt = a.mean_rounding + b.mean_rounding + 3 * UNIT * np.abs(d)
+        return Moments(
+            rows=a.rows + b.rows,
+            weight=n,
+            mean=mean,
+            scatter=a.scatter + b.scatter + np.outer(root * d, root * d),
+            exponent=exponent,
+            rounding=root_sum(a, b, root * np.abs(d), root * doubt),
+            mean_rounding=a.weight / n * a.mean_rounding
+            + b.weight / n * b.mean_rounding
+            + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
+            targets=a.targets,
+        )
+
+    def __sub__(self, other: Moments) -> Moments:
+        """Forget the rows of `other`, which must be among these."""
+        self._check_like(other)
+        if other.weight == 0:
+            return self
+        rows, n = self.rows - other.rows, self.weight - other.weight
+        if rows < 0 or n < -1e-9 * self.weight or (rows > 0 and not n > 0):
+            raise ValueError(
+                f"cannot forget {other.rows} rows of total weight {other.weight:g}: these moments "
+                f"are of {self.rows} rows of total weight {self.weight:g}. Forget only rows that "
+                "were added."
+            )
+        if rows == 0:
+            return Moments.empty(self.p, self.targets)
+        exponent = np.maximum(self.exponent, other.exponent)
+        a, b = in_common(self, exponent), in_common(other, exponent)
+        mean = a.mean + (a.mean - b.mean) * (b.weight / n)
+        mean_rounding = a.weight / n * a.mean_rounding + b.weight / n * b.mean_rounding
+        same = a.mean == b.mean  # nothing was rounded, as for a constant
+        mean_rounding += 4 * UNIT * np.where(same, 0.0, np.abs(a.mean) + np.abs(mean))
+        d = mean - b.mean
+        root = np.sqrt(n) * np.sqrt(b.weight / a.weight)
+        scatter = a.scatter - b.scatter - np.outer(root * d, root * d)
+        doubt = mean_rounding + b.mean_rounding + 3 * UNIT * np.abs(d)
+        rounding = root_sum(a, b, root * np.abs(d), root * doubt)
+        spread = np.diag(scatter)
+        if np.any(spread < -(rounding**2)):
+            j = int(np.argmax(spread < -(rounding**2)))
+            raise ValueError(
+                f"forgetting these rows would leave component {j} with a negative sum of squares; "
+                "they are not among the rows that were added. Forget only rows that were added."
+            )
+        np.fill_diagonal(scatter, np.maximum(spread, 0.0))
+        return Moments(rows, n, mean, scatter, a.exponent, rounding, mean_rounding, self.targets)
+
+    def _check_like(self, other: Moments) -> None:
+        if not isinstance(other, Moments):
+            raise TypeError(f"moments merge with Moments, not with {type(other).__name__}.")
+        if (self.p, self.targets) != (other.p, other.targets):
+            raise ValueError(
+                f"moments of {self.p} features and {self.targets} targets do not merge with those "
+                f"of {other.p} features and {other.targets} targets."
+            )
+
+
+def moments(t: Table, exponent: NDArray[np.int64]) -> Moments:
+    """Moments of a table whose columns are divided by 2**exponent."""
+    if t.n == 0:
+        return Moments.empty(t.p, t.Y.shape[1])
+    p, q = t.p, len(exponent)
+    scale = np.ldexp(1.0, -exponent)
+    shift = first_mean(t, scale, block_rows(p))
+    sums, additions = products_of_nonzeros(t, scale, shift), t.n + 2
+    if sums is None:
+        sums, additions = products_of_blocks(t, scale, shift)
+    else:
+        shift[:p] = 0.0
+    side, across, squares_y = sums
+    weight, total = float(side[p, p]), np.append(side[p, :p], across[p])
+    if weight == 0:
+        return Moments.empty(p, q - p)
+    squares = np.append(np.diagonal(side)[:p], squares_y)
+    # The terms of the sums carry a few roundings of their own.
+    gamma = (additions + 16) * UNIT
+    lost = t.n * LOST
+    reach = np.sqrt(squares + lost)
+    mean = shift + total / weight
+    moved = np.where(total == 0.0, 0.0, np.abs(mean))  # the mean of a constant is not rounded
+    unsure = VAGUE if weight < FAINT else 0.0
+    length = math.sqrt(weight)
+    root = total / length  # squares of sums over tiny weights may overflow
+    scatter = np.full((q, q), np.nan)
+    scatter[:p, :p] = (side[:p, :p] + side[:p, :p].T) / 2 - np.outer(root[:p], root[:p])
+    scatter[:p, p:] = across[:p] - np.outer(root[:p], root[p:])
+    scatter[p:, :p] = scatter[:p, p:].T
+    np.fill_diagonal(scatter, np.maximum(squares - root**2, 0.0))
+    return Moments(
+        rows=t.n,
+        weight=float(t.n) if not len(t.omega) else weight,
+        mean=mean,
+        scatter=scatter,
+        exponent=exponent,
+        rounding=np.sqrt(4 * gamma * reach**2 + lost) + length * unsure,
+        mean_rounding=(2 * gamma * reach + lost / length) / length + 2 * UNIT * moved + unsure,
+        targets=q - p,
+    )
+
+
+Products = tuple[Array, Array, Array]
+
+
+def products_of_blocks(t: Table, scale: Array, shift: Array) -> tuple[Products, int]:
+    """Sums of z z', z y' and y^2 for rows z = (x, 1), and how many numbers were added in a row."""
+    q = len(scale) + 1
+    cuts, rows = pieces(t.n, q, q * q), block_rows(t.p)
+
+    def of_piece(i: int, j: int) -> list[Array]:
+        squares = np.zeros(q - t.p - 1)
+        side, across = np.zeros((t.p + 1, t.p + 1)), np.zeros((t.p + 1, len(squares)))
+        room = np.empty_like(side), np.empty_like(across)  # new arrays take longer to clear
+        for _, z, y in t.blocks(scale, shift, rows, i, j):
+            squares += np.einsum("ij,ij->j", y, y)
+            side += np.matmul(z.T, z, out=room[0])
+            across += np.matmul(z.T, y, out=room[1])
+        return [side, across, squares]
+
+    def add(total: list[Array], part: list[Array]) -> list[Array]:
+        return list(map(operator.iadd, total, part))
+
+    with one_blas_thread(q if len(cuts) == 1 else 0):  # more would change the last digit
+        side, across, squares = summed(of_piece, add, cuts)
+    return (side, across, squares), min(rows, t.n) + cuts[0][1] // rows + len(cuts)
+
+
+def products_of_nonzeros(t: Table, scale: Array, shift: Array) -> Products | None:
+    """The same for CSR rows about zero, where nonzeros are few; the targets are about the shift.
+
+    None where they are many, or where a column has so large a mean that squares about zero would
+    leave few digits of those about the mean.
+    """
+    p = t.p
+    if not t.sparse or np.sum(np.diff(t.X.indptr).astype(float) ** 2) * THIN > t.n * p * p:
+        return None
+    X = sparse.csr_array(t.X.multiply(scale[:p]), dtype=np.float64)
+    Z = np.column_stack([t.Y * scale[p:] - shift[p:], np.ones(t.n)])
+    omega = t.omega if len(t.omega) else np.ones(t.n)
+    weighted = sparse.diags_array(omega) @ X if len(t.omega) else X
+    side, across, squares = np.empty((p + 1, p + 1)), np.empty((p + 1, Z.shape[1])), omega @ Z**2
+    side[:p, :p], side[p, p] = (X.T @ weighted).toarray(), squares[-1]
+    across[:p], across[p] = weighted.T @ Z, omega @ Z
+    side[p, :p] = side[:p, p] = across[:p, -1]
+    own = np.diagonal(side)[:p]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not np.all((own == 0) | (own - side[p, :p] ** 2 / side[p, p] > SPREAD * own)):
+            return None
+    return side, across[:, :-1], squares[:-1]
+
+
+def rescaled(A: Array, shift: NDArray[np.int64]) -> Array:
+    """A_jk 2**(shift_j + shift_k)."""
+    return times_power(A, shift[:, None] + shift) if shift.any() else A
+
+
+def in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:
+    """m in these units; where they are far larger than its own, in doubt by what that drowns."""
+    found = m.in_units(exponent)
+    drowned = (m.exponent - exponent < DROWNED) & (m.mean != 0.0)
+    if not drowned.any():
+        return found
+    doubt = np.where(drowned, np.ldexp(np.sqrt(m.weight), DROWNED // 2), 0.0)
+    return replace(found, rounding=found.rounding + doubt)
+
+
+def root_sum(a: Moments, b: Moments, d: Array, doubt: Array) -> Array:
+    """A rounding vector that covers both parts', and that of d d' where d is in doubt.
+
+    For any t, |d_j| e_k + e_j |d_k| <= (t |d_j| + e_j / t)(t |d_k| + e_k / t).
+    """
+    largest = np.max(d, initial=0.0)
+    t = np.sqrt(max(np.max(doubt, initial=0.0) / largest, UNIT)) if largest > 0 else 1.0
+    own = 3 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)) + d**2)
+    return np.sqrt(a.rounding**2 + b.rounding**2 + (t * d + doubt / t) ** 2 + own)
