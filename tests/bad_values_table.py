@@ -283,7 +283,7 @@ subject(
     },
 )
 
-made = estimator("LeastSquaresClassifier", {"fit_intercept": FLAG}, MIXED)
+made = estimator("LeastSquaresClassifier", {"fit_intercept": FLAG, "refine": FLAG}, MIXED)
 _methods("LeastSquaresClassifier", made, LABELS, MIXED)
 signs = 2.0 * MIXED - 1.0
 subject(
@@ -590,9 +590,6 @@ _of = {"X": X, "y": Y, "weights": np.ones(n)}
 for _name in ("Moments", "Triangle"):
     _made = getattr(adaline, _name)
     subject(f"{_name}.of", _made.of, _of, kinds={"X": BLOCK, "y": _BLOCK, "weights": _COUNTED})
-    if _name == "Moments":
-        kinds = {"X": BLOCK, "y": _BLOCK, "weights": _COUNTED}
-        subject("Moments.apart", _made.apart, _of, kinds=kinds)
     subject(f"{_name}.over", _made.over, {"blocks": BLOCKS}, kinds={"blocks": Exact(list)})
     subject(
         f"{_name} + other",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.results import Array
-from adaline.tiles import as_rows, is_sparse
+from adaline.tiles import as_rows, check_finite, is_sparse
 
 BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a core
 TALLEST = 2048  # rows of a block whose products BLAS makes; more do not make it faster
@@ -40,17 +40,14 @@ class Table:
 
     @classmethod
     def of(cls, X: Any, y: Any = None, weights: Any = None, *, checked: bool = False) -> Table:
-        """Rows as they are; those of weight zero are left out."""
+        """Rows as they are; those of weight zero are left out, but must be numbers, too."""
         X, Y, omega = as_rows(X, y, weights, checked=checked)
-        return cls(X, Y, omega).present()
-
-    def present(self) -> Table:
-        """The rows of positive weight."""
-        if not len(self.omega) or self.omega.all():
-            return self
-        kept = self.omega > 0
-        low = self.X_low[kept] if len(self.X_low) else self.X_low
-        return Table(self.X[kept], self.Y[kept], self.omega[kept], low)
+        if not len(omega) or omega.all():
+            return cls(X, Y, omega)
+        check_finite(X)
+        check_finite(Y, what="y")
+        kept = omega > 0
+        return cls(X[kept], Y[kept], omega[kept])
 
     @property
     def n(self) -> int:
