@@ -15,7 +15,7 @@ Lecture: 5.8, the linear Gaussian classifier. Called by estimators/bayes/gaussia
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,23 +101,22 @@ class Gaussians(Result):
             if np.isfinite(v.sum()):
                 return np.asarray(v)
             far = ~np.isfinite(v.max(axis=1))
-            # In rows of about one all is finite; multiplied by one number, the best stays the best.
-            x, e = x[far], -np.frexp(np.abs(x[far]).max(axis=1, initial=0.0))[1][:, None]
-            for i, (row, k) in enumerate(zip(np.ldexp(x, e), e, strict=True)):
-                near = replace(self, means=np.ldexp(self.means, k)).distances(row[None]) / -2
-                near = row @ self.W.T + np.ldexp(self.b, k) if len(self.W) else near[0]
-                near[np.isneginf(self.b)] = -np.inf  # a class without prior is never chosen
-                top = np.abs(near[np.isfinite(near)]).max(initial=0.0)
-                v[np.flatnonzero(far)[i]] = np.ldexp(near / top, FAR_EXPONENT) if top else near
+            # Divided by its size, a row has finite scores; the best class stays the best.
+            unit = np.ldexp(1.0, -np.frexp(np.abs(x[far]).max(axis=1, keepdims=True, initial=0))[1])
+            x = x[far] * unit
+            near = x @ self.W.T + self.b * unit if len(self.W) else self.distances(x, unit) / -2
+            near[:, np.isneginf(self.b)] = -np.inf  # a class without prior is never chosen
+            top = np.abs(np.where(np.isfinite(near), near, 0.0)).max(axis=1, keepdims=True)
+            v[far] = np.ldexp(near / np.where(top > 0, top, 1.0), FAR_EXPONENT)
         return np.asarray(v)
 
-    def distances(self, x: Array) -> Array:
-        """Squared Mahalanobis distances (x - m_k)' S^-1 (x - m_k), (n, K)."""
+    def distances(self, x: Array, unit: Any = 1.0) -> Array:
+        """Squared Mahalanobis distances (x - m_k)' S^-1 (x - m_k), (n, K); x is in this unit."""
         D = np.empty((len(x), len(self.means)))
         with np.errstate(over="ignore", invalid="ignore"):
             for k, mean in enumerate(self.means):
-                A = self.metrics[min(k, len(self.metrics) - 1)].A
-                z = (x - mean) @ A if A.ndim == 2 else (x - mean) * A
+                A, d = self.metrics[min(k, len(self.metrics) - 1)].A, x - mean * unit
+                z = d @ A if A.ndim == 2 else d * A
                 D[:, k] = np.einsum("ij,ij->i", z, z)
         return np.where(np.isnan(D), np.inf, D)
 
@@ -148,8 +147,9 @@ def over_blocks(
             D = np.maximum(rows.power(2) @ a.T - 2 * (rows @ (a * means).T) + squares, 0.0)
             return of(D if distances else g.b - D / 2)
 
-    weights = g.W if len(g.W) else np.stack([metric.A.T for metric in g.metrics])
-    if not (weights != 0.0).reshape(-1, X.shape[1]).any(axis=0).all():
+    weights = [g.W.T] if len(g.W) else [metric.A for metric in g.metrics]
+    used = [np.any(A.reshape(len(A), -1) != 0.0, axis=1) for A in weights]
+    if not np.any(used, axis=0).all():
         check()  # NaN in a column without weight may leave no trace
 
     def of_piece(i: int, j: int) -> NDArray[Any]:

@@ -220,6 +220,8 @@ class ClassMoments(Result):
     def __sub__(self, other: ClassMoments) -> ClassMoments:
         """Forget the rows of `other`, which must be among these."""
         self._check_like(other)
+        if not other.rows.any():
+            return self
         rows, n = self.rows - other.rows, self.weight - other.weight
         wrong = (rows < 0) | (n < -1e-9 * self.weight) | ((rows > 0) & (n <= 0))
         if wrong.any():
