@@ -29,6 +29,7 @@ from adaline.estimators.bayes.densities import (
 )
 from adaline.estimators.bayes.learned_densities import learned
 from adaline.estimators.bayes.risk import Risk, Rule, average_loss
+from adaline.estimators.costs import decide_by_costs, move_by_costs
 from adaline.estimators.declarations import Declared, demand
 from adaline.parameters import COUNT, count, named, refuse
 from adaline.results import Array, Result
@@ -162,10 +163,7 @@ class BayesClassifier(Declared, AllOrNothing, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of least expected cost, or "reject"."""
-        reject_cost = decisions.checked_reject_cost(self.reject_cost)
-        chosen = decisions.decide(self.predict_proba(X), self._costs, reject_cost)
-        label = None if reject_cost is None else decisions.REJECT_LABEL
-        return decisions.labels_of(chosen, self.classes_, label)
+        return decide_by_costs(self.predict_proba(X), self.classes_, self.costs, self.reject_cost)
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities p(j | x), columns in the order of classes_."""
@@ -181,13 +179,9 @@ class BayesClassifier(Declared, AllOrNothing, ClassifierMixin, BaseEstimator):
         Two classes: ln Lambda(x) - ln xi for classes_[1] against classes_[0], which without costs
         is ln p(1 | x) / p(0 | x). More: minus the expected cost of each decision, (n, K).
         """
-        c = self._costs
-        if len(c) > 2:
-            return -decisions.expected_costs(self.predict_proba(X), c)
-        log_p = self.predict_log_proba(X)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            v = log_p[:, 1] - log_p[:, 0] + np.log(c[0, 1] - c[1, 1]) - np.log(c[1, 0] - c[0, 0])
-        return np.where(np.isnan(v), 0.0, v)
+        log_p, K = self.predict_log_proba(X), len(self.classes_)
+        V = log_p[:, 1] - log_p[:, 0] if K == 2 else log_p
+        return move_by_costs(V, lambda: self.predict_proba(X), self.costs, K)
 
     def evidence(self, X: Any) -> Array:
         """p(x) = sum_j f_j(x) p_j: how probable the sample is, whatever its class."""

@@ -18,6 +18,7 @@ from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, roun
 from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
 from adaline.estimators._posteriors import comparable, log_posterior, posterior
 from adaline.estimators._refusals import GUARD
+from adaline.estimators.costs import decide_by_costs, move_by_costs
 from adaline.estimators.declarations import SEEN, demand, same_bits
 from adaline.parameters import NONE, number, words
 from adaline.procedures.gaussian import (
@@ -194,9 +195,7 @@ class GaussianClassifier(Classifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of least expected cost, or "reject"; the first of tied classes."""
-        chosen = self._over(X, self._decided)[0]
-        label = None if self.reject_cost is None else decisions.REJECT_LABEL
-        return decisions.labels_of(chosen, self.classes_, label)
+        return self._over(X, self._decided)[0]
 
     def predict_log_proba(self, X: Any) -> Array:
         """ln p(k | x), accurate where p(k | x) is too small for a float."""
@@ -353,21 +352,14 @@ class GaussianClassifier(Classifier):
         return over_blocks(self.model_, X, of, check, distances=distances), X.dtype
 
     def _decision(self, scores: Array) -> Array:
-        scores = comparable(scores)
+        K, scores = scores.shape[1], comparable(scores)
+        with np.errstate(over="ignore"):
+            V = scores[:, 1] - scores[:, 0] if K == 2 else scores
         if self.costs is None:
-            with np.errstate(over="ignore"):
-                return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-        c = decisions.checked_costs(self.costs, scores.shape[1])
-        if len(c) == 2 and c[0, 1] > c[1, 1] and c[1, 0] > c[0, 0]:
-            return np.asarray(
-                scores[:, 1] - scores[:, 0] + np.log(decisions.threshold([0.5, 0.5], c))
-            )
-        R = decisions.expected_costs(posterior(scores), c)
-        return R[:, 0] - R[:, 1] if len(c) == 2 else -R
+            return np.asarray(V)
+        return move_by_costs(V, lambda: posterior(scores), self.costs, K)
 
-    def _decided(self, scores: Array) -> NDArray[np.intp]:
+    def _decided(self, scores: Array) -> NDArray[Any]:
         if self.costs is None and self.reject_cost is None:  # no need of exponentials
-            return np.asarray(comparable(scores).argmax(axis=1))
-        c = decisions.checked_costs(self.costs, scores.shape[1])
-        reject = decisions.checked_reject_cost(self.reject_cost)
-        return decisions.decide(posterior(scores), c, reject)
+            return np.asarray(self.classes_[comparable(scores).argmax(axis=1)])
+        return decide_by_costs(posterior(scores), self.classes_, self.costs, self.reject_cost)

@@ -1,7 +1,7 @@
 """Logistic regression: maximum likelihood, a proof of it, and decisions by cost.
 
 This file holds the class, and `_procedure` chooses how to fit. What only some users ask for loads
-when they do: `_online` learns streams, `_summary` makes tables, `_by_cost` decides by cost.
+when they do: `_online` learns streams, `_summary` makes tables.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from adaline.estimators._labels import (
     weights_by_class,
 )
 from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
+from adaline.estimators.costs import decide_by_costs, move_by_costs
 from adaline.estimators.declarations import SEEN, MadeWhenAsked, demand, same_bits
 from adaline.estimators.newton._procedure import check_weights, learned, warn_of
 from adaline.parameters import (
@@ -262,9 +263,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         V = self._class_values(X)
         if self.costs is None:
             return V
-        from adaline.estimators.newton._by_cost import moved
-
-        return moved(V, _posterior, self.costs, len(self.classes_))
+        return move_by_costs(V, lambda: _posterior(V), self.costs, len(self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of least expected cost, or "reject"; the first of tied classes."""
@@ -272,9 +271,7 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         if self.costs is None and self.reject_cost is None:
             chosen: Any = (V > 0).astype(int) if V.ndim == 1 else V.argmax(axis=1)
             return np.asarray(self.classes_[chosen])
-        from adaline.estimators.newton._by_cost import decided
-
-        return decided(_posterior(V), self.classes_, self.costs, self.reject_cost)
+        return decide_by_costs(_posterior(V), self.classes_, self.costs, self.reject_cost)
 
     def predict_proba(self, X: Any) -> Array:
         """p(k | x), columns in the order of classes_."""
