@@ -32,10 +32,12 @@ from scipy.linalg.lapack import (
     ztrcon,
 )
 
+from adaline._threads import one_blas_thread
 from adaline.results import Array
 
 _FEW = 64  # columns of a matrix that is small
 SHORT = 2**10  # numbers of a vector that is multiplied by one thread
+DEPENDENT = 1e-13  # eigenvalues of a scaled matrix below this, times its size, are rounding
 _NORMAL = 1000  # exponents of two, of either sign, that float64 holds with all its digits
 _OUT_OF_RANGE = "sums over X leave the range of float64; rescale the columns or the weights."
 UNIT = 2.0**-53  # the unit roundoff: the largest relative error of one rounded operation
@@ -362,3 +364,122 @@ def solve_hermitian(R: NDArray[Any], r: NDArray[Any]) -> tuple[NDArray[Any], int
 def eigenvalues(S: NDArray[Any]) -> Array:
     """Eigenvalues (descending) of a Hermitian matrix."""
     return np.asarray(np.linalg.eigvalsh(S)[::-1])
+
+
+class Factor:
+    """H = R'R, scaled to a unit diagonal; by eigenvectors where columns depend on each other."""
+
+    def __init__(self, H: Array):
+        with one_blas_thread(len(H)):  # more threads would change the last digit
+            self._factor(H)
+
+    def _factor(self, H: Array) -> None:
+        d = np.sqrt(np.maximum(H.diagonal(), 0.0))
+        d[d == 0.0] = 1.0
+        C = H / d / d[:, None]
+        self.d, self.rank, self._vectors = d, len(H), None  # type: Array, int, Array | None
+        self.R = cholesky(C)
+        if self.R is None or condition(self.R) ** 2 > 1.0 / DEPENDENT:
+            values, vectors = eigen(C)
+            keep = values > DEPENDENT * len(H) * values[-1]
+            self.rank = int(np.count_nonzero(keep))
+            self._vectors = vectors[:, keep] / np.sqrt(values[keep])
+
+    def solve(self, g: Array) -> Array:
+        flat = g.ravel() / self.d
+        with one_blas_thread(len(flat)):
+            if self._vectors is None:
+                assert self.R is not None
+                x = solve_cholesky(self.R, flat)
+            else:
+                x = self._vectors @ (self._vectors.T @ flat)
+        return np.asarray((x / self.d).reshape(g.shape))
+
+    def left_over(self, g: Array) -> Array:
+        """The part of g, in units of the diagonal, that is outside the range of H."""
+        flat = g.ravel() / self.d
+        if self._vectors is None:
+            return 0.0 * flat
+        U = self._vectors / np.sqrt(np.einsum("ij,ij->j", self._vectors, self._vectors))
+        return np.asarray(flat - U @ (U.T @ flat))
+
+    def root(self) -> Array:
+        """A with A A' = H^-1, on the range of H."""
+        if self._vectors is not None:
+            return np.asarray(self._vectors / self.d[:, None])
+        assert self.R is not None
+        A = inverse_triangle(self.R)
+        assert A is not None
+        return A / self.d[:, None]
+
+    def log_determinant(self) -> float:
+        """Of H, which has full rank."""
+        assert self.R is not None
+        return 2.0 * float(np.sum(np.log(self.d)) + np.sum(np.log(np.diagonal(self.R))))
+
+
+class ForEachClass:
+    """A matrix for each class, or one for all, on what the classes do not share."""
+
+    rank = -1
+
+    def __init__(self, H: Array):
+        self.factors = [Factor(each) for each in (H if H.ndim == 3 else H[None])]
+
+    def solve(self, g: Array) -> Array:
+        g = g - g.mean(axis=0)  # what all classes share changes nothing
+        many = self.factors if len(self.factors) == len(g) else self.factors * len(g)
+        d = np.array([factor.solve(each) for factor, each in zip(many, g, strict=True)])
+        return np.asarray(d - d.mean(axis=0))
+
+
+class Diagonal:
+    """The penalty, and a curvature for each column as if columns were independent.
+
+    Where columns outnumber the rows, the curvature along the rows is larger than on average: `size`
+    is what the last step says of that.
+    """
+
+    rank = -1
+
+    def __init__(self, own: Array, penalty: Array):
+        own = own + penalty
+        self.own, self.size = np.where(own > 0.0, own, 1.0), 1.0
+
+    def solve(self, g: Array) -> Array:
+        return np.asarray(self.size * g / self.own)
+
+
+class Products:
+    """Conjugate gradients on products with the Hessian, each as dear as a gradient.
+
+    A step is solved for only as well as it is worth far from the minimum (Dembo, Eisenstat &
+    Steihaug 1982). `multiply` gives H d at theta, and nu is first that of the diagonal `own`.
+    """
+
+    rank = -1
+    most = 250  # products of one step
+
+    def __init__(self, multiply: Callable[[Array], Array], own: Array, goal: float, nu: float):
+        self.multiply, self.own, self.goal, self.first = multiply, own, goal, nu
+
+    def solve(self, g: Array) -> Array:
+        d, r = np.zeros_like(g), g.copy()
+        y = r / self.own
+        size = inner(r, y)
+        nu = math.sqrt(max(size, 0.0))
+        if nu == 0.0:
+            return d
+        enough = min(max(math.sqrt(nu / max(self.first, nu)), 0.02 * self.goal / nu), 0.3) * nu
+        for _ in range(self.most):
+            Hy = self.multiply(y)
+            along = inner(y, Hy)
+            if not along > 0.0:
+                break
+            d, r = d + size / along * y, r - size / along * Hy
+            other = r / self.own
+            before, size = size, inner(r, other)
+            if not size > enough * enough:
+                break
+            y = other + size / before * y
+        return d if d.any() else g / self.own

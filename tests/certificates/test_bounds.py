@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adaline.certificates.bounds import Matrix, Metric, Thin, distance, optimality
-from adaline.procedures.newton import newton, regular
+from adaline.certificates.bounds import Matrix, Metric, Thin, distance, optimality, regular
+from adaline.procedures.newton import newton
 from adaline.sums.losses import Gamma, Logistic, Poisson, Softmax
 from adaline.sums.objective import Objective
 from reference_minimum import NoMinimum, minimum_near
@@ -65,11 +65,11 @@ def metrics(of, theta):
     """Every lower bound on the Hessian at theta that there is."""
     K, q = of.K, of.q
     joint = of.sums(theta, "joint")
-    yield "joint", Matrix.of(regular(joint.H, of), joint, 0.0, K)
+    yield "joint", Matrix.of(regular(joint.H, of.K), joint, 0.0, K)
     step = 1e-3 * np.ones_like(theta) * (np.arange(K)[:, None] + 1)
     before = of.sums(theta + step, "joint")
     moved = 2.01 * float((np.abs(step) @ before.top).max())
-    yield "earlier", Matrix.of(regular(before.H, of), before, moved, K)
+    yield "earlier", Matrix.of(regular(before.H, of.K), before, moved, K)
     if K > 1:
         least = of.sums(theta, "least")
         yield "least", Matrix.of(least.H, least, 0.0, K)

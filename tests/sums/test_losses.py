@@ -100,6 +100,12 @@ def test_curvatures_change_by_at_most_the_exponential_of_the_move(name, s):
     assert np.all(here <= there * np.exp(s) * slack)
 
 
+def softmax_parts(V, codes):
+    """Of values in rows (n, K), with slopes and probabilities in rows, too."""
+    parts = FOUND["Softmax"].parts(V.T, codes)
+    return parts._replace(slope=parts.slope.T, curvature=parts.curvature.T)
+
+
 def softmax_rows(rng, n=400):
     V = rng.standard_normal((n, K)) * 10.0 ** rng.uniform(-3, 1.5, (n, 1))
     return V, rng.integers(0, K, n)
@@ -107,7 +113,7 @@ def softmax_rows(rng, n=400):
 
 def test_softmax_is_that_of_decimals(rng):
     V, codes = softmax_rows(rng, 60)
-    parts, few = FOUND["Softmax"].parts(V, codes), Decimal(FUNCTIONS * UNIT)
+    parts, few = softmax_parts(V, codes), Decimal(FUNCTIONS * UNIT)
     with localcontext() as context:
         context.prec = 200
         for i, code in enumerate(codes):
@@ -130,13 +136,13 @@ def hessian(p):
 
 def test_softmax_curvature_is_the_derivative_and_below_the_terms(rng):
     V, codes = softmax_rows(rng, 50)
-    loss, h = FOUND["Softmax"], 1e-6
-    parts = loss.parts(V, codes)
+    h = 1e-6
+    parts = softmax_parts(V, codes)
     for k in range(K):
         up, down = V.copy(), V.copy()
         up[:, k] += h
         down[:, k] -= h
-        change = (loss.parts(up, codes).slope - loss.parts(down, codes).slope) / (2 * h)
+        change = (softmax_parts(up, codes).slope - softmax_parts(down, codes).slope) / (2 * h)
         exact = np.array([hessian(p)[k] for p in parts.curvature])
         np.testing.assert_allclose(change, exact, atol=1e-8)
     for p, terms in zip(parts.curvature, parts.terms, strict=True):
@@ -149,7 +155,7 @@ def test_softmax_curvature_changes_by_at_most_the_exponential_of_the_range(rng):
     V, codes = softmax_rows(rng, 3000)
     U = rng.standard_normal((3000, K)) * rng.uniform(0.1, 4.0, (3000, 1))
     D = rng.standard_normal((3000, K))
-    before, after = (FOUND["Softmax"].parts(W, codes).curvature for W in (V, V + U))
+    before, after = (softmax_parts(W, codes).curvature for W in (V, V + U))
 
     def along(P):
         mean = np.einsum("ij,ij->i", P, D)
@@ -177,7 +183,7 @@ def rows_of(rng, name, intercept, n=40):
 def loss_of(name, rows, b):
     """Sum of the losses at the values b + offset; b is (K,) or a number."""
     offset = rows.offset if len(rows.offset) else np.zeros(rows.n)
-    v = offset + b if np.ndim(b) == 0 else np.tile(b, (rows.n, 1))
+    v = offset + b if np.ndim(b) == 0 else np.tile(b[:, None], rows.n)
     return float(rows.weights @ FOUND[name].parts(v, rows.y).value)
 
 
@@ -204,7 +210,7 @@ def test_the_least_loss_is_below_every_other_and_reached(rng, name):
     least = loss.saturated(rows)
     v = np.log(rows.y) if isinstance(loss, losses.LogLink) else 700.0 * rows.y
     if name == "Softmax":
-        v = 700.0 * np.eye(K)[rows.y]
+        v = 700.0 * np.eye(K)[:, rows.y]
     reached = float(rows.weights @ loss.parts(v, rows.y).value)
     assert least == pytest.approx(reached, rel=1e-12, abs=1e-12)
     assert least <= loss.null(rows, K if name == "Softmax" else 1)

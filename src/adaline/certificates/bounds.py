@@ -37,20 +37,25 @@ H >= (1 - eps) R'R. Where eps >= 1/2, H is singular to rounding and proves nothi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, hypot, inf, isfinite, log1p, sqrt
+from typing import Any
 
 import numpy as np
 
 from adaline._threads import one_blas_thread
 from adaline.linalg import UNDERFLOW, UNIT, cholesky, inverse_triangle, length, lengths
 from adaline.results import Array, Certificate
-from adaline.sums.objective import FUNCTIONS, Sums
+from adaline.sums.objective import FUNCTIONS, Sums, Want
 from adaline.sums.rows import Rows
 
 SLACK = 1.01  # the bounds themselves are computed in float64
 TINIEST = 4 * float(np.finfo(np.float64).smallest_subnormal)  # a product may lose this much
+DEAR = 12.0  # passes that a matrix may cost before cheaper metrics are tried
+WIDEST = 4000  # columns of a matrix that is made where nothing else proves the minimum
+USEFUL = 1e-3  # times the largest weight: a distance that needs no better proof
 JENSEN = 1e-3  # share of the curvature at the mean row that pays for the rounding of the mean
 
 
@@ -219,6 +224,89 @@ def distance(metric: Metric, sums: Sums) -> Distance:
         return Distance(nu, rho, inf, metric)
     # -log(1 - x) / rho is nu times a factor near 1, also where x underflows.
     return Distance(nu, rho, SLACK * nu * (-log1p(-x) / x if x > 1e-8 else 1.0), metric)
+
+
+def penalised(problem: Any) -> bool:
+    """Whether every weight but the bias has a penalty."""
+    return bool((problem.penalty[:-1] > 0).all())
+
+
+def regular(H: Array, K: int) -> Array:
+    """The Hessian of K classes plus c 11' for each column, which acts on what all classes share."""
+    if K == 1:
+        return H
+    H, q = H.copy(), len(H) // K
+    c = H.diagonal().reshape(K, q).sum(axis=0) / K**2
+    views = np.einsum("kjmj->kmj", H.reshape(K, q, K, q))
+    views += np.where(c > 0.0, c, 1.0)
+    return H
+
+
+def prove(
+    problem: Any,
+    theta: Array,
+    sums: Sums,
+    earlier: tuple[Array, Sums] | None = None,
+    last: bool = True,
+) -> Distance | None:
+    """How far the minimum is from theta, by the cheapest metric that proves it; None where none.
+
+    The problem is an `Objective`, or passes over a file; sums are those at theta, and earlier is
+    another theta with the sums and the Hessian there.
+    """
+    best: Distance | None = None
+    for metric in metrics(problem, theta, sums, earlier, last):
+        if metric is not None:
+            proof = distance(metric, sums)
+            best = proof if best is None or proof.delta < best.delta else best
+            if best.proven and shortfall(best, theta) <= 1.0:
+                break
+    return best
+
+
+def shortfall(proof: Distance, theta: Array) -> float:
+    """By how much the gradient must shrink until the distance is proven and of use."""
+    short = 2.0 * proof.rho * proof.nu
+    if isinstance(proof.metric, Thin):
+        far = proof.nu * float(proof.metric.deviations()[:, :-1].max())
+        short = max(short, far / max(USEFUL * length(theta[:, :-1]), TINIEST))
+    return short
+
+
+def metrics(
+    problem: Any, theta: Array, sums: Sums, earlier: tuple[Array, Sums] | None, last: bool
+) -> Iterator[Metric | None]:
+    """Lower bounds on the Hessian at theta, cheap ones first; None where one proves nothing.
+
+    Unless this is the last try, no matrix is made where one is dear.
+    """
+    K, joint = problem.K, problem.price("joint")
+
+    def matrix(of: Any, want: Want) -> Matrix | None:
+        there = of.sums(theta, want)
+        return Matrix.of(regular(there.H, K) if want == "joint" else there.H, there, 0.0, K)
+
+    if earlier is not None:
+        origin, there = earlier
+        step = theta - origin
+        step = 2.0 * (step - step.mean(axis=0)) if K > 1 else step  # a range is at most twice that
+        moved = 1.01 * float((np.abs(step) @ there.top).max())
+        assert there.H is not None
+        yield Matrix.of(regular(there.H, K), there, moved, K)
+    if penalised(problem) and not joint <= DEAR:
+        thin = sums if sums.H is not None and sums.H.ndim == 1 else problem.sums(theta, "thin")
+        with np.errstate(all="ignore"):  # what is no number proves nothing
+            far = problem.farthest(thin)
+            yield Thin.of(thin, far, problem.penalty, problem.intercept, K)
+        if not last:
+            return
+    if (few := problem.lower_bound()) is not None:
+        yield matrix(few, "joint")
+    narrow = K == 1 and last and problem.q <= WIDEST and hasattr(problem, "rows_in_memory")
+    if isfinite(joint) or narrow:
+        yield matrix(problem, "joint")
+    elif isfinite(problem.price("least")):
+        yield matrix(problem, "least")
 
 
 def optimality(found: Distance | None, sums: Sums, theta: Array, rows: Rows) -> Certificate:

@@ -62,7 +62,7 @@ def dual_pass(data, indices, indptr, t, omega, squares, order, alpha, pull, b, u
             continue
         v = 0.0
         for q in range(indptr[i], indptr[i + 1]):
-            v += data[q] * z[indices[q]]
+            v += data[q] * z[np.uintp(indices[q])]
         v = v / alpha + b[0] + pull * b[1]
         gap += 0.5 * abs((u[i] + t[i] * v) * (lam[i] - omega[i] * share(-t[i] * v)))
         curvature = squares[i] / alpha + pull
@@ -71,5 +71,5 @@ def dual_pass(data, indices, indptr, t, omega, squares, order, alpha, pull, b, u
         lam[i] += t[i] * change
         b[1] += change
         for q in range(indptr[i], indptr[i + 1]):
-            z[indices[q]] += change * data[q]
+            z[np.uintp(indices[q])] += change * data[q]
     return gap

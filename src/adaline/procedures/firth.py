@@ -27,7 +27,8 @@ from math import inf
 import numpy as np
 
 from adaline.errors import plural
-from adaline.procedures.newton import Factor, Problem, State, begin, descend
+from adaline.linalg import Factor
+from adaline.procedures.newton import Problem, State, begin, descend
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate, NewtonFit, Outcome
 from adaline.sums.objective import Objective, Sums, Want

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
+from adaline.certificates.bounds import regular
+from adaline.linalg import Factor
 from adaline.parameters import is_sparse
-from adaline.procedures.newton import Factor, regular
 from adaline.results import Array
 from adaline.sums.objective import JOINT, Objective
 from adaline.sums.rows import MANY
@@ -98,7 +99,8 @@ def information(objective: Objective, theta: Array) -> Information:
             f"is provided for ({JOINT}, or {MANY} for two classes). Choose fewer features."
         )
     sums = objective.sums(theta, "joint")
-    H = regular(sums.H, objective)
+    assert sums.H is not None
+    H = regular(sums.H, K)
     if (expected := getattr(objective.loss, "expected", None)) is not None:
         bent = rows.weights * expected(objective.values(theta)[:, 0])
         H = rows.gram(bent) + np.diag(objective.penalty)

@@ -23,8 +23,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from adaline.certificates.bounds import regular
+from adaline.linalg import Factor
 from adaline.parameters import is_sparse
-from adaline.procedures.newton import Factor, begin, descend, newton, regular
+from adaline.procedures.newton import begin, descend, newton
 from adaline.procedures.row_space import row_space
 from adaline.procedures.steps import Steps, Stepwise, finished
 from adaline.results import Array, NewtonFit
@@ -95,6 +97,7 @@ def scatters(objective: Objective) -> Array:
         return sum(np.stack([rows.weights[k] @ (Z * Z), rows.weights[k] @ Z]) for k, Z in blocks)  # type: ignore[return-value]
 
     G = np.sum(rows.over_blocks(of, True), axis=0)
+    G = G[:, :-1]
     about = G[1] ** 2 / rows.weight if rows.intercept else 0.0
     with np.errstate(over="ignore"):
         found = np.maximum(G[0] - about, 0.0) / rows.scale / rows.scale * rows.unit
@@ -240,7 +243,9 @@ def leave_one_out(objective: Objective, theta: Array) -> float:
     joint = K == 1 or K * q <= JOINT
     H = objective.sums(theta, "joint" if joint else "blocks").H
     assert H is not None
-    roots = [Factor(regular(H, objective)).root()] if joint else [Factor(each).root() for each in H]
+    roots = (
+        [Factor(regular(H, objective.K)).root()] if joint else [Factor(each).root() for each in H]
+    )
     many = q > 256 and objective.rows.n > LEFT_OUT
     some = objective.every(-(-objective.rows.n // LEFT_OUT)) if many else objective
     rows, V = some.rows, some.values(theta)
@@ -261,13 +266,14 @@ def leave_one_out(objective: Objective, theta: Array) -> float:
 
 def _values(objective: Objective, V: Array) -> Array:
     """Losses of rows with the values V (n, K)."""
-    return objective.loss.parts(V[:, 0] if objective.K == 1 else V, objective.rows.y).value
+    return objective.loss.parts(V[:, 0] if objective.K == 1 else V.T, objective.rows.y).value
 
 
 def _moved_classes(objective: Objective, V: Array, roots: list[Array], copy: Array) -> Array:
     """How far the values (n, K) of a row move without one copy of it."""
     rows, K, q = objective.rows, objective.K, objective.q
-    _, slope, P, _ = objective.loss.parts(V, rows.y)
+    _, slope, P, _ = objective.loss.parts(V.T, rows.y)
+    slope, P = slope.T, P.T
     if len(roots) > 1:
         more, moved = K / (K - 1), np.empty_like(P)
         for k, A in enumerate(roots):

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from adaline.linalg import UNIT
-from adaline.procedures.newton import Factor, corrected
+from adaline.linalg import UNIT, Factor
+from adaline.procedures.newton import correct
 from adaline.results import Array
 from adaline.sums.objective import Objective
 from adaline.sums.rows import MANY
@@ -158,7 +158,7 @@ class _Line:
         pairs: Pairs = []
         for _ in range(100):
             A, g = self._root(here), self.N.T @ here.g
-            n = -corrected(g, pairs, _solver(A))
+            n = -correct(g, pairs, _solver(A))
             decrement = -float(g @ n)
             noise = 64.0 * UNIT * (1.0 + abs(here.value))
             if not decrement > noise / 64.0:

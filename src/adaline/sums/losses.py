@@ -30,8 +30,8 @@ LARGEST_OFFSET = 600.0  # exp of it still leaves room for products in float64
 class Parts(NamedTuple):
     """Of every row: value, slope, curvature and terms (m,).
 
-    For K classes slopes are (m, K), and in the place of the curvature diag(p) - pp' stand the
-    probabilities p (m, K).
+    For K classes slopes are (K, m), and in the place of the curvature diag(p) - pp' stand the
+    probabilities p (K, m).
     """
 
     value: Array
@@ -47,7 +47,7 @@ class Loss(Protocol):
     """Why weights may grow without bound where there is no penalty."""
 
     def parts(self, v: Array, t: NDArray[Any]) -> Parts:
-        """At values v, (m,) of one output or (m, K)."""
+        """At values v, (m,) of one output or (K, m)."""
         ...
 
     def leads(self, v: Array, t: NDArray[Any]) -> Array | None:
@@ -125,20 +125,20 @@ class Softmax(_Classes):
 
     def parts(self, v: Array, t: NDArray[np.int64]) -> Parts:
         own = np.arange(len(t))
-        v = v - v.max(axis=1, keepdims=True)
+        v = v - v.max(axis=0)
         p = np.exp(v)
-        total = p.sum(axis=1)
-        p /= total[:, None]
+        total = p.sum(axis=0)
+        p /= total
         slope = p.copy()
-        slope[own, t] = 0.0
-        slope[own, t] = -slope.sum(axis=1)  # not p - 1: that would lose the digits of small slopes
-        return Parts(np.log(total) - v[own, t], slope, p, np.ones(len(t)))
+        slope[t, own] = 0.0
+        slope[t, own] = -slope.sum(axis=0)  # not p - 1: that would lose the digits of small slopes
+        return Parts(np.log(total) - v[t, own], slope, p, np.ones(len(t)))
 
     def leads(self, v: Array, t: NDArray[np.int64]) -> Array:
         own = np.arange(len(t))
-        mine, others = v[own, t], v.copy()
-        others[own, t] = -np.inf
-        return np.asarray(mine - others.max(axis=1))
+        mine, others = v[t, own], v.copy()
+        others[t, own] = -np.inf
+        return np.asarray(mine - others.max(axis=0))
 
 
 class LogLink:

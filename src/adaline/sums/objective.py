@@ -22,7 +22,7 @@ from adaline.linalg import UNIT, inner
 from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.losses import Logistic, Loss, Softmax
-from adaline.sums.rows import NONE, Rows, gram
+from adaline.sums.rows import NONE, Rows, add_products, gram, values
 
 Want = Literal["", "joint", "blocks", "mean", "least", "thin"]
 """Which curvature to sum; for one output all matrices are the Hessian (q, q).
@@ -36,9 +36,10 @@ JOINT = 320  # K q up to which the Hessian of K classes is one matrix
 STEEPEST = 2.0**1000  # curvature of a penalty, at most
 LARGE = 2.0**300  # root of a curvature that is measured in a larger unit
 FAINTEST = float(np.finfo(np.float64).smallest_subnormal)
-# Nanoseconds on one core (bench_map): the calls of a pass, a number read in both products of a
-# gradient, the functions of a row; a number copied, a product of a Gram matrix and of a factor.
-CALLS, READ, ROW, COPY, GRAM, FACTOR = 6e4, 0.6, 25.0, 1.0, 0.025, 0.1
+# Nanoseconds on one core (bench_map): the calls of numpy in a pass, a number read for a gradient,
+# and a product of a matrix. The functions of a row cost as much as 60 numbers more, the copy of a
+# row for a matrix as 48 columns more, and a factor twice the products of its matrix.
+CALLS, READ, PRODUCT = 6e4, 0.35, 0.021
 FUNCTIONS = 24.0  # units that exponentials, quotients and products of a row are off by, at most
 
 
@@ -257,12 +258,10 @@ class Objective:
             return 1.0
         if rows.is_wide or (want == "joint" and K > 1 and K * q > JOINT):
             return inf
-        matrices = K * (K - 1) // 2 if want == "joint" and K > 1 else K if want == "blocks" else 1
-        side = K * q if want == "joint" else q
+        matrices, side = (K, q) if want == "blocks" else (1, K * q if want == "joint" else q)
         width = rows.X.nnz / max(rows.n, 1) if is_sparse(rows.X) else q
-        one = CALLS / 2 + rows.n * (COPY * q + GRAM * q * q)
-        gradient = CALLS + rows.n * K * (READ * width + ROW)
-        return (matrices * one + FACTOR * side**3) / gradient
+        one = CALLS / 2 + PRODUCT * side * (rows.n * (side + 48) + 2 * side**2)
+        return matrices * one / (CALLS + READ * rows.n * K * (width + 60))
 
     def sums(self, theta: Array, want: Want = "") -> Sums:
         """Value, gradient and the curvature that is wanted, with the penalty."""
@@ -272,31 +271,54 @@ class Objective:
     def bare_sums(self, theta: Array, want: Want = "") -> Sums:
         """The same without the penalty: of a block, to be merged."""
         rows, matrix = self.rows, want not in ("", "thin")
-        W, b = rows.weights_of_blocks(theta, matrix)
-
-        def of(blocks: Iterator[tuple[slice, Any]]) -> _Part:
-            part = _Part(self, want)
-            for where, Z in blocks:
-                part.add(where, Z, W, b)
-            return part
-
+        W = theta if matrix else rows.weights_of_blocks(theta)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial may have gone too far
-            total, *others = rows.over_blocks(of, matrix)
-            for other in others:
-                total.merge(other)
-            g = rows.sums_of_blocks(total.G, total.total, matrix)
-            H = total.H
+            parts = rows.over_blocks(lambda blocks: self._sums_of(blocks, W, want), matrix)
+            f, terms, least, G, H = parts[0]
+            for part in parts[1:]:
+                f, terms, least, G = f + part[0], terms + part[1], min(least, part[2]), G + part[3]
+                H = None if H is None or part[4] is None else H + part[4]
+            g = G if matrix else rows.sums_of_blocks(G)
             if H is not None and want == "thin":
-                H = rows.sums_of_blocks(H[None, :-1], H[-1:])[0]
+                H = rows.sums_of_blocks(H)[0]
             off = rows.value_error(theta)
             # Sums of terms of the size |slope| |z|, whose slopes are off by the curvature times off
             # (which is at most terms e^off), and by the rounding of functions.
             each = (rows.depth() + self.K + FUNCTIONS) * UNIT + off * exp(min(off, 1.0))
             each = each if off < 1.0 else inf
-            rounding = 1.01 * each * total.terms * rows.extent + rows.n * rows.lost
-        least = total.least if total.least < inf else -inf
+            rounding = 1.01 * each * terms * rows.extent + rows.n * rows.lost
+        least = least if least < inf else -inf
         extent = rows.depth(True), off, rows.top, rows.n, self.weight
-        return Sums(total.f, g, H, least, abs(total.f) + total.terms, rounding, *extent)
+        return Sums(f, g, H, least, abs(f) + terms, rounding, *extent)
+
+    def _sums_of(
+        self, blocks: Iterator[tuple[slice, Any]], W: Array, want: Want
+    ) -> tuple[float, float, float, Array, Array | None]:
+        """f, terms, the smallest lead, G and the curvature of some blocks."""
+        rows, K, bare = self.rows, self.K, self.is_bare
+        f, terms, least, G = 0.0, 0.0, inf, np.zeros((K, self.q))
+        H: Array | None = None
+        for where, Z in blocks:
+            y, omega = rows.y[where], rows.omega[where]
+            V = values(Z, W)
+            if len(rows.offset):
+                V = V + rows.offset[where]
+            part = self.loss.parts(V[0] if K == 1 else V, y)
+            if bare and (leads := self.loss.leads(V[0] if K == 1 else V, y)) is not None:
+                leads = leads[omega > 0] if len(omega) else leads
+                least = min(least, float(np.min(leads, initial=inf)))
+            slope = part.slope * omega if len(omega) else part.slope
+            add_products(G, slope if K > 1 else slope[None], Z)
+            f += float(omega @ part.value if len(omega) else part.value.sum())
+            terms += float(omega @ part.terms if len(omega) else part.terms.sum())
+            if want == "thin":
+                c = part.curvature if K == 1 else part.curvature.min(axis=0)
+                H = np.zeros((1, self.q)) if H is None else H
+                add_products(H, (c * omega if len(omega) else c)[None], Z)
+            elif want:
+                own = _curvature(want, Z, part.curvature, omega if len(omega) else None, K)
+                H = own if H is None else np.add(H, own, out=H)
+        return f, terms, least, G, H
 
     def values(self, theta: Array) -> Array:
         """v of every row, (n, K)."""
@@ -307,81 +329,33 @@ class Objective:
         """omega times the curvature of every row (n,); for K classes the probabilities (n, K)."""
         V, rows = self.values(theta), self.rows
         with np.errstate(over="ignore"):
-            found = self.loss.parts(V[:, 0] if self.K == 1 else V, rows.y).curvature
-        return found * rows.omega if self.K == 1 and len(rows.omega) else found
+            found = self.loss.parts(V[:, 0] if self.K == 1 else V.T, rows.y).curvature
+        if self.K > 1:
+            return np.ascontiguousarray(found.T)
+        return found * rows.omega if len(rows.omega) else found
 
 
-class _Part:
-    """Sums over some blocks, before units are undone."""
-
-    def __init__(self, of: Objective, want: Want):
-        self.of, self.want = of, want
-        self.G, self.total = np.zeros((of.K, of.q - 1)), np.zeros(of.K)
-        self.f = self.terms = 0.0
-        self.least, self.H = inf, None  # type: float, Array | None
-
-    def add(self, where: slice, Z: Any, W: Array, b: Array) -> None:
-        of, K = self.of, self.of.K
-        omega, y = of.rows.omega[where], of.rows.y[where]
-        V = Z @ W[:, 0] + b[0] if K == 1 else np.asarray(Z @ W) + b
-        if len(of.rows.offset):
-            V = V + (of.rows.offset[where] if K == 1 else of.rows.offset[where, None])
-        value, slope, bent, terms = of.loss.parts(V, y)
-        if of.is_bare:
-            self._lead(V, y, omega)
-        if len(omega):
-            value, terms = value * omega, terms * omega
-            slope = slope * (omega if K == 1 else omega[:, None])
-        self.f += float(value.sum())
-        self.terms += float(terms.sum())
-        if K == 1:
-            self.G[0] += Z.T @ slope
-            self.total[0] += slope.sum()
-        else:
-            self.G += (Z.T @ slope).T
-            self.total += slope.sum(axis=0)
-        if self.want:
-            H = _curvature(self.want, Z, bent, omega, K)
-            self.H = H if self.H is None else np.add(self.H, H, out=self.H)
-
-    def _lead(self, V: Array, y: NDArray[Any], omega: Array) -> None:
-        leads = self.of.loss.leads(V, y)
-        if leads is not None:
-            leads = leads[omega > 0] if len(omega) else leads
-            self.least = min(self.least, float(np.min(leads, initial=inf)))
-
-    def merge(self, other: _Part) -> None:
-        """Add the sums of later blocks."""
-        self.f, self.terms = self.f + other.f, self.terms + other.terms
-        self.least = min(self.least, other.least)
-        self.G += other.G
-        self.total += other.total
-        if self.H is not None and other.H is not None:
-            self.H += other.H
-
-
-def _curvature(want: Want, Z: Any, bent: Array, omega: Array, K: int) -> Array:
+def _curvature(want: Want, Z: Any, bent: Array, omega: Array | None, K: int) -> Array:
     """One block's share of the curvature; bent is that of `Parts`."""
-    o: Any = omega if len(omega) else 1.0
-    if want == "thin":
-        c = o * (bent if K == 1 else bent.min(axis=1))
-        return np.append(Z.T @ c, c.sum())
+    o: Any = 1.0 if omega is None else omega
     if K == 1:
         return gram(Z, np.sqrt(o * bent))
     if want == "least":
-        return gram(Z, np.sqrt(o * bent.min(axis=1)))
+        return gram(Z, np.sqrt(o * bent.min(axis=0)))
     if want == "mean":
-        return gram(Z, np.sqrt(o * (1.0 - np.einsum("ij,ij->i", bent, bent)) / (K - 1)))
+        return gram(Z, np.sqrt(o * (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)))
     if want == "blocks":
-        return np.array([gram(Z, np.sqrt(o * p * (1.0 - p) * (K / (K - 1)))) for p in bent.T])
-    q = Z.shape[1] + 1
-    H = np.zeros((K, q, K, q))
-    for k in range(K):
-        for m in range(k):
-            G = gram(Z, np.sqrt(o * bent[:, k] * bent[:, m]))
-            H[k, :, m] = H[m, :, k] = -G
-            H[k, :, k] += G  # p (1 - p) is the sum of its products with the others
-            H[m, :, m] += G
+        return np.array([gram(Z, np.sqrt(o * p * (1.0 - p) * (K / (K - 1)))) for p in bent])
+    # The sums of p_k p_m z z' are the products of one matrix. Its diagonal blocks are left out:
+    # p_k (1 - p_k) is the sum of p_k p_m over the other classes m, without a difference.
+    q = Z.shape[1]
+    A = np.empty((len(Z), K, q))
+    np.multiply((np.sqrt(o) * bent).T[:, :, None], Z[:, None, :], out=A)
+    A = A.reshape(len(Z), K * q)
+    B = (A.T @ A).reshape(K, q, K, q)
+    B[np.arange(K), :, np.arange(K)] = 0.0
+    H = -B
+    H[np.arange(K), :, np.arange(K)] = B.sum(axis=2)
     return H.reshape(K * q, K * q)
 
 

@@ -30,7 +30,7 @@ from adaline.results import Array
 T = TypeVar("T")
 
 BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a core
-SMALL = 2**18  # numbers in X up to which z is computed once and stored: two megabytes
+SMALL = 2**21  # numbers in X up to which (z, 1) is computed once and stored: 16 MB
 NEAR = 4.0  # deviations; the mean of a column nearer to zero than this costs at most three bits
 MANY = 2000  # columns above which no p x p matrix is computed
 SAMPLE = 512  # rows that deviations are estimated from: units need only be about right
@@ -70,7 +70,7 @@ class Rows:
     top: Array
     deviation: Array
     unit: float = 1.0
-    stored: Array | None = None  # all z of a small table
+    stored: Array | None = None  # all (z, 1) of a small table
 
     @classmethod
     def of(
@@ -94,7 +94,7 @@ class Rows:
         """The same, with z computed where the table is small."""
         if is_sparse(self.X) or self.X.size > SMALL or not np.isfinite(self.top).all():
             return replace(self, stored=None)
-        return replace(self, stored=_z(self.X, self.scale, self.shift))
+        return replace(self, stored=_with_bias(self.X, self.scale, self.shift))
 
     def in_unit(self, unit: float) -> Rows:
         """The same weights measured in another power of two."""
@@ -205,8 +205,8 @@ class Rows:
         """work(blocks) for pieces of the rows, in order, by threads; the bits do not depend on
         them.
 
-        A block is a slice of the rows and their z, or x where products are `folded`. With matrix,
-        it is always z, in dense rows.
+        A block is a slice of the rows and their (z, 1), or x where products are `folded`. With
+        matrix, it is always (z, 1), in dense rows.
         """
         with one_blas_thread(1):  # threads of BLAS would change the last digit
             if is_sparse(self.X) and self.is_wide:  # sums too large to hold several of
@@ -227,22 +227,17 @@ class Rows:
                 yield part, np.ascontiguousarray(self.X[part], dtype=np.float64)
             else:
                 X = self.X[part].toarray() if is_sparse(self.X) else self.X[part]
-                yield part, _z(X, self.scale, self.shift)
+                yield part, _with_bias(X, self.scale, self.shift)
 
-    def weights_of_blocks(self, theta: Array, matrix: bool = False) -> tuple[Array, Array]:
-        """W (p, K) and b (K,) by which blocks are multiplied."""
-        if self.folded and not matrix:
-            W, b = self.original(theta)
-            return np.ascontiguousarray(W.T), b
-        return np.ascontiguousarray(theta[:, :-1].T), theta[:, -1]
+    def weights_of_blocks(self, theta: Array) -> Array:
+        """theta (K, p + 1) for blocks that are x where these are `folded`."""
+        return np.column_stack(self.original(theta)) if self.folded else theta
 
-    def sums_of_blocks(self, G: Array, total: Array, matrix: bool = False) -> Array:
-        """Sums of r z and of r (K, p + 1), from sums G (K, p) over blocks and sums of r."""
-        if self.folded and not matrix:
-            G = G * self.scale - total[:, None] * self.shift
-        both = np.empty((len(G), self.q))
-        both[:, :-1], both[:, -1] = G, total
-        return both
+    def sums_of_blocks(self, G: Array) -> Array:
+        """Sums of r (z, 1), from sums G (K, p + 1) of `add_products` over blocks."""
+        if self.folded:
+            G[:, :-1] = G[:, :-1] * self.scale - G[:, -1:] * self.shift
+        return G
 
     def original(self, theta: Array) -> tuple[Array, Array]:
         """W (K, p) and b (K,) for the columns of X."""
@@ -255,24 +250,22 @@ class Rows:
     def project(self, A: Array) -> Array:
         """A'(z, 1) of every row, (n, columns of A)."""
         A = A if self.intercept else np.vstack([A[:-1], np.zeros(A.shape[1])])
-        W, b = self.weights_of_blocks(A.T)
-        parts = self.over_blocks(lambda blocks: [np.asarray(Z @ W) + b for _, Z in blocks], False)
-        return np.concatenate([V for piece in parts for V in piece])
+        W = self.weights_of_blocks(A.T)
+        parts = self.over_blocks(lambda blocks: [values(Z, W) for _, Z in blocks], False)
+        return np.concatenate([V.T for piece in parts for V in piece])
 
     def combine(self, R: Array) -> Array:
         """Sums of r (z, 1) for every column r of R (n, K), (K, p + 1)."""
 
-        def of(blocks: Iterator[tuple[slice, Any]]) -> tuple[Array, Array]:
-            G, total = np.zeros((R.shape[1], self.q - 1)), np.zeros(R.shape[1])
+        def of(blocks: Iterator[tuple[slice, Any]]) -> Array:
+            G = np.zeros((R.shape[1], self.q))
             for part, Z in blocks:
-                G += (Z.T @ R[part]).T
-                total += R[part].sum(axis=0)
-            return G, total
+                add_products(G, R[part].T, Z)
+            return G
 
-        parts = self.over_blocks(of, False)
-        G, total = (np.sum([part[i] for part in parts], axis=0) for i in range(2))
-        found = self.sums_of_blocks(G, total)
-        return found if self.intercept else np.column_stack([found[:, :-1], 0.0 * total])
+        G = self.sums_of_blocks(np.sum(self.over_blocks(of, False), axis=0))
+        G[:, -1] *= self.intercept
+        return G
 
     def gram(self, c: Array) -> Array:
         """Sum of c (z, 1)(z, 1)' for c >= 0 of every row, (p + 1, p + 1)."""
@@ -291,7 +284,7 @@ class Rows:
         def of(blocks: Iterator[tuple[slice, Any]]) -> list[Array]:
             found = []
             for part, Z in blocks:
-                V = Z @ A[:-1] + (A[-1] if self.intercept else 0.0)
+                V = Z @ A if self.intercept else Z[:, :-1] @ A[:-1]
                 own = np.einsum("ij,ij->i", V, V)
                 found.append(own * root[part] ** 2 if len(root) else own)
             return found
@@ -343,25 +336,44 @@ class Rows:
         def of(blocks: Iterator[tuple[slice, Any]]) -> float:
             largest = 0.0
             for _, Z in blocks:
-                D = (Z - mean) / root
+                D = Z[:, :-1] * (1.0 / root)
+                D -= mean / root
                 largest = max(largest, float(np.einsum("ij,ij->i", D, D).max()))
             return largest
 
         return 1.01 * sqrt(max(self.over_blocks(of, True)))
 
 
+def values(Z: Any, W: Array) -> Array:
+    """W (z, 1) of every row of a block, (K, m); W is that of `weights_of_blocks`."""
+    if Z.shape[1] == W.shape[1]:
+        return np.asarray(W @ Z.T)
+    if is_sparse(Z):
+        return np.ascontiguousarray((Z @ np.ascontiguousarray(W[:, :-1].T)).T) + W[:, -1:]
+    return np.asarray(W[:, :-1] @ Z.T) + W[:, -1:]
+
+
+def add_products(G: Array, R: Array, Z: Any) -> None:
+    """Add the sums of r (z, 1) over a block to G (K, p + 1), for numbers R (K, m) of its rows."""
+    if Z.shape[1] == G.shape[1]:
+        G += R @ Z
+        return
+    G[:, :-1] += (Z.T @ np.ascontiguousarray(R.T)).T if is_sparse(Z) else R @ Z
+    G[:, -1] += R.sum(axis=1)
+
+
 def gram(Z: Array, root: Array) -> Array:
-    """Sum of root^2 (z, 1)(z, 1)' over rows z of Z."""
-    A = np.empty((len(Z), Z.shape[1] + 1))
-    np.multiply(Z, root[:, None], out=A[:, :-1])
-    A[:, -1] = root
+    """Sum of root^2 (z, 1)(z, 1)' over rows (z, 1) of Z."""
+    A = Z * root[:, None]
     return A.T @ A
 
 
-def _z(X: Any, scale: Array, shift: Array) -> Array:
-    # The same bits in any layout of X.
-    Z: Array = np.multiply(X, scale, dtype=np.float64, order="C")
-    Z -= shift
+def _with_bias(X: Any, scale: Array, shift: Array) -> Array:
+    """(scale x - shift, 1), with the same bits in any layout of X."""
+    Z = np.empty((X.shape[0], X.shape[1] + 1))
+    np.multiply(X, scale, dtype=np.float64, out=Z[:, :-1])
+    Z[:, :-1] -= shift
+    Z[:, -1] = 1.0
     return Z
 
 
@@ -372,15 +384,15 @@ def _units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
     the bounds hold for every row.
     """
     n, p = X.shape
-    low, high = _ends(X)
-    centre = intercept
-    few = X if is_sparse(X) else np.ascontiguousarray(X[:: -(-n // SAMPLE)], dtype=np.float64)
+    few = X.tocsc() if is_sparse(X) else X[:: -(-n // SAMPLE)]
+    few = few if is_sparse(X) else np.ascontiguousarray(few, dtype=np.float64)
+    low, high = _ends(few if is_sparse(X) else X)
     mean = np.zeros(p)
-    if centre and is_sparse(X):
-        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    elif centre:
+    if intercept and is_sparse(X):
+        mean = _column_sums(few, few.data) / n
+    elif intercept:
         mean = few[0] + (few - few[0]).mean(axis=0)  # exact for a constant column
-    mean = np.clip(np.where(np.isfinite(mean), mean, 0.0), low, high) if centre else mean
+    mean = np.clip(np.where(np.isfinite(mean), mean, 0.0), low, high) if intercept else mean
     largest = np.maximum(np.abs(high - mean), np.abs(low - mean))
     # The mean square of n numbers lies between their largest square over n and that square.
     size = np.clip(_spread(few, mean, largest), largest / sqrt(2.0 * n), largest)
@@ -394,15 +406,21 @@ def _units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
     return scale, shift, np.append(top, 1.0), size * scale
 
 
+def _column_sums(X: Any, entries: Array, of: np.ufunc = np.add) -> Array:
+    """Sum (or another reduction) of these entries of CSC rows for each column; 0 of empty ones."""
+    found, some = np.zeros(X.shape[1]), np.diff(X.indptr) > 0
+    if some.any():
+        found[some] = of.reduceat(entries, X.indptr[:-1][some], dtype=np.float64)
+    return found
+
+
 def _ends(X: Any) -> tuple[Array, Array]:
     """The least and the largest number of every column."""
     if is_sparse(X):
         X = X.tocsc()
-        low, high = (
-            np.asarray(end.todense(), dtype=np.float64).ravel()
-            for end in (X.min(axis=0), X.max(axis=0))
-        )
-        return low, high
+        low, high = (_column_sums(X, X.data, of) for of in (np.minimum, np.maximum))
+        full = np.diff(X.indptr) == X.shape[0]  # the others have a zero
+        return np.where(full, low, np.minimum(low, 0.0)), np.where(full, high, np.maximum(high, 0))
     n, p = X.shape
     # numpy takes several times as long for the extremes of columns of narrow rows as of long ones.
     many = max(256 // max(p, 1), 1)
@@ -431,10 +449,10 @@ def _spread(X: Any, around: Array, largest: Array) -> Array:
     """Root of the mean of (x - around)^2."""
     safe = np.where(largest > 0, largest, 1.0)  # squares stay in the range of float64
     if is_sparse(X):
+        count = np.diff(X.indptr)
+        data = (X.data - np.repeat(around, count)) / np.repeat(safe, count)
+        squares, zeros = _column_sums(X, data * data), X.shape[0] - count
         # A zero is as far from the mean as the mean from zero.
-        data = (np.asarray(X.data, dtype=np.float64) - around[X.indices]) / safe[X.indices]
-        squares = np.bincount(X.indices, data * data, minlength=len(safe))
-        zeros = X.shape[0] - np.bincount(X.indices, minlength=len(safe))
         return np.asarray(safe * np.sqrt((squares + zeros * (around / safe) ** 2) / X.shape[0]))
     D = (X - around) / safe
     return np.asarray(safe * np.sqrt(np.einsum("ij,ij->j", D, D) / len(D)))

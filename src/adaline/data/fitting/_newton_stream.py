@@ -22,10 +22,11 @@ from adaline.data.fitting._returned import Part, check_returned
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import DataError, SeparableError, plural
-from adaline.linalg import inner, length
+from adaline.linalg import Diagonal, inner, length
 from adaline.mapreduce import mapreduce
 from adaline.parameters import is_sparse
-from adaline.procedures.newton import Diagonal, State, begin, newton, until_proven
+from adaline.procedures.newton import State, begin, newton, until_proven
+from adaline.procedures.steps import finished
 from adaline.results import Array
 from adaline.sums.losses import Logistic, Loss, Softmax
 from adaline.sums.objective import Objective, Sums, Want, penalty_of
@@ -417,7 +418,7 @@ def _wide(model: Any, problem: PassesProblem) -> Any:
         problem.take_up(saved.passes, saved.sums)
         diagonal = Diagonal(saved.own, 0.0 * saved.own)
         diagonal.size = saved.size
-        state = State(problem, saved.theta, saved.sums, diagonal, "")
+        state = State(problem, saved.theta, saved.sums, diagonal)
         pairs = zip(saved.steps, saved.changes, strict=True)
         state.pairs = [(s, y, inner(s, y)) for s, y in pairs]
         state.history, state.steps, state.stuck = list(saved.history), saved.made, saved.stuck
@@ -434,7 +435,7 @@ def _wide(model: Any, problem: PassesProblem) -> Any:
         run.keep("descent", Descent(*diagonal, *rest, here.finer, here.goal, here.tries))
 
     with np.errstate(over="ignore", invalid="ignore"):  # penalties of 1e-300 leave float64
-        return until_proven(state, PASSES * int(model.max_iter), tol, keep)
+        return finished(until_proven(state, PASSES * int(model.max_iter), tol), keep)
 
 
 def _start(model: Any, run: Passes, targets: Targets, known: tuple[Any, ...], wide: bool) -> Start:
