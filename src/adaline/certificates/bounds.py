@@ -55,7 +55,7 @@ SLACK = 1.01  # the bounds themselves are computed in float64
 TINIEST = 4 * float(np.finfo(np.float64).smallest_subnormal)  # a product may lose this much
 DEAR = 12.0  # passes that a matrix may cost before cheaper metrics are tried
 WIDEST = 4000  # columns of a matrix that is made where nothing else proves the minimum
-USEFUL = 1e-3  # times the largest weight: a distance that needs no better proof
+USEFUL = 1e-4  # times the length of the weights: a distance that needs no better proof
 JENSEN = 1e-3  # share of the curvature at the mean row that pays for the rounding of the mean
 
 
@@ -266,11 +266,10 @@ def prove(
 
 def shortfall(proof: Distance, theta: Array) -> float:
     """By how much the gradient must shrink until the distance is proven and of use."""
-    short = 2.0 * proof.rho * proof.nu
-    if isinstance(proof.metric, Thin):
-        far = proof.nu * float(proof.metric.deviations()[:, :-1].max())
-        short = max(short, far / max(USEFUL * length(theta[:, :-1]), TINIEST))
-    return short
+    each = proof.metric.deviations()[:, :-1]
+    together = length(each) if isinstance(proof.metric, Matrix) else float(each.max(initial=0.0))
+    far = proof.nu * together
+    return max(2.0 * proof.rho * proof.nu, far / max(USEFUL * length(theta[:, :-1]), TINIEST))
 
 
 def metrics(

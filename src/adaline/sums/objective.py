@@ -22,7 +22,7 @@ from adaline.linalg import UNIT, inner
 from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.losses import Logistic, Loss, Softmax
-from adaline.sums.rows import NONE, Rows, add_products, gram, values
+from adaline.sums.rows import NONE, Gram, Rows, add_products, values
 
 Want = Literal["", "joint", "blocks", "mean", "least", "thin"]
 """Which curvature to sum; for one output all matrices are the Hessian (q, q).
@@ -273,7 +273,7 @@ class Objective:
         rows, matrix = self.rows, want not in ("", "thin")
         W = theta if matrix else rows.weights_of_blocks(theta)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial may have gone too far
-            parts = rows.over_blocks(lambda blocks: self._sums_of(blocks, W, want), matrix)
+            parts = rows.over_blocks(lambda b: self._sums_of(b, W, want), matrix, self.K)
             f, terms, least, G, H = parts[0]
             for part in parts[1:]:
                 f, terms, least, G = f + part[0], terms + part[1], min(least, part[2]), G + part[3]
@@ -298,6 +298,7 @@ class Objective:
         rows, K, bare = self.rows, self.K, self.is_bare
         f, terms, least, G = 0.0, 0.0, inf, np.zeros((K, self.q))
         H: Array | None = None
+        gram = Gram()
         for where, Z in blocks:
             y, omega = rows.y[where], rows.omega[where]
             V = values(Z, W)
@@ -316,7 +317,7 @@ class Objective:
                 H = np.zeros((1, self.q)) if H is None else H
                 add_products(H, (c * omega if len(omega) else c)[None], Z)
             elif want:
-                own = _curvature(want, Z, part.curvature, omega if len(omega) else None, K)
+                own = _curvature(gram, want, Z, part.curvature, omega if len(omega) else 1.0)
                 H = own if H is None else np.add(H, own, out=H)
         return f, terms, least, G, H
 
@@ -335,24 +336,20 @@ class Objective:
         return found * rows.omega if len(rows.omega) else found
 
 
-def _curvature(want: Want, Z: Any, bent: Array, omega: Array | None, K: int) -> Array:
-    """One block's share of the curvature; bent is that of `Parts`."""
-    o: Any = 1.0 if omega is None else omega
-    if K == 1:
-        return gram(Z, np.sqrt(o * bent))
+def _curvature(gram: Gram, want: Want, Z: Array, bent: Array, o: Array | float) -> Array:
+    """One block's share of the curvature; bent is that of `Parts`, and o are the weights."""
+    if bent.ndim == 1:
+        return gram.of(Z, np.sqrt(o * bent))
+    K, q = len(bent), Z.shape[1]
     if want == "least":
-        return gram(Z, np.sqrt(o * bent.min(axis=0)))
+        return gram.of(Z, np.sqrt(o * bent.min(axis=0)))
     if want == "mean":
-        return gram(Z, np.sqrt(o * (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)))
+        return gram.of(Z, np.sqrt(o * (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)))
     if want == "blocks":
-        return np.array([gram(Z, np.sqrt(o * p * (1.0 - p) * (K / (K - 1)))) for p in bent])
+        return np.array([gram.of(Z, np.sqrt(o * p * (1.0 - p) * (K / (K - 1)))) for p in bent])
     # The sums of p_k p_m z z' are the products of one matrix. Its diagonal blocks are left out:
     # p_k (1 - p_k) is the sum of p_k p_m over the other classes m, without a difference.
-    q = Z.shape[1]
-    A = np.empty((len(Z), K, q))
-    np.multiply((np.sqrt(o) * bent).T[:, :, None], Z[:, None, :], out=A)
-    A = A.reshape(len(Z), K * q)
-    B = (A.T @ A).reshape(K, q, K, q)
+    B = gram.of(Z, np.sqrt(o) * bent).reshape(K, q, K, q)
     B[np.arange(K), :, np.arange(K)] = 0.0
     H = -B
     H[np.arange(K), :, np.arange(K)] = B.sum(axis=2)

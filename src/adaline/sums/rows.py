@@ -30,7 +30,7 @@ from adaline.results import Array
 T = TypeVar("T")
 
 BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a core
-SMALL = 2**21  # numbers in X up to which (z, 1) is computed once and stored: 16 MB
+SMALL = 2**18  # numbers in X up to which (z, 1) is computed once and stored: two megabytes
 NEAR = 4.0  # deviations; the mean of a column nearer to zero than this costs at most three bits
 MANY = 2000  # columns above which no p x p matrix is computed
 SAMPLE = 512  # rows that deviations are estimated from: units need only be about right
@@ -94,7 +94,8 @@ class Rows:
         """The same, with z computed where the table is small."""
         if is_sparse(self.X) or self.X.size > SMALL or not np.isfinite(self.top).all():
             return replace(self, stored=None)
-        return replace(self, stored=_with_bias(self.X, self.scale, self.shift))
+        Z = np.empty((self.n, self.q))
+        return replace(self, stored=_with_bias(self.X, self.scale, self.shift, Z))
 
     def in_unit(self, unit: float) -> Rows:
         """The same weights measured in another power of two."""
@@ -180,10 +181,12 @@ class Rows:
             lost[:-1] *= np.maximum(self.scale, 1.0)
         return lost
 
-    def block_rows(self, matrix: bool) -> int:
-        """Rows of a block: so many that calls of numpy cost little; Gram matrices want tall
-        ones."""
-        rows = min(max(BLOCK // self.q, 1024), 4096)
+    def block_rows(self, matrix: bool, K: int = 1) -> int:
+        """Rows of a block: so many that calls of numpy cost little; Gram matrices want tall ones.
+
+        Arrays of more than BLOCK numbers cost more to allocate than to fill.
+        """
+        rows = min(max(BLOCK // max(self.q, K), 1024), 4096)
         return max(rows, min(2 * self.q, 4096)) if matrix else rows
 
     def depth(self, matrix: bool = False) -> float:
@@ -196,29 +199,30 @@ class Rows:
         if is_sparse(self.X):
             rows[0] = n
         # 40: pieces of `over_pieces`, merged in order.
-        plain, square = (k + n / max(k, 1) + 40.0 for k in rows)
+        plain, square = (k + n / 1024 + 40.0 for k in rows)  # blocks have 1024 rows at least
         return plain, square
 
     def over_blocks(
-        self, work: Callable[[Iterator[tuple[slice, Any]]], T], matrix: bool
+        self, work: Callable[[Iterator[tuple[slice, Any]]], T], matrix: bool, K: int = 1
     ) -> list[T]:
         """work(blocks) for pieces of the rows, in order, by threads; the bits do not depend on
         them.
 
         A block is a slice of the rows and their (z, 1), or x where products are `folded`. With
-        matrix, it is always (z, 1), in dense rows.
+        matrix, it is always (z, 1), in dense rows. It may take the place of the block before. Of
+        each row K numbers are computed.
         """
         with one_blas_thread(1):  # threads of BLAS would change the last digit
             if is_sparse(self.X) and self.is_wide:  # sums too large to hold several of
-                return [work(self._blocks(0, self.n, matrix))]
-            return over_pieces(lambda i, j: work(self._blocks(i, j, matrix)), self.n, self.q)
+                return [work(self._blocks(0, self.n, matrix, K))]
+            return over_pieces(lambda i, j: work(self._blocks(i, j, matrix, K)), self.n, self.q)
 
-    def _blocks(self, start: int, stop: int, matrix: bool) -> Iterator[tuple[slice, Any]]:
+    def _blocks(self, start: int, stop: int, matrix: bool, K: int) -> Iterator[tuple[slice, Any]]:
         if is_sparse(self.X) and self.folded and not matrix:
             whole = start == 0 and stop == self.n
             yield slice(start, stop), self.X if whole else self.X[start:stop]
             return
-        rows = self.block_rows(matrix)
+        rows, place = self.block_rows(matrix, K), np.empty((0, 0))
         for i in range(start, stop, rows):
             part = slice(i, min(i + rows, stop))
             if self.stored is not None:
@@ -227,7 +231,8 @@ class Rows:
                 yield part, np.ascontiguousarray(self.X[part], dtype=np.float64)
             else:
                 X = self.X[part].toarray() if is_sparse(self.X) else self.X[part]
-                yield part, _with_bias(X, self.scale, self.shift)
+                place = place if len(place) else np.empty((len(X), self.q))
+                yield part, _with_bias(X, self.scale, self.shift, place[: len(X)])
 
     def weights_of_blocks(self, theta: Array) -> Array:
         """theta (K, p + 1) for blocks that are x where these are `folded`."""
@@ -271,7 +276,8 @@ class Rows:
         """Sum of c (z, 1)(z, 1)' for c >= 0 of every row, (p + 1, p + 1)."""
 
         def of(blocks: Iterator[tuple[slice, Any]]) -> Array:
-            return sum(gram(Z, np.sqrt(c[part])) for part, Z in blocks)  # type: ignore[return-value]
+            gram = Gram()
+            return sum(gram.of(Z, np.sqrt(c[part])) for part, Z in blocks)  # type: ignore[return-value]
 
         H = np.sum(self.over_blocks(of, True), axis=0)
         if not self.intercept:
@@ -362,15 +368,25 @@ def add_products(G: Array, R: Array, Z: Any) -> None:
     G[:, -1] += R.sum(axis=1)
 
 
-def gram(Z: Array, root: Array) -> Array:
-    """Sum of root^2 (z, 1)(z, 1)' over rows (z, 1) of Z."""
-    A = Z * root[:, None]
-    return A.T @ A
+class Gram:
+    """Sums of root^2 (z, 1)(z, 1)' over blocks, in one place for the rows times root."""
+
+    def __init__(self) -> None:
+        self.place = NONE
+
+    def of(self, Z: Array, root: Array) -> Array:
+        """Over rows (z, 1) of Z; root (m,), or (K, m) for the rows root_k (z, 1) side by side."""
+        K = len(root) if root.ndim > 1 else 1
+        size = Z.size * K
+        self.place = self.place if len(self.place) >= size else np.empty(size)
+        A = self.place[:size].reshape(len(Z), K, -1)
+        np.multiply(root.reshape(K, -1).T[:, :, None], Z[:, None, :], out=A)
+        A = A.reshape(len(Z), -1)
+        return A.T @ A
 
 
-def _with_bias(X: Any, scale: Array, shift: Array) -> Array:
-    """(scale x - shift, 1), with the same bits in any layout of X."""
-    Z = np.empty((X.shape[0], X.shape[1] + 1))
+def _with_bias(X: Any, scale: Array, shift: Array, Z: Array) -> Array:
+    """(scale x - shift, 1) in Z, with the same bits in any layout of X."""
     np.multiply(X, scale, dtype=np.float64, out=Z[:, :-1])
     Z[:, :-1] -= shift
     Z[:, -1] = 1.0
