@@ -381,8 +381,8 @@ class Gram:
         self.place = self.place if len(self.place) >= size else np.empty(size)
         A = self.place[:size].reshape(len(Z), K, -1)
         np.multiply(root.reshape(K, -1).T[:, :, None], Z[:, None, :], out=A)
-        A = A.reshape(len(Z), -1)
-        return A.T @ A
+        flat = A.reshape(len(Z), -1)
+        return flat.T @ flat
 
 
 def _with_bias(X: Any, scale: Array, shift: Array, Z: Array) -> Array:
@@ -400,7 +400,7 @@ def _units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
     the bounds hold for every row.
     """
     n, p = X.shape
-    few = X.tocsc() if is_sparse(X) else X[:: -(-n // SAMPLE)]
+    few: Any = X.tocsc() if is_sparse(X) else X[:: -(-n // SAMPLE)]
     few = few if is_sparse(X) else np.ascontiguousarray(few, dtype=np.float64)
     low, high = _ends(few if is_sparse(X) else X)
     mean = np.zeros(p)
