@@ -119,6 +119,27 @@ def test_no_limit_is_half_of_what_is_free(folder):
     )
 
 
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no file system in memory")
+def test_a_folder_in_memory_leaves_half_of_what_memory_has_free(monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/shm")
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with kept_in(np.inf, 1) as new:
+        assert 0 < new().room < 0.75 * free
+
+
+def test_a_full_disk_stops_further_writing(tmp_path, monkeypatch):
+    lines = [f"{k / 7},{k % 5}" for k in range(300)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,y", *lines]) + "\n")
+    source = blocks(tmp_path / "t.csv", rows=20)
+    whole = fit(LogisticRegression(), source, "y", scratch=0)
+
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pa.ipc, "new_file", full)
+    assert bits(fit(LogisticRegression(), source, "y")) == bits(whole)
+
+
 def test_files_are_gone_whatever_happens(folder, temporary):
     def stop(done, rows):
         assert size_of(temporary) > 0

@@ -81,8 +81,7 @@ def kept_in(size: float, who: int | Executor) -> Iterator[MakeScratch]:
 
     def scratch() -> Scratch | None:
         if not made and size > 0 and isinstance(who, int) and (folder := _new_folder()):
-            room = int(min(size, shutil.disk_usage(folder).free // 2))
-            made.append(Scratch(folder, room // who))
+            made.append(Scratch(folder, int(min(size, _free(folder) // 2)) // who))
         return made[0] if made else None
 
     try:
@@ -91,6 +90,18 @@ def kept_in(size: float, who: int | Executor) -> Iterator[MakeScratch]:
         for one in made:
             shutil.rmtree(one.folder, ignore_errors=True)
             _written.pop(one.folder, None)
+
+
+def _free(folder: str) -> int:
+    """Bytes that are free there; of a folder that lies in memory, no more than memory has."""
+    free = shutil.disk_usage(folder).free
+    with suppress(OSError, ValueError):  # other systems than Linux have no such list
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+            mounts = [line.split()[1:3] for line in file]
+        over = [mount for mount in mounts if os.path.realpath(folder).startswith(mount[0])]
+        if max(over, key=lambda mount: len(mount[0]))[1] in ("tmpfs", "ramfs"):
+            free = min(free, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return free
 
 
 def _new_folder() -> str | None:
