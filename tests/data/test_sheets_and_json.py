@@ -13,7 +13,7 @@ import pytest
 
 from adaline import LeastSquares
 from adaline.data import blocks, fit, look
-from adaline.data.reading import json_files, numpy_files
+from adaline.data.reading import arrays, json_files
 from adaline.errors import DataError, MissingExtra
 
 
@@ -161,7 +161,7 @@ def test_far_cells_do_not_ask_for_memory(tmp_path):
 
 
 def test_a_bomb_of_a_sheet_is_refused_before_it_unpacks(tmp_path, monkeypatch):
-    monkeypatch.setattr(numpy_files, "_LARGE", 2**22)
+    monkeypatch.setattr(arrays, "_LARGE", 2**22)
     xml_sheet(tmp_path / "t.xlsx", "", padding=2**24)
     assert (tmp_path / "t.xlsx").stat().st_size < 2**15
     with pytest.raises(DataError, match="bomb"):

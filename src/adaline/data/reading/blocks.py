@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.data.reading.arrays import MatrixSource, NpySource, WavSource, npz
 from adaline.data.reading.arrow_files import ArrowSource
 from adaline.data.reading.checks import check_choice, check_jobs, check_names, check_path
 from adaline.data.reading.derived import Filtered, condition
@@ -24,14 +25,12 @@ from adaline.data.reading.in_memory import (
 from adaline.data.reading.json_files import NdjsonSource, json_table
 from adaline.data.reading.libsvm import LibsvmSource
 from adaline.data.reading.locations import bare, expanded
-from adaline.data.reading.numpy_files import MatrixSource, NpySource, npz
 from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.scratch import MakeScratch, no_scratch
 from adaline.data.reading.sheets import sheet
-from adaline.data.reading.source import Source, existing, reading
+from adaline.data.reading.source import Source, checked_names, existing, reading
 from adaline.data.reading.text_bytes import ENDINGS
 from adaline.data.reading.text_tables import TextTable
-from adaline.data.reading.wav_files import WavSource
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
 from adaline.tiles import as_csr
@@ -187,7 +186,9 @@ def opened(
     name = str(source) if not isinstance(source, list | tuple) else f"{paths[0]} and others"
     with reading(f"{name}: it cannot be read"):
         if len(paths) == 1:
-            return open_file(paths[0], options).keeping(scratch)
+            found = open_file(paths[0], options).keeping(scratch)
+            checked_names(found.names[:1], name)  # an index that is too large is refused now
+            return found
         _one_format(paths, options.format)
         options = replace(options, keep_total=True)
         return FilesSource(name, paths, open_file, options, jobs).keeping(scratch)

@@ -12,10 +12,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from adaline.data.reading.arrays import MatrixSource
 from adaline.data.reading.arrow_columns import arrow, columns_of, kinds_of
 from adaline.data.reading.checks import shown
 from adaline.data.reading.mixed import arrow_table, strays_in, without_mixed
-from adaline.data.reading.numpy_files import MatrixSource
 from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.source import (
     Block,

@@ -7,12 +7,12 @@ import zipfile
 from collections.abc import Iterable
 from typing import Any
 
+from adaline.data.reading.arrays import check_growth
 from adaline.data.reading.dialect import Dialect
 from adaline.data.reading.fields import MISSING
 from adaline.data.reading.header import header_of
 from adaline.data.reading.in_memory import FileTable
 from adaline.data.reading.mixed import as_text
-from adaline.data.reading.numpy_files import check_growth
 from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.source import Source, existing, place_of
 from adaline.data.reading.totals import note_on_total
