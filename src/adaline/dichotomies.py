@@ -20,13 +20,12 @@ import numpy as np
 from adaline.parameters import ParameterError, shown
 from adaline.results import Result
 
-_EXACT = 2000  # points up to which the fraction is a quotient of exact integers
-_FALL = 33.5  # half the logarithm of 2^96: when so much is lost, a term is zero in fixed point
-_ONE = 1 << 96  # 1.0 in fixed point: what the sum of the tail loses stays far below float64
-_LN2 = math.log(2.0)
-_LARGEST = 10**18  # points: beyond, N has more digits than float64
-_MOST_TERMS = 3 * 10**7  # of a sum: a matter of seconds
-_MOST_WORDS = 10**10  # of 64 bits that the sum for a count may add up: a matter of minutes
+MOST_EXACT = 2000  # points up to which the fraction is a quotient of exact integers
+LARGEST = 10**18  # points: beyond, N has more digits than float64
+MOST_TERMS = 3 * 10**7  # of a sum: a matter of seconds
+MOST_WORDS = 10**10  # of 64 bits that the sum for a count may add up: a matter of minutes
+ONE = 1 << 96  # 1.0 in fixed point: what the sum of the tail loses stays far below float64
+LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True)
@@ -66,14 +65,14 @@ class Cover(Result):
         N, D = self.n, min(self.parameters, self.n)
         terms = min(D, N - D)
         bits = min(N, terms * math.log2(math.e * N / terms)) if terms else 0
-        if terms * bits > 64 * _MOST_WORDS:
+        if terms * bits > 64 * MOST_WORDS:
             raise ValueError(
                 f"C({N}, {self.d}) has about {bits:.2g} binary digits, and is a sum of {terms} "
                 "such numbers; that takes too long. Use log_fraction."
             )
         if 2 * D > N:  # the labellings that are not separable are fewer
-            return (1 << N) - 2 * _heads(N - 1, N - D)
-        return 2 * _heads(N - 1, D)
+            return (1 << N) - 2 * count_heads(N - 1, N - D)
+        return 2 * count_heads(N - 1, D)
 
 
 def cover(n: int, d: int, bias: bool = True) -> Cover:
@@ -109,12 +108,12 @@ def cover(n: int, d: int, bias: bool = True) -> Cover:
     >>> round(cover(100_000, 99).log_fraction, 2)  # far below what float64 can hold
     -68533.43
     """
-    N, d = _whole("n", n, 1), _whole("d", d, 0)
-    D = d + _flag(bias)
+    N, d = validate_count("n", n, 1), validate_count("d", d, 0)
+    D = d + validate_flag(bias)
     if 2 * D <= N:
-        p, log_p = _tail(N - 1, D)
+        p, log_p = lower_tail(N - 1, D)
         return Cover(N, d, bool(bias), p, log_p, math.log1p(-p))
-    p, log_p = _tail(N - 1, max(N - D, 0))  # those not separable: F(N, D) + F(N, N - D) = 1
+    p, log_p = lower_tail(N - 1, max(N - D, 0))  # those not separable: F(N, D) + F(N, N - D) = 1
     return Cover(N, d, bool(bias), 1.0 - p, math.log1p(-p), log_p)
 
 
@@ -132,32 +131,40 @@ def capacity(d: int, bias: bool = True) -> int:
     >>> capacity(2), cover(capacity(2), 2).fraction
     (6, 0.5)
     """
-    return 2 * (_whole("d", d, 0) + _flag(bias))
+    return 2 * (validate_count("d", d, 0) + validate_flag(bias))
 
 
-def _tail(M: int, D: int) -> tuple[float, float]:
+def lower_tail(M: int, D: int) -> tuple[float, float]:
     """P(fewer than D heads in M tosses) and its logarithm, for D <= (M + 1)/2."""
     if D == 0:
         return 0.0, -math.inf
     if 2 * D == M + 1:
-        return 0.5, -_LN2
-    if M < _EXACT:
-        heads = _heads(M, D)
+        return 0.5, -LN2
+    if M < MOST_EXACT:
+        heads = count_heads(M, D)
         p = heads / (1 << M)
-        return p, math.log(p) if p > 1e-300 else math.log(heads) - M * _LN2
-    gap = M + 2 - 2 * D  # how far the last term is from the largest one, twice
-    terms = 0.5 * (math.sqrt(gap**2 + 4 * _FALL * M) - gap)
-    if min(terms, D) > _MOST_TERMS:
+        return p, math.log(p) if p > 1e-300 else math.log(heads) - M * LN2
+    # Terms fall by a factor from one to the next, which is farther below one for each: when they
+    # have lost 2^96 in all, they are zero in fixed point. 33.5 is half the logarithm of 2^96.
+    gap = M + 2 - 2 * D
+    terms = 0.5 * (math.sqrt(gap**2 + 4 * 33.5 * M) - gap)
+    if min(terms, D) > MOST_TERMS:
         raise ValueError(
             f"{M + 1} points with {D} or {M + 1 - D} parameters need a sum of about {terms:.0e} "
             "terms, which takes too long. Where n is about twice the parameters, the fraction is "
             "about one half; capacity(d) says where exactly."
         )
-    log = _log_probability(M, D - 1) + math.log(_relative_sum(M, D - 1))
+    total = term = ONE  # sum over i < D of binomial(M, i) / binomial(M, D - 1)
+    for k in range(D - 1, 0, -1):
+        term = term * k // (M - k + 1)
+        total += term
+        if not term:
+            break
+    log = log_probability(M, D - 1) + math.log(total / ONE)
     return math.exp(log), log
 
 
-def _heads(M: int, D: int) -> int:
+def count_heads(M: int, D: int) -> int:
     """Sum over i < D of binomial(M, i)."""
     total, term = 0, 1
     for i in range(D):
@@ -166,52 +173,42 @@ def _heads(M: int, D: int) -> int:
     return total
 
 
-def _relative_sum(M: int, k: int) -> float:
-    """Sum over i <= k of binomial(M, i) / binomial(M, k): terms fall from one, in fixed point."""
-    total = term = _ONE
-    while term and k:
-        term = term * k // (M - k + 1)
-        total += term
-        k -= 1
-    return total / _ONE
-
-
-def _log_probability(M: int, k: int) -> float:
+def log_probability(M: int, k: int) -> float:
     """ln of binomial(M, k) / 2^M, by Stirling's series; 2k < M.
 
     With delta = 1 - 2k/M the exponent is M [delta atanh(delta) + ln(1 - delta^2)/2]: no numbers
     that nearly agree are subtracted, but near delta = 1, where k/M says more.
     """
     if k < 32:
-        return math.log(math.comb(M, k)) - M * _LN2
+        return math.log(math.comb(M, k)) - M * LN2
     delta = (M - 2 * k) / M
     if delta < 0.5:
         exponent = M * (delta * math.atanh(delta) + 0.5 * math.log1p(-delta * delta))
     else:
-        exponent = M * _LN2 + k * math.log(k / M) + (M - k) * math.log1p(-k / M)
-    rest = _stirling(M) - _stirling(k) - _stirling(M - k)
+        exponent = M * LN2 + k * math.log(k / M) + (M - k) * math.log1p(-k / M)
+    rest = stirling_rest(M) - stirling_rest(k) - stirling_rest(M - k)
     return rest - exponent + 0.5 * math.log(M / (2.0 * math.pi * k) / (M - k))
 
 
-def _stirling(k: int) -> float:
+def stirling_rest(k: int) -> float:
     """ln k! - ln(sqrt(2 pi k) (k/e)^k) to 1e-16, for k >= 32."""
     q = 1.0 / k**2
     return (1.0 / 12.0 - q * (1.0 / 360.0 - q * (1.0 / 1260.0 - q / 1680.0))) / k
 
 
-def _whole(name: str, value: Any, least: int) -> int:
-    """A whole number, or an error that says what came."""
-    expected = f"one whole number, {least} or more, at most {_LARGEST:.0e}"
-    message = f"{name} is {shown(value)}; expected {expected}."
-    if isinstance(value, bool | np.timedelta64) or not isinstance(value, Integral | float):
-        raise ParameterError(message)
-    whole = not isinstance(value, float) or value.is_integer()  # which NaN and inf are not
-    if not whole or not least <= int(value) <= _LARGEST:
-        raise ParameterError(message)
+def validate_count(name: str, value: Any, least: int) -> int:
+    """A whole number; a whole float such as 1e7 will do, which NaN and infinity are not."""
+    right = isinstance(value, Integral | float) and not isinstance(value, bool | np.timedelta64)
+    if isinstance(value, float):
+        right = value.is_integer()
+    if not right or not least <= int(value) <= LARGEST:
+        expected = f"one whole number, {least} or more, at most {LARGEST:.0e}"
+        raise ParameterError(f"{name} is {shown(value)}; expected {expected}.")
     return int(value)
 
 
-def _flag(bias: Any) -> bool:
+def validate_flag(bias: Any) -> bool:
+    """True or False."""
     if not isinstance(bias, bool | np.bool_):
         raise TypeError(f"bias is {bias!r}; expected True or False.")
     return bool(bias)

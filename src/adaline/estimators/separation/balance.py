@@ -8,6 +8,7 @@ none.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,15 @@ class Balance:
     """Samples that no hyperplane can have on their right sides, as rows with whole multipliers."""
 
     def __init__(self, X: Any, t: Array, intercept: bool) -> None:
-        codes = (t > 0).astype(np.int64)
-        self.data = Data(as_float64(X), codes, (0, 1), np.arange(len(codes)))
-        self.intercept = intercept
+        self.X, self.t, self.intercept = X, t, intercept
         self.rows: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.multipliers: tuple[int, ...] = ()
+
+    @cached_property
+    def data(self) -> Data:
+        """The samples, made ready for proofs; most fits need none."""
+        codes = (self.t > 0).astype(np.int64)
+        return Data(as_float64(self.X), codes, (0, 1), np.arange(len(codes)))
 
     def __bool__(self) -> bool:
         return len(self.rows) > 0
@@ -40,7 +45,7 @@ class Balance:
     def prove(self, balance: Array) -> bool:
         """Whether the samples with a positive lambda are proven to have no hyperplane."""
         support = np.flatnonzero(balance > SMALL * balance.max(initial=0.0))
-        few = FIRST * (self.data.X.shape[1] + 1)
+        few = FIRST * (self.X.shape[1] + 1)
         attempts = [support]
         if len(support) > 2 * few:
             largest = np.argpartition(-balance[support], few)[:few]
