@@ -91,22 +91,28 @@ def lift(limbs, C, rest, digits, p):
 
 
 @sum_kernel
+def sum_of_squares(x):
+    """x'x."""
+    total = 0.0
+    for j in range(x.shape[0]):
+        total += x[j] * x[j]
+    return total
+
+
+@kernel
 def unit_rows(X, scale, scale_too, centre, bias, least, Z, length):
     """Rows (1, z) of unit length in Z (n, p + bias), and their lengths before.
 
-    z = scale scale_too x - centre; the 1 is there with a bias (1, else 0). Rows not longer than
-    `least` become zero.
+    z = x scale scale_too - centre, multiplied in this order: the product of both scales may leave
+    float64; the 1 is there with a bias (1, else 0). Rows not longer than `least` become zero.
     """
     n, p = X.shape
     for i in range(n):
-        square = 1.0 * bias
-        for j in range(p):
-            z = X[i, j] * scale[j] * scale_too[j] - centre[j]
-            Z[i, j + bias] = z
-            square += z * z
-        length[i] = np.sqrt(square)
-        factor = 1.0 / length[i] if length[i] > least else 0.0
         if bias == 1:
-            Z[i, 0] = factor
+            Z[i, 0] = 1.0
         for j in range(p):
-            Z[i, j + bias] *= factor
+            Z[i, j + bias] = X[i, j] * scale[j] * scale_too[j] - centre[j]
+        length[i] = np.sqrt(sum_of_squares(Z[i]))
+        factor = 1.0 / length[i] if length[i] > least else 0.0
+        for j in range(p + bias):
+            Z[i, j] *= factor

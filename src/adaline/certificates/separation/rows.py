@@ -273,7 +273,7 @@ class SignedRows:
         bound = 1.01 * (self.D + 12) * UNIT * size * length
         bound[length <= TINY] = size
         signs = np.sign(gap).ravel().astype(np.int8)
-        doubtful = np.flatnonzero(np.abs(gap) <= bound)
+        doubtful = np.flatnonzero(~(np.abs(gap) > bound))  # NaN would be doubtful, too
         if known is not None:
             signs[known] = 0
             doubtful = doubtful[~known[doubtful]]
