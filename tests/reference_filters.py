@@ -48,25 +48,21 @@ def automatic_eps(power, u):
 
 class StartOver:
     """When a filter with an automatic step starts over: x(n)^H x(n) is four times above all before
-    it, and of the energy of d the errors have kept more than 0.9 in the pieces looked at."""
+    it, and of the energy of d the errors so far have kept more than 0.9."""
 
     def __init__(self, on):
-        self.on, self.loudest, self.use, self.n = on, 0.0, 0.0, 0
+        self.on, self.loudest, self.use = on, 0.0, 0.0
 
     def now(self, u):
         power = np.vdot(u, u).real
         jumped, self.loudest = 0 < 4 * self.loudest < power, max(self.loudest, power)
-        if self.n % 128 == 0 and (self.n < 1024 or self.n % 512 == 0):
-            self.use *= 1 - 1 / 64
         if not (self.on and jumped and self.use > 0):
             return False
         self.use = 0.0
         return True
 
     def tell(self, e, d):
-        if self.n < 1024 or self.n % 512 < 128:
-            self.use += abs(e) ** 2 - 0.9 * abs(d) ** 2
-        self.n += 1
+        self.use = (1 - 2**-15) * self.use + abs(e) ** 2 - 0.9 * abs(d) ** 2
 
 
 def lms(x, d, taps, eta, leak=0.0, sign=None, w=None):

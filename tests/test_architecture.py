@@ -21,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from adaline._names import classes_in
+
 SOURCE = Path(__file__).parents[1] / "src" / "adaline"
 
 # High to low. Rooms on one line are siblings.
@@ -132,7 +134,7 @@ def lazy_table(source: Path = SOURCE) -> dict[str, str]:
     for node in ast.parse((source / "__init__.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOME":
             table: dict[str, str] = ast.literal_eval(node.value)
-            return table
+            return table | classes_in(str(source / "filters" / "__init__.py"), "Filter")
     raise AssertionError("adaline/__init__.py has no table _HOME of lazy names.")
 
 

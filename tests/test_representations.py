@@ -81,7 +81,8 @@ def _reachable(value: Any, path: str, seen: set[int]) -> Any:
         return
     yield path, value
     parameters = inspect.signature(type(value)).parameters
-    parameters = {} if dataclasses.is_dataclass(value) else parameters  # what the user gave
+    plain = dataclasses.is_dataclass(value) and not hasattr(value, "process")
+    parameters = {} if plain else parameters  # what the user gave
     for name in dir(value):
         if name.startswith("_") or name in parameters:
             continue

@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adaline._names import lazily
+from adaline.filters import FILTERS
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Adaline": "adaline.estimators.sequential.adaline",
-    "AffineProjection": "adaline.filters.affine_projection",
     "Auto": "adaline.schedules",
     "BayesClassifier": "adaline.estimators.bayes.bayes",
-    "BlockLMS": "adaline.filters.block_lms",
     "Certificate": "adaline.results",
     "ClassMoments": "adaline.sums.class_moments",
     "Comparison": "adaline.verdicts.comparison",
@@ -27,13 +26,11 @@ _HOME = {
     "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
     "Explanation": "adaline.verdicts.explanations",
-    "FilteredXLMS": "adaline.filters.filtered_x",
     "GaussianClassifier": "adaline.estimators.bayes.gaussian",
     "HoKashyap": "adaline.estimators.separation.ho_kashyap",
     "IllConditionedWarning": "adaline.errors",
     "Interval": "adaline.verdicts.prediction_intervals",
     "KernelPerceptron": "adaline.estimators.sequential.kernel_perceptron",
-    "LMS": "adaline.filters.lms",
     "LeastSquares": "adaline.estimators.closed_forms.least_squares",
     "LeastSquaresClassifier": "adaline.estimators.closed_forms.least_squares_classifier",
     "LogisticRegression": "adaline.estimators.newton.logistic",
@@ -41,13 +38,11 @@ _HOME = {
     "MissingExtra": "adaline.errors",
     "ModelFileError": "adaline.errors",
     "Moments": "adaline.sums.moments",
-    "NLMS": "adaline.filters.nlms",
     "OverK": "adaline.schedules",
     "Perceptron": "adaline.estimators.sequential.perceptron",
     "PoissonRegression": "adaline.estimators.newton.poisson",
     "GammaRegression": "adaline.estimators.newton.gamma",
     "PolynomialLeastSquares": "adaline.estimators.closed_forms.polynomial",
-    "RLS": "adaline.filters.rls",
     "RankDeficientWarning": "adaline.errors",
     "Report": "adaline.report",
     "Ridge": "adaline.estimators.closed_forms.ridge",
@@ -59,7 +54,6 @@ _HOME = {
     "Triangle": "adaline.sums.triangle",
     "Verdict": "adaline.verdicts.verdict",
     "WidrowHoff": "adaline.estimators.sequential.widrow_hoff",
-    "WienerFilter": "adaline.filters.wiener",
     "capacity": "adaline.dichotomies",
     "compare": "adaline.verdicts.compare",
     "cover": "adaline.dichotomies",
@@ -77,17 +71,14 @@ _HOME = {
     "verdict": "adaline.verdicts.verdict",
     "write_report": "adaline.report",
 }
+_HOME |= FILTERS  # each a module of filters/, which names it nowhere else
 
 # Spelled out, for type checkers; a test compares it with the table above.
 __all__ = [
-    "LMS",
-    "NLMS",
-    "RLS",
+    *FILTERS,
     "Adaline",
-    "AffineProjection",
     "Auto",
     "BayesClassifier",
-    "BlockLMS",
     "Certificate",
     "ClassMoments",
     "Comparison",
@@ -98,7 +89,6 @@ __all__ = [
     "DataWarning",
     "DivergenceError",
     "Explanation",
-    "FilteredXLMS",
     "GammaRegression",
     "GaussianClassifier",
     "HoKashyap",
@@ -127,7 +117,6 @@ __all__ = [
     "Triangle",
     "Verdict",
     "WidrowHoff",
-    "WienerFilter",
     "__version__",
     "capacity",
     "compare",
@@ -187,13 +176,13 @@ if TYPE_CHECKING:
     from adaline.estimators.sequential.widrow_hoff import WidrowHoff
     from adaline.estimators.text import TfDf
     from adaline.estimators.tracing.tracing import trace
-    from adaline.filters.affine_projection import AffineProjection
-    from adaline.filters.block_lms import BlockLMS
-    from adaline.filters.filtered_x import FilteredXLMS
-    from adaline.filters.lms import LMS
-    from adaline.filters.nlms import NLMS
-    from adaline.filters.rls import RLS
-    from adaline.filters.wiener import WienerFilter
+    from adaline.filters.affine_projection import AffineProjection as AffineProjection
+    from adaline.filters.block_lms import BlockLMS as BlockLMS
+    from adaline.filters.filtered_x import FilteredXLMS as FilteredXLMS
+    from adaline.filters.lms import LMS as LMS
+    from adaline.filters.nlms import NLMS as NLMS
+    from adaline.filters.rls import RLS as RLS
+    from adaline.filters.wiener import WienerFilter as WienerFilter
     from adaline.report import Report, write_report
     from adaline.results import Certificate
     from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, stable_rate

@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Self, TypeVar
 
@@ -78,6 +80,17 @@ def lazily(
         return value
 
     return __getattr__, lambda: sorted(package["__all__"])
+
+
+def classes_in(package: str, base: str) -> dict[str, str]:
+    """Classes that derive from `base` in the modules beside a package's `__init__` file, and their
+    modules, read from the sources: to import them would load numpy and more.
+    """
+    found = {}
+    for path in sorted(Path(package).parent.glob("*.py")):
+        for name in re.findall(rf"^class (\w+)\({base}\):", path.read_text("utf-8"), re.M):
+            found[name] = f"adaline.{path.parent.name}.{path.stem}"
+    return found
 
 
 class Advises:

@@ -40,8 +40,7 @@ H = np.array([0.6, -0.4, 0.3, 0.0, 0.2])
 
 def new(like, **settings):
     """A fresh filter of the same settings, some of them changed."""
-    mine = {name: like._setting(name) for name in like._settings}
-    return type(like)(**(mine | settings))
+    return type(like)(**(like._settings() | settings))
 
 
 def signals(rng, n=300):
@@ -115,9 +114,9 @@ def test_a_state_that_is_wrong_is_refused(rng):
     with pytest.raises(ValueError, match="strange"):
         NLMS.from_state(good | {"strange": 1})
     with pytest.raises(ValueError, match="shape"):
-        NLMS.from_state(good | {"memory.store": np.zeros(3)})
+        NLMS.from_state(good | {"memory.w": np.zeros(3)})
     with pytest.raises(ValueError, match="not finite"):
-        NLMS.from_state(good | {"memory.head": good["memory.head"] * np.nan})
+        NLMS.from_state(good | {"memory.w": good["memory.w"] * np.nan})
     with pytest.raises(ValueError, match="expected a dict"):
         NLMS.from_state([1, 2])
 
@@ -407,7 +406,7 @@ def test_taps_must_be_a_whole_number(taps):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"on_nan": "ignore"}, "'raise', 'hold' or 'skip'"),
+        ({"on_nan": "ignore"}, "'raise', 'hold', 'skip'"),
         ({"dtype": "int16"}, "float32, float64"),
         ({"weights": [1.0, 2.0]}, r"\(5,\)"),
         ({"weights": [1.0, 2.0, np.nan, 0.0, 0.0]}, "finite"),
@@ -473,7 +472,8 @@ def test_memory_does_not_grow_with_the_signal(rng):
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 2 * 50_000 * 8 + 100_000  # y and e, and next to nothing
+    # y, e, which samples teach, and the buffers of a segment of 4096 samples
+    assert peak < 50_000 * (2 * 8 + 1) + 250_000
 
 
 def test_divergence_is_found_told_and_undone(rng):
@@ -496,18 +496,6 @@ def test_divergence_with_history_undoes_all_pieces(rng):
         f.process(x[8:], d[8:])
     assert all(np.array_equal(v, before[k]) for k, v in f.state().items())
     assert (len(f.history), f.samples) == (records, 8)
-
-
-@pytest.mark.parametrize("make", [LMS, NLMS, AffineProjection, RLS])
-def test_a_state_whose_memory_contradicts_its_settings_is_refused(rng, make):
-    x = rng.standard_normal(50)
-    f = make(taps=4)
-    f.process(x, x)
-    state = f.state()
-    state["memory.head"] = state["memory.head"].copy()
-    state["memory.head"][: make._repeated] += 1e6
-    with pytest.raises(ValueError, match="contradicts its settings"):
-        make.from_state(state)
 
 
 @pytest.mark.parametrize(

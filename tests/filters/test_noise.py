@@ -246,7 +246,7 @@ def test_complex_signals_and_several_references_are_judged(rng):
 
 
 def test_bad_arguments_are_told():
-    with pytest.raises(ValueError, match="algorithm is 'rsl'; expected 'auto'"):
+    with pytest.raises(ValueError, match="algorithm is 'rsl'; expected one of 'auto'"):
         noise_filter(8, "rsl")
     with pytest.raises(ValueError, match="algorithm"):
         cancel(VOICE, ENGINE, algorithm="rsl")

@@ -10,7 +10,6 @@ import pytest
 import reference_filters as slow
 from adaline import RLS
 from adaline.errors import DivergenceError
-from adaline.kernels.filters import rls_head as kernels
 
 H = np.array([0.6, -0.4, 0.3, 0.0, 0.2])
 
@@ -50,16 +49,13 @@ def test_the_inverse_is_symmetric_to_the_last_bit(taps, rng):
     f = RLS(taps, 0.99)
     f.process(x, d)
     assert np.array_equal(f.inverse, f.inverse.T)
-    stored = f._store[: f._m**2].reshape(f._m, f._m)
-    assert np.array_equal(stored, stored.T)
 
 
 def test_a_complex_inverse_is_hermitian_to_the_last_bit(rng):
     x = rng.standard_normal(503) + 1j * rng.standard_normal(503)
     f = RLS(9, 0.95)
     f.process(x, x)
-    stored = f._store[: f._m**2].reshape(f._m, f._m)
-    assert np.array_equal(stored, stored.conj().T)
+    assert np.array_equal(f.inverse, f.inverse.conj().T)
 
 
 @pytest.mark.parametrize("taps", [17, 65, 129, 264, 300])
@@ -104,11 +100,11 @@ def test_looking_at_it_changes_nothing(taps, rng):
 @pytest.mark.parametrize("length", [1, 3, 9])
 def test_a_block_that_fails_leaves_every_bit(taps, start, length, rng):
     x, d = rng.standard_normal((2, start + 40))
-    f, untouched = RLS(taps, 0.99), RLS(taps, 0.99)
-    for g in (f, untouched):
-        g.process(x[:start], d[:start])
-        g.weights = 1e200 * np.ones(taps)
-        g._head[kernels.SET_NORM] = 0.0  # as if it had grown to that by itself
+    f = RLS(taps, 0.99)
+    f.process(x[:start], d[:start])
+    f.weights = 1e200 * np.ones(taps)
+    f = RLS.from_state(f.state() | {"memory.gain": 0.0})  # as if it had grown to that by itself
+    untouched = RLS.from_state(f.state())
     before = f.state()
     with pytest.raises(DivergenceError):
         f.process(np.ones(length), np.ones(length))

@@ -63,7 +63,7 @@ def test_an_indefinite_inverse_keeps_errors_in_proportion_or_is_refused(rng):
     f.process(x[:100], d[:100])
     for share in (1e-9, 1e-3, 2.0):
         state = f.state()
-        P = state["memory.store"][:64].reshape(8, 8)
+        P = state["memory.matrix"]
         sizes, turns = np.linalg.eigh(P)
         P -= (1.0 + share) * sizes[0] * np.outer(turns[:, 0], turns[:, 0])  # one is below zero
         g = RLS.from_state(state)
@@ -79,6 +79,6 @@ def test_an_error_of_divergence_says_what_helps_with_rls(rng):
     f = RLS(3)
     f.process(x[:20], d[:20])
     f.weights = [1e200, 0.0, 0.0]
-    f._head[3] = 0.0  # as if they had grown to that by themselves
+    f = RLS.from_state(f.state() | {"memory.gain": 0.0})  # as if they had grown by themselves
     with pytest.raises(DivergenceError, match="larger delta"):
         f.process(x[20:], d[20:])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adaline import LMS, RLS, LeastSquares, RankDeficientWarning, WienerFilter
-from adaline.filters._correlations import correlate, toeplitz
+from adaline.filters.correlations import correlate, toeplitz
 from adaline.linalg import levinson, solve_hermitian, unpredicted
 from reference_filters2 import delay_lines
 

@@ -142,7 +142,7 @@ def test_a_rate_near_the_bound_is_doubted():
 
 def test_nlms_beyond_its_bound_is_refused_by_the_library_and_changes_nothing():
     state, _ = after({"learner": "nlms"})
-    with pytest.raises(ValueError, match="NLMS is stable for 0 < eta < 2"):
+    with pytest.raises(ValueError, match="stable for 0 < eta < 2"):
         after({"share": 1.5}, state=state)
     assert state.settings.share != 1.5
 

@@ -17,6 +17,7 @@ from cyclopts import Parameter
 import adaline
 from adaline.cli.printing.errors import NEGATIVE, OK, Usage
 from adaline.cli.printing.printer import Common, Out, Whole
+from adaline.filters import FILTERS
 
 # What is called, with which settings (None: it has none), on what: see `_data`.
 _Calls = list[tuple[Any, tuple[Any, ...] | None, str]]
@@ -49,12 +50,8 @@ _DENSE_ONLY: _Calls = [
     (adaline.mistake_bound, None, "X far"),
 ]
 _FILTERS: _Calls = [
-    (adaline.RLS, (8,), "x d"),
-    (adaline.NLMS, (8,), "x d"),
-    (adaline.LMS, (8,), "x d"),
-    (adaline.AffineProjection, (8,), "x d"),
-    (adaline.BlockLMS, (64,), "x d"),
-    (adaline.FilteredXLMS, (8, [0.5, 0.2]), "x d"),
+    (kind, tuple(kind._example.values()), "x d")
+    for kind in (getattr(adaline, name) for name in FILTERS)
 ]
 # Tables with many columns or classes have loops of their own.
 _LARGE: _Calls = [(adaline.LogisticRegression, (), "X t"), (adaline.max_margin, None, "X far")]
@@ -85,7 +82,7 @@ _SHAPES = {
 _WORK = [
     *(("dense", *call) for call in (*_FITS, *_DENSE_ONLY, *_FILTERS)),
     *(("sparse", *call) for call in _FITS),
-    *(("complex", *call) for call in _FILTERS[:4]),
+    *(("complex", *call) for call in _FILTERS),
     *(("single", *call) for call in _FITS[:6]),
     ("small", adaline.separability, None, "X far"),  # little work has kernels of its own
     ("small", adaline.LogisticRegression, (), "X k"),

@@ -7,86 +7,78 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adaline._names import lazily
+from adaline._names import classes_in, lazily
 
-_HOME = {
-    "AffineProjection": "adaline.filters.affine_projection",
-    "BlockLMS": "adaline.filters.block_lms",
-    "FilteredXLMS": "adaline.filters.filtered_x",
-    "LMS": "adaline.filters.lms",
-    "NLMS": "adaline.filters.nlms",
-    "NoiseReduction": "adaline.filters.noise",
-    "RLS": "adaline.filters.rls",
-    "StepBounds": "adaline.filters.measures",
-    "TaskResult": "adaline.filters.tasks.results",
-    "Theory": "adaline.filters.measures",
-    "WienerFilter": "adaline.filters.wiener",
-    "cancel": "adaline.filters.tasks.noise_cancelling",
-    "cancel_echo": "adaline.filters.tasks.echo_cancelling",
-    "enhance_line": "adaline.filters.tasks.prediction",
-    "equalise": "adaline.filters.tasks.equalisation",
-    "erle": "adaline.filters.measures",
-    "identify": "adaline.filters.tasks.identification",
-    "learning_curve": "adaline.filters.measures",
-    "max_step": "adaline.filters.measures",
-    "misalignment": "adaline.filters.measures",
-    "noise_filter": "adaline.filters.noise",
-    "noise_reduction": "adaline.filters.noise",
-    "predict": "adaline.filters.tasks.prediction",
-    "theory": "adaline.filters.measures",
+# Every class of this package that derives from Filter; no other table names them.
+FILTERS = classes_in(__file__, "Filter")
+
+_FUNCTIONS = {
+    "measures": "StepBounds Theory erle learning_curve max_step misalignment theory",
+    "noise": "NoiseReduction noise_filter noise_reduction",
+    "cancelling": "cancel cancel_echo",
+    "tasks": "TaskResult enhance_line equalise identify predict",
 }
-
-# Spelled out, for type checkers; a test compares it with the table above.
-__all__ = [
-    "LMS",
-    "NLMS",
-    "RLS",
-    "AffineProjection",
-    "BlockLMS",
-    "FilteredXLMS",
-    "NoiseReduction",
-    "StepBounds",
-    "TaskResult",
-    "Theory",
-    "WienerFilter",
-    "cancel",
-    "cancel_echo",
-    "enhance_line",
-    "equalise",
-    "erle",
-    "identify",
-    "learning_curve",
-    "max_step",
-    "misalignment",
-    "noise_filter",
-    "noise_reduction",
-    "predict",
-    "theory",
-]
+_HOME = FILTERS | {
+    name: f"adaline.filters.{module}"
+    for module, names in _FUNCTIONS.items()
+    for name in names.split()
+}
+__all__ = sorted(_HOME)
 
 __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
-    from adaline.filters.affine_projection import AffineProjection
-    from adaline.filters.block_lms import BlockLMS
-    from adaline.filters.filtered_x import FilteredXLMS
-    from adaline.filters.lms import LMS
+    from adaline.filters.affine_projection import AffineProjection as AffineProjection
+    from adaline.filters.block_lms import BlockLMS as BlockLMS
+    from adaline.filters.cancelling import cancel as cancel
+    from adaline.filters.cancelling import cancel_echo as cancel_echo
+    from adaline.filters.filtered_x import FilteredXLMS as FilteredXLMS
+    from adaline.filters.lms import LMS as LMS
     from adaline.filters.measures import (
-        StepBounds,
-        Theory,
-        erle,
-        learning_curve,
-        max_step,
-        misalignment,
-        theory,
+        StepBounds as StepBounds,
     )
-    from adaline.filters.nlms import NLMS
-    from adaline.filters.noise import NoiseReduction, noise_filter, noise_reduction
-    from adaline.filters.rls import RLS
-    from adaline.filters.tasks.echo_cancelling import cancel_echo
-    from adaline.filters.tasks.equalisation import equalise
-    from adaline.filters.tasks.identification import identify
-    from adaline.filters.tasks.noise_cancelling import cancel
-    from adaline.filters.tasks.prediction import enhance_line, predict
-    from adaline.filters.tasks.results import TaskResult
-    from adaline.filters.wiener import WienerFilter
+    from adaline.filters.measures import (
+        Theory as Theory,
+    )
+    from adaline.filters.measures import (
+        erle as erle,
+    )
+    from adaline.filters.measures import (
+        learning_curve as learning_curve,
+    )
+    from adaline.filters.measures import (
+        max_step as max_step,
+    )
+    from adaline.filters.measures import (
+        misalignment as misalignment,
+    )
+    from adaline.filters.measures import (
+        theory as theory,
+    )
+    from adaline.filters.nlms import NLMS as NLMS
+    from adaline.filters.noise import (
+        NoiseReduction as NoiseReduction,
+    )
+    from adaline.filters.noise import (
+        noise_filter as noise_filter,
+    )
+    from adaline.filters.noise import (
+        noise_reduction as noise_reduction,
+    )
+    from adaline.filters.rls import RLS as RLS
+    from adaline.filters.tasks import (
+        TaskResult as TaskResult,
+    )
+    from adaline.filters.tasks import (
+        enhance_line as enhance_line,
+    )
+    from adaline.filters.tasks import (
+        equalise as equalise,
+    )
+    from adaline.filters.tasks import (
+        identify as identify,
+    )
+    from adaline.filters.tasks import (
+        predict as predict,
+    )
+    from adaline.filters.wiener import WienerFilter as WienerFilter

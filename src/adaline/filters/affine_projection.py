@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline._jit.little import for_work
-from adaline.filters._base import Filter
-from adaline.filters._missing import Frozen
-from adaline.filters._settings import Setting, absolute_and_relative, as_eps, below_two, whole
-from adaline.filters._signals import Signal
-from adaline.kernels.filters import affine as kernels
-from adaline.kernels.filters.guards import FINE
+from adaline.filters.filter import Filter, Learns, Shapes
+from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative
+from adaline.kernels.filters import gradient as kernels
+from adaline.parameters import count
+
+ROUNDING = 100  # roundings, below which a pivot counts as zero: x(n) depends on earlier ones
 
 
+@dataclass(eq=False, repr=False)
 class AffineProjection(Filter):
     """Affine projection: w(n+1) = w(n) + eta X (X^H X + eps I)^-1 conj(e), X the last `order` x(n).
 
@@ -45,90 +45,43 @@ class AffineProjection(Filter):
     array([ 1. , -0.5,  0. ])
     """
 
-    _repeated: ClassVar[int] = 5
-    _settings: ClassVar[tuple[str, ...]] = (
-        "taps", "order", "eta", "eps", "weights", "dtype", "on_nan", "history",
-    )  # fmt: skip
+    order: int = 4
+    eta: float = 0.5
+    eps: float | str = "auto"
 
-    order = Setting()
-    eta = Setting()
-    eps = Setting()
+    _parameters: ClassVar = {"order": count(), "eta": STEP, "eps": EPS}
+    _numbers: ClassVar = kernels.Level
 
-    def __init__(
-        self,
-        taps: int,
-        order: int = 4,
-        eta: float = 0.5,
-        eps: Any = "auto",
-        *,
-        weights: Any = None,
-        dtype: Any = None,
-        on_nan: str = "raise",
-        history: int | None = None,
-    ) -> None:
-        self.order = whole(order, "order", 1)
-        self.eta = below_two(eta, "affine projection")
-        self.eps = as_eps(eps)
-        super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
+    def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
+        K, double = self.order, np.result_type(kind, np.float64)
+        return {
+            "w": (kind, (channels, self.taps)),
+            "past": (kind, (channels, self.taps - 1 + K - 1)),
+            "rows": (kind, (channels, (K - 1) * self.taps)),  # the last rows, of `process_rows`
+            "R": (double, (K, K)),
+            "errors": (double, (K,)),
+            "from_rows": (np.bool_, (1,)),
+        }
 
-    def _numbers_of(self, channels: int) -> dict[str, int]:
-        sizes = super()._numbers_of(channels)
-        return sizes | {"order": self.order * (4 * self.order + channels * self.taps)}
-
-    def _allocate(self) -> None:
-        assert self._dtype is not None
-        assert self._channels is not None
-        kept = self.taps + self.order
-        self._size = self._channels * (self.taps + kept)
-        room = self._channels * (kept + kernels.SEGMENT)
-        self._store = np.zeros(2 * self._size + room, self._dtype)
-        self._numbers = for_work(kernels.head_size, 1)(self.order)
-        self._head = np.zeros(2 * self._numbers, np.result_type(self._dtype, np.float64))
+    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+        memory = self._memory
+        rows = hop > 1 or line.shape[1] < memory["past"].shape[1] + len(d)  # `past` comes first
+        if self._count and memory["from_rows"][0] != rows:
+            given, asked = ("rows", "a signal")[:: 1 if memory["from_rows"][0] else -1]
+            raise ValueError(f"This filter has learned from {given}; make a new one for {asked}.")
+        memory["from_rows"][0] = rows
+        if rows:
+            line = np.concatenate([memory["rows"], line], axis=1)
+            memory["rows"][:] = line[:, line.shape[1] - memory["rows"].shape[1] :]
         eps, relative = absolute_and_relative(self.eps)
-        # Weights and last rows for `process_rows`; a filter takes either rows or a signal.
-        self._rows = np.zeros((self.order + 1, self._channels * self.taps), self._dtype)
-        self._head[kernels.ORDER] = self.order
-        self._head[kernels.RATE] = self.eta
-        self._head[kernels.ROUNDING] = 100 * np.finfo(self._dtype).eps
-        self._head[kernels.EPS] = eps
-        self._head[kernels.RELATIVE] = relative
-
-    def _memory(self) -> dict[str, Signal]:
-        memory = {"store": self._store[: self._size], "head": self._head[: self._numbers]}
-        return memory | {"rows": self._rows}
-
-    def _adapt(self, on: bool) -> None:
-        self._head[kernels.ADAPT] = on
-
-    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
-        if self._head[kernels.ROWS] == 1.0:
-            raise ValueError("This filter has learned from rows; make a new one for a signal.")
-        found: int = kernels.affine_block(x, d, frozen, self._store, self._head, out, self.taps)
-        if found == FINE:
-            self._head[kernels.ROWS] = -1.0
-        return found
-
-    def _advance_rows(self, U: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
-        if self._head[kernels.ROWS] == -1.0:
-            raise ValueError("This filter has learned from a signal; make a new one for rows.")
-        found: int = kernels.affine_rows(U, d, frozen, self._rows, self._head, out)
-        if found == FINE:
-            self._head[kernels.ROWS] = 1.0
-        return found
-
-    def _get_weights(self) -> Signal:
-        assert self._channels is not None
-        if self._head[kernels.ROWS] == 1.0:
-            own: Signal = self._rows[0].reshape(-1, self.taps)
-            return own.copy()
-        W = np.empty((self._channels, self.taps), self._dtype)
-        kernels.weights_now(self._store, self._head, W)
-        return np.ascontiguousarray(W[:, ::-1])
+        rounding = ROUNDING * float(np.finfo(line.dtype).eps)
+        went, level = kernels.affine_projection(
+            line, hop, d, learns, self._count, memory["w"], memory["R"], memory["errors"],
+            self.eta, eps, relative, rounding, tuple(self._level), y,
+        )  # fmt: skip
+        self._level = kernels.Level(*level)
+        return int(went)
 
     def _set_weights(self, W: Signal) -> None:
-        self._store[: W.size] = W[:, ::-1].ravel()
-        self._rows[0] = W.ravel()
-        moving = kernels.NUMBERS + self.order
-        # The errors at past samples are those of the old weights: forget them.
-        self._head[moving : moving + 2 * self.order] = 0.0
-        self._head[kernels.SET_NORM] = math.hypot(*np.abs(W).ravel().tolist())
+        super()._set_weights(W)
+        self._memory["errors"][:] = 0.0  # those at earlier samples are of the old weights

@@ -1,28 +1,69 @@
-"""Block LMS in the frequency domain, for long filters: echoes, rooms, loudspeakers."""
+"""Block LMS in the frequency domain, for long filters: echoes, rooms, loudspeakers.
+
+B block, P = ceil(taps/B) partitions, C channels, F frequencies of 2 B points
+spectra (P, C, F) of the last P blocks of x, the latest first     W (P, C, F) of the weights
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import InitVar, dataclass
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import fft
 
-from adaline.filters._base import Filter
-from adaline.filters._missing import Frozen
-from adaline.filters._partitions import Partitions
-from adaline.filters._settings import (
-    Setting,
+from adaline.filters.filter import Filter, Learns, Shapes
+from adaline.filters.signals import (
+    EPS,
+    STEP,
+    Signal,
     absolute_and_relative,
-    as_eps,
-    below_two,
-    fits,
-    shown,
-    whole,
+    require_memory,
+    squares,
 )
-from adaline.filters._signals import Signal
-from adaline.kernels.filters import frequency
-from adaline.kernels.filters.guards import BLOWN, DIVERGED, FINE, not_finite
+from adaline.kernels.filters.spectra import correlate_spectra, filter_spectra
+from adaline.parameters import NONE, count, shown
+
+SMOOTHING = 0.9  # factor of the running average of a bin's power, from block to block
+HALF_LIFE = 2.0**14  # of the level below which x counts as quiet, in samples
+JUMP = 4.0  # most growth of a level in a block, so that one click does not stop learning
+WORSE = 100.0  # the filter restarts if |y|^2 > 100 |d|^2 in a block: its weights fit noise, ...
+QUIET = 0.1  # ... unless d has less than this share of its usual energy: it may pause
+EVERYWHERE = 0.01  # the part of eps="auto" that is the same in every bin
+BLOWN = 1e8  # a |y| so many times above the signals is divergence
 
 
+class Level(NamedTuple):
+    """What the guards remember, and how far the current block is filled."""
+
+    filled: float = 0.0  # samples of the block so far
+    power: float = 0.0  # of x^H x, which falls by half in HALF_LIFE samples at most
+    usual: float = 0.0  # energy of a block of d
+    loudest_x: float = 0.0
+    loudest_d: float = 0.0
+    gain: float = 0.0  # sum of the sizes of weights that the user set
+
+
+def choose_block(taps: int, latency: int | None) -> int:
+    """The largest power of two within the latency, or without one, next to taps/4.
+
+    >>> choose_block(2048, None), choose_block(2048, 300), choose_block(10, None)
+    (512, 256, 64)
+    """
+    if latency is None:
+        return int(2 ** np.clip(np.round(np.log2(taps / 4)), 6, 12))
+    return 1 << (latency.bit_length() - 1)
+
+
+@cache
+def triangle(B: int) -> Signal:
+    """The autocorrelation of B ones, circular on 2 B points."""
+    lag: Signal = np.minimum(np.arange(2 * B), np.arange(2 * B, 0, -1))
+    return 1.0 - lag / B
+
+
+@dataclass(eq=False, repr=False)
 class BlockLMS(Filter):
     """Partitioned block LMS by FFT: W + eta conj(X) E / power, bin by bin, once a block.
 
@@ -74,120 +115,168 @@ class BlockLMS(Filter):
     (256, True)
     """
 
-    _settings: ClassVar[tuple[str, ...]] = (
-        "taps", "block", "eta", "eps", "weights", "dtype", "on_nan", "history",
-    )  # fmt: skip
+    block: int | None = None
+    latency: InitVar[int | None] = None
+    eta: float = 0.5
+    eps: float | str = "auto"
 
-    block = Setting()
-    eta = Setting()
-    eps = Setting()
+    _parameters: ClassVar = {"block": NONE | count(), "eta": STEP, "eps": EPS}
+    _numbers: ClassVar = Level
+    _segment: ClassVar = 2**62  # a whole block at a time, if the call has one
+    _takes_rows: ClassVar = False
 
-    def __init__(
-        self,
-        taps: int,
-        block: int | None = None,
-        latency: int | None = None,
-        eta: float = 0.5,
-        eps: Any = "auto",
-        *,
-        weights: Any = None,
-        dtype: Any = None,
-        on_nan: str = "raise",
-        history: int | None = None,
+    def __post_init__(  # type: ignore[override]  # mypy expects latency first
+        self, weights: Any, dtype: Any, history: Any, latency: int | None
     ) -> None:
-        if block is not None and latency is not None:
+        latency = (NONE | count())("latency", latency)
+        if self.block is not None and latency is not None:
             raise ValueError(
-                f"block is {shown(block)} and latency is {shown(latency)}; give one of them, the "
+                f"block is {self.block} and latency is {shown(latency)}; give one of them, the "
                 "other follows."
             )
-        taps = whole(taps, "taps", 1)
-        self.block = good_block(taps, latency) if block is None else whole(block, "block", 1)
-        if block is None and latency is not None:
-            fits("latency", latency, 16 * self.block)
-        self.eta = below_two(eta, "BlockLMS")
-        self.eps = as_eps(eps)
-        super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
+        if latency is not None:
+            require_memory({"latency": latency}, 16 * latency)
+        vars(self)["block"] = self.block or choose_block(self.taps, latency)
+        self.latency = 0  # samples by which the output is late; the parameter chooses the block
+        self._begun: tuple[Signal, Signal] | None = None
+        super().__post_init__(weights, dtype, history)
+
+    def reset(self) -> BlockLMS:
+        """As of every filter."""
+        self._begun = None
+        return super().reset()
+
+    def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
+        B, P, C = self.block or 1, -(-self.taps // (self.block or 1)), channels
+        F = B + 1 if kind.kind == "f" else 2 * B
+        spectra, real = np.result_type(kind, np.complex64), np.zeros(0, kind).real.dtype
+        return {
+            "W": (spectra, (P, C, F)),
+            "spectra": (spectra, (P, C, F)),
+            "smoothed": (real, (F,)),  # power of each bin, averaged over blocks
+            "x": (kind, (C, 2 * B)),  # the block before, and this one so far
+            "d": (kind, (B,)),
+            "learns": (np.bool_, (B,)),
+            "past": (kind, (C, 0)),
+        }
+
+    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+        level = self._level
+        self._level = level = level._replace(
+            loudest_x=max(level.loudest_x, float(np.abs(line).max())),
+            loudest_d=max(level.loudest_d, float(np.abs(d).max())),
+        )
+        limit = BLOWN * (level.loudest_d + level.gain * level.loudest_x)
+        memory, B, n = self._memory, self.block or 1, 0
+        while n < len(d):
+            start = int(self._level.filled)
+            stop = min(B, start + len(d) - n)
+            part = slice(n, n + stop - start)
+            memory["x"][:, B + start : B + stop] = line[:, part]
+            memory["d"][start:stop], memory["learns"][start:stop] = d[part], learns[part]
+            self._level = self._level._replace(filled=float(stop))
+            with np.errstate(over="ignore", invalid="ignore"):
+                if stop - start < B:
+                    y[part] = self._part_of_block(start, stop)
+                block = self._finish_block() if stop == B else None
+                if block is not None and start == 0:
+                    y[part] = block
+                whole = y[part] if block is None else block
+                if not np.abs(whole).max() <= limit or not np.isfinite(memory["W"].sum()):
+                    return n
+            n = part.stop
+        return n
+
+    def _to_spectra(self, lines: Signal) -> Signal:
+        return np.asarray(fft.rfft(lines) if self._is_real else fft.fft(lines))
+
+    def _to_lines(self, spectra: Signal) -> Signal:
+        return np.asarray(fft.irfft(spectra) if self._is_real else fft.ifft(spectra))
 
     @property
-    def latency(self) -> int:
-        """Delay of the output in samples: always 0. The parameter of this name chooses `block`."""
-        return 0
+    def _is_real(self) -> bool:
+        return bool(self._memory["x"].dtype.kind == "f")
 
-    def _numbers_of(self, channels: int) -> dict[str, int]:
-        return super()._numbers_of(channels) | {"block": 16 * channels * self.block}
+    def _part_of_block(self, start: int, stop: int) -> Signal:
+        """y of samples start, ..., stop - 1 of an incomplete block.
 
-    def _allocate(self) -> None:
-        assert self._dtype is not None
-        assert self._channels is not None
-        self._parts = Partitions(self.taps, self._channels, self.block, self._dtype)
-        # Loudest x and d so far, and the gain of weights that were set.
-        self._scale = np.zeros(3)
+        The first partition filters in the time domain; what the others add depends on earlier
+        blocks only.
+        """
+        B, memory = self.block or 1, self._memory
+        if self._begun is None:
+            late = np.einsum("pcf,pcf->f", memory["W"][1:], memory["spectra"][:-1])
+            self._begun = self._to_lines(memory["W"][0])[:, :B], self._to_lines(late)[B:]
+        first, late = self._begun
+        y = late[start:stop].copy()
+        for x, h in zip(memory["x"][:, start + 1 : B + stop], first, strict=True):
+            y += np.convolve(x, h, "valid")
+        return y
 
-    def _memory(self) -> dict[str, Signal]:
-        self._parts.forget_begun()  # the caller may write to these arrays
-        memory = {name: getattr(self._parts, name) for name in Partitions.KEPT}
-        return memory | {"scale": self._scale}
+    def _finish_block(self) -> Signal:
+        """y of the complete block, by spectra; then update the weights and begin the next block."""
+        B, memory, level, self._begun = self.block or 1, self._memory, self._level, None
+        W, spectra, d, learns = (memory[name] for name in ("W", "spectra", "d", "learns"))
+        P, C, F = W.shape
+        spectra[1:] = spectra[:-1].copy()
+        spectra[0] = self._to_spectra(memory["x"])
+        Y, powers = np.empty(F, W.dtype), np.empty((P * C, F), memory["smoothed"].dtype)
+        filter_spectra(W.reshape(-1, F), spectra.reshape(-1, F), Y, powers)
+        latest, smoothed = P * powers[:C].sum(axis=0), memory["smoothed"]
+        smoothed[:] = SMOOTHING * smoothed + (1.0 - SMOOTHING) * latest
+        power = np.maximum(powers.sum(axis=0), smoothed)
+        lines = self._to_lines(np.stack([Y, power]))
+        y = lines[0, B:].copy()
+        now, before = float(latest.mean()), level.power
+        faded = before * 2.0 ** (-B / HALF_LIFE)
+        x_level = max(min(now, JUMP * before) if before else now, faded)
+        energy, usual = float(squares(d).sum()), level.usual
+        worse = float(squares(y).sum()) > WORSE * energy and energy >= QUIET * usual
+        usual = usual + (min(energy, JUMP * usual) - usual) / 16.0 if usual else energy
+        self._level = level._replace(filled=0.0, power=x_level, usual=usual)
+        if worse and learns.all():
+            W[:] = 0.0
+        elif learns.any():
+            # The error is zero for half of the 2 B points. This window leaks each bin into its
+            # neighbours, so the power of a weak bin gets what leaks from strong ones.
+            lines[1] *= triangle(B)
+            lines[0, :B], lines[0, B:] = 0.0, np.where(learns, d - y, 0)
+            E, leaked = self._to_spectra(lines)
+            self._learn(E, np.maximum(power, leaked.real), x_level, float(smoothed.mean()))
+        memory["x"][:, :B] = memory["x"][:, B:]
+        return y
 
-    def _resume(self, rest: dict[str, Any]) -> None:
-        super()._resume(rest)
-        if "kind" not in rest:
-            return
-        filled, place = self._parts.filled[0], self._parts.place[0]
-        if not (0 <= filled < self.block and 0 <= place < -(-self.taps // self.block)):
-            raise ValueError("state has a memory that points outside of itself.")
+    def _learn(self, E: Signal, power: Signal, x_level: float, mean: float) -> None:
+        """W + eta conj(X) E / power, constrained to responses of the length of a partition."""
+        B, W = self.block or 1, self._memory["W"]
+        eps, relative = absolute_and_relative(self.eps)
+        # eps in proportion to the recent power of each bin, and a little in every bin, for those
+        # in which x has no power.
+        share = relative * x_level / mean if mean > 0.0 else 0.0
+        floor = 2.0 * eps + EVERYWHERE * relative * x_level
+        below = power + floor + share * self._memory["smoothed"]
+        E *= np.divide(self.eta, below, out=np.zeros_like(below), where=below > 0.0)
+        G, F = np.empty_like(W), len(E)
+        correlate_spectra(self._memory["spectra"].reshape(-1, F), E, G.reshape(-1, F))
+        g = self._to_lines(G)
+        g[:, :, B:] = 0.0
+        g[-1, :, self.taps - (len(g) - 1) * B :] = 0.0  # the last partition may be shorter
+        W += self._to_spectra(g)
 
     def _get_weights(self) -> Signal:
-        return self._parts.h.conj()
+        parts = self._to_lines(self._memory["W"])[:, :, : self.block]
+        h = parts.transpose(1, 0, 2).reshape(parts.shape[1], -1)[:, : self.taps]
+        return np.array(h.conj(), order="C")
 
     def _set_weights(self, W: Signal) -> None:
-        self._parts.h = W.conj()
-        self._scale[2] = float(np.abs(W).sum())
+        P, C, _ = self._memory["W"].shape
+        h = np.zeros((C, P * (self.block or 1)), W.dtype)
+        h[:, : self.taps] = W.conj()
+        parts = h.reshape(C, P, -1).transpose(1, 0, 2)
+        self._memory["W"][:] = self._to_spectra(np.concatenate([parts, 0 * parts], axis=2))
+        self._level = self._level._replace(gain=float(np.abs(W).sum()))
+        self._begun = None
 
-    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
-        loud_x, loud_d = frequency.peak(x), frequency.peak(d)
-        channels = self._parts.channels
-        if not np.isfinite(max(loud_x, loud_d)):
-            return not_finite(x, d) or DIVERGED  # finite parts of a complex number may overflow
-        before, scale = self._parts.snapshot(len(d)), self._scale.copy()
-        self._scale[0], self._scale[1] = max(scale[0], loud_x), max(scale[1], loud_d)
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self._through(x.reshape(-1, channels), d, frozen, out[0])
-            np.subtract(d, out[0], out=out[1])
-        if found != FINE:
-            self._parts.restore(before)
-            self._scale[:] = scale
-        return found
-
-    def _through(self, x: Signal, d: Signal, frozen: Frozen, y: Signal) -> int:
-        """Filter and adapt piece by piece; a piece ends with the samples or with a block."""
-        parts, at = self._parts, 0
-        loud_x, loud_d, gain = self._scale.tolist()
-        most = BLOWN * (loud_d + gain * loud_x)
-        eps, relative = absolute_and_relative(self.eps)
-        while at < len(d):
-            m = min(self.block - int(parts.filled[0]), len(d) - at)
-            piece = slice(at, at + m)
-            learns = 1.0 - frozen[piece] if len(frozen) else 1.0
-            complete = parts.take(x[piece], d[piece], learns)
-            found = None if m == self.block else parts.output(m)
-            if found is not None and not frequency.peak(found) <= most:
-                return 8 * at + DIVERGED
-            if complete:
-                whole_block = parts.finish(self.eta, eps, relative, most)
-                if whole_block is None:
-                    return 8 * at + DIVERGED
-                found = whole_block if found is None else found
-            y[piece] = found
-            at += m
-        return FINE
-
-
-def good_block(taps: int, latency: int | None) -> int:
-    """The largest power of two within the latency, or without one, next to taps/4.
-
-    >>> good_block(2048, None), good_block(2048, 300), good_block(10, None)
-    (512, 256, 64)
-    """
-    if latency is None:
-        return int(2 ** np.clip(np.round(np.log2(taps / 4)), 6, 12))
-    return 1 << (whole(latency, "latency", 1).bit_length() - 1)
+    def _check_state(self) -> None:
+        if self._level.filled not in range(self.block or 1):
+            raise ValueError("state has a memory that points outside of itself.")

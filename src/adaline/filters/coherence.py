@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adaline.filters._correlations import Method
-from adaline.filters._signals import Signal, squares
+from adaline.filters.correlations import Method
+from adaline.filters.signals import Signal, squares
 from adaline.filters.wiener import WienerFilter
 from adaline.results import Array
 

@@ -1,29 +1,38 @@
-"""Filtered-x LMS, for active noise control."""
+"""Filtered-x LMS: active control of noise, through a loudspeaker and the air behind it."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters._base import Filter
-from adaline.filters._first_block import start, undecided_if_refused
-from adaline.filters._missing import Frozen
-from adaline.filters._settings import (
-    Setting,
+from adaline.filters.filter import Filter, Learns, Shapes
+from adaline.filters.signals import (
+    EPS,
+    STEP,
+    Signal,
     absolute_and_relative,
-    as_eps,
-    below_two,
-    positive_or_auto,
+    as_channels,
+    as_numbers,
+    converted,
+    line,
 )
-from adaline.filters._signals import Signal, as_channels, as_numbers, converted, line
-from adaline.filters._state import filled
-from adaline.kernels.filters import filtered_x as kernels
-from adaline.kernels.filters.frequency import peak
-from adaline.kernels.filters.guards import BLOWN, DIVERGED, FINE, not_finite
+from adaline.kernels.filters import gradient as kernels
+from adaline.parameters import Expected, words
 
 
+def as_path(name: str, values: Any) -> Signal:
+    """A read-only copy of an impulse response."""
+    path = line(values, name).copy()
+    path.setflags(write=False)
+    if not path.any():
+        raise ValueError(f"{name} is zero everywhere; nothing could be controlled.")
+    return path
+
+
+@dataclass(eq=False, repr=False)
 class FilteredXLMS(Filter):
     """Noise control: w + eta conj(e) x_f / (eps + x_f^H x_f), where x_f is x through the path s.
 
@@ -72,41 +81,24 @@ class FilteredXLMS(Filter):
     True
     """
 
-    _settings: ClassVar[tuple[str, ...]] = (
-        "taps", "secondary_path", "estimate", "eta", "eps", "weights", "dtype", "on_nan",
-        "history",
-    )  # fmt: skip
+    secondary_path: Any
+    estimate: Any = None
+    eta: float | str = "auto"
+    eps: float | str = "auto"
 
-    _pending: Signal | None = None  # the reference that the next error belongs to
-    secondary_path = Setting()
-    estimate = Setting()
-    eta = Setting()
-    eps = Setting()
-
-    def __init__(
-        self,
-        taps: int,
-        secondary_path: Any,
-        estimate: Any = None,
-        eta: Any = "auto",
-        eps: Any = "auto",
-        *,
-        weights: Any = None,
-        dtype: Any = None,
-        on_nan: str = "raise",
-        history: int | None = None,
-    ) -> None:
-        self.secondary_path = _path(secondary_path, "secondary_path")
-        self.estimate = None if estimate is None else _path(estimate, "estimate")
-        model = self.secondary_path if self.estimate is None else self.estimate
-        if not model.any():
-            raise ValueError("the secondary path is zero everywhere; nothing could be controlled.")
-        self.eta = positive_or_auto("eta", eta)
-        self._eta = below_two(
-            safe_step(model) / 4 if self.eta == "auto" else self.eta, "FilteredXLMS"
-        )
-        self.eps = as_eps(eps)
-        super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
+    _parameters: ClassVar = {
+        "secondary_path": as_path,
+        "estimate": lambda name, path: None if path is None else as_path(name, path),
+        "eta": Expected(
+            "",
+            (words("auto") | STEP).takes,
+            says="expected 'auto' or a number with 0 < eta < 2, where the filter may be stable",
+        ),
+        "eps": EPS,
+    }
+    _example: ClassVar = {"taps": 8, "secondary_path": [0.5, 0.2]}
+    _numbers: ClassVar = kernels.Level
+    _takes_rows: ClassVar = False
 
     def drive(self, x: Any) -> Any:
         """The loudspeaker's next sample u for the next reference sample x (one a channel).
@@ -116,116 +108,101 @@ class FilteredXLMS(Filter):
         values = as_channels(np.atleast_1d(as_numbers(x, "x"))[None, :], self._channels)
         if not np.isfinite(values).all():
             raise ValueError(f"x is {x!r}; a filter needs finite samples.")
-        with undecided_if_refused(self):
-            start(self, values, values[:, 0], values.shape[1])
-            assert self._dtype is not None
-            X, f = self._lines(converted(values, self._dtype, "x").T)
-        u = (self._h * X).sum()
-        self._keep(X, f, np.append(self._u, u))
-        self._pending = f
+        return self._all_or_nothing(self._drive, values)
+
+    def _drive(self, values: Signal) -> Any:
+        self._start(values, values[:, 0], values.shape[1])
+        assert self._kind is not None
+        memory = self._memory
+        x = np.concatenate([memory["past"], converted(values, self._kind, "x").T], axis=1)
+        heard = self._through_model(x)
+        u = np.vdot(memory["w"], x[:, x.shape[1] - self.taps :])
+        self._keep(heard, np.append(memory["u"], u))
+        memory["past"][:] = x[:, 1:]
+        memory["waiting"][:], memory["waits"][0] = heard, True
         return u
 
     def hear(self, e: Any) -> None:
         """Adapt to the error e that was measured after the last `drive`."""
-        f = self._pending
-        if f is None:
+        memory = self._memory
+        if not memory or not memory["waits"][0]:
             raise ValueError("hear() follows drive(): no sample has been driven since the last.")
-        assert self._dtype is not None
-        error = converted(np.asarray(as_numbers(e, "e")).reshape(1), self._dtype, "e")[0]
+        assert self._kind is not None
+        error = converted(np.asarray(as_numbers(e, "e")).reshape(1), self._kind, "e")[0]
         if not np.isfinite(error):
             raise ValueError(f"e is {e!r}; a filter needs finite samples.")
-        self._pending = None
-        power = float(np.vdot(f, f).real)
-        kernels.follow(self._level, power)
-        eps, relative = absolute_and_relative(self.eps)
-        by = power + eps + relative * float(self._level[0])
-        if self._adapting and by > 0:
-            self._h += error * (self._eta / by) * f.conj()
+        f = memory["waiting"]
+        _, mu = self._steps(f, np.array([self._adapting]))
+        memory["w"] += mu[0] * np.conj(error) * f
+        memory["waits"][0] = False
         self._count += 1
 
-    def _allocate(self) -> None:
-        assert self._dtype is not None
-        assert self._channels is not None
+    def _model(self) -> Signal:
+        path = self.secondary_path if self.estimate is None else self.estimate
+        return converted(path, self._kind or np.dtype(float), "estimate")
+
+    def _rate(self) -> float:
+        path = self.secondary_path if self.estimate is None else self.estimate
+        return safe_step(path) / 4 if isinstance(self.eta, str) else self.eta
+
+    def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
         model = self.secondary_path if self.estimate is None else self.estimate
-        self._s = converted(self.secondary_path[::-1], self._dtype, "secondary_path")
-        self._model = converted(model, self._dtype, "estimate")
-        C, kind = self._channels, self._dtype
-        self._h = np.zeros((C, self.taps), kind)
-        self._x = np.zeros((C, self.taps - 1), kind)
-        self._f = np.zeros((C, self.taps - 1), kind)
-        self._raw = np.zeros((C, len(self._model) - 1), kind)  # x before the model
-        self._u = np.zeros(len(self._s) - 1, kind)
-        self._level = np.zeros(4)
-        self._scale = np.zeros(3)  # loudest x and d, and the gain of weights that were set
-        self._pending = None
+        M, before = self.taps, len(model) - 1
+        return {
+            "w": (kind, (channels, M)),
+            "past": (kind, (channels, M - 1 + before)),
+            "heard": (kind, (channels, M - 1)),  # x through the model
+            "u": (kind, (len(self.secondary_path) - 1,)),
+            "peak": (np.float64, (1,)),  # the largest |x|
+            "waiting": (kind, (channels, M)),  # the `heard` that the next error belongs to
+            "waits": (np.bool_, (1,)),
+        }
 
-    def _memory(self) -> dict[str, Signal]:
-        names = ("h", "x", "f", "raw", "u", "level", "scale")
-        return {name: getattr(self, f"_{name}") for name in names}
+    def _through_model(self, x: Signal) -> Signal:
+        """x (C, M-1+J-1+N) through the model, with the M - 1 samples before: (C, M-1+N)."""
+        model, kept = self._model(), self._memory["heard"]
+        new = x[:, kept.shape[1] :]
+        heard = [np.convolve(channel, model, "valid") for channel in new]
+        return np.concatenate([kept, heard], axis=1)
 
-    def state(self) -> dict[str, Any]:
-        """As of every filter; between `drive` and `hear` also the reference that e belongs to."""
-        state = super().state()
-        return state if self._pending is None else state | {"memory.pending": self._pending.copy()}
+    def _keep(self, heard: Signal, u: Signal) -> None:
+        kept = self._memory["heard"]
+        kept[:] = heard[:, heard.shape[1] - kept.shape[1] :]
+        self._memory["u"][:] = u[len(u) - len(self._memory["u"]) :]
 
-    def _resume(self, rest: dict[str, Any]) -> None:
-        waiting = rest.pop("memory.pending", None)
-        super()._resume(rest)
-        if waiting is not None and self._dtype is not None:
-            self._pending = np.empty((len(self._h), self.taps), self._dtype)
-            filled(self._pending, waiting, "memory.pending")
+    def _steps(self, heard: Signal, learns: Learns) -> tuple[Signal, Signal]:
+        """|f(n)|^2 of f (C, M-1+N), and the steps, as those of NLMS."""
+        eps, relative = absolute_and_relative(self.eps)
+        r, P, mu = np.empty((3, len(learns)))
+        level = self._level
+        kernels.energies(heard, 1, self.taps, r)
+        power, averaged = kernels.mean_powers(r, self._count, level.power, level.averaged, P)
+        rule = kernels.NORMALISED
+        kernels.steps(r, P, learns, rule, self._rate(), math.inf, eps, relative, 0.0, mu)
+        self._level = level._replace(power=power, averaged=averaged)
+        return r, mu
 
-    def _get_weights(self) -> Signal:
-        return np.ascontiguousarray(self._h[:, ::-1].conj())
-
-    def _set_weights(self, W: Signal) -> None:
-        self._h[:] = W[:, ::-1].conj()
-        self._scale[2] = float(np.abs(W).sum() * np.abs(self._s).sum())
-        if W.any():  # no |f|^2 jumps above this level, so weights that the user set are kept
-            self._level[2] = np.finfo(np.float64).max
-
-    def _lines(self, x: Signal) -> tuple[Signal, Signal]:
-        """x (C, n) and x through the model, each after the samples kept of it."""
-        raw = np.concatenate([self._raw, x], axis=1)
-        heard = [np.convolve(channel, self._model, "valid") for channel in raw]
-        return np.concatenate([self._x, x], axis=1), np.concatenate([self._f, heard], axis=1)
-
-    def _keep(self, X: Signal, f: Signal, u: Signal) -> None:
-        """Keep the last samples of each line for the next block."""
-        n = X.shape[1] - self._x.shape[1]
-        raw = np.concatenate([self._raw, X[:, X.shape[1] - n :]], axis=1)
-        self._raw[:] = raw[:, n:]
-        self._x[:], self._f[:], self._u[:] = X[:, n:], f[:, n:], u[n:]
-
-    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
-        loud_x, loud_d = peak(x), peak(d)
-        channels = len(self._h)
-        if not np.isfinite(max(loud_x, loud_d)):
-            return not_finite(x, d) or DIVERGED  # finite parts of a complex number may overflow
-        h, level = self._h.copy(), self._level.copy()
-        top_x, top_d = max(loud_x, self._scale[0]), max(loud_d, self._scale[1])
-        X, f = self._lines(x.reshape(len(d), channels).T)
-        u = np.concatenate([self._u, np.zeros(len(d), self._u.dtype)])
-        learns = frozen == 0 if len(frozen) else np.ones(len(d), np.bool_)
-        most = BLOWN * (top_d + self._scale[2] * top_x)
-        rule = (float(self._eta), *absolute_and_relative(self.eps), float(most))
-        went = kernels.control(
-            self._h, X, f, d, self._s, u, out[0], out[1], *rule, self._level, learns
-        )
-        if went < len(d):
-            self._h[:], self._level[:] = h, level
-            return 8 * int(went) + DIVERGED
-        self._keep(X, f, u)
-        self._scale[:2] = top_x, top_d
-        self._pending = None
-        return FINE
-
-
-def _path(values: Any, name: str) -> Signal:
-    """A read-only copy of an impulse response."""
-    path = line(values, name).copy()
-    path.setflags(write=False)
-    return path
+    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+        memory = self._memory
+        path = converted(self.secondary_path[::-1], line.dtype, "secondary_path")
+        heard = self._through_model(line)
+        r, mu = self._steps(heard, learns)
+        memory["peak"][0] = max(memory["peak"][0], np.abs(line).max())
+        loudest_d = max(self._level.loudest_d, float(np.abs(d).max()))
+        self._level = self._level._replace(loudest_d=loudest_d)
+        gain = self._level.gain * float(np.abs(path).sum())
+        u = np.concatenate([memory["u"], np.zeros(len(d), line.dtype)])
+        x = np.ascontiguousarray(line[:, line.shape[1] - heard.shape[1] :])
+        relative = absolute_and_relative(self.eps)[1]
+        went, level = kernels.filtered_x(
+            x, heard, path, d, learns, mu, r, memory["w"], u,
+            kernels.BLOWN * (loudest_d + gain * float(memory["peak"][0])), relative,
+            tuple(self._level), y,
+        )  # fmt: skip
+        self._keep(heard, u)
+        memory["waits"][0] = False
+        self._level = kernels.Level(*level)
+        return int(went)
 
 
 def safe_step(path: Signal) -> float:

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from numbers import Rational
+from dataclasses import KW_ONLY, dataclass
+from math import inf
 from typing import Any, ClassVar
 
-from adaline.filters._delay_line import LookAhead
-from adaline.filters._settings import Setting, flag, one_of, positive
-from adaline.kernels.filters import lms_steps as places
+import numpy as np
+
+from adaline.filters.filter import Filter, Learns, Shapes
+from adaline.filters.signals import Signal
+from adaline.kernels.filters import gradient as kernels
+from adaline.parameters import FLAG, NONE, NOT_NEGATIVE, POSITIVE, is_number, words
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, as_schedule
 
-SIGNS = {None: 0, "error": 1, "data": 2, "both": 3}
+AUTO_RATE = 0.2  # eta="auto" is a tenth of the bound 2/tr[R]
 
 
-class LMS(LookAhead):
+def as_rate(name: str, value: Any) -> Any:
+    """A positive number, "auto" or a schedule that counts samples."""
+    if is_number(value):
+        return POSITIVE(name, value)
+    schedule = as_schedule(value)
+    if not isinstance(schedule, Auto | Constant | OverK | SearchThenConverge):
+        raise ValueError(f"{name} is {value!r}; filters have no absolute correction.")
+    return "auto" if isinstance(schedule, Auto) else value
+
+
+@dataclass(eq=False, repr=False)
+class LMS(Filter):
     """Least mean squares: w(n+1) = w(n) + eta(n) conj(e(n)) x(n), with e(n) = d(n) - w(n)^H x(n).
 
     Lectures: the LMS algorithm (000), linear adaptive filters (003). Stable in the mean for
@@ -57,53 +72,68 @@ class LMS(LookAhead):
     array([ 1. , -0.5,  0. ])
     """
 
-    _settings: ClassVar[tuple[str, ...]] = (
-        "taps", "eta", "leak", "sign", "weights", "dtype", "on_nan", "history", "allow_unstable",
-    )  # fmt: skip
+    eta: Any = "auto"
+    leak: float = 0.0
+    sign: str | None = None
+    _: KW_ONLY
+    allow_unstable: bool = False
 
-    eta = Setting()
-    leak = Setting()
-    sign = Setting()
-    allow_unstable = Setting()
+    _parameters: ClassVar = {
+        "eta": as_rate,
+        "leak": NOT_NEGATIVE,
+        "sign": NONE | words("error", "data", "both"),
+        "allow_unstable": FLAG,
+    }
+    _numbers: ClassVar = kernels.Level
 
-    def __init__(
-        self,
-        taps: int,
-        eta: Any = "auto",
-        leak: float = 0.0,
-        sign: str | None = None,
-        *,
-        weights: Any = None,
-        dtype: Any = None,
-        on_nan: str = "raise",
-        history: int | None = None,
-        allow_unstable: bool = False,
-    ) -> None:
-        # A number is checked as in all filters; as_schedule checks anything else.
-        self._schedule = as_schedule(positive("eta", eta) if _is_number(eta) else eta)
-        if not isinstance(self._schedule, Auto | Constant | OverK | SearchThenConverge):
-            raise ValueError(f"eta is {eta!r}; filters have no absolute correction.")
-        one_of("sign", sign, tuple(SIGNS))
-        if sign is not None and isinstance(self._schedule, Auto):
+    def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
+        if self.sign is not None and self.eta == "auto":
             raise ValueError("eta='auto' is for plain LMS; give a number or a schedule with sign=.")
-        self.eta = "auto" if isinstance(eta, Auto) else eta
-        self.leak = positive("leak", leak, zero=True)
-        self.sign = sign
-        self.allow_unstable = flag("allow_unstable", allow_unstable)
-        super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
+        # All rates are eta / (1 + n/tau), where tau may be infinite.
+        match as_schedule(self.eta):
+            case OverK(eta1):
+                self._rate = float(eta1), 1.0
+            case SearchThenConverge(eta0, tau):
+                self._rate = float(eta0), float(tau)
+            case Constant(eta):
+                self._rate = float(eta), inf
+            case _:
+                self._rate = AUTO_RATE, inf
+        super().__post_init__(weights, dtype, history)
 
-    def _rule(self) -> dict[int, float]:
-        rule, a, b = self._schedule.code()
-        automatic = isinstance(self._schedule, Auto)
-        return {
-            places.RULE: rule,
-            places.RATE_A: places.AUTO_RATE if automatic else a,
-            places.RATE_B: b,
-            places.LEAK: self.leak,
-            places.SIGN: SIGNS[self.sign],
-            places.ANY_RATE: self.allow_unstable or self.sign is not None,
-        }
+    def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
+        # The energy of x so far, all channels together, for the check of a constant eta.
+        return super()._shapes(channels, kind) | {"energy": (np.float64, (1,))}
 
+    def _check_block(self, x: Signal) -> None:
+        """Raise ValueError if a constant eta is above the bound 2/tr[R] for x so far."""
+        eta, tau = self._rate
+        free = self.eta == "auto" or tau < inf or self.sign is not None or self.allow_unstable
+        if free or not self._adapting:
+            return
+        energy = self._memory["energy"][0] + (now := float(kernels.total_energy(x)))
+        trace = self.taps * energy / max(self._count + len(x), self.taps)
+        if len(x) >= self.taps:  # a passage that is louder than the mean
+            trace = max(trace, self.taps * now / len(x))
+        if eta * trace >= 2.0:
+            raise ValueError(
+                f"eta is {eta:.4g}, and LMS is stable for 0 < eta < 2/(taps * power) = "
+                f"{2 / trace:.4g} on this signal. Nothing was used. Take eta='auto', a smaller "
+                "step or NLMS; allow_unstable=True runs it all the same."
+            )
+        self._memory["energy"][0] = energy
 
-def _is_number(eta: Any) -> bool:
-    return isinstance(eta, Rational) and not isinstance(eta, bool)
+    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+        along = line
+        if self.sign in ("data", "both"):
+            size = np.abs(line)
+            along = line / np.where(size > 0, size, 1)
+        went, level = kernels.lms(
+            line, hop, d, learns, self._count, self._memory["w"], along,
+            kernels.AUTOMATIC if self.eta == "auto" else kernels.GIVEN,
+            *self._rate, 0.0, 0.0, self.leak,
+            True if self.sign in ("error", "both") else None,
+            tuple(self._level), y,
+        )  # fmt: skip
+        self._level = kernels.Level(*level)
+        return int(went)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adaline.filters._correlations import correlate
-from adaline.filters._settings import fits, flag, positive, shown, whole
-from adaline.filters._signals import (
+from adaline.filters.correlations import correlate
+from adaline.filters.signals import (
     Signal,
     as_numbers,
     decibels,
@@ -17,10 +16,12 @@ from adaline.filters._signals import (
     lines,
     numbers,
     ratio_db,
-    same_length,
+    require_memory,
+    require_same_length,
     squares,
 )
 from adaline.linalg import eigenvalues
+from adaline.parameters import FLAG, NOT_NEGATIVE, POSITIVE, count, shown
 from adaline.results import Array, Result
 
 
@@ -47,8 +48,8 @@ def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
     >>> learning_curve([2.0, 0.0, 1.0, 1.0], window=2)
     array([4. , 2. , 0.5, 1. ])
     """
-    window = whole(window, "window", 1)
-    flag("db", db)
+    window = count()("window", window)
+    FLAG("db", db)
     errors = as_numbers(e, "e")
     # One column is one run; otherwise a row is a run.
     runs = lines(errors if errors.ndim == 2 and errors.shape[1] == 1 else errors.T, "e")
@@ -127,11 +128,11 @@ def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
     20.0
     """
     before, after = line(d, "d"), line(e, "e")
-    same_length(before, "d", after, "e")
+    require_same_length(before, "d", after, "e")
     powers = squares(before), squares(after)
     if window is None:
         return float(ratio_db(powers[0].sum(), powers[1].sum()))
-    window = min(whole(window, "window", 1), len(before))
+    window = min(count()("window", window), len(before))
     return ratio_db(_sums(powers[0], window), _sums(powers[1], window))
 
 
@@ -252,7 +253,7 @@ def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
     >>> round(t.misadjustment, 2), round(t.spread, 1)
     (0.05, 1.0)
     """
-    eta, noise = positive("eta", eta), positive("noise", noise, zero=True)
+    eta, noise = POSITIVE("eta", eta), NOT_NEGATIVE("noise", noise)
     values = _spectrum(x, taps)
     steps = eta * values
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -270,8 +271,8 @@ def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
 def _spectrum(x: Any, taps: int) -> Array:
     """Eigenvalues of R, the largest first."""
     signals = lines(x, "x")
-    taps = whole(taps, "taps", 1)
-    fits("taps", taps, (signals.shape[1] * taps) ** 2)
+    taps = count()("taps", taps)
+    require_memory({"taps": taps}, (signals.shape[1] * taps) ** 2)
     found = correlate(signals, np.zeros(len(signals)), taps, "autocorrelation")
     return eigenvalues(found.matrix())
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
 
-from adaline.filters._delay_line import LookAhead
-from adaline.filters._settings import Setting, absolute_and_relative, as_eps, below_two
-from adaline.kernels.filters import lms_steps as places
+from adaline.filters.filter import Filter, Learns
+from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative
+from adaline.kernels.filters import gradient as kernels
 
 
-class NLMS(LookAhead):
+@dataclass(eq=False, repr=False)
+class NLMS(Filter):
     """Normalised LMS: w(n+1) = w(n) + eta conj(e(n)) x(n) / (eps + x(n)^H x(n)).
 
     LMS with a step divided by the energy of the delay line: stable for 0 < eta < 2, whatever the
@@ -43,33 +46,17 @@ class NLMS(LookAhead):
     array([ 1. , -0.5,  0. ])
     """
 
-    _settings: ClassVar[tuple[str, ...]] = (
-        "taps", "eta", "eps", "weights", "dtype", "on_nan", "history",
-    )  # fmt: skip
+    eta: float = 0.5
+    eps: float | str = "auto"
 
-    eta = Setting()
-    eps = Setting()
+    _parameters: ClassVar = {"eta": STEP, "eps": EPS}
+    _numbers: ClassVar = kernels.Level
 
-    def __init__(
-        self,
-        taps: int,
-        eta: float = 0.5,
-        eps: Any = "auto",
-        *,
-        weights: Any = None,
-        dtype: Any = None,
-        on_nan: str = "raise",
-        history: int | None = None,
-    ) -> None:
-        self.eta = below_two(eta, "NLMS")
-        self.eps = as_eps(eps)
-        super().__init__(taps, weights=weights, dtype=dtype, on_nan=on_nan, history=history)
-
-    def _rule(self) -> dict[int, float]:
+    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
         eps, relative = absolute_and_relative(self.eps)
-        return {
-            places.RULE: places.NORMALISED,
-            places.RATE_A: self.eta,
-            places.RATE_B: eps,
-            places.RELATIVE: relative,
-        }
+        went, level = kernels.lms(
+            line, hop, d, learns, self._count, self._memory["w"], line,
+            kernels.NORMALISED, self.eta, inf, eps, relative, 0.0, None, tuple(self._level), y,
+        )  # fmt: skip
+        self._level = kernels.Level(*level)
+        return int(went)

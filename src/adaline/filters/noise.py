@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from adaline.filters._base import Filter
-from adaline.filters._settings import fits, one_of, positive, shown, whole
-from adaline.filters._signals import Signal, line, lines, ratio_db, same_length, squares
 from adaline.filters.affine_projection import AffineProjection
 from adaline.filters.block_lms import BlockLMS
 from adaline.filters.coherence import (
@@ -23,10 +20,21 @@ from adaline.filters.coherence import (
     coherent_power,
     segment,
 )
+from adaline.filters.filter import Filter
 from adaline.filters.lms import LMS
 from adaline.filters.nlms import NLMS
 from adaline.filters.rls import RLS
+from adaline.filters.signals import (
+    Signal,
+    line,
+    lines,
+    ratio_db,
+    require_memory,
+    require_same_length,
+    squares,
+)
 from adaline.filters.wiener import WienerFilter
+from adaline.parameters import NOT_NEGATIVE, POSITIVE, count, shown, words
 from adaline.results import Result
 
 ALGORITHMS = ("auto", "rls", "block", "nlms", "affine", "lms", "wiener")
@@ -96,13 +104,13 @@ def noise_filter(
     >>> type(noise_filter(64)).__name__, type(noise_filter(1000)).__name__
     ('RLS', 'BlockLMS')
     """
-    taps, channels = whole(taps, "taps", 1), whole(channels, "channels", 1)
-    passes = whole(passes, "passes", 1)
-    kind = one_of("algorithm", algorithm, ALGORITHMS)
-    fits("taps", taps, 8 * taps)
-    fits("channels", channels, 8 * channels * taps)
-    level = positive("level", level, zero=True)
-    eta = None if eta is None else positive("eta", eta)
+    taps, channels = count()("taps", taps), count()("channels", channels)
+    passes = count()("passes", passes)
+    kind = words(*ALGORITHMS)("algorithm", algorithm)
+    require_memory({"taps": taps}, 8 * taps)
+    require_memory({"channels": channels}, 8 * channels * taps)
+    level = NOT_NEGATIVE("level", level)
+    eta = None if eta is None else POSITIVE("eta", eta)
     if after is not None and not isinstance(after, Filter):
         raise TypeError(f"after is {shown(after)}; expected the filter of a pass before, or None.")
     if heard is not None and not (isinstance(heard, tuple) and len(heard) == 2):
@@ -147,7 +155,7 @@ def noise_filter(
 def _better(usual: Filter, quick: Filter, reference: Any, primary: Any, passes: int) -> Filter:
     """Of two new filters the one that reduces the noise more, as new as before."""
     x, d = lines(reference, "reference")[-_LATEST:], line(primary, "primary")[-_LATEST:]
-    same_length(x, "reference", d, "primary")
+    require_same_length(x, "reference", d, "primary")
     fits = _best_fits(x, d, usual.taps)
     if not fits:
         return usual
@@ -252,10 +260,10 @@ def noise_reduction(
     more noise was added than removed
     """
     desired, noise = line(primary, "primary"), lines(reference, "reference")
-    answer, taps = line(signal, "signal"), whole(taps, "taps", 1)
-    same_length(noise, "reference", desired, "primary")
-    same_length(answer, "signal", desired, "primary")
-    start = whole(start, "start", 0, len(desired) - 1) - max(0, len(desired) - _LATEST)
+    answer, taps = line(signal, "signal"), count()("taps", taps)
+    require_same_length(noise, "reference", desired, "primary")
+    require_same_length(answer, "signal", desired, "primary")
+    start = count(0, len(desired) - 1)("start", start) - max(0, len(desired) - _LATEST)
     x, d, e = (v[-_LATEST:] for v in (noise, desired, answer))
     judged = slice(max(start, 0), None)
     with np.errstate(all="ignore"):

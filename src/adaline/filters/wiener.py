@@ -8,21 +8,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
-from adaline.filters._base import Filter
-from adaline.filters._correlations import Method, correlate, toeplitz
-from adaline.filters._missing import Frozen
-from adaline.filters._settings import Setting, fits, flag, positive, whole
-from adaline.filters._signals import (
+from adaline.filters.correlations import Method, correlate, toeplitz
+from adaline.filters.filter import Filter, Learns
+from adaline.filters.signals import (
     Signal,
     as_numbers,
     kind_of,
     line,
     lines,
     numbers,
-    same_length,
+    require_memory,
+    require_same_length,
 )
-from adaline.kernels.filters.guards import FINE
 from adaline.linalg import eigenvalues, levinson, solve_hermitian
+from adaline.parameters import FLAG, NOT_NEGATIVE, count
 
 ILL = 1e12  # beyond this condition number fewer than four digits of the weights are sure
 ROUNDING = 1e-9  # how far correlations given by hand may miss what they should be
@@ -66,10 +65,8 @@ class WienerFilter(Filter):
     array([0.5 , 1.25, 2.  ])
     """
 
-    _settings: ClassVar[tuple[str, ...]] = ("weights", "error", "rank", "dtype", "on_nan")
-
-    error = Setting()
-    rank = Setting()
+    _example: ClassVar = {"weights": [0.5, -0.2]}
+    _takes_rows: ClassVar = False
 
     def __init__(
         self,
@@ -84,12 +81,11 @@ class WienerFilter(Filter):
         if not shape or not shape[-1] or len(shape) > 2:
             raise ValueError(f"weights have shape {shape}; expected (taps,) or (channels, taps).")
         unknown = isinstance(error, float | np.floating) and np.isnan(error)
-        self.error = np.nan if unknown else positive("error", error, zero=True)
+        self.error = np.nan if unknown else float(NOT_NEGATIVE("error", error))
         size = int(np.prod(shape))
-        self.rank = size if rank is None else whole(rank, "rank", 0, size)
+        self.rank = size if rank is None else count(0, size)("rank", rank)
         super().__init__(shape[-1], weights=weights, dtype=dtype, on_nan=on_nan)
         self._adapting = False
-        self._choose_path()
 
     @classmethod
     def from_signals(
@@ -120,9 +116,9 @@ class WienerFilter(Filter):
             weights are the shortest of those that are equally good.
         """
         reference, desired = lines(x, "x"), line(d, "d")
-        same_length(reference, "x", desired, "d")
-        taps = whole(taps, "taps", 1)
-        fits("taps", taps, (reference.shape[1] * taps) ** 2)
+        require_same_length(reference, "x", desired, "d")
+        taps = count()("taps", taps)
+        require_memory({"taps": taps}, (reference.shape[1] * taps) ** 2)
         # Powers of two, so that squares stay in range and nothing is rounded.
         scale_x, scale_d = _unit(reference), _unit(desired)
         u = reference.astype(np.result_type(reference, np.float64)) / scale_x
@@ -167,7 +163,7 @@ class WienerFilter(Filter):
             _check_semidefinite(whole_R, flat, w)
         error = np.nan
         if power is not None:
-            power = positive("power", power, zero=True)
+            power = NOT_NEGATIVE("power", power)
             explained = float(np.vdot(flat, w).real)
             if not power >= explained * (1 - ROUNDING):
                 raise ValueError(
@@ -184,33 +180,20 @@ class WienerFilter(Filter):
 
     @adapting.setter
     def adapting(self, on: bool) -> None:
-        if flag("adapting", on):
+        if FLAG("adapting", on):
             raise ValueError(
                 "adapting: a WienerFilter is fixed; give its weights to LMS, NLMS or RLS."
             )
 
-    def _allocate(self) -> None:
-        assert self._dtype is not None
-        assert self._channels is not None
-        self._w = np.zeros((self._channels, self.taps), self._dtype)
-        self._past = np.zeros((self._channels, self.taps - 1), self._dtype)
+    def _settings(self) -> dict[str, Any]:
+        common = super()._settings()
+        given = {name: common[name] for name in ("weights", "dtype", "on_nan")}
+        return {"error": self.error, "rank": self.rank} | given
 
-    def _memory(self) -> dict[str, Signal]:
-        return {"w": self._w, "past": self._past}
-
-    def _get_weights(self) -> Signal:
-        return self._w.copy()
-
-    def _set_weights(self, W: Signal) -> None:
-        self._w[:] = W
-
-    def _advance(self, x: Signal, d: Signal, frozen: Frozen, out: Signal) -> int:
-        segment = np.concatenate([self._past, x.reshape(len(d), -1).T], axis=1)
+    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
         with np.errstate(over="ignore", invalid="ignore"):
-            out[0] = _filtered(segment, self._w)
-            np.subtract(d, out[0], out=out[1])
-        self._past[:] = segment[:, len(d) :]
-        return FINE
+            y[:] = _filtered(line, self._get_weights())
+        return len(d)
 
 
 def _filtered(x: Signal, W: Signal) -> Signal:

@@ -11,7 +11,7 @@ from adaline import decisions
 from adaline.data.storing._filter_states import resumed
 from adaline.data.storing._nodes import resolved, same
 from adaline.data.storing._reader import Reader
-from adaline.data.storing._schema import ALONE, FILTERS, PROOFS, RECORDS, WRITTEN
+from adaline.data.storing._schema import ALONE, PROOFS, RECORDS, WRITTEN
 from adaline.data.storing._shapes import Shapes
 from adaline.data.storing._writer import Writer
 from adaline.errors import ModelFileError
@@ -21,6 +21,7 @@ from adaline.estimators.declarations import (
     is_public,
     public_estimators,
 )
+from adaline.filters import FILTERS
 
 # Held for the length of a fit, or for people who look on.
 _PASSING = ("_skl_callbacks", "_look")

@@ -157,16 +157,5 @@ ALONE = ("ClassMoments", "MaxMargin", "Moments", "Triangle")
 # Weights that someone wrote after the fit, where they follow from it otherwise.
 WRITTEN = {"coef_": "real~ K p | real~ p", "intercept_": "real~ K | number~"}
 
-# Filters tell their own state, and check it when they take it back.
-FILTERS: dict[str, str] = {
-    "AffineProjection": "adaline.filters.affine_projection",
-    "BlockLMS": "adaline.filters.block_lms",
-    "FilteredXLMS": "adaline.filters.filtered_x",
-    "LMS": "adaline.filters.lms",
-    "NLMS": "adaline.filters.nlms",
-    "RLS": "adaline.filters.rls",
-    "WienerFilter": "adaline.filters.wiener",
-}
-
 # Proofs are written as their own JSON.
 PROOFS: dict[str, str] = {"Separability": "adaline.certificates.separation.separation"}

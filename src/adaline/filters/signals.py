@@ -1,30 +1,61 @@
-"""Signals as users give them, made ready for a filter: numbers, kinds and shapes.
+"""Signals and settings as users give them, made ready for a filter: numbers, kinds, shapes, gaps.
 
-First blocks of a signal, as `Filter.process` takes them; then whole signals, finite and not empty,
-as the tasks, the measures and the Wiener filter take them.
+Called by all modules of filters/. First blocks of a signal, as `Filter.process` takes them; then
+whole signals, finite and not empty, as tasks, measures and the Wiener filter take them.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.filters._settings import shown
+from adaline.parameters import NOT_NEGATIVE, Expected, is_number, shown, words
 from adaline.results import Array
 
 Signal = NDArray[Any]
 KINDS = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 
+STEP = Expected(
+    "a number",
+    lambda value: is_number(value) and 0 < float(value) < 2,
+    says="the filter is stable for 0 < eta < 2",
+)
+EPS = words("auto") | NOT_NEGATIVE
+AUTO_EPS = 0.01  # eps="auto", as a share of the mean of x^H x
+
+
+def absolute_and_relative(eps: float | str) -> tuple[float, float]:
+    """eps as a number, and as a share of the mean of x^H x.
+
+    >>> absolute_and_relative(0.1), absolute_and_relative("auto")
+    ((0.1, 0.0), (0.0, 0.01))
+    """
+    return (0.0, AUTO_EPS) if isinstance(eps, str) else (float(eps), 0.0)
+
+
+def require_memory(sizes: dict[str, int], numbers: int) -> None:
+    """Refuse sizes that need more memory than the machine has, before it is allocated."""
+    try:
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # this system does not say
+        there = 2**38
+    if 8 * numbers > there:
+        named = " and ".join(f"{name} is {shown(value)}" for name, value in sizes.items())
+        raise ValueError(
+            f"{named}; this needs about {8 * numbers / 1e9:.3g} GB of memory, and the machine has "
+            f"{there / 1e9:.3g} GB."
+        )
+
 
 def as_numbers(x: Any, name: str) -> Signal:
-    """x as an array of numbers; text, objects and masked entries are refused.
-
-    >>> as_numbers([1, 2], "x")
-    array([1, 2])
-    """
+    """x as an array of numbers; text, objects and masked entries are refused."""
+    if type(x) is np.ndarray and x.dtype.kind in "biufc":
+        return x
     if np.ma.isMaskedArray(x) and np.ma.getmaskarray(x).any():
         raise ValueError(
             f"{name} has masked samples; a filter needs a number at every instant. "
@@ -48,42 +79,30 @@ def as_numbers(x: Any, name: str) -> Signal:
 
 
 def as_kind(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
-    """One of the four kinds of numbers a filter works in.
-
-    >>> as_kind("float32")
-    dtype('float32')
-    """
-    names = ", ".join(str(k) for k in KINDS)
-    try:
-        kind: np.dtype[Any] = np.dtype(dtype)
-    except Exception:  # numpy refuses in many ways
-        raise ValueError(
-            f"{name} is {shown(dtype)}, which is no dtype; a filter works in one of {names}."
-        ) from None
-    if dtype is None or kind not in KINDS:
+    """One of the four kinds of numbers a filter works in."""
+    kind: np.dtype[Any] | None = None
+    with suppress(Exception):  # numpy refuses in many ways
+        kind = None if dtype is None else np.dtype(dtype)
+    if kind is None or kind not in KINDS:
+        names = ", ".join(str(k) for k in KINDS)
         raise ValueError(f"{name} is {shown(dtype)}; a filter works in one of {names}.")
     return kind
 
 
 def kind_of(*arrays: Signal) -> np.dtype[Any]:
-    """The kind of numbers these signals ask for: integers count as float64.
+    """The kind of numbers these signals need: integers count as float64.
 
     >>> kind_of(np.zeros(3, np.int16)), kind_of(np.zeros(2, np.float32))
     (dtype('float64'), dtype('float32'))
     """
-    double = any(a.dtype.kind in "biu" or a.dtype.itemsize > 4 * (1 + (a.dtype.kind == "c"))
-                 for a in arrays)  # fmt: skip
+    single = all(a.dtype in (np.float16, np.float32, np.complex64) for a in arrays)
     if any(a.dtype.kind == "c" for a in arrays):
-        return np.dtype(np.complex128 if double else np.complex64)
-    return np.dtype(np.float64 if double else np.float32)
+        return np.dtype(np.complex64 if single else np.complex128)
+    return np.dtype(np.float32 if single else np.float64)
 
 
 def as_channels(x: Signal, channels: int | None) -> Signal:
-    """x as (samples, channels); channels is what the filter has had so far, if anything.
-
-    >>> as_channels(np.zeros(5), None).shape
-    (5, 1)
-    """
+    """x as (samples, channels), of which the filter has had so many so far, or None."""
     if x.ndim not in (1, 2):
         raise ValueError(
             f"x has shape {x.shape}; expected (samples,) or (samples, channels). "
@@ -101,11 +120,7 @@ def as_channels(x: Signal, channels: int | None) -> Signal:
 
 
 def as_desired(d: Any, n: int, name: str = "x") -> Signal:
-    """d as (n,); one column is a signal too.
-
-    >>> as_desired([[1.0], [2.0]], 2)
-    array([1., 2.])
-    """
+    """d as (n,); one column is a signal too."""
     signal = as_numbers(d, "d")
     if signal.ndim == 2 and signal.shape[1] == 1:
         signal = signal[:, 0]
@@ -123,13 +138,15 @@ def as_desired(d: Any, n: int, name: str = "x") -> Signal:
 
 
 def converted(x: Signal, kind: np.dtype[Any], name: str) -> Signal:
-    """x in the filter's kind of numbers, contiguous and writable, as the kernels want it."""
+    """x in the filter's kind of numbers, contiguous and writable, as kernels need it."""
+    if x.dtype == kind and x.flags.carray:
+        return x
     if x.dtype.kind == "c" and kind.kind != "c":
         raise TypeError(
             f"{name} is complex and this filter works in {kind}. Make a new filter, which takes "
             f"its kind of numbers from the first block, or one with dtype='complex128'."
         )
-    with np.errstate(over="ignore"):  # what does not fit is infinite, and told as such
+    with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
         ready: Signal = np.require(x, kind, ["C", "A", "W"])
     return ready
 
@@ -159,7 +176,7 @@ def as_sample(x: Any, d: Any) -> tuple[Signal, Signal]:
 
 
 def as_rows(U: Any, taps: int, channels: int | None) -> Signal:
-    """Rows (n, channels * taps); channels is the number that the filter has, if it has one."""
+    """Rows (n, channels * taps), of which the filter has so many channels, or None."""
     rows = as_numbers(U, "U")
     if rows.ndim != 2 or rows.shape[1] % taps or rows.shape[1] == 0:
         raise ValueError(
@@ -172,15 +189,56 @@ def as_rows(U: Any, taps: int, channels: int | None) -> Signal:
     return rows
 
 
-def aligned(n: int, kind: np.dtype[Any]) -> Signal:
-    """n zeros from a multiple of 64 bytes on, where cache lines and vector registers begin.
+def is_finite(x: Signal, d: Signal) -> bool:
+    """Whether all samples are finite, told quickly; False also where their sum overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(x.sum() + d.sum()))
 
-    >>> aligned(5, np.dtype(float)).__array_interface__["data"][0] % 64
-    0
+
+def require_finite(signal: Signal, name: str, advice: str) -> None:
+    """Raise ValueError about the first sample that is NaN or infinite, with advice."""
+    bad = ~np.isfinite(signal)
+    if bad.any():
+        at = np.argwhere(bad)[0]
+        place = int(at[0]) if signal.ndim == 1 or signal.shape[1] == 1 else tuple(at.tolist())
+        raise ValueError(
+            f"{name}[{place}] is {signal[tuple(at)]}; a filter needs finite samples. {advice}"
+        )
+
+
+def hold_last(x: Signal, bad: NDArray[np.bool_], last: Signal) -> Signal:
+    """x (n, c) with bad entries replaced by the last good one of their channel.
+
+    >>> hold_last(np.array([[1.0], [np.nan]]), np.array([[False], [True]]), np.array([0.0])).T
+    array([[1., 1.]])
     """
-    raw = np.zeros(n * kind.itemsize + 64, np.uint8)
+    place = np.maximum.accumulate(np.where(bad, -1, np.arange(len(x))[:, None]), axis=0)
+    held: Signal = np.take_along_axis(x, np.maximum(place, 0), axis=0)
+    held[place < 0] = np.broadcast_to(last, x.shape)[place < 0]
+    return held
+
+
+def spread_gaps(bad: NDArray[np.bool_], taps: int, still: int) -> tuple[NDArray[np.bool_], int]:
+    """Which delay lines hold a missing sample, and for how many samples of the next block.
+
+    >>> spread_gaps(np.array([False, True, False, False, False]), 2, still=1)
+    (array([ True,  True,  True, False, False]), 0)
+    """
+    at = np.arange(len(bad))
+    last = np.maximum.accumulate(np.where(bad, at, still - taps))
+    return at - last < taps, max(0, int(last[-1]) + taps - len(bad))
+
+
+def zeros(kind: Any, shape: tuple[int, ...]) -> Signal:
+    """Zeros from a multiple of 64 bytes on, where cache lines and vector registers begin.
+
+    A filter of 64 taps takes a tenth more time elsewhere.
+    """
+    size = prod(shape) * np.dtype(kind).itemsize
+    raw = np.zeros(size + 64, np.uint8)
     start = -raw.__array_interface__["data"][0] % 64
-    return raw[start : start + n * kind.itemsize].view(kind)
+    array: Signal = raw[start : start + size].view(kind).reshape(shape)
+    return array
 
 
 def numbers(values: Any, name: str) -> Signal:
@@ -196,35 +254,34 @@ def line(values: Any, name: str) -> Signal:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; expected one signal of shape (N,).")
-    return _finite(array, name)
+    return _complete(array, name)
 
 
 def lines(values: Any, name: str) -> Signal:
     """One or many signals (N, C) of finite numbers, N > 0."""
     array = numbers(values, name)
-    if array.ndim == 1:
-        array = array[:, None]
+    array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or not array.shape[1]:
         raise ValueError(
             f"{name} has shape {array.shape}; expected (N,), or (N, channels) for many."
         )
-    return _finite(array, name)
+    return _complete(array, name)
 
 
-def _finite(array: Signal, name: str) -> Signal:
+def _complete(array: Signal, name: str) -> Signal:
     if not len(array):
         raise ValueError(f"{name} has no samples; expected at least one.")
     bad = ~np.isfinite(array)
     if bad.any():
-        where = np.unravel_index(int(np.argmax(bad)), array.shape)
+        at = np.unravel_index(int(np.argmax(bad)), array.shape)
         raise ValueError(
-            f"{name} is {array[where]} at sample {int(where[0])} ({int(bad.sum())} such in all). "
+            f"{name} is {array[at]} at sample {int(at[0])} ({int(bad.sum())} such in all). "
             "Repair or cut out these samples first."
         )
     return array
 
 
-def same_length(a: Signal, a_name: str, b: Signal, b_name: str) -> None:
+def require_same_length(a: Signal, a_name: str, b: Signal, b_name: str) -> None:
     """Refuse two signals of different lengths."""
     if len(a) != len(b):
         raise ValueError(

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.filters._settings import one_of
+from adaline.parameters import words
 
 Method = Literal["prewindowed", "covariance", "autocorrelation"]
 
@@ -52,7 +52,7 @@ def toeplitz(column: NDArray[Any]) -> NDArray[Any]:
 
 def correlate(x: NDArray[Any], d: NDArray[Any], taps: int, method: Method) -> Correlations:
     """Correlations of x (N, C) and d (N,), in double precision."""
-    one_of("method", method, get_args(Method))
+    words(*get_args(Method))("method", method)
     N, C = x.shape
     before = taps - 1 if method != "covariance" else 0
     after = taps - 1 if method == "autocorrelation" else 0
