@@ -237,10 +237,11 @@ def test_forgetting_undoes_a_block(rng):
 def test_leaving_out_needs_the_rows_and_says_so(rng):
     X, y = draw(rng, 20, 2)
     model = Ridge("loo")
-    with pytest.raises(AttributeError, match='"gcv", "evidence", "auto"'):
+    with pytest.raises(AttributeError, match="partial_fit") as refused:
         model.partial_fit(X, y)
+    assert '"gcv", "evidence", "auto"' in str(refused.value.__cause__)
     assert not hasattr(model, "moments_")
-    with pytest.raises(AttributeError, match="needs them all"):
+    with pytest.raises(AttributeError, match="fit_moments"):
         model.fit_moments(Moments.of(X, y))
     with pytest.raises(ValueError, match="needs them all"):
         fit_stream(Ridge("loo"), np.column_stack([X, y]), "x2")

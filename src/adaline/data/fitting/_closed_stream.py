@@ -150,7 +150,7 @@ def regress(model: Any, passes: Passes, rows: RowReader) -> Any:
     try:
         learn = model.fit_moments
     except AttributeError as error:  # a rule that needs the rows, in a sentence
-        raise ValueError(str(error)) from None
+        raise ValueError(str(error.__cause__ or error)) from None
     m = passes.sums("moments", MomentsOf(rows), _plus)
     learn(m)
     criterion = model._refinement() if m.targets == 1 else None

@@ -7,9 +7,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 from scipy.special import ndtri
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.estimators._available import available_unless
 from adaline.estimators.closed_forms._closed import ClosedFormRegressor
 from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
 from adaline.procedures.krylov import (
@@ -39,13 +39,14 @@ from adaline.sums.table import Table
 SPECTRUM_UP_TO = 3000  # rows of which an n x n matrix has its eigenvalues within seconds
 
 
-def _sums_suffice(model: Any) -> None:
+def _sums_suffice(model: Any) -> bool:
     """AttributeError where there is no partial_fit, forget and fit_moments: for leave-one-out."""
     if isinstance(model.alpha, str) and model.alpha == "loo":
         raise AttributeError(
             'alpha="loo" leaves out rows and needs them all at hand; streams and moments allow '
             '"gcv", "evidence", "auto" or a number.'
         )
+    return True
 
 
 class Ridge(ClosedFormRegressor):
@@ -144,7 +145,7 @@ class Ridge(ClosedFormRegressor):
         self.fit_intercept = fit_intercept
 
     partial_fit, forget, fit_moments = (
-        available_unless(_sums_suffice)(method)
+        available_if(_sums_suffice)(method)
         for method in (
             ClosedFormRegressor.partial_fit,
             ClosedFormRegressor.forget,

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 
 from adaline.certificates.sides import separation
-from adaline.estimators._available import available_unless
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_rows
@@ -84,7 +84,7 @@ class SequentialClassifier(Classifier, SequentialLearner):
         warn_of_runs(self, codes, self._certificate)
         return self._settle()
 
-    @available_unless(streams)
+    @available_if(streams)
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come. The first call names all `classes`.

@@ -6,8 +6,8 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
-from adaline.estimators._available import available_unless
 from adaline.estimators._base import Regressor
 from adaline.estimators._progress import with_callbacks
 from adaline.estimators._refusals import all_or_nothing
@@ -151,7 +151,7 @@ class WidrowHoff(SequentialLearner, Regressor):
         self._learn_passes(X, Y, omega)
         return self._settle()
 
-    @available_unless(streams)
+    @available_if(streams)
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows too, once, as they come.
