@@ -102,6 +102,8 @@ class Minor:
         # Elimination in [A I] leaves A^-1 in the place of I, its rows in the order of the pivots.
         both = np.hstack([residues(A, p).reshape(self.m, self.m), np.eye(self.m, dtype=np.int64)])
         order, _ = exact.eliminate(both, p, self.m)
+        if len(order) < self.m:
+            raise ArithmeticError(f"the matrix is singular modulo {p}.")
         self.C = np.ascontiguousarray(both[order, self.m :])
         self.limbs = split_limbs(np.array(A, dtype=object).reshape(self.m, self.m), 1)
         # Hadamard: |det| <= product of the rows' lengths.
@@ -125,10 +127,9 @@ class Minor:
     def guess_bits(self, b: Vector) -> tuple[int, int]:
         """About how many bits det A and the largest entry of x have; checking comes later."""
         shifts = [max(a.bit_length() for a in row) for row in self.A]
-        F = np.array(
-            [[scale_to_float(a, s) for a in row] for row, s in zip(self.A, shifts, strict=True)]
-        )
-        f = np.array([scale_to_float(c, s) for c, s in zip(b, shifts, strict=True)])
+        both = zip(self.A, b, shifts, strict=True)
+        scaled = np.array([[scale_to_float(a, s) for a in [*row, c]] for row, c, s in both])
+        F, f = scaled[:, :-1], scaled[:, -1]
         with np.errstate(all="ignore"):
             try:
                 _, logarithm = np.linalg.slogdet(F)

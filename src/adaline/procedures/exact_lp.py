@@ -19,8 +19,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.separation.claims import WIDEST, TooLarge, used_columns, weights_of
-from adaline.certificates.separation.rows import BLOCK, Ints, SignedRows, blocks, rounded
+from adaline.certificates.separation.claims import (
+    WIDEST,
+    TooLarge,
+    are_moved,
+    used_columns,
+    weights_of,
+)
+from adaline.certificates.separation.rows import Ints, SignedRows, blocks, rounded
 from adaline.integers import (
     Matrix,
     Vector,
@@ -270,12 +276,9 @@ class WeightSpace:
         mixed = self.weights([int(a) for a in rng.integers(1, 2**20, len(self.basis))])
         signs, _ = self.rows.sides(mixed, ~active)
         left = np.asarray(active & (signs != 0))
-        for k in range(len(self.basis)):
-            unit = self.weights([int(j == k) for j in range(len(self.basis))])
-            rest = np.flatnonzero(active & ~left)
-            for i in range(0, len(rest), BLOCK):
-                part = rest[i : i + BLOCK]
-                left[part] = [a != 0 for a in self.rows.values(part, unit)[0]]
+        rest, k = np.flatnonzero(active & ~left), len(self.basis)
+        units = (self.weights([int(i == j) for i in range(k)]) for j in range(k))
+        left[rest] = are_moved(self.rows, units, rest)
         return left
 
     # ---- in floats

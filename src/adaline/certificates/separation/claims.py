@@ -6,9 +6,10 @@ check a proof, and by procedures/separability, to find one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.certificates.separation.rows import BLOCK, Ints, SignedRows
 from adaline.integers import combination, in_span, independent, null_space
@@ -48,13 +49,20 @@ def span(rows: SignedRows, support: Sequence[int], members: Ints, orthogonal: bo
 
 def outside(rows: SignedRows, support: Sequence[int], members: Ints) -> Ints:
     """Those members whose rows the support's rows do not span."""
-    left = np.zeros(len(members), dtype=bool)
-    for W in orthogonal_weights(rows, support):
-        rest = np.flatnonzero(~left)
+    return members[are_moved(rows, orthogonal_weights(rows, support), members)]
+
+
+def are_moved(
+    rows: SignedRows, basis: Iterable[list[list[int]]], members: Ints
+) -> NDArray[np.bool_]:
+    """Which members have y'w != 0 for some of these weights."""
+    moved = np.zeros(len(members), dtype=bool)
+    for W in basis:
+        rest = np.flatnonzero(~moved)
         for k in range(0, len(rest), BLOCK):
             part = rest[k : k + BLOCK]
-            left[part] = [value != 0 for value in rows.values(members[part], W)[0]]
-    return members[left]
+            moved[part] = [value != 0 for value in rows.values(members[part], W)[0]]
+    return moved
 
 
 def orthogonal_weights(rows: SignedRows, support: Sequence[int]) -> list[list[list[int]]]:
