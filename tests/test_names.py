@@ -1,43 +1,13 @@
-"""A name that goes away warns its caller, at the caller's line, and works until then."""
+"""Public names load on first use, and names of other libraries get advice."""
 
 from __future__ import annotations
 
 import gc
 
 import pytest
-from sklearn.base import clone
 
 import adaline
-from adaline import Ridge
-from adaline._names import deprecated, lazily
-
-
-@deprecated(instead="Ridge", until="9.9")
-class OldRidge(Ridge):
-    pass
-
-
-@deprecated(instead="twice", until="9.9")
-def double(number: int, *, plus: int = 0) -> int:
-    """Two times a number."""
-    return 2 * number + plus
-
-
-def test_a_function_warns_at_the_line_of_its_caller_and_works():
-    with pytest.warns(FutureWarning, match=r"^double is deprecated .* 9\.9; use twice\.$") as seen:
-        assert double(3, plus=1) == 7
-    assert seen[0].filename == __file__
-    assert double.__doc__ == "Two times a number."
-
-
-def test_an_estimator_warns_and_can_still_be_cloned_and_searched_over():
-    with pytest.warns(FutureWarning, match="OldRidge is deprecated") as seen:
-        model = OldRidge(alpha=2.0)
-    assert seen[0].filename == __file__
-    with pytest.warns(FutureWarning, match="use Ridge"):
-        again = clone(model)
-    assert again.get_params() == model.get_params()
-    assert again.fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).alpha_ == 2.0
+from adaline._names import lazily
 
 
 @pytest.mark.parametrize("on", [True, False])

@@ -1,23 +1,18 @@
-"""Public names: how they load on first use, how they go away, and what to use for those of others.
+"""Public names: how they load on first use, and what to use for those of other libraries.
 
-A package is a table, public name to the module it lives in. A name that goes away works and warns
-for two minor versions.
+A package is a table, public name to the module it lives in.
 """
 
 from __future__ import annotations
 
-import functools
 import gc
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, Self, TypeVar
-
-F = TypeVar("F", bound=Callable[..., Any])
+from typing import Any, Self
 
 _NO_ZEROS = "Ridge (numbers) and LogisticRegression (classes) shrink weights, but set none to zero"
 _OTHERS = {  # names of scikit-learn and statsmodels
@@ -146,48 +141,3 @@ def public_homes(below: str) -> Mapping[str, str]:
     table = _TABLES["adaline"]
     inside = {name: home for name, home in table.items() if f"{home}.".startswith(f"{below}.")}
     return MappingProxyType(inside)
-
-
-def deprecated(*, instead: str, until: str) -> Callable[[F], F]:
-    """Mark a function or a class: each call warns, says what to use, and still does its work.
-
-    The warning is a `FutureWarning`, which Python shows to users without being asked.
-
-    >>> @deprecated(instead="area", until="0.4")
-    ... def size(width, height):
-    ...     return width * height
-    >>> with warnings.catch_warnings(record=True) as seen:
-    ...     warnings.simplefilter("always")
-    ...     size(2, 3)
-    6
-    >>> print(seen[0].message)
-    size is deprecated and goes away in adaline 0.4; use area.
-    """
-
-    def mark(thing: F) -> F:
-        name = thing.__qualname__
-        said = f"{name} is deprecated and goes away in adaline {until}; use {instead}."
-        if isinstance(thing, type):
-            _warn_when_made(thing, said)
-            return thing
-
-        @functools.wraps(thing)
-        def warned(*args: Any, **options: Any) -> Any:
-            warnings.warn(said, FutureWarning, stacklevel=2)
-            return thing(*args, **options)
-
-        return warned  # type: ignore[return-value]
-
-    return mark
-
-
-def _warn_when_made(cls: type, said: str) -> None:
-    """Replace `__init__`, and keep its signature: scikit-learn reads parameters from it."""
-    inner = cls.__init__  # type: ignore[misc]
-
-    @functools.wraps(inner)
-    def warned(self: Any, *args: Any, **options: Any) -> None:
-        warnings.warn(said, FutureWarning, stacklevel=2)
-        inner(self, *args, **options)
-
-    cls.__init__ = warned  # type: ignore[misc]
