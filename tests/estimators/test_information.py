@@ -13,8 +13,6 @@ from scipy import sparse
 from adaline import LeastSquaresClassifier, LogisticRegression, PoissonRegression, load, save
 from adaline.estimators import declarations
 from adaline.estimators.declarations import Later
-from adaline.estimators.newton._procedure import information_now_or_later
-from adaline.sums.objective import logistic_objective
 
 
 def sample(kind, rng, n=400, p=30):
@@ -113,13 +111,6 @@ def test_a_new_fit_forgets_the_rows_of_the_last(kind, rng):
     model = kind().fit(X, y)
     model.fit(X[::2], y[::2])
     assert table(model) == table(kind().fit(X[::2], y[::2]))
-
-
-def test_rows_without_standard_errors_give_no_information(rng):
-    X, y, _ = sample(LogisticRegression, rng, p=2)
-    X = np.column_stack([X, X.sum(axis=1)])
-    loss = logistic_objective(X, y.astype(np.int64), 2, np.empty(0), 0.0, True)
-    assert information_now_or_later(loss, np.zeros((1, 4))).made() is None
 
 
 def test_many_models_together_keep_few_rows(kind, rng, monkeypatch):

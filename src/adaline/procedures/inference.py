@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from adaline.summaries import Summary
 
 KEPT = 256  # weights up to which their covariance is kept: half a megabyte
-AFFORDABLE = 1e8  # products for a Hessian that cost little compared with a fit
 TILE = 4096  # rows at a time: K^2 numbers are made for each
 
 
@@ -82,12 +81,6 @@ class Information:
         else:  # the likelihood would need a dispersion of its own
             facts["dispersion"] = self.dispersion
         return facts | {share: 1 - deviance / null if null > 0 else np.nan}
-
-
-def affordable(objective: Objective) -> bool:
-    """Whether the information costs little compared with the fit."""
-    n, q, K = objective.rows.n, objective.q, objective.K
-    return n * q * q <= AFFORDABLE and (K * q <= JOINT)
 
 
 def information(objective: Objective, theta: Array) -> Information:

@@ -8,30 +8,29 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.estimators._base import Regressor, check_finite
+from adaline.estimators._base import Regressor
 from adaline.estimators._refusals import GUARD
-from adaline.estimators.declarations import SEEN, Effect, MadeWhenAsked, Scatter
-from adaline.estimators.newton._procedure import information_now_or_later, warn_of
-from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, ParameterError, numbers
-from adaline.procedures.inference import affordable, information, wald_summary
+from adaline.estimators.declarations import SEEN, Effect, Scatter
+from adaline.estimators.newton.newton import NewtonLearner
+from adaline.parameters import ParameterError, numbers
 from adaline.procedures.newton import newton
 from adaline.results import Array, NewtonFit
 from adaline.summaries import Summary
 from adaline.sums.losses import LARGEST_OFFSET
 from adaline.sums.objective import Objective
-from adaline.tiles import as_rows, is_sparse
+from adaline.tiles import as_rows
 
 
-class LogLinkRegression(Regressor):
+class LogLinkRegression(NewtonLearner, Regressor):
     """What regressions of a mean exp(w'x + b + offset) share; `_loss` is what they minimise.
 
     A subclass is its docstring, its names and its loss: see `PoissonRegression`.
     """
 
-    _streams = "newton"
     _exports = "exponential"
     _scored_by = "D2"
     _scatter: Scatter | None = None  # a subclass says how targets scatter, and what a column does
@@ -44,13 +43,7 @@ class LogLinkRegression(Regressor):
         "n_iter_": "count",
         "fit_": "NewtonFit",
     }
-    _information = MadeWhenAsked()
-    _parameters = {
-        "alpha": NOT_NEGATIVE,
-        "fit_intercept": FLAG,
-        "max_iter": COUNT,
-        "tol": POSITIVE,
-    }
+    _share = "D²"
 
     def __init__(
         self,
@@ -93,15 +86,11 @@ class LogLinkRegression(Regressor):
         self._check_parameters()
         X = self._rows(X, reset=True, finite=False)
         loss = self._objective(X, y, sample_weight, offset, exposure)
-        if not np.isfinite(loss.rows.top).all() or is_sparse(X):
-            check_finite(loss.rows.X, self._names)
-        if not np.isfinite(loss.rows.top).all():
-            raise ValueError("sums over X leave the range of float64; rescale the columns.")
+        self._require_finite(loss)
         fit = newton(loss, self.max_iter, self.tol)
         self._one_target = True
         self.n_iter_ = max(fit.steps, 1)
-        known = affordable(loss) and fit.rank == fit.theta.size
-        self._information = information_now_or_later(loss, fit.theta) if known else None
+        self._remember_information(loss, fit)
         self._accept(fit, X.dtype)
         if fit.outcome == "interrupted":
             raise KeyboardInterrupt
@@ -162,42 +151,30 @@ class LogLinkRegression(Regressor):
         """
         check_is_fitted(self, "fit_")
         self._refuse_written("standard errors are those of the likeliest weights")
-        level = float(LEVEL("level", level))
         if getattr(self.fit_, "outcome", "") in ("separated", "quasi"):
             raise ValueError(
                 f"{self.fit_.stopped} Such weights have no standard errors; give a larger alpha."
             )
-        if X is None:
-            known = self._information
-        else:
+        loss = None
+        if X is not None:
             loss = self._objective(self._rows(X, reset=False), y, sample_weight, offset, exposure)
-            known = information(loss, loss.rows.theta(self.fit_.W, self.fit_.b))
-        if known is None:
-            raise ValueError(
-                "this fit was large, or its columns depend on each other, and it kept no standard "
-                "errors; give summary(X=X, y=y) the training rows."
-            )
-        notes = [str(self.certificate_)]
+        notes = []
         if float(self.alpha) > 0:
             notes.append(
                 f"Standard errors include the penalty (alpha = {float(self.alpha):.6g}); it pulls "
                 "coefficients towards zero."
             )
-        rest = known, known.facts("D²"), self._names(), [""]
-        return wald_summary(
-            self._title,
-            self.fit_.W,
-            self.fit_.b,
-            *rest,
-            intercept=self.fit_intercept,
-            level=level,
-            notes=tuple(notes),
-        )
+        return self._tabulate(level, loss, [""], notes)
 
     def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
-        from adaline.estimators.newton._intervals import of_means
+        from adaline.procedures.inference import errors_of_values
 
-        return of_means(self, X, level)
+        C, centre = self._covariance()
+        X = self._rows(X, reset=False)
+        v = self._values(X)[:, 0]
+        wide = ndtri((1 + level) / 2) * errors_of_values(X, C[0, :, 0], centre)
+        with np.errstate(over="ignore"):
+            return np.exp(v - wide), np.exp(v + wide)
 
     def _objective(
         self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any
@@ -246,7 +223,7 @@ class LogLinkRegression(Regressor):
         self._speak_up()
 
     def _speak_up(self) -> None:
-        warn_of(self, 1 + GUARD)
+        self._warn_unless_proven(self.fit_, 1 + GUARD)
 
 
 def _offset(offset: Any, exposure: Any, n: int) -> Array:

@@ -1,55 +1,48 @@
 """Logistic regression: maximum likelihood, a proof of it, and decisions by cost.
 
-This file holds the class, and `_procedure` chooses how to fit. What only some users ask for loads
-when they do: `_online` learns streams, `_summary` makes tables.
+Newton's procedure is the rule. Firth's penalty, the search for a penalty and the question whether a
+maximum of the likelihood exists load where they are needed; `stream` learns on-line.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_expit, log_softmax
+from scipy.special import expit, log_expit, log_softmax, ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.certificates.statements import delivered
-from adaline.estimators._base import Classifier
-from adaline.estimators._delivered import WRITTEN, StreamWeights
-from adaline.estimators._labels import (
-    CLASS_WEIGHT,
-    announced,
-    encode,
-    labels_of_rows,
-    weights_by_class,
+from adaline._threads import one_blas_thread
+from adaline.estimators._labels import CLASS_WEIGHT, encode, labels_of_rows, weights_by_class
+from adaline.estimators._progress import (
+    FRAMES,
+    Audience,
+    CallbackSupportMixin,
+    passes,
+    with_callbacks,
 )
-from adaline.estimators._progress import CallbackSupportMixin, passes, with_callbacks
 from adaline.estimators.costs import decide_by_costs, move_by_costs
-from adaline.estimators.declarations import SEEN, MadeWhenAsked, demand, same_bits
-from adaline.estimators.newton._procedure import check_weights, learned, warn_of
-from adaline.parameters import (
-    COUNT,
-    FLAG,
-    NONE,
-    NOT_NEGATIVE,
-    NUMBER,
-    POSITIVE,
-    one_row,
-    one_sample,
-    words,
-)
-from adaline.results import Array, Certificate, Fit
+from adaline.estimators.declarations import SEEN
+from adaline.estimators.newton.newton import NewtonLearner
+from adaline.estimators.newton.stream import LogisticStream
+from adaline.parameters import LEVEL, NONE, NOT_NEGATIVE, NUMBER, words
+from adaline.procedures.newton import newton
+from adaline.procedures.steps import finished
+from adaline.results import Array, NewtonFit
+from adaline.sums.objective import Objective, logistic_objective
+from adaline.sums.rows import MANY
 from adaline.tiles import as_rows
 
 if TYPE_CHECKING:
-    from adaline.results import NewtonFit
     from adaline.summaries import Summary
 
-_STREAM = Certificate("undecided", "a stream does not remember its samples; nothing is proven.")
+SMALL = 2**16  # numbers in X, too few for threads
 
 
-class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
+class LogisticRegression(CallbackSupportMixin, NewtonLearner, LogisticStream):
     """Logistic regression by Newton's procedure: p(classes_[1] | x) = 1 / (1 + exp(-w'x - b)).
 
     Minimises sum_i loss_i + alpha/2 |w|^2; alpha is scikit-learn's 1/C, and the intercept is not
@@ -130,7 +123,6 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
     """
 
     _command = "logistic"
-    _streams = "newton"
     _exports = "posterior"
     _effect = "odds"
     _intervals = "probabilities"
@@ -147,21 +139,14 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         "_known": "Fit | NewtonFit | None",
     }
     _added = {"class_weight": None}
-    _information = MadeWhenAsked()
-    _parameters = {
+    _title, _share = "Logistic regression", "McFadden R²"
+    _parameters = NewtonLearner._parameters | {
         "alpha": NOT_NEGATIVE | words("auto", "firth"),
-        "fit_intercept": FLAG,
-        "max_iter": COUNT,
-        "tol": POSITIVE,
         "reject_cost": NONE | NUMBER,
         "class_weight": CLASS_WEIGHT,
     }
     _derived = ("_codes", "_labels", "_shape", "_shown")
     column_scale_: Array | None = None
-    _codes: dict[Any, float]
-    _labels: list[Any]
-    _shape: tuple[int]
-    _speak_up = warn_of
 
     def __init__(
         self,
@@ -195,11 +180,13 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         weights = self._weights(sample_weight, X)
         weights = weights_by_class(self.class_weight, classes, codes, weights)
         X, _, omega = as_rows(X, None, weights, checked=True)
-        check_weights(classes, codes, omega)
+        require_weight(classes, codes, omega)
         self._check_costs(len(classes))
         self._know(classes)
         with passes(self, self.max_iter, "step") as hear:
-            fit = learned(self, X, codes, omega, hear)
+            # To limit BLAS for each small matrix would take as long as its factor.
+            with one_blas_thread(1) if X.shape[0] * X.shape[1] <= SMALL else nullcontext():
+                fit = self._minimise(X, codes, omega, hear)
             if hear.asked:
                 fit = replace(fit, stopped=f"a callback asked to stop after step {hear.told}.")
             self._accept(fit, X.dtype)
@@ -209,51 +196,38 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
             self._speak_up()
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn these rows too, each once, by the gradient of its own loss (on-line learning).
+    def _minimise(self, X: Any, codes: Any, omega: Array, hear: Audience) -> NewtonFit:
+        """The weights; sets alpha_, column_scale_, n_iter_ and what `summary` needs."""
+        self.alpha_ = 0.0 if isinstance(self.alpha, str) else float(self.alpha)
+        self.column_scale_ = None
+        loss = self._objective(X, codes, omega)
+        self._require_finite(loss)
+        if self.alpha == "auto":
+            from adaline.procedures.penalty_search import newton_auto
 
-        The first call names all `classes`. Any cutting of the rows into calls gives the same
-        weights, bit for bit. After `fit`, learning goes on from the fitted weights. The rates are
-        those of `Auto`, and there is no penalty: its share of the loss vanishes as a stream grows.
-        """
-        from adaline.estimators.newton._online import learn_rows
+            search = newton_auto.steps(loss, self.max_iter, self.tol)
+            fit, (self.alpha_, self.column_scale_) = finished(search, hear)
+            loss = loss.with_penalty(self.alpha_, self.column_scale_)
+        elif self.alpha == "firth":
+            from adaline.procedures.firth import firth
 
-        self._check_parameters()
-        learn_rows(self, X, y, classes, sample_weight)
-        return self
+            fit = finished(firth.steps(loss, self.max_iter, self.tol), hear)
+        else:
+            fit = finished(newton.steps(loss, self.max_iter, self.tol), hear)
+        if self.alpha_ == 0 and self.alpha != "firth" and not hear.asked:
+            from adaline.estimators.newton.separable import refuse_separable
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
-        """Learn one sample x (p,) with label y: a thin call; NaN and infinities are refused.
+            rest = fit, bool(self.fit_intercept), self._names()
+            fit = refuse_separable(X, codes, self.classes_, omega, *rest)
+        self.n_iter_ = np.array([max(fit.steps, 1)], dtype=np.int32)
+        self._remember_information(loss, fit)
+        return fit
 
-        The first one of a stream needs `classes`, all labels that will come.
-        """
-        state = self._state
-        if state is None or self.class_weight is not None:
-            return self.partial_fit(one_row(x), [y], classes)
-        if classes is not None:
-            announced(classes, self.classes_)
-        try:
-            code = self._codes[y]
-        except (KeyError, TypeError):
-            raise ValueError(
-                f"y is {y!r}, which is not among the classes {self.classes_.tolist()}."
-            ) from None
-        sample = one_sample(x, self._shape)
-        if self._shown is not None:
-            self._heed()
-        if not state.learn_one(sample, code):
-            return self.partial_fit(one_row(sample), [y])
-        self._known = self._shown = None
-        return self
-
-    def predict_one(self, x: Any) -> Any:
-        """The label of one sample x (p,), as `predict` would give it: a thin call."""
-        state = self._state
-        if state is None or self.costs is not None or self.reject_cost is not None:
-            check_is_fitted(self)
-            return self.predict(one_row(x))[0]
-        v = self._outputs(one_sample(x, self._shape))
-        return self._labels[int(v[0] > 0.0) if len(v) == 1 else int(np.argmax(v))]
+    def _objective(self, X: Any, codes: Any, omega: Array) -> Objective:
+        """The logistic loss of these rows, with the penalty that the model has used."""
+        K, alpha, units = len(self.classes_), self.alpha_, self.column_scale_
+        loss = logistic_objective(X, codes, K, omega, alpha, bool(self.fit_intercept))
+        return loss if units is None else loss.with_penalty(alpha, units)
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b: positive for `classes_[1]`; one column a class when there are more than two.
@@ -317,15 +291,86 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
             infinite. They need the training rows, and two classes. With alpha="firth" the criterion
             need not be convex: then the bounds are the farthest such values that a search found.
         """
-        from adaline.estimators.newton._summary import summarised
-
         check_is_fitted(self)
-        return summarised(self, level, X, y, sample_weight, intervals)
+        self._refuse_written("standard errors are those of the likeliest weights")
+        words("wald", "profile")("intervals", intervals)
+        loss = bounds = None
+        if X is not None:
+            X = self._rows(X, reset=False)
+            _, codes = encode(labels_of_rows(y, X), self.classes_)
+            weights = self._weights(sample_weight, X)
+            weights = weights_by_class(self.class_weight, self.classes_, codes, weights)
+            X, _, omega = as_rows(X, None, weights)
+            loss = self._objective(X, codes, omega)
+        if intervals == "profile":
+            bounds = self._profile(loss, float(LEVEL("level", level)))
+        outputs = [str(label) for label in self.classes_.tolist()]
+        return self._tabulate(level, loss, outputs, self._notes(bounds is not None), bounds)
+
+    def _notes(self, profile: bool) -> list[str]:
+        """What a reader of the table must know."""
+        notes = []
+        if len(self.classes_) > 2:
+            notes.append(
+                "Each class is held against the mean of all classes; the difference of two "
+                "coefficients is the log-odds of one class against the other."
+            )
+        if self.alpha_ > 0:
+            notes.append(
+                f"Standard errors include the penalty (alpha = {self.alpha_:.6g}): it pulls "
+                "coefficients towards zero, so that p-values are approximate."
+            )
+        if profile:
+            penalised = self.alpha_ > 0 or self.alpha == "firth"
+            kind = "penalised likelihood" if penalised else "likelihood"
+            notes.append(f"Intervals are those of the profile {kind}; z and p are Wald's.")
+            if self.alpha == "firth":
+                notes.append(
+                    "Firth's criterion need not be convex: the bounds are the farthest values "
+                    "found that the test does not reject; it may reject some between them, and "
+                    "there may be farther ones."
+                )
+        return notes
+
+    def _profile(self, loss: Objective | None, level: float) -> tuple[Array, Array]:
+        from adaline.procedures.profile import profile_intervals
+
+        fit = self.fit_
+        if loss is None:
+            raise ValueError(
+                "profile intervals are found by fitting the training rows again; give them: "
+                "summary(intervals='profile', X=X, y=y)."
+            )
+        if not isinstance(fit, NewtonFit):
+            raise ValueError(
+                f"these weights were not found as a maximum of the likelihood by Newton's steps "
+                f"({fit.stopped}), so they have no profile intervals; use fit, on dense rows or at "
+                f"most {MANY} features."
+            )
+        return profile_intervals(
+            loss, loss.rows.theta(fit.W, fit.b)[0], level, firth=self.alpha == "firth"
+        )
 
     def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
-        from adaline.estimators.newton._intervals import of_probabilities
+        """Bounds such that low of a class and high of another add up to 1 at most."""
+        from adaline.procedures.inference import bounds_of_logits, errors_of_values
 
-        return of_probabilities(self, X, level)
+        C, centre = self._covariance()
+        X = self._rows(X, reset=False)
+        z = float(ndtri((1 + level) / 2))
+        if len(self.classes_) == 2:
+            v = self._values(X)[:, 0]
+            wide = z * errors_of_values(X, C[0, :, 0], centre)
+            low, high = expit(v - wide), expit(v + wide)
+            other_low, other_high = expit(-v - wide), expit(wide - v)
+            return np.column_stack([other_low, low]), np.column_stack([other_high, high])
+        V = np.asarray(self._values(X), dtype=np.float64)
+        low, high = bounds_of_logits(X, V, C, centre, z)
+        return expit(low), expit(high)
+
+    def _speak_up(self, frames: int = FRAMES) -> None:
+        # fit_ would compare the weights with coef_, which nobody can have written yet.
+        self._warn_unless_proven(self._known, 1 + frames)
 
     def _take_newton(self, fit: NewtonFit, p: int, classes: NDArray[Any]) -> None:
         """Accept weights that `data.fit` found in passes over a source of p columns."""
@@ -341,50 +386,23 @@ class LogisticRegression(CallbackSupportMixin, StreamWeights, Classifier):
         """Deliver what was learned from sums as rows of this dtype would."""
         self._accept(self.fit_, dtype)
 
-    def _restored(self, dtype: Any) -> None:
-        demand(self._known is not None or self._state is not None, "nothing is learned.")
-        if self._state is not None and self._known is not None:
-            parts = zip((self._known.W, self._known.b), self._state.kept(), strict=True)
-            demand(all(same_bits(a, b) for a, b in parts), "two versions of the weights.")
-        self._know(self.classes_)
-        self._show()
-
     def _class_values(self, X: Any) -> Array:
         """w'x + b (n,) of two classes, or (n, K) of more."""
         V = self._values(X)
         return V[:, 0] if len(self.classes_) == 2 else V
 
-    def _check_costs(self, K: int) -> None:
-        if self.costs is not None:
-            from adaline import decisions
 
-            decisions.checked_costs(self.costs, K)
-
-    def _know(self, classes: NDArray[Any]) -> None:
-        self.classes_ = classes
-        self._codes = {label: float(k) for k, label in enumerate(classes.tolist())}
-        self._labels, self._shape = list(classes), (self.n_features_in_,)
-
-    def _accept(self, fit: Fit, dtype: Any) -> None:
-        """Take what a fit has learned; a stream before it is over."""
-        self._state, self._known, self._shown = None, delivered(fit, dtype), None
-        self._dtype = np.dtype(dtype)
-        self._show()
-
-    def _rewrite(self, W: Array, b: Array) -> None:
-        if self._state is not None:
-            self._state.go_on_from(W, b)
-        said = "coef_ or intercept_ was written after learning."
-        self._known, self._information = Fit(W, b, said, WRITTEN), None
-
-    def _made_fit(self) -> Fit:
-        if self._known is None:
-            if self._state is None:
-                raise AttributeError("not fitted yet")
-            W, b = self._state.kept()
-            self._known = Fit(W, b, "rows of a stream, each learned once.", _STREAM)
-        known: Fit = self._known
-        return known
+def require_weight(classes: NDArray[Any], codes: NDArray[np.int64], omega: Array) -> None:
+    """Every class needs a row that counts."""
+    if not len(omega):
+        return
+    weight = np.bincount(codes, omega, minlength=len(classes))
+    if np.any(weight == 0):
+        raise ValueError(
+            f"only zero sample_weight for the class {classes[weight == 0].tolist()[0]!r}: its "
+            "intercept would be minus infinity. Every class needs a row of positive weight, and "
+            "telling classes apart needs at least two classes; drop those rows."
+        )
 
 
 def _posterior(V: Array) -> Array:
