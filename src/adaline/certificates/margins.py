@@ -26,18 +26,10 @@ def margin_bounds(
 ) -> tuple[float, float]:
     """(lower, upper) of max over unit w (and b) of min t (w'z + b).
 
-    Parameters
-    ----------
-    Z : ndarray or CSR of shape (n, p)
-        Samples with no entry above two, each right to one rounding or to underflow.
-    t : ndarray of shape (n,)
-        -1 or +1.
-    w : ndarray of shape (p,)
-        A direction; a lower bound of zero or less says that rounding hides its margin.
-    support, weights : ndarray of shape (m,)
-        Rows and their weights: convex combinations, of each class with a bias, else of t z.
-    bias : bool
-        Whether the hyperplane may miss the origin.
+    Z (n, p) holds samples, dense or CSR, with no entry above two, each right to one rounding or to
+    underflow; t is -1 or +1. A lower bound of zero or less says that rounding hides the margin of
+    the direction w. Rows `support` with their weights are convex combinations: of each class with a
+    bias, else of t z.
     """
     lower = _margin_of(Z, t, w, bias)
     S = Z[support]

@@ -61,7 +61,7 @@ class HoKashyapFit(Fit):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One dichotomy: w, bias, b and e without the weights of the samples, k, and how it ended."""
+    """The end: w, bias, b and e without the weights of the samples, k, and how it ended."""
 
     w: Array
     bias: float
@@ -103,21 +103,10 @@ def ho_kashyap(
 ) -> Steps[Run]:
     """Margins and weights of one dichotomy; its steps are `Iteration`s.
 
-    Parameters
-    ----------
-    space : ColumnSpace
-        The columns of (1, X), factorised once.
-    t, b, root : ndarray of shape (n,)
-        Targets -1 or +1, the first margins b(1) > 0, and roots of the sample weights.
-    start : (w, bias, values w'x + bias), optional
-        a(1); Y^+ b(1) where none is given.
-    eta : float
-        0 < eta < 1.
-    tol : float
-        Corrections e + |e| below tol times the largest |e| count as none.
-    proof : callable
-        lambda (n,) to bool: whether it proves what it seems to; asked again at a tenth of tol while
-        it does not.
+    `space` is that of (1, X), factorised once; `t` -1 or +1; `b` the first margins, positive.
+    `start` is a(1) as (w, bias, values w'x + bias); without one it is Y^+ b(1). Corrections e + |e|
+    below `tol` times the largest |e| count as none. Then `proof` is asked whether lambda (n,)
+    proves what it seems to, and asked again at a tenth of tol while it does not.
     """
     b = root * b
     Ya, raised, spare = np.empty_like(b), np.empty_like(b), np.empty(0)

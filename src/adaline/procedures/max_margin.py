@@ -69,8 +69,7 @@ def max_margin(X: Any, t: Array, *, bias: bool, tol: float, max_iter: int) -> Hu
 
     `lower` is not positive where rounding hides whether there is any margin.
     """
-    e = common_exponent(X)
-    Z, centre = scale_and_centre(X, e, bias)
+    Z, centre, e = scale_and_centre(X, bias)
     rows = Z
     if not is_sparse(Z) and Z.shape[1] > Z.shape[0]:
         # Z' = Q R: the columns of R have the lengths and angles of the rows, in n dimensions.
@@ -223,26 +222,21 @@ def dot_terms(a: Array, b: Array) -> list[float]:
     return [float(v) for x in parts[0] for y in parts[1] for v in x * y]
 
 
-def common_exponent(X: Any) -> int:
-    """The power of two next above the largest entry."""
-    values = X.data if is_sparse(X) else X
-    top = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    return int(np.frexp(top)[1])
-
-
-def scale_and_centre(X: Any, e: int, bias: bool) -> tuple[Any, Array]:
-    """(X 2**-e - centre, centre); CSR too large to unpack is not centred."""
+def scale_and_centre(X: Any, bias: bool) -> tuple[Any, Array, int]:
+    """(X 2**-e - centre, centre, e), at most one in size; large CSR is not unpacked and centred."""
     n, p = X.shape
+    values = X.data if is_sparse(X) else X
+    e = int(np.frexp(max(values.max(initial=0.0), -values.min(initial=0.0)))[1])
+    centre = np.zeros(p)
     if is_sparse(X) and n * p > UNPACKED:
         Z = X.astype(np.float64)
         Z.data = np.ldexp(Z.data, -e)
-        return Z, np.zeros(p)
+        return Z, centre, e
     Z = np.ldexp(as_dense(X).astype(np.float64), -e)
-    if not bias:
-        return Z, np.zeros(p)
-    centre = Z[0] + (Z - Z[0]).mean(axis=0)
-    Z -= centre
-    return Z, centre
+    if bias:
+        centre = Z[0] + (Z - Z[0]).mean(axis=0)
+        Z -= centre
+    return Z, centre, e
 
 
 def times_power(a: float, e: int) -> float:
