@@ -11,11 +11,12 @@ from scipy.stats import norm
 
 import adaline
 from adaline import decisions
+from adaline.filters import FILTERS
 from bad_values import Classes, Either, Exact, Flag, Illegal, Kind, Labels, Number, Numbers, Word
 
 ELSEWHERE = {  # have tests of their own, make nothing of parameters, or are made by others
     *("__version__", "load", "save", "Report", "write_report"),
-    *("LMS", "NLMS", "RLS", "AffineProjection", "BlockLMS", "FilteredXLMS", "WienerFilter"),
+    *FILTERS,
     *("DataError", "DivergenceError", "MissingExtra", "ModelFileError", "SeparableError"),
     *("DataWarning", "IllConditionedWarning", "RankDeficientWarning"),
     *("Certificate", "Cover", "MaxMargin"),  # results: read, not made, by users

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,7 @@ from scipy import sparse
 
 import adaline
 from adaline.data import Encoding, Prepared, blocks
-from adaline.filters.affine_projection import AffineProjection
-from adaline.filters.block_lms import BlockLMS
-from adaline.filters.filtered_x import FilteredXLMS
-from adaline.filters.lms import LMS
-from adaline.filters.nlms import NLMS
-from adaline.filters.rls import RLS
-from adaline.filters.wiener import WienerFilter
+from adaline.filters import FILTERS
 
 _RNG = np.random.default_rng(20)
 X = _RNG.standard_normal((80, 3)) * [1.0, 100.0, 0.01] + [0.0, 5.0, 0.0]
@@ -74,6 +69,10 @@ def _prepared() -> Any:
 def _ran(filter: Any) -> Any:
     filter.process(signal[:137], desired[:137])
     return filter
+
+
+def _of_example(kind: Any) -> Any:
+    return _ran(kind(**kind._example))
 
 
 A = adaline
@@ -142,14 +141,11 @@ MODELS: dict[str, Callable[[], Any]] = {
     "MaxMargin": lambda: A.max_margin(X, X[:, 0] > 0),
     "Separability": lambda: A.separability(X, three),
     "Separability, separable": lambda: A.separability(X, X[:, 0] > 0),
-    "LMS": lambda: _ran(LMS(4, eta=A.SearchThenConverge(0.1, 100.0))),
-    "LMS, not begun": lambda: LMS(4, eta=0.1, weights=[0.1, 0.2, 0.3, 0.4]),
-    "NLMS": lambda: _ran(NLMS(4)),
-    "RLS": lambda: _ran(RLS(4)),
-    "AffineProjection": lambda: _ran(AffineProjection(4)),
-    "BlockLMS": lambda: _ran(BlockLMS(32, block=16)),
-    "FilteredXLMS": lambda: _ran(FilteredXLMS(4, [0.5, 0.2])),
-    "WienerFilter": lambda: _ran(WienerFilter.from_signals(signal, desired, 4)),
+    "LMS, schedule": lambda: _ran(A.LMS(4, eta=A.SearchThenConverge(0.1, 100.0))),
+    "LMS, not begun": lambda: A.LMS(4, eta=0.1, weights=[0.1, 0.2, 0.3, 0.4]),
+    "BlockLMS, block": lambda: _ran(A.BlockLMS(32, block=16)),
+    "WienerFilter, signals": lambda: _ran(A.WienerFilter.from_signals(signal, desired, 4)),
+    **{name: partial(_of_example, getattr(adaline, name)) for name in FILTERS},
 }
 
 

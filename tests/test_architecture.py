@@ -308,7 +308,8 @@ def test_the_lazy_table_and_the_types_name_the_same_homes():
         if found.for_types
         for home, _, name in [found.name.rpartition(".")]
     }
-    assert types == lazy_table()
+    # A filter may do without a line for type checkers.
+    assert types | classes_in(str(SOURCE / "filters" / "__init__.py"), "Filter") == lazy_table()
 
 
 # The checker is itself checked, on small trees that are wrong in one line each.

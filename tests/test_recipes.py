@@ -1,4 +1,4 @@
-"""A new learner and a new loss, by the recipes of CONTRIBUTING, in a copy of the tree.
+"""A new learner, a new loss and a new filter by the recipes of CONTRIBUTING, in a copy of the tree.
 
 CONTRIBUTING shows the same steps. The source files that a test adds or edits here are all that the
 recipe asks for; beside them a public name needs its line in docs/reference, and an example in
@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import adaline
+from adaline._names import classes_in
 from test_architecture import (
     complaints_about_direction,
     imports_of,
@@ -189,6 +190,125 @@ else:
 """
 
 
+# Recipe 3, a filter: its loop, ...
+KERNEL = '''"""NLMS with a variable step: eta p / q, where p correlates successive errors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline.jit import sum_kernel
+
+
+@sum_kernel
+def variable_step(line, hop, d, learns, w, eta, smoothing, p, q, last, y):
+    """Filter and adapt: writes y and w; returns the number of samples, p, q and the last error."""
+    C, M = np.uintp(w.shape[0]), np.uintp(w.shape[1])
+    for n in range(d.shape[0]):
+        at, output, power = np.uintp(n * hop), w[0, 0] * 0, 1e-9
+        for c in range(C):
+            for k in range(M):
+                x = line[c, at + k]
+                output += np.conj(w[c, k]) * x
+                power += (np.conj(x) * x).real
+        y[n] = output
+        if not np.isfinite(output):
+            return n, p, q, last
+        e = d[n] - output
+        p = smoothing * p + (1.0 - smoothing) * abs(e) * abs(last)
+        q = smoothing * q + (1.0 - smoothing) * abs(e) ** 2
+        if learns[n] and q > 0.0:
+            step = eta * p / q * np.conj(e) / power
+            for c in range(C):
+                for k in range(M):
+                    w[c, k] += step * line[c, at + k]
+        last = abs(e)
+    return d.shape[0], p, q, last
+'''
+
+# ... and its class.
+FILTER = '''"""The normalised LMS filter with a variable step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from adaline.filters.filter import Filter, Learns
+from adaline.filters.signals import STEP, Signal
+from adaline.kernels.filters.variable_step import variable_step
+from adaline.parameters import number
+
+
+class Errors(NamedTuple):
+    """Averages that the step depends on."""
+
+    p: float = 0.0
+    q: float = 0.0
+    last: float = 0.0
+
+
+@dataclass(eq=False, repr=False)
+class VariableStepNLMS(Filter):
+    """NLMS whose step is large while successive errors are alike."""
+
+    eta: float = 0.5
+    smoothing: float = 0.9
+
+    _parameters: ClassVar = {"eta": STEP, "smoothing": number(0.0, 1.0, below=True)}
+    _numbers: ClassVar = Errors
+
+    def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
+        w, (p, q, last) = self._memory["w"], self._level
+        went, *errors = variable_step(
+            line, hop, d, learns, w, self.eta, self.smoothing, p, q, last, y
+        )
+        self._level = Errors(*errors)
+        return int(went)
+'''
+
+FILTERED = """
+import copy, sys
+import numpy as np
+
+import adaline
+from adaline import VariableStepNLMS
+from adaline.filters import identify
+
+sys.path.insert(0, TESTS)
+from filter_zoo import MAKERS
+from model_zoo import made
+
+rng = np.random.default_rng(0)
+x = rng.standard_normal(600)
+d = np.convolve(x, [1.0, -0.5])[:600]
+assert abs(identify(x, d, filter=VariableStepNLMS(taps=3)).signal - [1.0, -0.5, 0.0]).max() < 1e-3
+
+# Blocks, copies, files, gaps, rows and wrong values come with the base class.
+f, parts = MAKERS["VariableStepNLMS"](), VariableStepNLMS(8)
+y, e = f.process(x, d)
+first = parts.process(x[:77], d[:77])
+adaline.save(parts, "filter.adaline")
+for twin in (copy.deepcopy(parts), adaline.load("filter.adaline")):
+    y_twin, e_twin = twin.process(x[77:], d[77:])
+    assert (np.append(first[0], y_twin) == y).all() and (twin.weights == f.weights).all()
+rows = np.lib.stride_tricks.sliding_window_view(np.append(np.zeros(7), x), 8)[:, ::-1]
+assert np.allclose(VariableStepNLMS(8).process_rows(rows, d)[0], y)
+gaps = VariableStepNLMS(8, on_nan="skip")
+gaps.process(np.where(np.arange(600) == 300, np.nan, x), d)
+assert np.isfinite(gaps.weights).all()
+assert VariableStepNLMS(2).process(x + 1j * x[::-1], d)[0].dtype == complex
+assert type(made("VariableStepNLMS")) is VariableStepNLMS
+for wrong in ({"eta": 3.0}, {"smoothing": 1.0}, {"taps": 0}):
+    try:
+        VariableStepNLMS(**{"taps": 3} | wrong)
+    except ValueError as error:
+        assert next(iter(wrong)) in str(error)
+    else:
+        raise AssertionError(wrong)
+"""
+
+
 @pytest.fixture
 def tree(tmp_path):
     """A copy of the package to change, with the byte code of the files that stay as they are."""
@@ -231,7 +351,7 @@ def keeps_the_rules(tree: Path) -> None:
         if found.for_types
         for home, _, name in [found.name.rpartition(".")]
     }
-    assert types == lazy_table(tree)
+    assert types | classes_in(str(tree / "filters" / "__init__.py"), "Filter") == lazy_table(tree)
     assert not list(complaints_about_direction(tree))
 
 
@@ -256,3 +376,10 @@ def test_a_loss_is_a_class_and_an_estimator_that_names_it(tree):
     made_public(tree, "GeometricRegression", "adaline.estimators.newton.geometric")
     keeps_the_rules(tree)
     ran(tree, TRIED)
+
+
+def test_a_filter_is_a_module_and_a_kernel_and_no_table_names_it(tree):
+    (tree / "kernels" / "filters" / "variable_step.py").write_text(KERNEL, encoding="utf-8")
+    (tree / "filters" / "variable_step_nlms.py").write_text(FILTER, encoding="utf-8")
+    keeps_the_rules(tree)
+    ran(tree, f"TESTS = {str(Path(__file__).parent)!r}\n" + FILTERED)

@@ -13,6 +13,7 @@ import pytest
 import adaline
 from adaline.data import export
 from adaline.errors import MissingExtra, ModelFileError
+from adaline.filters import FILTERS
 from model_zoo import MODELS, S, X, made, rows_for, three, two
 
 # Another library adds the same products in another order: a few roundings of 1.1e-16 each, on
@@ -26,7 +27,7 @@ METHODS = {
     "weights": "transform",
 }
 NOT_LINEAR = ("Polynomial", "Bayes", "KernelPerceptron", "Moments", "Class", "Triangle", "MaxM")
-NOT_ESTIMATORS = ("Separability", "LMS", "NLMS", "RLS", "Affine", "Block", "Wiener", "Filtered")
+NOT_ESTIMATORS = ("Separability", *FILTERS)
 REFUSED = [n for n in MODELS if n.startswith(NOT_LINEAR + NOT_ESTIMATORS)]
 REJECTS = ["GaussianClassifier, diagonal"]
 RUN = [n for n in MODELS if n not in [*REFUSED, *REJECTS, "Prepared"]]

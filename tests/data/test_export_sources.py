@@ -14,6 +14,7 @@ import adaline
 from adaline import GaussianClassifier, LeastSquares
 from adaline.data import Encoding, Prepared, blocks, export, fit
 from adaline.errors import ModelFileError
+from adaline.filters import FILTERS
 from exported import InC, in_duckdb, in_python, in_sqlite, text_of
 from model_zoo import MODELS, X, made, rows_for, three, two, y
 
@@ -22,7 +23,7 @@ CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 GAUSSIAN = {"rtol": 1e-9, "atol": 1e-9}  # `predict` measures from the centre, weights from zero
 
 NOT = ("Polynomial", "Bayes", "Kernel", "Moments", "Class", "Triangle", "MaxM", "Separability")
-NOT += ("LMS", "NLMS", "RLS", "Affine", "Block", "Wiener", "Filtered", "TfDf", "Prepared")
+NOT += (*FILTERS, "TfDf", "Prepared")
 NOT += ("GaussianClassifier, full", "GaussianClassifier, diagonal")
 RUN = [name for name in MODELS if not name.startswith(NOT)]
 REFUSED = [name for name in MODELS if name.startswith(NOT) and name != "Prepared"]

@@ -43,11 +43,6 @@ def test_every_public_estimator_can_be_stored():
             )
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_every_filter_has_a_model(name):
-    assert name in MODELS, f"tests/model_zoo.py has no {name}."
-
-
 def test_every_name_of_the_tables_is_where_they_say():
     homes = {name: home for name, (home, _) in RECORDS.items()} | FILTERS | PROOFS
     for name, home in homes.items():
@@ -238,7 +233,7 @@ def test_filters_never_get_a_memory_that_contradicts_itself():
             if pair[0] == "taps":
                 pair[1] = 10**12
 
-    for name, change in (("BlockLMS", filled), ("RLS", taps), ("LMS", taps)):
+    for name, change in (("BlockLMS, block", filled), ("RLS", taps), ("LMS", taps)):
         with pytest.raises(ModelFileError):
             unpacked(changed(name, change))
 

@@ -21,6 +21,8 @@ from adaline.data.reading.arrow_files import ArrowSource
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import packed, unpacked
 from adaline.errors import DataError, ModelFileError
+from adaline.filters import FILTERS
+from filter_zoo import MAKERS
 
 MOST = 2e8  # bytes, for files of less than 100 kB
 
@@ -46,19 +48,12 @@ def refused(function, *arguments, match=None):
 
 
 SIZES = [(50, 450, 4, 64), (3, 6000, 4, 64), (6000, 2, 4, 64), (3, 2, 6000, 64), (6000,) * 4]
-FILTERS = {
-    "LMS": lambda: A.LMS(3),
-    "NLMS": lambda: A.NLMS(3),
-    "RLS": lambda: A.RLS(3),
-    "AffineProjection": lambda: A.AffineProjection(3),
-    "BlockLMS": lambda: A.BlockLMS(8),
-}
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("name", sorted(set(FILTERS) - {"WienerFilter"}))  # one channel
 def test_a_filter_in_a_file_is_no_larger_than_its_file(name, sizes, rng):
-    filter = FILTERS[name]()
+    filter = MAKERS[name]()
     filter.process(rng.standard_normal((50, 2)), rng.standard_normal(50))
     header, arrays = unpack(packed(filter))
     claimed = dict(zip(("taps", "channels", "order", "block"), sizes, strict=True))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, InitVar, dataclass, fields
-from inspect import signature
+from dataclasses import fields
 from math import hypot, prod
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,43 +22,21 @@ from adaline.filters.signals import (
     as_sample,
     as_weights,
     converted,
-    hold_last,
-    is_finite,
+    fill_gaps,
     kind_of,
     require_finite,
     require_memory,
-    spread_gaps,
+    require_samples,
     zeros,
 )
-from adaline.filters.state import array_of_state, as_plain, pack, unpack
-from adaline.parameters import FLAG, NONE, count, is_number, is_whole, shown, words
+from adaline.filters.state import HISTORY, Shapes, State
+from adaline.parameters import FLAG, is_whole
 from adaline.results import Result
 
 Learns = NDArray[np.bool_]
-HISTORY = NONE | count()
-Shapes = dict[str, tuple[Any, tuple[int, ...]]]  # name of an array: dtype and shape
 
 
-@dataclass(eq=False, repr=False)
-class Settings:
-    """What every filter is given. A filter adds fields, and checks them by `_parameters`."""
-
-    taps: int
-    _: KW_ONLY
-    weights: InitVar[Any] = None
-    dtype: InitVar[Any] = None
-    on_nan: str = "raise"
-    history: InitVar[int | None] = None
-
-    def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
-        """See `Filter`."""
-
-
-class NoNumbers(NamedTuple):
-    """What a filter remembers beside its arrays, by name."""
-
-
-class Filter(Advises, Result, Settings):
+class Filter(State, Advises, Result):
     """A transversal filter y(n) = w^H x(n) that may adapt to e(n) = d(n) - y(n).
 
     x(n) = (x[n], x[n-1], ..., x[n-taps+1]), with zeros before the first sample. The weights of
@@ -95,44 +72,17 @@ class Filter(Advises, Result, Settings):
     array([ 1. , -0.5,  0. ])
     """
 
-    # For every setting what it takes: called with its name and value, returns the value or raises.
-    _parameters: ClassVar[dict[str, Callable[[str, Any], Any]]] = {
-        "taps": count(),
-        "on_nan": words("raise", "hold", "skip"),
-    }
-    _example: ClassVar[dict[str, Any]] = {"taps": 8}  # settings for tests and `adaline warm-up`
-    _numbers: ClassVar[type[Any]] = NoNumbers  # a NamedTuple of numbers with defaults
     _segment: ClassVar[int] = 4096  # samples filtered at a time, whose line stays in the cache
     _takes_rows: ClassVar[bool] = True
     _remedy: ClassVar[str] = "Take a smaller step"  # what helps against divergence
-    _kind: np.dtype[Any] | None  # None before the first block
-    _channels: int | None
-    _initial_now: Signal | None
-    _memory: dict[str, Signal]
-    _level: Any
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        inherited = cls.__mro__[1]
-        cls._parameters = {**getattr(inherited, "_parameters", {}), **cls._parameters}
 
     def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
-        self._check_memory(1)
+        self._all_shapes(1, np.dtype(np.float64))  # refuses sizes beyond memory
         self._every = HISTORY("history", history)
         self._wanted = None if dtype is None else as_kind(dtype)
         self._initial = None if weights is None else as_weights(weights, self.taps)
         self._adapting = True
         self.reset()
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in self._parameters:
-            if name in vars(self):
-                raise AttributeError(
-                    f"{name} is fixed when a filter is made; make a new one, and hand over the "
-                    "weights with weights=old.weights."
-                )
-            value = as_plain(self._parameters[name](name, value))
-        object.__setattr__(self, name, value)
 
     # Hooks: what a subclass writes.
 
@@ -161,9 +111,6 @@ class Filter(Advises, Result, Settings):
 
     def _check_block(self, x: Signal) -> None:
         """Raise an error if the filter cannot learn from a block of such x."""
-
-    def _check_state(self) -> None:
-        """Raise ValueError if a memory that came from outside contradicts itself."""
 
     # What users see.
 
@@ -280,65 +227,24 @@ class Filter(Advises, Result, Settings):
         y, e = self.process(*as_sample(x, d))
         return y[0], e[0]
 
-    def state(self) -> dict[str, Any]:
-        """All that the next outputs depend on: arrays, numbers and strings, safe in any file."""
-        state = {"filter": type(self).__name__, "format": 1, "adapting": self._adapting}
-        state |= pack(self._settings())
-        if self._kind is not None:
-            state |= {"kind": str(self._kind), "channels": self._channels, "count": self._count}
-            state |= {f"memory.{name}": a.copy() for name, a in self._memory.items()}
-            state |= {f"memory.{name}": float(a) for name, a in self._level._asdict().items()}
-        elif self._initial_now is not None:
-            state["memory.weights"] = self._initial_now.copy()
-        return state
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The filter that gave this `state()`; it continues bit for bit, without the history."""
-        settings, rest = unpack(state, cls.__name__, tuple(signature(cls).parameters))
-        try:
-            filter = cls(**settings)
-        except TypeError as wrong:  # one is missing, or of a kind that no filter has
-            raise ValueError(f"state has no settings of a {cls.__name__}: {wrong}") from None
-        filter._resume(rest)
-        return filter
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What `copy` and `pickle` keep: the state, the history, and attributes of the user."""
-        own = {name for name in vars(self) if name.startswith("_")} | set(self._settings())
-        kept = {name: value for name, value in vars(self).items() if name not in own}
-        records = [w.copy() for w in self._records]
-        return kept | {
-            "_state": self.state(), "_records": records, "_recorded_at": [*self._recorded_at]
-        }  # fmt: skip
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        vars(self).update(vars(type(self).from_state(kept["_state"])))
-        vars(self).update({name: value for name, value in kept.items() if name != "_state"})
-
-    def __repr__(self) -> str:
-        settings = [(name, a) for name, a in self._settings().items() if name != "weights"]
-        given = [f"{name}={value!r}" for name, value in settings if value is not None]
-        return f"{type(self).__name__}({', '.join(given)})"
-
     # How it works.
-
-    def _settings(self) -> dict[str, Any]:
-        """All settings as they were given, in the order of the constructor."""
-        given: dict[str, Any] = {"weights": self._initial, "history": self._every}
-        given["dtype"] = None if self._wanted is None else str(self._wanted)
-        own = sorted(fields(self), key=lambda field: bool(field.kw_only))
-        return {field.name: getattr(self, field.name) for field in own} | given
 
     def _first_weights(self) -> Signal:
         if self._initial_now is not None:
             return self._initial_now.copy()
         return np.zeros((1, self.taps), self._wanted or np.float64)
 
-    def _check_memory(self, channels: int) -> None:
-        shapes = self._shapes(channels, np.dtype(np.float64))
+    def _all_shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
+        """The arrays of the memory, if the machine has room for them."""
+        shapes = self._shapes(channels, kind)
         sizes = {f.name: a for f in fields(self) if is_whole(a := getattr(self, f.name))}
+        sizes |= {"channels": channels} if channels > 1 else {}
         require_memory(sizes, sum(prod(shape) for _, shape in shapes.values()))
+        if self.on_nan == "raise":
+            return shapes
+        # The last good samples, and for how long a missing one stays in the delay line.
+        gaps = {"last_x": (kind, (channels,)), "last_d": (kind, (1,)), "gap": (np.int64, (1,))}
+        return shapes | gaps
 
     def _all_or_nothing(self, run: Callable[..., Any], *arguments: Any) -> Any:
         """Call; an error leaves the filter as it was, and a first block then decides nothing."""
@@ -350,10 +256,10 @@ class Filter(Advises, Result, Settings):
             vars(self).update(before)
             raise
 
-    def _start(self, x: Signal, d: Signal, channels: int) -> None:
-        """Let the first block decide the kind of numbers and the channels."""
+    def _start(self, x: Signal, d: Signal, channels: int) -> np.dtype[Any]:
+        """The kind of numbers, which the first block decides, as it does the channels."""
         if self._kind is not None:
-            return
+            return self._kind
         initial = self._initial_now
         others = [] if initial is None or initial.dtype.kind != "c" else [initial]
         kind = self._wanted or kind_of(x, d, *others)
@@ -361,43 +267,27 @@ class Filter(Advises, Result, Settings):
             converted(signal[:0], kind, name)
         if initial is not None and len(initial) != channels:
             raise ValueError(f"weights are for {len(initial)} channels; x has {channels}.")
-        self._check_memory(channels)
+        shapes = self._all_shapes(channels, kind)
         self._channels, self._kind = channels, kind
-        shapes = self._shapes(channels, kind) | self._shapes_of_gaps(channels, kind)
         self._memory = {name: zeros(*shape) for name, shape in shapes.items()}
         if initial is not None:
             self._set_weights(converted(initial, kind, "weights"))
-
-    def _shapes_of_gaps(self, channels: int, kind: np.dtype[Any]) -> Shapes:
-        """For on_nan: the last good samples, and for how long a missing one is in the line."""
-        if self.on_nan == "raise":
-            return {}
-        return {"last_x": (kind, (channels,)), "last_d": (kind, (1,)), "gap": (np.int64, (1,))}
+        return kind
 
     def _filter(self, x: Signal, d: Signal, every: int | None) -> tuple[Signal, Signal]:
         """y and e of a block x (n, channels) and d (n,) of any kind of numbers."""
         if not len(d):
-            kind = self._kind or self._wanted or kind_of(x, d)
-            return np.empty(0, kind), np.empty(0, kind)
-        self._start(x, d, x.shape[1])
-        assert self._kind is not None
-        x, d = converted(x, self._kind, "x"), converted(d, self._kind, "d")
-        learns = np.full(len(d), self._adapting)
-        missing = None
-        if self.on_nan != "raise":
-            x, d, learns, missing = self._without_gaps(x, d, learns)
-        elif not is_finite(x, d):
-            advice = (
-                "Nothing of the block was used. on_nan='hold' repeats the last good sample, "
-                "on_nan='skip' does not learn from it."
-            )
-            require_finite(x, "x", advice)
-            require_finite(d, "d", advice)
-            for signal in (x, d):  # parts of complex numbers may be finite, and their size not
-                if not np.isfinite(np.abs(signal)).all():
-                    self._refuse(0, self._count)
+            return np.empty((2, 0), self._kind or self._wanted or kind_of(x, d))  # type: ignore[return-value]
+        kind = self._start(x, d, x.shape[1])
+        x, d = converted(x, kind, "x"), converted(d, kind, "d")
+        learns, missing = np.full(len(d), self._adapting), None
+        if self.on_nan == "raise":
+            require_samples(x, d)
+        else:
+            x, d, gaps, missing = fill_gaps(x, d, self.on_nan == "hold", self.taps, self._memory)
+            learns &= ~gaps
         self._check_block(x)
-        y, e = np.empty((2, len(d)), self._kind)
+        y, e = np.empty((2, len(d)), kind)
         n, first = 0, self._count
         while n < len(d):
             stop = min(n + self._segment, len(d))
@@ -418,15 +308,14 @@ class Filter(Advises, Result, Settings):
     def _filter_rows(self, U: Signal, d: Signal) -> tuple[Signal, Signal]:
         """The same for rows U (n, channels * taps)."""
         if not len(d):
-            return np.empty(0, kind_of(U, d)), np.empty(0, kind_of(U, d))
-        self._start(U, d, U.shape[1] // self.taps)
-        assert self._kind is not None
-        U, d = converted(U, self._kind, "U"), converted(d, self._kind, "d")
+            return np.empty((2, 0), kind_of(U, d))  # type: ignore[return-value]
+        kind = self._start(U, d, U.shape[1] // self.taps)
+        U, d = converted(U, kind, "U"), converted(d, kind, "d")
         for name, signal in (("U", U), ("d", d)):
             require_finite(signal, name, "Nothing was used: leave out such rows.")
         rows = U.reshape(len(d), -1, self.taps)[:, :, ::-1]  # the oldest first
         line = np.ascontiguousarray(rows.transpose(1, 0, 2)).reshape(rows.shape[1], -1)
-        y = np.empty(len(d), self._kind)
+        y = np.empty(len(d), kind)
         self._advance(line, self.taps, d, np.full(len(d), self._adapting), y, self._count)
         return y, d - y
 
@@ -436,64 +325,10 @@ class Filter(Advises, Result, Settings):
         """Filter and adapt, or raise; `first` is the number of the block's first sample."""
         went = self._adapt(line, hop, d, learns, y)
         if went < len(d):
-            self._refuse(self._count + went - first, self._count + went)
+            at = self._count + went
+            raise DivergenceError(
+                f"{type(self).__name__} diverged at sample {at - first} of this block (sample {at} "
+                "of the signal): its output left all proportion to the signals. The filter is as "
+                f"it was before the block. {self._remedy}, or check the levels of x and d."
+            )
         self._count += len(d)
-
-    def _refuse(self, place: int, sample: int) -> None:
-        """Raise DivergenceError at this place of the block."""
-        raise DivergenceError(
-            f"{type(self).__name__} diverged at sample {place} of this block (sample {sample} of "
-            "the signal): its output left all proportion to the signals. The filter is as it was "
-            f"before the block. {self._remedy}, or check the levels of x and d."
-        )
-
-    def _without_gaps(
-        self, x: Signal, d: Signal, learns: Learns
-    ) -> tuple[Signal, Signal, Learns, Learns | None]:
-        """x and d with missing samples replaced; who learns; where e is NaN, as d is missing."""
-        memory, bad_x, bad_d = self._memory, ~np.isfinite(x), ~np.isfinite(d)
-        gaps = np.asarray(bad_x.any(axis=1))
-        if self.on_nan == "hold":
-            x = hold_last(x, bad_x, memory["last_x"])
-            d = hold_last(d[:, None], bad_d[:, None], memory["last_d"])[:, 0]
-            memory["last_x"][:], memory["last_d"][:] = x[-1], d[-1]
-            return x, np.ascontiguousarray(d), learns & ~(gaps | bad_d), None
-        in_line, memory["gap"][0] = spread_gaps(gaps, self.taps, int(memory["gap"][0]))
-        x, d = np.where(bad_x, 0, x).astype(x.dtype), np.where(bad_d, 0, d).astype(d.dtype)
-        return x, d, learns & ~(in_line | bad_d), bad_d
-
-    def _resume(self, rest: dict[str, Any]) -> None:
-        """Take over the memory of a state, which may come from anywhere.
-
-        Arrays must have the shapes that the settings ask for, before any memory is allocated.
-        """
-        owner = type(self).__name__
-        adapting = rest.pop("adapting")
-        if "kind" not in rest:
-            if "memory.weights" in rest:
-                self.weights = rest.pop("memory.weights")
-        else:
-            if not isinstance(rest["kind"], str):
-                raise ValueError(f"state has kind {shown(rest['kind'])}; expected a word.")
-            kind = as_kind(rest.pop("kind"), "kind")
-            for name in ("channels", "count"):
-                if name not in rest:
-                    raise ValueError(f"state has no {name!r}, which goes with its memory.")
-            self._channels = count()("channels", rest.pop("channels"))
-            self._count = count(0, 2**62)("count", rest.pop("count"))
-            shapes = self._shapes(self._channels, kind)
-            for name, (dtype, shape) in (
-                shapes | self._shapes_of_gaps(self._channels, kind)
-            ).items():
-                self._memory[name] = array_of_state(rest, f"memory.{name}", dtype, shape, owner)
-            level = {}
-            for name in self._level._fields:
-                value = rest.pop(f"memory.{name}", None)
-                if not is_number(value) or (value < 0 and name != "excess"):
-                    raise ValueError(f"state has {shown(value)} as 'memory.{name}'.")
-                level[name] = float(value)
-            self._level, self._kind = self._numbers(**level), kind
-            self._check_state()
-        if rest:
-            raise ValueError(f"state has {min(rest)!r}, which {owner} has not.")
-        self.adapting = adapting

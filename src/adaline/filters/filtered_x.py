@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters.filter import Filter, Learns, Shapes
+from adaline.filters.filter import Filter, Learns
 from adaline.filters.signals import (
     EPS,
     STEP,
@@ -19,6 +19,7 @@ from adaline.filters.signals import (
     converted,
     line,
 )
+from adaline.filters.state import Shapes
 from adaline.kernels.filters import gradient as kernels
 from adaline.parameters import Expected, words
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters.filter import Filter, Learns, Shapes
+from adaline.filters.filter import Filter, Learns
 from adaline.filters.signals import Signal
+from adaline.filters.state import Shapes
 from adaline.kernels.filters import gradient as kernels
 from adaline.parameters import FLAG, NONE, NOT_NEGATIVE, POSITIVE, is_number, words
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, as_schedule

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters.filter import Filter, Learns, Shapes
+from adaline.filters.filter import Filter, Learns
 from adaline.filters.signals import Signal
+from adaline.filters.state import Shapes
 from adaline.kernels.filters import rls as kernels
 from adaline.parameters import POSITIVE, number, words
 

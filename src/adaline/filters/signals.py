@@ -189,21 +189,51 @@ def as_rows(U: Any, taps: int, channels: int | None) -> Signal:
     return rows
 
 
-def is_finite(x: Signal, d: Signal) -> bool:
-    """Whether all samples are finite, told quickly; False also where their sum overflows."""
+def require_samples(x: Signal, d: Signal) -> None:
+    """Raise ValueError about the first sample that is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(x.sum() + d.sum()))
+        if np.isfinite(x.sum() + d.sum()):  # quick; sums may also overflow
+            return
+    advice = (
+        "Nothing of the block was used. on_nan='hold' repeats the last good sample, "
+        "on_nan='skip' does not learn from it."
+    )
+    for signal, name in ((x, "x"), (d, "d")):
+        require_finite(signal, name, advice)
 
 
 def require_finite(signal: Signal, name: str, advice: str) -> None:
     """Raise ValueError about the first sample that is NaN or infinite, with advice."""
-    bad = ~np.isfinite(signal)
+    with np.errstate(over="ignore"):  # parts of complex numbers may be finite, and their size not
+        bad = ~np.isfinite(np.abs(signal))
     if bad.any():
         at = np.argwhere(bad)[0]
         place = int(at[0]) if signal.ndim == 1 or signal.shape[1] == 1 else tuple(at.tolist())
         raise ValueError(
             f"{name}[{place}] is {signal[tuple(at)]}; a filter needs finite samples. {advice}"
         )
+
+
+def fill_gaps(
+    x: Signal, d: Signal, hold: bool, taps: int, memory: dict[str, Signal]
+) -> tuple[Signal, Signal, NDArray[np.bool_], NDArray[np.bool_] | None]:
+    """x (n, channels) and d (n,) with missing samples replaced by the last good ones, or by 0.
+
+    Also: where no filter may learn, and where e is NaN, as d is missing. "last_x", "last_d" and
+    "gap", for how long a missing sample stays in the delay line, are updated in the memory.
+    """
+    bad_x, bad_d = ~np.isfinite(x), ~np.isfinite(d)
+    gaps = np.asarray(bad_x.any(axis=1))
+    if hold:
+        x = hold_last(x, bad_x, memory["last_x"])
+        d = hold_last(d[:, None], bad_d[:, None], memory["last_d"])[:, 0]
+        memory["last_x"][:], memory["last_d"][:] = x[-1], d[-1]
+        return x, np.ascontiguousarray(d), gaps | bad_d, None
+    at = np.arange(len(gaps))
+    last = np.maximum.accumulate(np.where(gaps, at, int(memory["gap"][0]) - taps))
+    memory["gap"][0] = max(0, int(last[-1]) + taps - len(gaps))
+    x, d = np.where(bad_x, 0, x).astype(x.dtype), np.where(bad_d, 0, d).astype(d.dtype)
+    return x, d, (at - last < taps) | bad_d, bad_d
 
 
 def hold_last(x: Signal, bad: NDArray[np.bool_], last: Signal) -> Signal:
@@ -216,17 +246,6 @@ def hold_last(x: Signal, bad: NDArray[np.bool_], last: Signal) -> Signal:
     held: Signal = np.take_along_axis(x, np.maximum(place, 0), axis=0)
     held[place < 0] = np.broadcast_to(last, x.shape)[place < 0]
     return held
-
-
-def spread_gaps(bad: NDArray[np.bool_], taps: int, still: int) -> tuple[NDArray[np.bool_], int]:
-    """Which delay lines hold a missing sample, and for how many samples of the next block.
-
-    >>> spread_gaps(np.array([False, True, False, False, False]), 2, still=1)
-    (array([ True,  True,  True, False, False]), 0)
-    """
-    at = np.arange(len(bad))
-    last = np.maximum.accumulate(np.where(bad, at, still - taps))
-    return at - last < taps, max(0, int(last[-1]) + taps - len(bad))
 
 
 def zeros(kind: Any, shape: tuple[int, ...]) -> Signal:

@@ -1,21 +1,156 @@
-"""A filter as plain numbers, strings and arrays, and back, with nothing executed.
+"""Settings of a filter, and a filter as plain numbers, strings and arrays, with nothing executed.
 
-Called by `Filter`. A state may come from anywhere: whatever is missing, unknown or of the wrong
-size is refused.
+The base class of `Filter`. A state may come from anywhere: whatever is missing, unknown or of the
+wrong size is refused.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable
+from dataclasses import KW_ONLY, InitVar, asdict, dataclass, fields
+from inspect import signature
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.filters.signals import Signal, zeros
-from adaline.parameters import is_number, is_whole, shown
+from adaline.filters.signals import Signal, as_kind, zeros
+from adaline.parameters import FLAG, NONE, count, is_number, is_whole, shown, words
 from adaline.schedules import Constant, OverK, SearchThenConverge
 
 SCHEDULES = {schedule.__name__: schedule for schedule in (Constant, OverK, SearchThenConverge)}
+
+
+HISTORY = NONE | count()
+Shapes = dict[str, tuple[Any, tuple[int, ...]]]  # name of an array: dtype and shape
+
+
+@dataclass(eq=False, repr=False)
+class Settings:
+    """What every filter is given. A filter adds fields, and checks them by `_parameters`."""
+
+    taps: int
+    _: KW_ONLY
+    weights: InitVar[Any] = None
+    dtype: InitVar[Any] = None
+    on_nan: str = "raise"
+    history: InitVar[int | None] = None
+
+    def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
+        """See `Filter`."""
+
+
+class NoNumbers(NamedTuple):
+    """What a filter remembers beside its arrays, by name."""
+
+
+class State(Settings):
+    """A filter as plain numbers, strings and arrays, and back; the base of `Filter`."""
+
+    # For every setting what it takes: called with its name and value, returns the value or raises.
+    _parameters: ClassVar[dict[str, Callable[[str, Any], Any]]] = {
+        "taps": count(),
+        "on_nan": words("raise", "hold", "skip"),
+    }
+    _example: ClassVar[dict[str, Any]] = {"taps": 8}  # settings for tests and `adaline warm-up`
+    _numbers: ClassVar[type[Any]] = NoNumbers  # a NamedTuple of numbers with defaults
+    _kind: np.dtype[Any] | None  # None before the first block
+    _channels: int | None
+    _initial_now: Signal | None
+    _memory: dict[str, Signal]
+    _level: Any
+
+    _every: int | None  # how often weights are recorded
+    _wanted: np.dtype[Any] | None
+    _initial: Signal | None
+    _adapting: bool
+    _count: int
+    _records: list[Signal]
+    _recorded_at: list[int]
+    weights: Any
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherited = cls.__mro__[1]
+        cls._parameters = {**getattr(inherited, "_parameters", {}), **cls._parameters}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._parameters:
+            if name in vars(self):
+                raise AttributeError(
+                    f"{name} is fixed when a filter is made; make a new one, and hand over the "
+                    "weights with weights=old.weights."
+                )
+            value = as_plain(self._parameters[name](name, value))
+        object.__setattr__(self, name, value)
+
+    def _all_shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
+        raise NotImplementedError
+
+    def _check_state(self) -> None:
+        """Raise ValueError if a memory that came from outside contradicts itself."""
+
+    def state(self) -> dict[str, Any]:
+        """All that the next outputs depend on: arrays, numbers and strings, safe in any file."""
+        state = {"filter": type(self).__name__, "format": 1, "adapting": self._adapting}
+        state |= pack(self._settings())
+        if self._kind is not None:
+            state |= {"kind": str(self._kind), "channels": self._channels, "count": self._count}
+            state |= {f"memory.{name}": a.copy() for name, a in self._memory.items()}
+            state |= {f"memory.{name}": float(a) for name, a in self._level._asdict().items()}
+        elif self._initial_now is not None:
+            state["memory.weights"] = self._initial_now.copy()
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The filter that gave this `state()`; it continues bit for bit, without the history."""
+        settings, rest = unpack(state, cls.__name__, tuple(signature(cls).parameters))
+        try:
+            filter = cls(**settings)
+        except TypeError as wrong:  # one is missing, or of a kind that no filter has
+            raise ValueError(f"state has no settings of a {cls.__name__}: {wrong}") from None
+        filter._resume(rest)
+        return filter
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What `copy` and `pickle` keep: the state, the history, and attributes of the user."""
+        own = {name for name in vars(self) if name.startswith("_")} | set(self._settings())
+        kept = {name: value for name, value in vars(self).items() if name not in own}
+        records = [w.copy() for w in self._records]
+        return kept | {
+            "_state": self.state(), "_records": records, "_recorded_at": [*self._recorded_at]
+        }  # fmt: skip
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(vars(type(self).from_state(kept["_state"])))
+        vars(self).update({name: value for name, value in kept.items() if name != "_state"})
+
+    def __repr__(self) -> str:
+        settings = [(name, a) for name, a in self._settings().items() if name != "weights"]
+        given = [f"{name}={value!r}" for name, value in settings if value is not None]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _settings(self) -> dict[str, Any]:
+        """All settings as they were given, those by keyword only last."""
+        given: dict[str, Any] = {"weights": self._initial, "history": self._every}
+        given["dtype"] = None if self._wanted is None else str(self._wanted)
+        own = sorted(fields(self), key=lambda field: bool(field.kw_only))
+        return {field.name: getattr(self, field.name) for field in own} | given
+
+    def _resume(self, rest: dict[str, Any]) -> None:
+        """Take over the memory of a state, which may come from anywhere."""
+        adapting = rest.pop("adapting")
+        if "kind" in rest:
+            kind, self._channels, self._count = read_start(rest)
+            shapes = self._all_shapes(self._channels, kind)
+            self._memory, level = read_memory(rest, shapes, self._numbers._fields)
+            self._level, self._kind = self._numbers(**level), kind
+            self._check_state()
+        elif "memory.weights" in rest:
+            self.weights = rest.pop("memory.weights")
+        if rest:
+            raise ValueError(f"state has {min(rest)!r}, which {type(self).__name__} has not.")
+        self._adapting = bool(FLAG("adapting", adapting))
 
 
 def as_plain(value: Any) -> Any:
@@ -72,22 +207,42 @@ def unpack(state: Any, owner: str, names: tuple[str, ...]) -> tuple[dict[str, An
     return settings, rest
 
 
-def array_of_state(
-    rest: dict[str, Any], name: str, dtype: Any, shape: tuple[int, ...], owner: str
-) -> Signal:
-    """A copy of an array of a state, which must have this dtype and shape, and be finite."""
-    if name not in rest:
-        raise ValueError(f"state has no {name!r}, which {owner} needs.")
-    given = rest.pop(name)
-    if not isinstance(given, np.ndarray):
-        raise ValueError(f"state has {shown(given)} as {name!r}; expected an array.")
-    if given.shape != shape or given.dtype != dtype:
-        raise ValueError(
-            f"state has {name!r} of shape {given.shape} and dtype {given.dtype}; "
-            f"expected {shape} and {np.dtype(dtype)}."
-        )
-    if not np.isfinite(given).all():
-        raise ValueError(f"state has numbers in {name!r} that are not finite.")
-    array = zeros(dtype, shape)
-    array[...] = given
-    return array
+def read_start(rest: dict[str, Any]) -> tuple[np.dtype[Any], int, int]:
+    """The kind of numbers, channels and samples of a filter that has had its first block."""
+    if not isinstance(rest["kind"], str):
+        raise ValueError(f"state has kind {shown(rest['kind'])}; expected a word.")
+    kind = as_kind(rest.pop("kind"), "kind")
+    for name in ("channels", "count"):
+        if name not in rest:
+            raise ValueError(f"state has no {name!r}, which goes with its memory.")
+    channels = count()("channels", rest.pop("channels"))
+    return kind, channels, count(0, 2**62)("count", rest.pop("count"))
+
+
+def read_memory(
+    rest: dict[str, Any], shapes: dict[str, tuple[Any, tuple[int, ...]]], names: tuple[str, ...]
+) -> tuple[dict[str, Signal], dict[str, float]]:
+    """Copies of the arrays, which must have these dtypes and shapes, and the numbers of a state.
+
+    Arrays are compared before memory is allocated, so that a state is never larger than its file.
+    """
+    memory, level = {}, {}
+    for name, (dtype, shape) in shapes.items():
+        given = rest.pop(f"memory.{name}", None)
+        if not isinstance(given, np.ndarray):
+            raise ValueError(f"state has {shown(given)} as 'memory.{name}'; expected an array.")
+        if given.shape != shape or given.dtype != dtype:
+            raise ValueError(
+                f"state has 'memory.{name}' of shape {given.shape} and dtype {given.dtype}; "
+                f"expected {shape} and {np.dtype(dtype)}."
+            )
+        if not np.isfinite(given).all():
+            raise ValueError(f"state has numbers in 'memory.{name}' that are not finite.")
+        memory[name] = zeros(dtype, shape)
+        memory[name][...] = given
+    for name in names:
+        value = rest.pop(f"memory.{name}", None)
+        if not is_number(value) or (value < 0 and name != "excess"):
+            raise ValueError(f"state has {shown(value)} as 'memory.{name}'.")
+        level[name] = float(value)
+    return memory, level
