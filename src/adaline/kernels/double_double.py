@@ -35,38 +35,38 @@ def two_product(a, b):
 def gradients(columns, low_columns, Y, omega, theta, theta_low, room, g, g_low, squares):
     """Add a block of rows to the sums of omega x r and of omega r^2, where r = y - x'theta.
 
-    columns (q, m) hold x, a column of ones for the bias among them; low_columns (q, m) or (0, 0)
-    what rounding left of them; Y (k, m) the targets, omega (m,) or (0,) the weights. m is a
-    multiple of LANES. theta + theta_low (k, q). Every row of a group of LANES adds to sums of its
-    own, g + g_low (k, q, LANES) and squares (k, LANES), so that loops over LANES are vectorised.
-    The bits of a target's sums do not depend on the others.
+    columns (q, T, LANES) hold x of T LANES rows, with a column of ones for the bias among them;
+    low_columns (q, T, LANES) or (0, 0, 0) what rounding left of them; Y (k, T, LANES) the targets,
+    omega (T, LANES) or (0, 0) the weights; theta + theta_low are (k, q). Every row of a group of
+    LANES adds to sums of its own, g + g_low (k, q, LANES) and squares (k, LANES), so that loops
+    over LANES are vectorised. The bits of a target's sums do not depend on the others.
     """
     high, low = room[0], room[1]
     for t in range(theta.shape[0]):
-        for first in range(0, columns.shape[1], LANES):
+        for c in range(columns.shape[1]):
             for i in range(LANES):
-                high[i] = Y[t, first + i]
+                high[i] = Y[t, c, i]
                 low[i] = 0.0
             for j in range(columns.shape[0]):
                 w, w_low = -theta[t, j], -theta_low[t, j]
                 for i in range(LANES):
-                    x = columns[j, first + i]
+                    x = columns[j, c, i]
                     product, error = two_product(x, w)
                     total, carry = two_sum(high[i], product)
                     high[i] = total
                     low[i] += carry + fma(x, w_low, error)
             for j in range(low_columns.shape[0]):
                 for i in range(LANES):
-                    low[i] -= low_columns[j, first + i] * theta[t, j]
+                    low[i] -= low_columns[j, c, i] * theta[t, j]
             for i in range(LANES):
                 total = high[i] + low[i]
                 low[i] -= total - high[i]
                 high[i] = total
             if omega.shape[0] > 0:
                 for i in range(LANES):
-                    squares[t, i] += high[i] * high[i] * omega[first + i]
-                    product, error = two_product(high[i], omega[first + i])
-                    error = fma(low[i], omega[first + i], error)
+                    squares[t, i] += high[i] * high[i] * omega[c, i]
+                    product, error = two_product(high[i], omega[c, i])
+                    error = fma(low[i], omega[c, i], error)
                     high[i] = product + error
                     low[i] = error - (high[i] - product)
             else:
@@ -74,7 +74,7 @@ def gradients(columns, low_columns, Y, omega, theta, theta_low, room, g, g_low, 
                     squares[t, i] += high[i] * high[i]
             for j in range(columns.shape[0]):
                 for i in range(LANES):
-                    x = columns[j, first + i]
+                    x = columns[j, c, i]
                     product, error = two_product(x, high[i])
                     total, carry = two_sum(g[t, j, i], product)
                     tail = g_low[t, j, i] + (carry + fma(x, low[i], error))
@@ -83,7 +83,7 @@ def gradients(columns, low_columns, Y, omega, theta, theta_low, room, g, g_low, 
                     g_low[t, j, i] = tail - (g[t, j, i] - total)
             for j in range(low_columns.shape[0]):
                 for i in range(LANES):
-                    g_low[t, j, i] += low_columns[j, first + i] * high[i]
+                    g_low[t, j, i] += low_columns[j, c, i] * high[i]
 
 
 @kernel
@@ -106,22 +106,21 @@ def two_sums(a, b):
         return high, (a - (high - t)) + (b - t)
 
 
-def minus_product(g, g_low, a, c, c_low):
-    """g + g_low - a (c + c_low), for arrays (p, k) and numbers a (p, k)."""
-    high, low = np.empty(g.shape), np.empty(g.shape)
-    _minus_product(g, g_low, a, c, c_low, high, low)
-    return high, low
-
-
 @kernel
-def _minus_product(g, g_low, a, c, c_low, high, low):
-    for j in range(g.shape[0]):
-        for t in range(g.shape[1]):
-            product, error = two_product(-a[j, t], c[j, t])
-            total, carry = two_sum(g[j, t], product)
-            tail = g_low[j, t] + (carry + fma(-a[j, t], c_low[j, t], error))
-            high[j, t] = total + tail
-            low[j, t] = tail - (high[j, t] - total)
+def towards_the_mean(sums, low, mean, D, theta, theta_low, g):
+    """g = sums[:p] - mean sums[p] - D theta (p, k), rounded once; D is (p, k) or (p, 1)."""
+    p = mean.shape[0]
+    for t in range(g.shape[1]):
+        for j in range(p):
+            product, error = two_product(-mean[j], sums[p, t])
+            total, carry = two_sum(sums[j, t], product)
+            tail = low[j, t] + (carry + fma(-mean[j], low[p, t], error))
+            high = total + tail
+            tail -= high - total
+            d = D[j, t % D.shape[1]]
+            product, error = two_product(-d, theta[j, t])
+            total, carry = two_sum(high, product)
+            g[j, t] = total + (tail + (carry + fma(-d, theta_low[j, t], error)))
 
 
 @kernel

@@ -14,7 +14,7 @@ Called by `Ridge`. Legend in `procedures.spectrum`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +42,9 @@ ALIKE = 2.0  # deviations that differ by less make no choice worth its time
 RANGE = 1e100  # deviations from 1/RANGE to RANGE have squares well inside float64
 NODES = 16  # Chebyshev nodes around the best of three penalties a decade
 NOISE = 1e-13  # coefficients of rounding noise would move the minimum
-RESIDUALS = 2**22  # numbers of the residuals of a block at all penalties, kept at once
+PLACES, NEWTON_STEPS = 129, 8  # where polynomials are looked at; from there, steps are quadratic
+RESIDUALS = 2**18  # numbers of the residuals of a block at all penalties: two megabytes
+FEWEST_ROWS = 64  # in a block, for which products of matrices pay
 
 
 @dataclass(frozen=True)
@@ -178,21 +180,25 @@ def search(
 
 def vertices(F: Array) -> Array:
     """Where the polynomial through each column of F, values at Chebyshev's nodes, is least on
-    [-1, 1]."""
-    at = np.zeros(F.shape[1])
+    [-1, 1]: the best of many places, and Newton's steps from there."""
     to_coefficients = chebyshev.chebvander(chebyshev.chebpts1(NODES), NODES - 1).T * (2.0 / NODES)
     to_coefficients[0] /= 2.0
-    for t, f in enumerate(F.T):
-        size = np.ptp(f)
-        if not size > 0:
-            continue
-        c = to_coefficients @ ((f - f.min()) / size)
-        c[np.maximum.accumulate(np.abs(c)[::-1])[::-1] <= NOISE] = 0.0
-        roots = chebyshev.chebroots(chebyshev.chebtrim(chebyshev.chebder(c)))
-        inside = np.real(roots[(np.abs(np.imag(roots)) < 1e-8) & (np.abs(np.real(roots)) <= 1.0)])
-        places = np.concatenate([[-1.0, 1.0], inside])
-        at[t] = places[np.argmin(chebyshev.chebval(places, c))]
-    return at
+    low, size = F.min(axis=0), np.ptp(F, axis=0)
+    c = to_coefficients @ ((F - low) / np.where(size > 0, size, 1.0))
+    c[np.maximum.accumulate(np.abs(c)[::-1], axis=0)[::-1] <= NOISE] = 0.0
+    places = np.linspace(-1.0, 1.0, PLACES)
+    i = np.argmin(chebyshev.chebvander(places, NODES - 1) @ c, axis=0)
+    x, left, right = places[i], places[np.maximum(i - 1, 0)], places[np.minimum(i + 1, PLACES - 1)]
+    for _ in range(NEWTON_STEPS):
+        slope, curvature = (
+            np.einsum("kj,jk->k", chebyshev.chebvander(x, NODES - 1 - m), chebyshev.chebder(c, m))
+            for m in (1, 2)
+        )
+        convex = curvature > 0
+        x = np.clip(
+            x - np.where(convex, slope / np.where(convex, curvature, 1.0), 0.0), left, right
+        )
+    return np.where(size > 0, x, 0.0)
 
 
 def leave_one_out(f: Spectrum, rows: Table, lam: Array, unit: Array = OWN_UNITS) -> Array:
@@ -200,44 +206,44 @@ def leave_one_out(f: Spectrum, rows: Table, lam: Array, unit: Array = OWN_UNITS)
 
     f is of columns that were divided by unit (p,), or by 1.
     """
-    k, L = f.a.shape[1], len(lam)
-    total = np.zeros((L, k))
-    most = max(RESIDUALS // (L * block_rows(rows.p)), 1)
-    for start in range(0, k, most):
-        some = slice(start, min(start + most, k))
-        own = lam if lam.shape[1] == 1 else lam[:, some]
-        if f.A is None:
-            total[:, some] = errors_of_tall(f, rows, own, unit, some)
-        else:  # 1 - h is a sum of positive numbers, without cancellation, however small
-            lost = f.lost(own)
-            e = np.tensordot(f.U, f.a[:, None, some] * lost, axes=1)
-            left = one_copy(np.tensordot(f.U**2, lost, axes=1), rows.omega)
-            total[:, some] = mean_square(e, left)
+    (r, k), L = f.a.shape, len(lam)
+    total, shared = np.zeros((L, k)), lam.shape[1] == 1
+    lost = f.lost(lam)
+    part = f.a[:, None] * lost if f.A is not None else (1 - lost) * f.a[:, None]
+    most = max(RESIDUALS // (FEWEST_ROWS * L), 1)
+    for some in (slice(i, i + most) for i in range(0, k, most)):
+        own = lost if shared else lost[:, :, some]
+        for part_of, U, y, left in directions(f, rows, some, own, unit):
+            e = (U @ part[:, :, some].reshape(r, -1)).reshape(len(U), L, -1)
+            if f.A is None:  # what the directions leave of y; of wide rows, what is lost of it
+                np.subtract(y[:, None], e, out=e)
+            q = one_copy(left, rows.omega[part_of])
+            with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 without a penalty
+                e /= q
+            total[:, some] += np.einsum("nlk,nlk->lk", e, e)
     return total / f.weight
 
 
-def errors_of_tall(f: Spectrum, rows: Table, lam: Array, unit: Array, some: slice) -> Array:
-    """Sums of (r / (1 - h))^2 for some targets, block by block, (L, k)."""
-    p, a = len(f.V), f.a[:, some]
-    scale = np.ldexp(1.0, -np.append(np.full(p, f.e), f.e_y[some]))
-    scale[:p] /= unit
+def directions(
+    f: Spectrum, rows: Table, some: slice, lost: Array, unit: Array
+) -> Iterator[tuple[slice, Array, Array, Array]]:
+    """Blocks of rows: their unit vectors U along the directions, y, and 1 - omega h (n, L, k)."""
+    size = min(max(RESIDUALS // lost[0].size, FEWEST_ROWS), block_rows(rows.p))
+    if f.A is not None:
+        for i in range(0, len(f.U), size):
+            part = slice(i, i + size)
+            # A sum of positive numbers, without cancellation, however small.
+            yield part, f.U[part], f.U[:0], np.tensordot(f.U[part] ** 2, lost, axes=1)
+        return
+    p = len(f.V)
+    scale = np.append(np.full(p, np.ldexp(1.0, -f.e)) / unit, np.ldexp(1.0, -f.e_y[some]))
     shift = np.append(f.mean[:p], f.mean[p:][some])
-    inverse = 1 / (f.s[:, None, None] + lam)
-    fitted = (a * np.sqrt(f.s)[:, None])[:, None] * inverse
-    total = np.zeros(fitted.shape[1:])
-    for part, z, y in rows.targets(some).blocks(scale, shift, block_rows(p)):
-        Z = z[:, :p] @ f.V
-        e = y[:, None] - (Z @ fitted.reshape(len(a), total.size)).reshape(len(Z), *total.shape)
-        left = 1 - f.intercept / f.weight * z[:, -1:] ** 2
-        left = left[:, :, None] - np.tensordot(Z * Z, inverse, axes=1)
-        total += mean_square(e, np.maximum(one_copy(left, rows.omega[part]), TIE))
-    return total
-
-
-def mean_square(e: Array, left: Array) -> Array:
-    """Sums of (e / left)^2 over the rows."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 without a penalty
-        return np.asarray(((e / left) ** 2).sum(axis=0))
+    kept = 1 - lost
+    for part, z, y in rows.targets(some).blocks(scale, shift, size):
+        U = (z[:, :p] @ f.V) / np.sqrt(f.s)
+        left = (1 - f.intercept / f.weight * z[:, -1:] ** 2)[:, :, None]
+        left = left - np.tensordot(U * U, kept, axes=1)
+        yield part, U, y, np.maximum(left, TIE)
 
 
 def one_copy(left: Array, omega: Array) -> Array:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates.digits import SLACK, gamma
-from adaline.kernels.double_double import minus_product, two_sums
+from adaline.kernels.double_double import towards_the_mean, two_sums
 from adaline.linalg import UNIT
 from adaline.results import Array
 from adaline.sums.gradient import Gradient
@@ -179,14 +179,9 @@ def corrections(
     p, k, weight, lengths = len(problem.mean), len(on), problem.weight, problem.lengths
     D = problem.D[:, on] if problem.D.shape[1] > 1 else problem.D
     mean, drift = problem.mean[:, None], problem.drift[:, None]
-    total = sums.g[p] * problem.intercept  # without a bias its column is no part of the problem
-
-    def wide(a: Array) -> Array:
-        return np.ascontiguousarray(np.broadcast_to(a, (p, k)))
-
-    G, G_low = np.ascontiguousarray(sums.g[:p]), np.ascontiguousarray(sums.low[:p])
-    g, g_low = minus_product(G, G_low, wide(mean), wide(total), wide(sums.low[p]))
-    g, _ = minus_product(g, g_low, wide(D), wide(theta[:p]), wide(low[:p]))
+    G, g, total = sums.g[:p], np.empty((p, k)), sums.g[p] * problem.intercept
+    of_mean = problem.mean if problem.intercept else np.zeros(p)
+    towards_the_mean(sums.g, sums.low, of_mean, D, theta, low, g)
     # What may be wrong with g: sums with twice the digits, the mean, the last rounding.
     far = 8 * sums.added * UNIT**2 * np.sqrt(sums.squares)
     of_total = far * lengths[p] + 2 * UNIT * np.abs(total)

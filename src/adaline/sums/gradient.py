@@ -74,7 +74,7 @@ class Gradient(Result):
         low: Array,
     ) -> Gradient:
         q, k = theta.shape
-        rows = max(BLOCK // (4 * q) // LANES, 1) * LANES
+        rows = max(BLOCK // (2 * q) // LANES, 1) * LANES
         columns = np.zeros((q, min(rows, -(-(stop - start) // LANES) * LANES)))
         low_columns = np.zeros_like(columns) if len(t.X_low) else np.zeros((0, 0))
         Y, omega = np.zeros((k, columns.shape[1])), np.zeros(columns.shape[1] * bool(len(t.omega)))
@@ -93,7 +93,8 @@ class Gradient(Result):
                 omega[:m] = t.omega[part]
             if m < columns.shape[1]:  # rows of zeros add nothing
                 columns[:, m:], Y[:, m:], low_columns[:, m:], omega[m:] = 0.0, 0.0, 0.0, 0.0
-            gradients(columns, low_columns, Y, omega, high, tail, room, *lanes, squares)
+            of_rows = (in_lanes(a) for a in (columns, low_columns, Y, omega))
+            gradients(*of_rows, high, tail, room, *lanes, squares)
         sums = np.zeros((2, k, q))
         add_lanes(*lanes, *sums)
         # A sum over an axis in one piece would depend on the number of targets.
@@ -103,3 +104,8 @@ class Gradient(Result):
         g, carry = two_sums(self.g, other.g)
         g, low = two_sums(g, self.low + other.low + carry)
         return Gradient(g, low, self.squares + other.squares, self.added + other.added + 4)
+
+
+def in_lanes(a: Array) -> Array:
+    """The last axis, a multiple of LANES, as two."""
+    return a.reshape(*a.shape[:-1], a.shape[-1] // LANES, LANES)

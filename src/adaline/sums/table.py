@@ -85,12 +85,15 @@ class Table:
         scale and shift are (p + k,), or (p,) for X alone. The first array (rows, p + 1) is reused.
         """
         p, stop = self.p, self.n if stop is None else stop
-        room = np.empty((min(rows, stop - start), p + 1))
+        room, plain = np.empty((min(rows, stop - start), p + 1)), bool((scale[:p] == 1.0).all())
         for i in range(start, stop, rows):
             part = slice(i, min(i + rows, stop))
             z = room[: part.stop - i]
-            np.multiply(self.dense(part), scale[:p], out=z[:, :p])
-            z[:, :p] -= shift[:p]
+            if plain:
+                np.subtract(self.dense(part), shift[:p], out=z[:, :p])
+            else:
+                np.multiply(self.dense(part), scale[:p], out=z[:, :p])
+                z[:, :p] -= shift[:p]
             z[:, p] = 1.0
             y = self.Y[part] * scale[p:] - shift[p:] if len(scale) > p else self.Y[part, :0]
             if len(self.omega):
