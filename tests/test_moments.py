@@ -14,7 +14,6 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from adaline import Moments
-from adaline.linalg import symmetric
 from reference import exact_moments
 
 entries = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda x: round(x, 3))
@@ -221,12 +220,3 @@ def test_other_units_are_powers_of_two_without_rounding(rng, far):
             found = grown.in_units(shift).scatter
             expected = np.ldexp(grown.scatter, -shift[:, None] - shift)
         np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("p", [1, 63, 64, 65, 130, 200])
-def test_a_lower_triangle_is_that_of_the_upper_one(rng, p):
-    upper = rng.standard_normal((p, p))
-    expected = np.triu(upper) + np.triu(upper, 1).T
-    given = np.array(upper)
-    np.testing.assert_array_equal(symmetric(given), expected)
-    np.testing.assert_array_equal(given, upper)

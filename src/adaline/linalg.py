@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, matmul_toeplitz, qr, solve_toeplitz, svd
-from scipy.linalg.blas import daxpy, ddot, dsyrk, dtrmm
+from scipy.linalg.blas import daxpy, ddot
 from scipy.linalg.lapack import (
     dgejsv,
-    dormqr,
     dpotrf,
     dpotrs,
-    dptsv,
-    dsterf,
-    dsytrd,
     dtrcon,
     dtrtri,
-    sormqr,
-    spotrf,
-    spotrs,
-    ssytrd,
-    strcon,
-    strtri,
     zpotrf,
     ztrcon,
 )
@@ -35,7 +23,6 @@ from scipy.linalg.lapack import (
 from adaline._threads import one_blas_thread
 from adaline.results import Array
 
-_FEW = 64  # columns of a matrix that is small
 SHORT = 2**10  # numbers of a vector that is multiplied by one thread
 DEPENDENT = 1e-13  # eigenvalues of a scaled matrix below this, times its size, are rounding
 _NORMAL = 1000  # exponents of two, of either sign, that float64 holds with all its digits
@@ -69,14 +56,6 @@ def inner(a: Array, b: Array) -> float:
     return float(ddot(a.ravel(), b.ravel()))
 
 
-def inner_by_blas(a: Array, b: Array) -> float:
-    """`inner` of arrays in one piece, in a third of the time where they are long.
-
-    Where BLAS has several threads, its last digit may depend on how many.
-    """
-    return float(ddot(a.ravel(), b.ravel()))
-
-
 def add_multiple(y: Array, a: float, x: Array) -> None:
     """y += a x, for arrays in one piece."""
     daxpy(x.ravel(), y.ravel(), a=a)
@@ -85,38 +64,6 @@ def add_multiple(y: Array, a: float, x: Array) -> None:
 def lengths(A: Array) -> Array:
     """`length` of each row of A."""
     return np.array([length(row) for row in A])
-
-
-def add_gram(G: Array, tile: Array) -> Array:
-    """G + tile' tile in the upper triangle of G (Fortran order), in place where BLAS can."""
-    return np.asarray(dsyrk(1.0, tile.T, beta=1.0, c=G, overwrite_c=1))
-
-
-def symmetric(upper: Array) -> Array:
-    """The whole matrix whose upper triangle is given."""
-    if len(upper) <= _FEW:
-        return np.where(_is_upper(len(upper)), upper, upper.T)
-    whole = upper.copy()
-    for own, rest in _blocks(len(upper)):
-        whole[own, own] = symmetric(upper[own, own])
-        whole[rest, own] = upper[own, rest].T
-    return whole
-
-
-def _blocks(p: int) -> Iterator[tuple[slice, slice]]:
-    """Columns of a p x p matrix, few at a time, and those behind them.
-
-    Numbers on both sides of the diagonal are near each other in memory only in such blocks.
-    """
-    for i in range(0, p, _FEW):
-        yield slice(i, i + _FEW), slice(i + _FEW, p)
-
-
-@cache
-def _is_upper(p: int) -> NDArray[np.bool_]:
-    """Which entries of a small p x p matrix are in the upper triangle: to find out takes longer
-    than to factor it."""
-    return np.triu(np.ones((p, p), dtype=bool))
 
 
 def times_power(A: Array, exponent: NDArray[np.int64]) -> Array:
@@ -128,28 +75,6 @@ def times_power(A: Array, exponent: NDArray[np.int64]) -> Array:
     return np.asarray(A * power)
 
 
-def column_lengths(A: Array) -> Array:
-    """Euclidean length of each column of A, whose squares stay in float64's range."""
-    return np.asarray(np.sqrt(np.add.reduce(A * A, axis=0)))
-
-
-def multiplication_by(W: Array) -> Callable[[Array, Array], Array]:
-    """How to multiply by W from the right, or by |W|.
-
-    It takes half the time where W is an upper triangle that is not small.
-    """
-    if len(W) <= _FEW or not is_upper_triangle(W):
-        return lambda A, W: np.asarray(A @ W)
-    return lambda A, W: np.asarray(dtrmm(1.0, W, A, side=1))
-
-
-def is_upper_triangle(W: Array) -> bool:
-    """Whether all below the diagonal of W is zero."""
-    return not any(
-        W[rest, own].any() or np.tril(W[own, own], -1).any() for own, rest in _blocks(len(W))
-    )
-
-
 def inverse_triangle(R: Array) -> Array | None:
     """W = R^-1 of an upper triangle, or None where R is singular."""
     W, info = dtrtri(R)
@@ -157,33 +82,28 @@ def inverse_triangle(R: Array) -> Array | None:
 
 
 def inverse_cholesky(G: Array) -> Array | None:
-    """W upper triangular with W' G W = I, or None where G is not positive definite.
-
-    In float32 where G is.
-    """
+    """W upper triangular with W' G W = I, or None where G is not positive definite."""
     R = cholesky(G)
     if R is None:
         return None
     # What is below the diagonal of R, zeros, stays there.
-    W, info = (strtri if R.dtype == np.float32 else dtrtri)(R)
+    W, info = dtrtri(R)
     return None if info != 0 or not np.isfinite(W).all() else np.asarray(W)
 
 
 def cholesky(G: Array, *, overwrite: bool = False) -> Array | None:
     """R upper triangular with R'R = G, or None where G is not positive definite.
 
-    In float32 where G is: half the time, and good enough where corrections follow. R may take the
-    place of G, if G has Fortran order.
+    R may take the place of G, if G has Fortran order.
     """
-    factor = spotrf if G.dtype == np.float32 else dpotrf
-    R, info = factor(G, lower=0, clean=1, overwrite_a=overwrite)
+    R, info = dpotrf(G, lower=0, clean=1, overwrite_a=overwrite)
     return None if info != 0 or not np.isfinite(R).all() else np.asarray(R)
 
 
 def solve_cholesky(R: Array, B: Array) -> Array:
-    """(R'R)^-1 B, in float32 where R is."""
+    """(R'R)^-1 B."""
     # scipy's cho_solve takes longer to look at its arguments than to solve for 200 unknowns.
-    x, _ = (spotrs if R.dtype == np.float32 else dpotrs)(R, B, lower=0)
+    x, _ = dpotrs(R, B, lower=0)
     return np.asarray(x)
 
 
@@ -191,7 +111,7 @@ def condition(W: Array) -> float:
     """Condition number (1-norm, estimated by LAPACK) of a triangle, given itself or its inverse."""
     if not len(W):
         return 1.0
-    rcond, _ = (strcon if W.dtype == np.float32 else dtrcon)(W)
+    rcond, _ = dtrcon(W)
     return float(1.0 / rcond) if rcond > 0 else np.inf
 
 
@@ -211,53 +131,6 @@ def eigen(S: Array) -> tuple[Array, Array]:
     except np.linalg.LinAlgError:
         raise ValueError(_OUT_OF_RANGE) from None
     return values, vectors
-
-
-@dataclass(frozen=True, eq=False)
-class Tridiagonal:
-    """A symmetric S = Q T Q' with T tridiagonal, of diagonal d and e beside it; Q in reflections.
-
-    It costs as much as three inverses of triangles, and serves S + t I for all t. Reflections of
-    float32 cost half.
-    """
-
-    d: Array
-    e: Array
-    reflections: Array
-    tau: Array
-
-    @cached_property
-    def values(self) -> Array:
-        """Eigenvalues, ascending; none below zero, as of a Gram matrix."""
-        return np.asarray(np.maximum(dsterf(self.d, self.e)[0], 0.0))
-
-    def solve(self, t: float, b: Array) -> Array:
-        """(S + t I)^-1 b for t > 0 and S positive semidefinite; b (p,)."""
-        b = b[:, None]
-        _, _, x, info = dptsv(self.d + t, self.e, self.rotated(b, "T"))
-        return (self.rotated(x, "N") if info == 0 else b / (self.d.max() + t))[:, 0]
-
-    def forms(self, t: float, R: Array) -> Array:
-        """b'(S + t I)^-1 b of the columns b of B, of which R = Q'B is given."""
-        _, _, x, info = dptsv(self.d + t, self.e, R)
-        return np.asarray(np.einsum("ij,ij->j", R, x if info == 0 else R / (self.d.max() + t)))
-
-    def rotated(self, B: Array, trans: str = "T") -> Array:
-        """Q'B or Q B; B (p, m)."""
-        rotate = sormqr if self.tau.dtype == np.float32 else dormqr
-        work = 1 if B.shape[1] == 1 else _FEW * (B.shape[1] + _FEW + 1)  # a block pays for many
-        rest, _, _ = rotate("L", trans, self.reflections, self.tau, B[1:], work)
-        return np.concatenate([B[:1], rest])
-
-
-def tridiagonal(S: Array) -> Tridiagonal | None:
-    """S as a `Tridiagonal`, in float32 where S is, or None where it is not finite."""
-    if not np.isfinite(S).all():
-        return None
-    reduced = ssytrd if S.dtype == np.float32 else dsytrd
-    c, d, e, tau, _ = reduced(S, lower=1, lwork=_FEW * len(S))
-    d, e = (np.asarray(each, dtype=np.float64) for each in (d, e))
-    return Tridiagonal(d, e, np.asfortranarray(c[1:, :-1]), tau)
 
 
 def singular(A: Array) -> tuple[Array, Array, Array]:

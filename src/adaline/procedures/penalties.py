@@ -214,7 +214,8 @@ def leave_one_out(f: Spectrum, rows: Table, lam: Array, unit: Array = OWN_UNITS)
     for some in (slice(i, i + most) for i in range(0, k, most)):
         own = lost if shared else lost[:, :, some]
         for part_of, U, y, left in directions(f, rows, some, own, unit):
-            e = (U @ part[:, :, some].reshape(r, -1)).reshape(len(U), L, -1)
+            block = part[:, :, some]
+            e = (U @ block.reshape(r, L * block.shape[2])).reshape(len(U), *block.shape[1:])
             if f.A is None:  # what the directions leave of y; of wide rows, what is lost of it
                 np.subtract(y[:, None], e, out=e)
             q = one_copy(left, rows.omega[part_of])
@@ -228,7 +229,7 @@ def directions(
     f: Spectrum, rows: Table, some: slice, lost: Array, unit: Array
 ) -> Iterator[tuple[slice, Array, Array, Array]]:
     """Blocks of rows: their unit vectors U along the directions, y, and 1 - omega h (n, L, k)."""
-    size = min(max(RESIDUALS // lost[0].size, FEWEST_ROWS), block_rows(rows.p))
+    size = min(max(RESIDUALS // (lost.shape[1] * lost.shape[2]), FEWEST_ROWS), block_rows(rows.p))
     if f.A is not None:
         for i in range(0, len(f.U), size):
             part = slice(i, i + size)
