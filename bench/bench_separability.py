@@ -20,7 +20,8 @@ from _bench import compare, head, median_seconds, seconds, threads
 from scipy.optimize import linprog
 
 from adaline import separability
-from adaline.certificates.separation.given import given
+from adaline.certificates.separation.checking import find_gap
+from adaline.certificates.separation.data import Data
 
 # rows, features, how many times faster at least
 WORK = [(1_000, 2, 1.0), (1_000, 10, 1.0), (10_000, 10, 10.0), (10_000, 100, 3.0)]
@@ -77,9 +78,9 @@ def measured(kind: str, n: int, d: int, target: float, repeats: int) -> bool:
     met = compare(
         f"{kind} {n}x{d}", partial(ours, X, y), partial(peer, X, y), target, repeats, name
     )
-    found, whole = separability(X, y), given(X, y)
+    found, whole = separability(X, y), Data.of(X, y)
     check = median_seconds(partial(found.check, X, y), 5)
-    bare = median_seconds(partial(found.gap, whole), 5)
+    bare = median_seconds(partial(find_gap, found, whole), 5)
     says, peer_says = found.verdict, peer(X, y)
     agree = (says == "separable") == (peer_says == "separable")
     note = "" if agree else f"; the peer says {peer_says}"

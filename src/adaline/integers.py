@@ -117,11 +117,11 @@ class Minor:
         small, size = self.guess_bits(b)
         worst = self.bits + max(a.bit_length() for a in b) + self.m.bit_length()
         for numerator, denominator in [(small + size, small), (worst, self.bits)]:
-            found = self.lift(b, max(numerator, 1) + 8, max(denominator, 1) + 8)
-            if found is not None:
-                x, d = found
+            solution = self.lift(b, max(numerator, 1) + 8, max(denominator, 1) + 8)
+            if solution is not None:
+                x, d = solution
                 if all(dot(row, x) == d * c for row, c in zip(self.A, b, strict=True)):
-                    return found
+                    return solution
         raise ArithmeticError("the lifted digits do not solve the system.")  # p divides det A
 
     def guess_bits(self, b: Vector) -> tuple[int, int]:
@@ -191,7 +191,7 @@ def to_fractions(
     residue: Vector, modulus: int, numerator: int, denominator: int
 ) -> tuple[Vector, int] | None:
     """Fractions x = n/d with one d, from x modulo the modulus (rational reconstruction)."""
-    d, found = 1, list[int]()
+    d, numerators = 1, list[int]()
     for a in residue:
         n = a * d % modulus
         n = n - modulus if 2 * n > modulus else n
@@ -199,10 +199,10 @@ def to_fractions(
             n, more = to_fraction(n % modulus, modulus, numerator)
             if more == 0:
                 return None
-            found = [b * more for b in found]
+            numerators = [b * more for b in numerators]
             d *= more
-        found.append(n)
-    return (found, d) if d.bit_length() <= denominator else None
+        numerators.append(n)
+    return (numerators, d) if d.bit_length() <= denominator else None
 
 
 def to_fraction(a: int, modulus: int, bits: int) -> tuple[int, int]:
@@ -221,16 +221,16 @@ def null_vector(rows: Matrix) -> Vector | None:
     """
     m = len(rows)
     for p in PRIMES:
-        found, columns = independent(rows, p)
-        if len(found) == m:
+        kept, columns = independent(rows, p)
+        if len(kept) == m:
             return None
-        if len(found) < m - 1:
+        if len(kept) < m - 1:
             continue
-        (last,) = set(range(m)) - set(found)
-        transposed = [[rows[i][j] for i in found] for j in columns]
+        (last,) = set(range(m)) - set(kept)
+        transposed = [[rows[i][j] for i in kept] for j in columns]
         x, d = Minor(transposed, p).solve([-rows[last][j] for j in columns])
         c = [0] * m
-        for i, value in zip(found, x, strict=True):
+        for i, value in zip(kept, x, strict=True):
             c[i] = value
         c[last] = d
         if not any(combination(c, rows)):
@@ -241,18 +241,18 @@ def null_vector(rows: Matrix) -> Vector | None:
 def null_space(rows: Matrix, width: int) -> Matrix:
     """Independent whole vectors z, as many as there are, with rows z = 0."""
     for p in PRIMES:
-        found, columns = independent(rows, p)
+        kept, columns = independent(rows, p)
         free = sorted(set(range(width)) - set(columns))
-        minor = Minor([[rows[i][j] for j in columns] for i in found], p)
+        minor = Minor([[rows[i][j] for j in columns] for i in kept], p)
         basis = []
         for f in free:
-            x, d = minor.solve([-rows[i][f] for i in found])
+            x, d = minor.solve([-rows[i][f] for i in kept])
             z = [0] * width
             z[f] = d
             for j, value in zip(columns, x, strict=True):
                 z[j] = value
             basis.append(reduced(z))
-        others = [row for i, row in enumerate(rows) if i not in set(found)]
+        others = [row for i, row in enumerate(rows) if i not in set(kept)]
         if not any(dot(row, z) for row in others for z in basis):
             return basis
     raise ArithmeticError("four primes divide minors of the rows.")  # never seen
@@ -261,16 +261,16 @@ def null_space(rows: Matrix, width: int) -> Matrix:
 def in_span(targets: Matrix, rows: Matrix) -> list[tuple[Vector, int]] | None:
     """For each target whole c and d > 0 with sum c_i rows_i = d target; None where one has none."""
     for p in PRIMES:
-        found, columns = independent(rows, p)
-        chosen = [rows[i] for i in found]
+        kept, columns = independent(rows, p)
+        chosen = [rows[i] for i in kept]
         minor = Minor([[row[j] for row in chosen] for j in columns], p)
         result: list[tuple[Vector, int]] = []
         for target in targets:
             x, d = minor.solve([target[j] for j in columns])
-            if (combination(x, chosen) if found else [0] * len(target)) != [d * b for b in target]:
+            if (combination(x, chosen) if kept else [0] * len(target)) != [d * b for b in target]:
                 break
             c = [0] * len(rows)
-            for i, value in zip(found, x, strict=True):
+            for i, value in zip(kept, x, strict=True):
                 c[i] = value
             result.append((c, d))
         else:

@@ -119,14 +119,18 @@ class SignedRows:
         unless the columns wanted are given.
         """
         pairs = [self.pair(row) for row in rows]
-        A, found = self.samples(np.array([i for i, _ in pairs], dtype=np.int64))
+        A, present = self.samples(np.array([i for i, _ in pairs], dtype=np.int64))
         if columns is not None:
             every = np.zeros((len(A), self.D))
-            every[:, found] = A
-            A, found = every[:, columns], columns
-        q = least_exponents(A) if q is None else q[found]
+            every[:, present] = A
+            A, present = every[:, columns], columns
+        q = least_exponents(A) if q is None else q[present]
         matrix = zip(integer_rows(A, q), pairs, strict=True)
-        return [blocks(x, int(self.codes[i]), other, self.K) for x, (i, other) in matrix], found, q
+        return (
+            [blocks(x, int(self.codes[i]), other, self.K) for x, (i, other) in matrix],
+            present,
+            q,
+        )
 
     def distance(self, rows: Ints, W: Weights) -> float:
         """The least y'w / |w_own - w_other| of some rows, from exact sums rounded once."""
