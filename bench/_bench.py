@@ -20,10 +20,6 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-# Warm calls are timed: first calls, and small work that Python does before it is worth compiling,
-# have a script of their own, bench_first_call.py.
-os.environ.setdefault("ADALINE_COMPILE", "always")
-
 Work = Callable[[], Any]
 
 

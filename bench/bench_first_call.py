@@ -8,8 +8,7 @@ end of the call. (To end a process that has compiled something takes Python 0.4 
 call does the same work on the same data. Rows above the limit come first. With --warm every call
 runs twice, and the second, which finds the kernels compiled, is shown.
 
-Tables of 200 rows are what newcomers type, and much of their work is done without a compiler. So
-calls with a shape after their name are of larger tables, where every kernel has to be compiled.
+Tables of 200 rows are what newcomers type; a shape after a name is that of a larger table.
 """
 
 from __future__ import annotations
@@ -157,7 +156,7 @@ _CLOCK = "\nimport time\nprint(time.process_time())"
 
 def cpu_seconds(program: str, cache: str) -> float:
     """User and system time of a process, which must succeed, up to the end of its program."""
-    own = {"ADALINE_CACHE_DIR": cache, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    own = {"NUMBA_CACHE_DIR": cache, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     # Installing writes bytecode. Where this forbids it, every process would translate all sources.
     rest = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(

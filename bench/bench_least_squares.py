@@ -146,7 +146,7 @@ def first_call():
     print("\nseconds to the first fit in a new process, import included", flush=True)
     with tempfile.TemporaryDirectory() as cache:
         for case in ("kernels compiled", "kernels from their cache"):
-            environment = os.environ | {"ADALINE_CACHE_DIR": cache}
+            environment = os.environ | {"NUMBA_CACHE_DIR": cache}
             print(f"{case:>26}: ", end="", flush=True)
             subprocess.run(
                 [sys.executable, "-W", "ignore", "-c", code], check=True, env=environment

@@ -50,7 +50,7 @@ LAYERS = [
     ["tiles"],
     ["kernels"],
     ["summaries", "distributed"],
-    ["results", "errors", "parameters", "mapreduce", "_jit", "jit", "_names", "_threads"],
+    ["results", "errors", "parameters", "mapreduce", "jit", "_names", "_threads"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 
@@ -61,8 +61,8 @@ TALKERS = {"__main__", "cli", "demo", "play", "report", "plot"}
 OPEN = {"data", "filters", "verdicts"}
 
 HOSTS = {
-    "numba": "_jit jit",
-    "llvmlite": "_jit",
+    "numba": "jit",
+    "llvmlite": "jit",
     "scipy.linalg": "linalg",
     "sklearn": "estimators",
     "matplotlib": "plot",
@@ -71,9 +71,6 @@ HOSTS = {
     "anywidget": "play",
     "dask": "distributed",
     "distributed": "distributed",
-    # Machine code is kept as numba pickles it; `_jit.cache` reads whole files of the user only.
-    "pickle": "_jit",
-    "numba.cloudpickle": "_jit",
 }
 
 FORBIDDEN = {

@@ -16,7 +16,6 @@ GENERATED = ["Zipf, 50 words tell", "heavy tails", "drifting weights", "one clas
 @pytest.fixture
 def bench(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCH))
-    monkeypatch.setenv("ADALINE_COMPILE", "always")  # as `_bench` sets it: not for other tests
     return importlib.import_module("bench_rates")
 
 

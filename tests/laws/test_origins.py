@@ -44,7 +44,7 @@ def learned(learner, X, y, parts=((None, None),), **given):
 
 def centres_of(model):
     features = model._state.features
-    return np.column_stack([features[name] for name in ("mean", "scatter", "origin")])
+    return np.column_stack([features[name] for name in ("centre", "scatter", "origin")])
 
 
 def assert_same_bits(one, other):

@@ -6,8 +6,8 @@ justified in docs/adr/0011. Rows, Y, omega, order and s are those of kernels/seq
 W (K, p + 1) holds the weights, the bias last; aside (K, p + 1) what W has more than its late
 average, times late_weight. features (p + 1,) are records, FEATURE of the procedure: the gain is one
 over the mean square of the nonzero values, divided the more, the more of them were learned; count
-and squares are the number and the sum of squares of these values; then come their mean, the sum of
-squares about it (scatter), and the origin.
+and squares are the number and the sum of squares of these values; then come their mean, centre, the
+sum of squares about it, scatter, and the origin.
 
 A column far from zero, a year or a temperature in kelvin, is nearly a copy of the bias: the two
 would be learned as slowly as their difference is small. So a feature that was never zero and whose
@@ -76,7 +76,7 @@ def sum_of_squares(f):
     """That of the values of a feature, about its origin if it has one."""
     if f.origin == 0.0:
         return f.squares
-    return f.scatter + f.count * (f.mean - f.origin) * (f.mean - f.origin)
+    return f.scatter + f.count * (f.centre - f.origin) * (f.centre - f.origin)
 
 
 @kernel
@@ -90,10 +90,10 @@ def measure(f, x, rows, fall):
     f.count += 1.0
     f.squares += x * x
     if f.count == rows and f.was_zero == 0.0:
-        away = x - f.mean
-        f.mean += away / f.count
-        f.scatter += away * (x - f.mean)
-        f.origin = choose_origin(f.mean, f.scatter, f.count, f.origin)
+        away = x - f.centre
+        f.centre += away / f.count
+        f.scatter += away * (x - f.centre)
+        f.origin = choose_origin(f.centre, f.scatter, f.count, f.origin)
     square = sum_of_squares(f)
     f.gain = f.count / (square * (1.0 + max(f.count - FIRST_VALUES, 0.0) * fall))
     return (x - f.origin) * (x - f.origin) * (f.count / square)
@@ -110,17 +110,17 @@ def change_unit(f, x, j, s, W, aside):
     """
     square, is_far = sum_of_squares(f), (x - f.origin) * (x - f.origin) * f.gain > BEYOND
     f.squares += x * x
-    f.scatter += (x - f.mean) * (x - f.mean)
-    f.origin = choose_origin(f.mean, f.scatter, f.count, f.origin) if x * x > ZERO else 0.0
+    f.scatter += (x - f.centre) * (x - f.centre)
+    f.origin = choose_origin(f.centre, f.scatter, f.count, f.origin) if x * x > ZERO else 0.0
     f.was_zero = 1.0 if x * x <= ZERO else f.was_zero
-    s.centred -= f.origin == 0.0
+    s.centred -= int(f.origin == 0.0)
     ratio = square / sum_of_squares(f)
     f.gain *= ratio
     if is_far and s.given == 0.0:
         for k in range(W.shape[0]):
-            W[k, -1] += (1.0 - ratio) * W[k, j] * f.mean
+            W[k, -1] += (1.0 - ratio) * W[k, j] * f.centre
             W[k, j] *= ratio
-            aside[k, -1] += (1.0 - ratio) * aside[k, j] * f.mean
+            aside[k, -1] += (1.0 - ratio) * aside[k, j] * f.centre
             aside[k, j] *= ratio
 
 
@@ -133,7 +133,7 @@ def meet(f, x, j, is_measured, rows, fall, late, s, W, aside):
         return 0.0
     had_origin, gain = f.origin != 0.0, f.gain
     square = measure(f, x, rows, fall)
-    s.centred += (f.origin != 0.0) - had_origin
+    s.centred += int(f.origin != 0.0) - int(had_origin)
     if s.given == 0.0 and 1.0 < f.count < FIRST_VALUES + 1.0:
         # As if the gain had been this from the beginning.
         for k in range(W.shape[0]):

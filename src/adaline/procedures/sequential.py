@@ -37,7 +37,7 @@ STALLED = "the mean squared error stopped falling by more than tol"
 FIELDS = ["criterion", "targets", "rate", "eta", "tau", "bias", "keep", "curvature"]
 COUNTS = ["seen", "corrections", "loss", "inputs", "centred", "given", "fewest"]
 LEARNER = np.dtype((np.record, [(name, np.float64) for name in FIELDS + COUNTS]))
-VALUES = ["gain", "count", "squares", "mean", "scatter", "origin", "was_zero"]
+VALUES = ["gain", "count", "squares", "centre", "scatter", "origin", "was_zero"]
 FEATURE = np.dtype((np.record, [(name, np.float64) for name in VALUES]))
 
 
