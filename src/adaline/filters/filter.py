@@ -281,9 +281,7 @@ class Filter(State, Advises, Result):
         kind = self._start(x, d, x.shape[1])
         x, d = converted(x, kind, "x"), converted(d, kind, "d")
         learns, missing = np.full(len(d), self._adapting), None
-        if self.on_nan == "raise":
-            require_samples(x, d)
-        else:
+        if self.on_nan != "raise":
             x, d, gaps, missing = fill_gaps(x, d, self.on_nan == "hold", self.taps, self._memory)
             learns &= ~gaps
         self._check_block(x)
@@ -294,13 +292,21 @@ class Filter(State, Advises, Result):
             if every is not None:  # stop where the weights are recorded
                 stop = min(stop, n + every - self._count % every)
             line = np.concatenate([self._memory["past"], x[n:stop].T], axis=1)
-            self._advance(line, 1, d[n:stop], learns[n:stop], y[n:stop], first)
+            went = self._adapt(line, 1, d[n:stop], learns[n:stop], y[n:stop])
+            if went < stop - n:
+                require_samples(x, d)
+                raise self._diverged(n + went, first)
+            self._count += went
             self._memory["past"][:] = line[:, stop - n :]
             np.subtract(d[n:stop], y[n:stop], out=e[n:stop])
             n = stop
             if every is not None and self._count % every == 0:
                 self._records = [*self._records, self.weights]
                 self._recorded_at = [*self._recorded_at, self._count]
+        # A sample that is not finite makes e so, too: a look at e is quicker than at x and d.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(e.sum()):
+                require_samples(x, d)
         if missing is not None:
             e[missing] = np.nan
         return y, e
@@ -316,19 +322,16 @@ class Filter(State, Advises, Result):
         rows = U.reshape(len(d), -1, self.taps)[:, :, ::-1]  # the oldest first
         line = np.ascontiguousarray(rows.transpose(1, 0, 2)).reshape(rows.shape[1], -1)
         y = np.empty(len(d), kind)
-        self._advance(line, self.taps, d, np.full(len(d), self._adapting), y, self._count)
+        went = self._adapt(line, self.taps, d, np.full(len(d), self._adapting), y)
+        if went < len(d):
+            raise self._diverged(went, self._count)
+        self._count += went
         return y, d - y
 
-    def _advance(
-        self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal, first: int
-    ) -> None:
-        """Filter and adapt, or raise; `first` is the number of the block's first sample."""
-        went = self._adapt(line, hop, d, learns, y)
-        if went < len(d):
-            at = self._count + went
-            raise DivergenceError(
-                f"{type(self).__name__} diverged at sample {at - first} of this block (sample {at} "
-                "of the signal): its output left all proportion to the signals. The filter is as "
-                f"it was before the block. {self._remedy}, or check the levels of x and d."
-            )
-        self._count += len(d)
+    def _diverged(self, place: int, first: int) -> DivergenceError:
+        """The error at this place of a block that begins at sample `first`."""
+        return DivergenceError(
+            f"{type(self).__name__} diverged at sample {place} of this block (sample "
+            f"{first + place} of the signal): its output left all proportion to the signals. The "
+            f"filter is as it was before the block. {self._remedy}, or check the levels of x and d."
+        )

@@ -116,7 +116,7 @@ class LMS(Filter):
         trace = self.taps * energy / max(self._count + len(x), self.taps)
         if len(x) >= self.taps:  # a passage that is louder than the mean
             trace = max(trace, self.taps * now / len(x))
-        if eta * trace >= 2.0:
+        if np.isfinite(trace) and eta * trace >= 2.0:  # a sample that is not is refused later
             raise ValueError(
                 f"eta is {eta:.4g}, and LMS is stable for 0 < eta < 2/(taps * power) = "
                 f"{2 / trace:.4g} on this signal. Nothing was used. Take eta='auto', a smaller "
