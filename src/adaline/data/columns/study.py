@@ -7,7 +7,6 @@ import operator
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from adaline.data.columns.by_name import ByName, column_of, missing_in
 from adaline.data.columns.facts import (
@@ -84,23 +83,19 @@ class Study:
 def study(source: Source, options: ColumnOptions) -> Study:
     """Look at a source: at the first rows, and at all where text, dates or means need it."""
     names = list(source.names)
-    for option, wanted_names in (
-        ("read", options.read),
-        ("use", options.use),
-        ("ignore", options.ignore),
-    ):
-        for name in wanted_names:
+    for option in ("read", "use", "ignore"):
+        for name in getattr(options, option):
             place_of(name, names, source.name, f"column (for {option}=)")
-    if options.target is not None:
-        place_of(options.target, names, source.name, "target column")
+    target = options.target
+    if target is not None:
+        place_of(target, names, source.name, "target column")
+        source = source.with_labels(target)
     picked = [names[j] for j in chosen(options.columns, names, source.name)]
-    picked = [name for name in picked if name not in (options.target, *options.ignore)]
+    picked = [name for name in picked if name not in (target, *options.ignore)]
     if not picked:
         raise DataError(f"{source.name}: there are no columns beside the target.")
     as_text = [name for name, how in options.read.items() if how != "number"]
-    named = picked if options.target is None else [*picked, options.target]
-    if options.target is not None:
-        source = source.with_labels(options.target)
+    named = picked if target is None else [*picked, target]
     source, options, odd = without_strays(source.reread(as_text, options.na), options, named)
     kinds = dict(zip(source.names, source.kinds, strict=True))
     for name in picked:
@@ -110,31 +105,31 @@ def study(source: Source, options: ColumnOptions) -> Study:
     head = None if plain else source.head()
     wanted = _wanted(options, picked, kinds, head)
     facts = _facts(source, wanted, options, head)
-    if plain:
-        found = [_plain(name, facts, options, source) for name in picked]
-        return Study(source, head, facts, tuple(found), None, (), options)
-    assert head is not None
+    try:
+        if head is None:  # columns of a matrix are taken as they are
+            entries = [number_input(n, facts.numbers.get(n), options.missing) for n in picked]
+            verdicts = tuple(Verdict(entry.name, entry) for entry in entries)
+            return Study(source, head, facts, verdicts, None, (), options)
+        judge = _Judge(kinds, ByName(head), facts, options, source.typed, source.notation)
+        verdicts = judge.never_empty([judge.verdict(name) for name in picked])
+        entry, note = judge.target()
+    except DataError as error:
+        raise DataError(f"{source.name}: {error}") from None
+    notes = [(v.name, v.note) for v in verdicts if v.note and v.entry is not None]
+    notes += [(target, note)] if target is not None and note else []
+    notes += _total(head, facts)
+    return Study(source, head, facts, verdicts, entry, (*odd, *notes), options)
+
+
+def _total(head: Block, facts: Facts) -> list[tuple[str, str]]:
+    """A note on a row of totals, which is doubted where all rows were seen."""
+    every: list[Numbers | Texts] = [*facts.numbers.values(), *facts.texts.values()]
+    if not every or every[0].n + every[0].gaps != head.rows:
+        return []
     columns = ByName(head)
-    verdicts = [_verdict(name, kinds[name], columns, facts, options, source) for name in picked]
-    verdicts = [_with_marks(verdict, options) for verdict in verdicts]
-    target, note = _target(kinds, columns, facts, options, source)
-    verdicts = _never_empty(verdicts, facts, options, source)
-    seen = Study(source, head, facts, tuple(verdicts), target, (), options)
-    own = tuple((v.name, v.note) for v in verdicts if v.note and v.entry is not None)
-    return replace(seen, notes=(*odd, *own, *_further_notes(seen, options, note)))
-
-
-def _further_notes(found: Study, options: ColumnOptions, note: str) -> tuple[tuple[str, str], ...]:
-    """On the target, and on a row of totals, which is doubted where all rows were seen."""
-    assert found.head is not None
-    notes = [(options.target, note)] if options.target is not None and note else []
-    facts: list[Numbers | Texts] = [*found.facts.numbers.values(), *found.facts.texts.values()]
-    if facts and facts[0].n + facts[0].gaps == found.head.rows:
-        columns = ByName(found.head)
-        numbers = ((name, columns[name]) for name in found.head.names)
-        sums = [n for n, c in numbers if c.kind == "number" and is_sum(c.values, missing_in(c))]
-        notes += [(name, _TOTAL) for name in sums[:1]]
-    return tuple(notes)
+    numbers = ((name, columns[name]) for name in head.names)
+    sums = [n for n, c in numbers if c.kind == "number" and is_sum(c.values, missing_in(c))]
+    return [(name, _TOTAL) for name in sums[:1]]
 
 
 def _wanted(
@@ -150,10 +145,8 @@ def _wanted(
         numbers = []
     target = options.target
     if target is not None and head is not None and kinds[target] == "text":
-        column = column_of(head, target)
-        open_ = not column.levels or candidates(
-            column.levels, options.na_of(target), forced=target in forced
-        )
+        levels = column_of(head, target).levels
+        open_ = not levels or candidates(levels, options.na_of(target), forced=target in forced)
         read = options.read.get(target, "") != "text" and (open_ or target in options.read)
         passes = not options.exact_levels and (text or numbers or dates)  # for its spellings, too
         text += [target] if read or passes else []
@@ -172,162 +165,160 @@ def _facts(source: Source, wanted: Wanted, options: ColumnOptions, head: Block |
     return mapreduce(look, source.descriptors(), add, options.jobs)
 
 
-def _plain(name: str, facts: Facts, options: ColumnOptions, source: Source) -> Verdict:
-    """A column of a matrix: taken as it is."""
-    return Verdict(
-        name, _named(source, number_input, name, facts.numbers.get(name), options.missing)
-    )
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """What is made of each column, by the facts about all rows and by the first rows."""
 
+    kinds: Mapping[str, str]
+    head: ByName
+    facts: Facts
+    options: ColumnOptions
+    typed: bool  # whether the source has types
+    notation: str  # in which its columns of numbers are
 
-def _named(source: Source, make: Any, *given: Any, **more: Any) -> Any:
-    """Name the source in an error about a column."""
-    try:
-        return make(*given, **more)
-    except DataError as error:
-        raise DataError(f"{source.name}: {error}") from None
-
-
-def _verdict(
-    name: str, kind: str, head: ByName, facts: Facts, options: ColumnOptions, source: Source
-) -> Verdict:
-    if kind == "other":
-        return Verdict(name, None, _OTHER)
-    if name in facts.texts:
-        return _of_text(name, facts.texts[name], options, source)
-    if kind == "date":
-        only = options.read.get(name) == "number"
-        found = facts.numbers[name]
-        return _of_numbers(name, found, "date", options, source, only_days=only)
-    if options.read.get(name, "").startswith("date"):
-        raise DataError(
-            f"{source.name}: the column {name!r} holds numbers, which cannot be read as dates."
+    def verdict(self, name: str) -> Verdict:
+        """The input that is made of a column, or why it is left out."""
+        found = self._verdict(name)
+        marks = self.options.marks.get(name)
+        if not marks:
+            return found
+        entry, spare = (  # texts that stand for gaps among numbers go with their input
+            None if one is None or one.levels is not None else replace(one, marks=marks)
+            for one in (found.entry, found.spare)
         )
-    column = head[name]
-    reading = _native_reading(column, source)
-    verdict = _of_numbers(name, facts.numbers.get(name), reading, options, source)
-    if verdict.entry is None:
-        return verdict
-    why = counts_rows(column, name)
-    if why is not None and not options.keeps(name):
-        return Verdict(name, None, why, spare=verdict.entry)
-    code = suspicious_code(without_marks(column, options.na))
-    if code is None:
-        return verdict
-    return Verdict(name, verdict.entry, note=f"{code:g} comes often and may mean a missing value")
+        return replace(found, entry=entry or found.entry, spare=spare or found.spare)
 
+    def _verdict(self, name: str) -> Verdict:
+        kind, read = self.kinds[name], self.options.read.get(name, "")
+        if kind == "other":
+            return Verdict(name, None, _OTHER)
+        if name in self.facts.texts:
+            return self._of_text(name, self.facts.texts[name])
+        found = self.facts.numbers.get(name)
+        if kind == "date":
+            return self._of_numbers(name, found, "date", only_days=read == "number")
+        if read.startswith("date"):
+            raise DataError(f"the column {name!r} holds numbers, which cannot be read as dates.")
+        column = self.head[name]
+        verdict = self._of_numbers(name, found, self._written(column))
+        if verdict.entry is None:
+            return verdict
+        why = counts_rows(column, name)
+        if why is not None and not self.options.keeps(name):
+            return Verdict(name, None, why, spare=verdict.entry)
+        code = suspicious_code(without_marks(column, self.options.na))
+        if code is None:
+            return verdict
+        note = f"{code:g} comes often and may mean a missing value"
+        return Verdict(name, verdict.entry, note=note)
 
-def _of_numbers(
-    name: str,
-    found: Numbers | None,
-    reading: str,
-    options: ColumnOptions,
-    source: Source,
-    note: str = "",
-    *,
-    only_days: bool = False,
-) -> Verdict:
-    why = tells_nothing(found) if found is not None and options.missing == "auto" else None
-    empty = found is not None and not found.n
-    if why is not None and (empty or not options.keeps(name)):
-        spare = None if empty else number_input(name, found, options.missing, reading)
-        return Verdict(name, None, why, spare=spare)
-    make = functools.partial(_named, source, number_input)
-    entry = make(name, found, options.missing, reading, only_days=only_days)
-    return Verdict(name, entry, note=note)
+    def _of_numbers(
+        self,
+        name: str,
+        found: Numbers | None,
+        reading: str,
+        note: str = "",
+        *,
+        only_days: bool = False,
+    ) -> Verdict:
+        missing = self.options.missing
+        why = tells_nothing(found) if found is not None and missing == "auto" else None
+        empty = found is not None and not found.n
+        if why is not None and (empty or not self.options.keeps(name)):
+            spare = None if empty else number_input(name, found, missing, reading)
+            return Verdict(name, None, why, spare=spare)
+        return Verdict(
+            name, number_input(name, found, missing, reading, only_days=only_days), note=note
+        )
 
-
-def _of_text(name: str, found: Texts, options: ColumnOptions, source: Source) -> Verdict:
-    how = options.read.get(name, "")
-    reading = _read_as(name, found, options, source)
-    if reading is not None:
-        return _of_numbers(name, reading.found, reading.notation, options, source, reading.note)
-    if not found.n and options.missing == "auto":
-        return Verdict(name, None, "has no value in any row")
-    counts, same, merged = merge_spellings(found.counts or {}, options.exact_levels)
-    found = replace(found, counts=counts) if same else found
-    why = names_rows(found, name, options.most_levels) or all_rare(found, options.merged_below)
-    too_many = found.counts is None or len(found.counts) > options.most_levels
-    if too_many and options.keeps(name):
-        raise too_many_levels(name, found, options.most_levels)
-    spare = None
-    if not too_many:
-        spare = text_input(name, found, options.missing, options.merged_below, how)
-        spare = replace(spare, spellings=same)
-        alone = len(spare.levels or ()) < 2
-        if options.missing == "auto" and alone and why is None:
-            why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
-            why += ", however it is spelled" * bool(same)
-    if why is not None and not options.keeps(name):
+    def _of_text(self, name: str, found: Texts) -> Verdict:
+        options, how = self.options, self.options.read.get(name, "")
+        reading = self._read_as(name, found)
+        if reading is not None:
+            return self._of_numbers(name, reading.found, reading.notation, reading.note)
+        if not found.n and options.missing == "auto":
+            return Verdict(name, None, "has no value in any row")
+        counts, same, merged = merge_spellings(found.counts or {}, options.exact_levels)
+        found = replace(found, counts=counts) if same else found
+        why = names_rows(found, name, options.most_levels) or all_rare(found, options.merged_below)
+        too_many = found.counts is None or len(found.counts) > options.most_levels
+        if too_many and options.keeps(name):
+            raise too_many_levels(name, found, options.most_levels)
+        spare = None
+        if not too_many:
+            spare = text_input(name, found, options.missing, options.merged_below, how)
+            spare = replace(spare, spellings=same)
+            alone = len(spare.levels or ()) < 2
+            if options.missing == "auto" and alone and why is None:
+                why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
+                why += ", however it is spelled" * bool(same)
+        if why is None or options.keeps(name):
+            return Verdict(name, spare, note=merged)
         plain = found.readings.get("number")
         if plain is not None and not how and not is_named_like_rows(name):
             note = "its text holds numbers only, and was read as numbers"
-            return _of_numbers(name, plain, "number", options, source, note)
+            return self._of_numbers(name, plain, "number", note)
         mixed = "" if how else several(list(found.counts or ()), options.na_of(name))
         return Verdict(name, None, f"holds {mixed}" if mixed else why, spare=spare)
-    return Verdict(name, spare, note=merged)
 
+    def _read_as(self, name: str, found: Texts) -> Reading | None:
+        how = self.options.read.get(name, "")
+        typed = self.typed and name not in self.options.marks  # strays are why numbers are text
+        return None if how == "text" else recognised(found, typed, how, name)
 
-def _read_as(name: str, found: Texts, options: ColumnOptions, source: Source) -> Reading | None:
-    how = options.read.get(name, "")
-    if how == "text":
-        return None
-    typed = source.typed and name not in options.marks  # strays are why numbers are text
-    reading: Reading | None = _named(source, recognised, found, typed, how, name)
-    return reading
+    def _written(self, column: Column) -> str:
+        """The notation of a column of numbers, where its file has decimal commas."""
+        notation = column.notation or self.notation
+        return notation if notation in NATIVE and notation != "number" else ""
 
+    def target(self) -> tuple[Input | None, str]:
+        """How the target is read, None where it is taken as it is; and a note."""
+        name, options = self.options.target, self.options
+        if name is None:
+            return None, ""
+        kind, column, found = self.kinds[name], self.head[name], self.facts.texts.get(name)
+        marks = options.marks.get(name, ())
+        if found is None and kind == "text":
+            counts = texts_of(as_text(column, options.na)).counts
+        else:
+            counts = None if found is None else found.counts
+        _, same, merged = merge_spellings(counts or {}, options.exact_levels)
+        text = Input(name, (), None, "text", spellings=same)
+        if kind == "date":
+            return Input(name, reading="date"), ""
+        if options.read.get(name, "") == "text":
+            return text, merged
+        reading = None if found is None else self._read_as(name, found)
+        if reading is not None:
+            return Input(name, reading=reading.notation, marks=marks), reading.note
+        written = self._written(column) if kind == "number" else ""
+        if written or (kind == "number" and options.na_of(name)):
+            return Input(name, reading=written, marks=marks), ""
+        as_is = self.typed and not options.na
+        if kind != "text" or (as_is and not same):
+            return None, ""
+        gaps = [level for level in column.levels if level in MISSING]
+        if not gaps or as_is:
+            return text, merged
+        note = f"{gaps[0]!r} is a class; na=[{gaps[0]!r}] takes it as missing"
+        return text, f"{note}; {merged}" if merged else note
 
-def _with_marks(verdict: Verdict, options: ColumnOptions) -> Verdict:
-    """The texts that stand for gaps in a column of numbers go with its input."""
-    marks = options.marks.get(verdict.name)
-    if not marks:
-        return verdict
-    entry, spare = (
-        None if one is None or one.levels is not None else replace(one, marks=marks)
-        for one in (verdict.entry, verdict.spare)
-    )
-    return replace(verdict, entry=entry or verdict.entry, spare=spare or verdict.spare)
-
-
-def _native_reading(column: Column, source: Source) -> str:
-    """The notation of a column of numbers, where its file has decimal commas."""
-    notation = column.notation or source.notation
-    return notation if notation in NATIVE and notation != "number" else ""
-
-
-def _target(
-    kinds: Mapping[str, str],
-    columns: ByName,
-    facts: Facts,
-    options: ColumnOptions,
-    source: Source,
-) -> tuple[Input | None, str]:
-    """How the target is read; None where it is taken as it is."""
-    name = options.target
-    if name is None:
-        return None, ""
-    marks = options.marks.get(name, ())
-    found = facts.texts.get(name)
-    texts = texts_of(as_text(columns[name], options.na)) if kinds[name] == "text" else None
-    counts = found.counts if found is not None else texts.counts if texts is not None else None
-    _, same, merged = merge_spellings(counts or {}, options.exact_levels)
-    text = Input(name, (), None, "text", spellings=same)
-    if kinds[name] == "date":
-        return Input(name, reading="date"), ""
-    if options.read.get(name, "") == "text":
-        return text, merged
-    reading = None if found is None else _read_as(name, found, options, source)
-    if reading is not None:
-        return Input(name, reading=reading.notation, marks=marks), reading.note
-    written = _native_reading(columns[name], source) if kinds[name] == "number" else ""
-    if written or (kinds[name] == "number" and options.na_of(name)):
-        return Input(name, reading=written, marks=marks), ""
-    if kinds[name] != "text" or (source.typed and not options.na and not same):
-        return None, ""
-    gaps = [level for level in columns[name].levels if level in MISSING]
-    if not gaps or (source.typed and not options.na):
-        return text, merged
-    note = f"{gaps[0]!r} is a class; na=[{gaps[0]!r}] takes it as missing"
-    return text, f"{note}; {merged}" if merged else note
+    def never_empty(self, verdicts: list[Verdict]) -> tuple[Verdict, ...]:
+        """Where all would be left out, the first that can be used is used, with a note."""
+        if any(v.entry is not None for v in verdicts):
+            return tuple(verdicts)
+        for k, verdict in enumerate(verdicts):
+            if verdict.spare is not None:
+                note = f"{verdict.why}; it is used all the same, as there is no other column"
+                verdicts[k] = Verdict(verdict.name, verdict.spare, note=note)
+                return tuple(verdicts)
+        first = verdicts[0]
+        found = self.facts.texts.get(first.name)
+        if found is not None and found.n:
+            raise too_many_levels(first.name, found, self.options.most_levels)
+        if first.why == _OTHER:
+            raise DataError(f"the column {first.name!r} {_OTHER}; leave it out.")
+        raise DataError(f"every value of the column {first.name!r} is missing; drop it.")
 
 
 def too_many_levels(name: str, found: Texts, most: int) -> DataError:
@@ -338,25 +329,6 @@ def too_many_levels(name: str, found: Texts, most: int) -> DataError:
         f"the column {name!r} has more than {most} levels{shown}, which may be names or numbers of "
         "things; leave it out (columns=), make numbers of it, or raise most_levels."
     )
-
-
-def _never_empty(
-    verdicts: list[Verdict], facts: Facts, options: ColumnOptions, source: Source
-) -> list[Verdict]:
-    """Where every column would be left out, the first that can be used is used, with a note."""
-    if any(v.entry is not None for v in verdicts):
-        return verdicts
-    for k, verdict in enumerate(verdicts):
-        if verdict.spare is not None:
-            note = f"{verdict.why}; it is used all the same, as there is no other column"
-            kept = Verdict(verdict.name, verdict.spare, note=note)
-            return [*verdicts[:k], kept, *verdicts[k + 1 :]]
-    first = verdicts[0]
-    if first.name in facts.texts and facts.texts[first.name].n:
-        raise too_many_levels(first.name, facts.texts[first.name], options.most_levels)
-    if first.why == _OTHER:
-        raise DataError(f"{source.name}: the column {first.name!r} {_OTHER}; leave it out.")
-    raise DataError(f"{source.name}: every value of the column {first.name!r} is missing; drop it.")
 
 
 def warn_of(found: Study) -> None:

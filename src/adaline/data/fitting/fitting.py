@@ -136,7 +136,7 @@ def fit(
         Of LIBSVM files: how many features there are, counted from 1; saves the pass that finds the
         largest index.
     scratch : float
-        Bytes of temporary files that LIBSVM text may be kept in as numbers, so that later passes
+        Bytes of temporary files that text may be kept in as numbers, so that later passes
         need not read text; at most half of what is free there. What finds no room is read from the
         text again, and so is all of it on a cluster. 0 writes none. They are removed at the end.
 

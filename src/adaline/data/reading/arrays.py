@@ -34,6 +34,7 @@ from adaline.data.reading.source import (
     reading,
 )
 from adaline.errors import DataError
+from adaline.tiles import as_csr
 
 _RATIO, _LARGE = 100, 2**28  # a member that grows more than this, beyond this size, is a bomb
 _MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16  # as in LIBSVM files
@@ -84,6 +85,19 @@ class MatrixSource(Source):
         some = some.toarray() if hasattr(some, "toarray") else some
         digest.update(np.ascontiguousarray(some).tobytes())
         return digest.hexdigest()
+
+
+def matrix_source(
+    given: Any, columns: Sequence[str] | None, rows: int | None, what: str
+) -> MatrixSource:
+    """An array or sparse matrix of numbers in memory; its columns are x0, x1, ..."""
+    matrix = as_csr(given) if hasattr(given, "tocsr") else given
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+        raise DataError(
+            f"{what} has shape {matrix.shape} and dtype {matrix.dtype}; expected numbers in "
+            "(rows, columns)."
+        )
+    return MatrixSource(matrix, _numbered(matrix.shape[1]), columns, rows)
 
 
 class _FileSource(MatrixSource):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.data.reading.arrays import MatrixSource, NpySource, WavSource, npz
+from adaline.data.reading.arrays import NpySource, WavSource, matrix_source, npz
 from adaline.data.reading.arrow_files import ArrowSource
 from adaline.data.reading.checks import check_choice, check_jobs, check_names, check_path
 from adaline.data.reading.derived import Filtered, condition
@@ -33,7 +33,6 @@ from adaline.data.reading.text_bytes import ENDINGS
 from adaline.data.reading.text_tables import TextTable
 from adaline.errors import DataError
 from adaline.mapreduce import Executor
-from adaline.tiles import as_csr
 
 # What a file is, by how its name ends; text may have one of ENDINGS more, .gz for example.
 _FIELDS = dict.fromkeys((".csv", ".txt", ".dat", ".data"), ",") | {".tsv": "\t", ".tab": "\t"}
@@ -227,13 +226,7 @@ def _in_memory(source: Any, options: ReadingOptions) -> Source:
     if not hasattr(source, "read"):
         options.refuse_all_but(f"a {name}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
-        matrix = as_csr(source) if hasattr(source, "tocsr") else source
-        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
-            raise DataError(
-                f"the array has shape {matrix.shape} and dtype {matrix.dtype}; expected numbers in "
-                "(rows, columns)."
-            )
-        return MatrixSource(matrix, [f"x{j}" for j in range(matrix.shape[1])], columns, rows)
+        return matrix_source(source, columns, rows, "the array")
     if hasattr(source, "read_next_batch"):
         return from_reader(source)
     if name == "Series":

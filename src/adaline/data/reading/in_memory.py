@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from adaline.data.reading.arrays import MatrixSource
+from adaline.data.reading.arrays import matrix_source
 from adaline.data.reading.arrow_columns import arrow, columns_of, kinds_of
 from adaline.data.reading.checks import shown
 from adaline.data.reading.mixed import arrow_table, strays_in, without_mixed
@@ -31,7 +31,6 @@ from adaline.data.reading.source import (
 )
 from adaline.data.reading.text_tables import TextTable
 from adaline.errors import DataError
-from adaline.tiles import as_csr
 
 
 class TableSource(Source):
@@ -241,14 +240,8 @@ def from_file_object(file: IO[bytes], separator: str, options: ReadingOptions) -
 def _one(part: Any, columns: Sequence[str] | None) -> Source:
     """A block given as a table, or as an array."""
     if isinstance(part, np.ndarray) or hasattr(part, "tocsr"):
-        matrix = as_csr(part) if hasattr(part, "tocsr") else np.atleast_2d(part)
-        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
-            raise DataError(
-                f"a block has shape {matrix.shape} and dtype {matrix.dtype}; expected numbers in "
-                "(rows, columns)."
-            )
-        names = [f"x{j}" for j in range(matrix.shape[1])]
-        return MatrixSource(matrix, names, columns, max(matrix.shape[0], 1))
+        matrix = part if hasattr(part, "tocsr") else np.atleast_2d(part)
+        return matrix_source(matrix, columns, max(matrix.shape[0], 1), "a block")
     if not (hasattr(part, "columns") or hasattr(part, "__arrow_c_stream__")):
         raise TypeError(
             f"a block is {shown(part)}, a {type(part).__name__}; expected a table or an array. For "

@@ -20,7 +20,7 @@ from adaline.data.reading.source import Piece, Source
 from adaline.data.reading.text_bytes import Text
 from adaline.mapreduce import Executor
 
-SCRATCH = 2.0**30  # bytes of temporary files, unless a user says otherwise
+SCRATCH = 2.0**32  # bytes of temporary files, unless a user says otherwise
 _REMEMBERED = 2  # tables: of the head, and of the piece that was read last
 _written: dict[str, int] = {}  # bytes that this process has written, by folder
 
