@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.data.reading.checks import wrong_type
+from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Column, place_of
 from adaline.errors import DataError
 from adaline.tiles import is_sparse
@@ -17,10 +19,15 @@ from adaline.tiles import is_sparse
 
 def places_in(block: Block, wanted: Sequence[str]) -> list[int]:
     """Where columns of these names are in a block."""
-    if len(wanted) == 1 and wanted[0] in block.names:
-        return [block.names.index(wanted[0])]
-    names = list(block.names)
-    if names[: len(wanted)] == list(wanted):
+    names = block.names if isinstance(block.names, FeatureNames) else tuple(block.names)
+    return list(_places(names, tuple(wanted)))
+
+
+@lru_cache(maxsize=16)  # of all blocks of a file, which may be very wide
+def _places(names: Sequence[str], wanted: tuple[str, ...]) -> list[int]:
+    if len(wanted) == 1 and wanted[0] in names:
+        return [names.index(wanted[0])]
+    if tuple(names[: len(wanted)]) == wanted:
         return list(range(len(wanted)))
     where = {name: j for j, name in enumerate(names)}
     return [where[n] if n in where else place_of(n, names, "the table") for n in wanted]

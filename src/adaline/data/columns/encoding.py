@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -49,7 +49,6 @@ from adaline.data.reading.checks import (
     check_choice,
     check_text,
 )
-from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.notations import is_bare
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError, DateColumn
@@ -380,7 +379,7 @@ class Encoding(Result):
         """
         check_choice("order", order, ("C", "F"))
         keep = self.kept(block) if keep is None else chosen_rows(keep, block.rows)
-        places = self._places(block)
+        places = places_in(block, self._columns)
         if block.matrix is not None and self._whole:
             return encoded_matrix(self.inputs, block, places, keep, order)
         n = block.rows if keep is None else int(keep.sum())
@@ -399,23 +398,14 @@ class Encoding(Result):
             columns = expanded(self.inputs, self.terms, columns, block, keep)
         return side_by_side(columns, n, order)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what is known of the last block."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    @cached_property
+    def _columns(self) -> tuple[str, ...]:
+        return tuple(entry.name for entry in self.inputs)
 
     @cached_property
     def _whole(self) -> bool:
         """Whether every input is a column of numbers as it is."""
         return not self.na and not self.terms and all(map(_is_plain, self.inputs))
-
-    def _places(self, block: Block) -> list[int]:
-        """Where the inputs are: looked up once for all blocks of a file, which may be very wide."""
-        names = block.names if isinstance(block.names, FeatureNames) else tuple(block.names)
-        known: tuple[Any, list[int]] = vars(self).get("_last_places", (None, []))
-        if known[0] != names:
-            known = names, places_in(block, [entry.name for entry in self.inputs])
-            vars(self)["_last_places"] = known
-        return known[1]
 
     def _column(self, entry: Input, column: Column, block: Block) -> Column:
         """The column as its input has it."""

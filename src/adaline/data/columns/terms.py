@@ -136,7 +136,11 @@ def _words(text: str) -> tuple[list[str], dict[str, str]]:
             raise _wrong(text, at)
         quoted, name, number, sign = found.groups()
         at = found.end()
-        if name in (*FUNCTIONS, "poly") and text[at:].lstrip().startswith("("):
+        if name is not None and text[at:].lstrip().startswith("("):
+            if name not in (*FUNCTIONS, "poly"):
+                raise DataError(
+                    f"formula: {name}(...) is none of log, sqrt and poly, which are all it knows."
+                )
             words.append(name)
         elif quoted is not None or name is not None:
             words.append(f"_{len(names)}")
