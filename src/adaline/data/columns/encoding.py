@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -397,6 +397,10 @@ class Encoding(Result):
         if self.terms:
             columns = expanded(self.inputs, self.terms, columns, block, keep)
         return side_by_side(columns, n, order)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is worked out again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _columns(self) -> tuple[str, ...]:
