@@ -68,9 +68,6 @@ class Declared:
     _stored : dict
         Attributes that a model file keeps besides the parameters, each with a description in the
         language of `adaline/data/storing/_schema.py`. Empty where there are no model files.
-    _added : dict
-        Parameters that model files of earlier versions lack, each with the value that does what
-        the learner did then.
     _derived : tuple of str
         Attributes that follow from those in `_stored`; `_restored` makes them again.
     _traces : "samples", "duals", "margins", "steps" or None
@@ -92,7 +89,6 @@ class Declared:
     _takes_exposure: bool = False
     _exports: str | None = None
     _stored: dict[str, str] = {}
-    _added: dict[str, Any] = {}
     _derived: tuple[str, ...] = ()
     _traces: Literal["samples", "duals", "margins", "steps"] | None = None
     _error: str | None = None

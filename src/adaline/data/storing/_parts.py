@@ -150,8 +150,7 @@ def _estimator(make: Any, content: Any, reader: Reader) -> Any:
         raise ModelFileError(f"The file has no parameters and learned parts of a {name}.")
     if not all(isinstance(part, dict) for part in content.values()):
         raise ModelFileError(f"The file has no parameters and learned parts of a {name}.")
-    added = {key: value for key, value in make._added.items() if key not in content["params"]}
-    if set(content["params"]) | set(added) != set(make().get_params(deep=False)):
+    if set(content["params"]) != set(make().get_params(deep=False)):
         raise ModelFileError(
             f"The file has the parameters {str(sorted(content['params']))[:200]}; {name} has "
             f"{sorted(make().get_params(deep=False))}."
@@ -171,7 +170,7 @@ def _estimator(make: Any, content: Any, reader: Reader) -> Any:
     for key, description in described.items():
         if key in parts:
             shapes.check(parts[key], description, f"{name}.{key}")
-    model = make(**params, **added)
+    model = make(**params)
     dtype = parts.pop("dtype", None)
     weights = {key: parts.pop(key) for key in WRITTEN if key in parts and dtype is not None}
     vars(model).update(parts)

@@ -138,7 +138,6 @@ class LogisticRegression(CallbackSupportMixin, NewtonLearner, LogisticStream):
         "_state?": "State | None",
         "_known": "Fit | NewtonFit | None",
     }
-    _added = {"class_weight": None}
     _title, _share = "Logistic regression", "McFadden R²"
     _parameters = NewtonLearner._parameters | {
         "alpha": NOT_NEGATIVE | words("auto", "firth"),

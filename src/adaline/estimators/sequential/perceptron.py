@@ -83,7 +83,6 @@ class Perceptron(SequentialClassifier):
         "exists: without one, no number of passes is enough"
     )
     _error = "perceptron criterion"
-    _added = {"tol": 0.0}
     _MODES = ("incremental", "batch")
     _parameters = {
         **SequentialClassifier._parameters,
