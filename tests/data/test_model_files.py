@@ -212,7 +212,7 @@ def test_kernels_never_get_a_memory_that_contradicts_itself():
         learned(header)["_state"]["fields"]["recipe"]["fields"]["criterion"] = 6
 
     def shorter(header: Any, arrays: Any) -> None:
-        arrays["Perceptron._state.theta"] = arrays["Perceptron._state.theta"][:, :2]
+        arrays["Perceptron._state.theta"] = arrays["Perceptron._state.theta"][..., :2]
 
     def labels(header: Any, arrays: Any) -> None:
         arrays["Perceptron.classes_"] = np.arange(7)
