@@ -123,3 +123,13 @@ def test_very_wide_rows_are_classified_without_p_by_p_sums(rng):
     assert model.certificate_.kind == "separable"
     with pytest.raises(ValueError, match="begin with partial_fit"):
         model.partial_fit(X, y)
+
+
+def test_large_sparse_rows_are_solved_by_products_unless_all_digits_are_asked_for(rng):
+    X = sparse.csr_array(sparse.random_array((5000, 500), density=0.02, rng=rng))
+    y = (X @ rng.standard_normal(500) > 0).astype(int)
+    quick, full = LeastSquaresClassifier().fit(X, y), LeastSquaresClassifier(refine=True).fit(X, y)
+    assert quick.moments_ is None
+    assert full.moments_ is not None
+    assert full.fit_.certificate.kind in ("exact", "accurate")
+    np.testing.assert_allclose(quick.coef_, full.coef_, atol=1e-6 * np.abs(full.coef_).max())

@@ -42,13 +42,13 @@ UNDERFLOWN = 1e-150  # products below this may be lost
 FAR = 0.999  # share of the squares about zero that is the mean's, beyond which zeros do not pay
 
 
-def is_large_and_sparse(X: Any) -> bool:
+def is_large_and_sparse(X: Any, gram_up_to: int = GRAM_UP_TO) -> bool:
     """Whether X is better left sparse than filled in for a factorisation."""
     if not is_sparse(X):
         return False
     n, p = X.shape
     wide = p > DENSE_UP_TO and n <= p
-    return bool((wide or p > GRAM_UP_TO) and n * p > LARGE and X.nnz * THIN < n * p)
+    return bool((wide or p > gram_up_to) and n * p > LARGE and X.nnz * THIN < n * p)
 
 
 @dataclass(frozen=True, eq=False)

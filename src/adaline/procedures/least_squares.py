@@ -43,7 +43,12 @@ from adaline.linalg import (
     times_power,
     triangle_of,
 )
-from adaline.procedures.krylov import CentredRows, is_large_and_sparse, iterative_least_squares
+from adaline.procedures.krylov import (
+    GRAM_UP_TO,
+    CentredRows,
+    is_large_and_sparse,
+    iterative_least_squares,
+)
 from adaline.procedures.minimum_norm import (
     minimum_norm,
     minimum_norm_of_moments,
@@ -62,6 +67,7 @@ from adaline.sums.triangle import Triangle
 PROVABLE = 0.1  # an alpha below this gains a digit a correction; above, squares cost too much
 ENOUGH = 2.0**-58  # relative error before the last rounding
 SIDES = 1e-7  # relative error that is enough to decide on classes
+SMALL_PART = 2.0**-10  # of the largest weight: smaller ones decide little
 SURE = 1e-9  # relative error of the squared residuals: standard errors depend on it
 HEAVY = 2.0**400  # total weights and penalties beyond this leave float64's range in products
 NEAR = 100  # powers of two
@@ -204,7 +210,7 @@ def least_squares(
     if m is None:
         if rows is None:
             raise ValueError("least squares needs moments or rows.")
-        if is_large_and_sparse(rows.X):
+        if is_large_and_sparse(rows.X, GRAM_UP_TO if accuracy == "full" else 0):
             return iterative_least_squares(CentredRows.of(rows, intercept))
         return wide_minimum_norm(rows, intercept)
     rows = None if not 1 / HEAVY < m.weight < HEAVY else rows
@@ -281,8 +287,11 @@ def goal(problem: Problem, accuracy: str) -> Callable[[Solution], NDArray[np.boo
     def good(s: Solution) -> NDArray[np.bool_]:
         if accuracy == "moments":
             return np.ones(len(s.squares), dtype=bool)
-        size = np.maximum(np.abs(s.theta), problem.floor)
-        fine = s.bound <= (SIDES if accuracy == "sides" else ENOUGH) * size
+        size, enough = np.maximum(np.abs(s.theta), problem.floor), ENOUGH
+        if accuracy == "sides":
+            top = np.abs(s.theta[problem.used]).max(axis=0, initial=0.0)
+            size, enough = np.maximum(size, SMALL_PART * top), SIDES
+        fine = s.bound <= enough * size
         return np.asarray(fine[problem.used].all(axis=0))
 
     return good

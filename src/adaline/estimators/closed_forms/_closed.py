@@ -14,7 +14,7 @@ from adaline.estimators._base import Learner, Regressor, check_finite
 from adaline.estimators._refusals import GUARD
 from adaline.estimators.declarations import SEEN
 from adaline.procedures.krylov import DENSE_UP_TO as MOMENTS_UP_TO
-from adaline.procedures.krylov import is_large_and_sparse
+from adaline.procedures.krylov import GRAM_UP_TO, is_large_and_sparse
 from adaline.results import ClosedFit
 from adaline.sums.moments import Moments
 from adaline.sums.table import Table
@@ -29,10 +29,10 @@ class ClosedForm(Learner):
     fit_: ClosedFit
     moments_: Any  # Moments, or None; a Triangle after LeastSquares().fit_moments(triangle)
 
-    def _moments_unless_wide(self, rows: Table) -> Moments | None:
+    def _moments_unless_wide(self, rows: Table, gram_up_to: int = GRAM_UP_TO) -> Moments | None:
         """Moments, or None where columns outnumber the rows so far that p x p is too many."""
         small = rows.n > rows.p or rows.p <= MOMENTS_UP_TO
-        if small and not is_large_and_sparse(rows.X):
+        if small and not is_large_and_sparse(rows.X, gram_up_to):
             return self._moments_of(rows)
         check_finite(rows.X, self._names)
         check_finite(rows.Y, what="y")
