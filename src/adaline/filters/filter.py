@@ -72,7 +72,7 @@ class Filter(State, Advises, Result):
     array([ 1. , -0.5,  0. ])
     """
 
-    _segment: ClassVar[int] = 4096  # samples filtered at a time, whose line stays in the cache
+    _segment: ClassVar[int] = 8192  # samples filtered at a time, whose line stays in the cache
     _takes_rows: ClassVar[bool] = True
     _remedy: ClassVar[str] = "Take a smaller step"  # what helps against divergence
 

@@ -44,11 +44,11 @@ SHORT = 0.05  # of that memory, for a path that changes
 # The steps of the first and of later passes: large ones to learn, small ones to stay. The signal
 # itself disturbs learning, so that the steps are far below those for a system without noise.
 STEPS = {"block": (0.1, 0.02), "nlms": (0.05, 0.005), "lms": (0.05, 0.005), "affine": (0.01, 0.001)}
-_LATEST = 2**20  # samples that are judged: the last ones
-_CLEARLY = 1.0  # dB by which the short memory must be better
-_SECTIONS = (1, 4)  # a fixed path is estimated best from all samples, a changing one in sections
-_SURE = 3.0  # times its expected error: how much noise must be there to tell its decibels
-_AUDIBLE = 0.001  # of the power: less noise is not worth a longer filter
+JUDGED_SAMPLES = 2**20  # samples that are judged: the last ones
+CLEARLY_BETTER = 1.0  # dB by which the short memory must be better
+SECTIONS = (1, 4)  # a fixed path is estimated best from all samples, a changing one in sections
+SURE = 3.0  # times its expected error: how much noise must be there to tell its decibels
+AUDIBLE = 0.001  # of the power: less noise is not worth a longer filter
 
 
 def noise_filter(
@@ -154,7 +154,10 @@ def noise_filter(
 
 def _better(usual: Filter, quick: Filter, reference: Any, primary: Any, passes: int) -> Filter:
     """Of two new filters the one that reduces the noise more, as new as before."""
-    x, d = lines(reference, "reference")[-_LATEST:], line(primary, "primary")[-_LATEST:]
+    x, d = (
+        lines(reference, "reference")[-JUDGED_SAMPLES:],
+        line(primary, "primary")[-JUDGED_SAMPLES:],
+    )
     require_same_length(x, "reference", d, "primary")
     fits = _best_fits(x, d, usual.taps)
     if not fits:
@@ -164,7 +167,7 @@ def _better(usual: Filter, quick: Filter, reference: Any, primary: Any, passes: 
         for _ in range(min(passes, 2)):
             y, _ = filter.process(x, d)
         left.append(squares(y - noise)[usual.taps :].sum())
-    return (quick if ratio_db(*left) > _CLEARLY else usual).reset()
+    return (quick if ratio_db(*left) > CLEARLY_BETTER else usual).reset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +266,8 @@ def noise_reduction(
     answer, taps = line(signal, "signal"), count()("taps", taps)
     require_same_length(noise, "reference", desired, "primary")
     require_same_length(answer, "signal", desired, "primary")
-    start = count(0, len(desired) - 1)("start", start) - max(0, len(desired) - _LATEST)
-    x, d, e = (v[-_LATEST:] for v in (noise, desired, answer))
+    start = count(0, len(desired) - 1)("start", start) - max(0, len(desired) - JUDGED_SAMPLES)
+    x, d, e = (v[-JUDGED_SAMPLES:] for v in (noise, desired, answer))
     judged = slice(max(start, 0), None)
     with np.errstate(all="ignore"):
         shares = (
@@ -277,7 +280,7 @@ def noise_reduction(
     if not told or not np.isfinite(told).all():
         return NoiseReduction(np.nan, False, *shares)
     # Of one section alone, a change of the path looks like noise that the filter added.
-    margin = 1.0 if len(told) > 1 else _SURE
+    margin = 1.0 if len(told) > 1 else SURE
     best = _steady_or_changing(fits)
     k = fits.index(best)
     worse = all(after > before + margin * error and after > 0 for before, after, error in told[k:])
@@ -285,8 +288,8 @@ def noise_reduction(
     late = coherent_power(x[taps - 1 :], (d - best.y)[taps - 1 :])
     beyond = max(late.coherent, 0.0)
     db = float(ratio_db(max(before, 0.0) + beyond, after + error + beyond + 2 * late.error))
-    sure = before > _SURE * error or late.surely > 0
-    more = late.surely > max(after + error, _AUDIBLE * late.power) and shares[1] > _AUDIBLE
+    sure = before > SURE * error or late.surely > 0
+    more = late.surely > max(after + error, AUDIBLE * late.power) and shares[1] > AUDIBLE
     return NoiseReduction(db if sure and db > 0 and not worse else np.nan, worse, *shares, more)
 
 
@@ -304,7 +307,7 @@ def _best_fits(x: Signal, d: Signal, taps: int) -> list[_Fit]:
     weights = x.shape[1] * taps
     if weights > MOST_WEIGHTS and x.shape[1] > 1:
         return []
-    return [_best_fit(x, d, taps, k) for k in _SECTIONS if len(d) // k >= 20 * weights]
+    return [_best_fit(x, d, taps, k) for k in SECTIONS if len(d) // k >= 20 * weights]
 
 
 def _best_fit(x: Signal, d: Signal, taps: int, sections: int) -> _Fit:
@@ -325,7 +328,7 @@ def _best_fit(x: Signal, d: Signal, taps: int, sections: int) -> _Fit:
 
 def _steady_or_changing(fits: list[_Fit]) -> _Fit:
     """Sections count where they explain clearly more than their additional weights do by chance."""
-    changing = fits[0].left - fits[-1].left > _SURE * fits[-1].missed
+    changing = fits[0].left - fits[-1].left > SURE * fits[-1].missed
     return fits[-1] if changing else fits[0]
 
 

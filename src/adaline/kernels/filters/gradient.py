@@ -62,13 +62,15 @@ def lms(
     power, averaged, loudest_x, loudest_d, excess, gain, updates = level
     power, averaged = mean_powers(r, sample, power, averaged, P)
     updates = steps(r, P, learns, rule, eta, tau, eps, relative, updates, mu)
-    loudest_d = loudest(d, loudest_d)
     highest = highest_gain(loudest_d, power, gain)
     restarts = gain == 0.0 and (rule == AUTOMATIC or relative > 0.0)
     step, stays, before = kind(0), 1.0, np.uintp(0)
     for n in range(N + 1):
         i = min(n, N - 1)  # the last turn adds the update of the last sample, in the same way
         now = np.uintp(i * hop)
+        if abs(d[i]) > loudest_d:
+            loudest_d = abs(d[i])
+            highest = highest_gain(loudest_d, power, gain)
         if r[i] > loudest_x and np.isfinite(r[i]):
             if restarts and learns[i] and 0.0 < JUMP * loudest_x < r[i] and excess > 0.0:
                 # Weights learned from a nearly silent x fit noise; y would be far too loud now.
@@ -114,11 +116,13 @@ def affine_projection(
     r = r_all[K - 1 :]
     power, averaged, loudest_x, loudest_d, excess, gain, updates = level
     power, averaged = mean_powers(r, sample, power, averaged, P)
-    loudest_d = loudest(d, loudest_d)
     highest = highest_gain(loudest_d, power, gain)
     g, L = np.empty(K, R.dtype), np.empty((K, K), R.dtype)
     for n in range(N):
         now = np.uintp((n + K - 1) * hop)
+        if abs(d[n]) > loudest_d:
+            loudest_d = abs(d[n])
+            highest = highest_gain(loudest_d, power, gain)
         for i in range(K - 1, 0, -1):
             for j in range(K - 1, 0, -1):
                 R[i, j] = R[i - 1, j - 1]
@@ -246,14 +250,6 @@ def energy(v):
     """|v|^2 in double precision."""
     real, imaginary = np.float64(v.real), np.float64(v.imag)
     return real * real + imaginary * imaginary
-
-
-@kernel
-def loudest(d, so_far):
-    """The largest |d|."""
-    for n in range(d.shape[0]):
-        so_far = max(so_far, abs(d[n]))
-    return so_far
 
 
 @kernel
