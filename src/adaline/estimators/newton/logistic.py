@@ -105,9 +105,8 @@ class LogisticRegression(CallbackSupportMixin, NewtonLearner, LogisticStream):
     Where standard deviations differ by less than a factor of 2, columns stay as they are. The
     leave-one-out loss takes one Newton step for each row. Where K classes times (features + 1) are
     more than 320, it takes the classes one by one; where columns are more than 2000, or rows very
-    many, it is that of a spread sample of rows. With two classes and from about 256 columns on,
-    penalties are compared by an estimate of it that needs one matrix for all. It is checked at the
-    penalty that is found; where it is off by more than 1 %, they are compared without it.
+    many, it is that of a spread sample of rows. From 256 columns on, 1024 rows at most are left
+    out.
 
     Examples
     --------
