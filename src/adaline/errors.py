@@ -38,18 +38,8 @@ class MissingExtra(ImportError):
 
     @staticmethod
     def how_to_install(extra: str) -> str:
-        """The command that installs an extra of adaline as it is installed here.
-
-        A checkout is named by its folder, since an index may not have adaline, or another
-        version of it. So is the checkout that `pip install .` has copied this package from.
-        """
-        found = _checkout()
-        if found is None:
-            return f'pip install "adaline[{extra}]"'
-        folder, option = found
-        with suppress(OSError):  # the working directory may be gone
-            folder = "." if os.path.samefile(os.getcwd(), folder) else folder
-        return f'pip install {option}"{folder}[{extra}]"'
+        """How to install an extra: from a checkout, as no package index has adaline yet."""
+        return f'pip install ".[{extra}]" in a checkout of adaline'
 
 
 class DivergenceError(ArithmeticError):
@@ -88,40 +78,6 @@ def _memory() -> float:
     ):
         limits.append(int(told.read()))
     return float(min((limit for limit in limits if limit > 0), default=float("inf")))
-
-
-@cache
-def _checkout() -> tuple[str, str] | None:
-    """The folder of our sources with pip's option for it; None where nobody knows of any."""
-    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    if _is_ours(os.path.dirname(home)):
-        return os.path.dirname(home), "-e "
-    origin = _origin(home)
-    return (origin, "") if origin is not None and _is_ours(origin) else None
-
-
-def _is_ours(folder: str) -> bool:
-    with (
-        suppress(OSError, ValueError),
-        open(os.path.join(folder, "pyproject.toml"), encoding="utf-8") as file,
-    ):
-        return 'name = "adaline"' in file.read()
-    return False
-
-
-def _origin(site: str) -> str | None:
-    """The folder that pip copied adaline from, as its note in site-packages says."""
-    import glob
-    import json
-    from urllib.parse import urlsplit
-    from urllib.request import url2pathname
-
-    notes = os.path.join(glob.escape(site), "adaline-*.dist-info", "direct_url.json")
-    for note in glob.glob(notes):
-        with suppress(OSError, ValueError, KeyError, TypeError), open(note, "rb") as file:
-            url = urlsplit(json.load(file)["url"])
-            return url2pathname(url.path) if url.scheme == "file" else None
-    return None
 
 
 def strange(what: str) -> DataError:

@@ -1,4 +1,4 @@
-"""Frames as files: GIF, MP4, PNG, and HTML with buttons that needs no network."""
+"""Frames as files: PNG, and HTML with buttons that needs no network."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import base64
 import html
 import io
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 _COLOURS = 64  # of a film: enough for the edges of letters, and a third of the size of 256
 _AREAS = 24  # of these colours are those of large areas
 _SAME = _COLOURS  # one colour more, which is seen through: pixels that do not change
-_STAYS = 4  # times as long as the others the last frame stays
 
 
 def canvas(figure: Any, dpi: int) -> Any:
@@ -28,42 +26,11 @@ def canvas(figure: Any, dpi: int) -> Any:
     return FigureCanvasAgg(figure)
 
 
-def gif(film: Animation) -> bytes:
-    """All frames, again and again."""
-    images = _images(film)
-    arrays = [np.asarray(image) for image in images]
-    others = [_difference(image, before) for image, before in zip(images[1:], arrays, strict=False)]
-    times = [film.interval] * len(others) + [_STAYS * film.interval]
-    out = io.BytesIO()
-    how: dict[str, Any] = {"transparency": _SAME, "disposal": 1, "optimize": False, "loop": 0}
-    images[0].save(out, "GIF", save_all=True, append_images=others, duration=times, **how)
-    return out.getvalue()
-
-
 def still(film: Animation) -> bytes:
     """The last frame as PNG, in all its colours."""
     from PIL import Image
 
     return _png(Image.fromarray(film.pixels(-1)))
-
-
-def write_mp4(film: Animation, file: Path) -> None:
-    """The same with ffmpeg, where it is installed."""
-    from matplotlib.animation import FFMpegWriter
-
-    if not FFMpegWriter.isAvailable():
-        raise FileNotFoundError(
-            f"{file.name} needs the program ffmpeg, which is not on PATH; install it, or save the "
-            "film as .gif or .html."
-        )
-    # Players want even numbers of pixels; the white edge they add is not seen.
-    even = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p"]
-    each: Any = 1000 / film.interval  # frames a second, which need not be whole
-    writer = FFMpegWriter(fps=each, extra_args=even)
-    with writer.saving(film.figure_, str(file), film.figure_.get_dpi()):
-        for k in [*range(len(film)), *[len(film) - 1] * (_STAYS - 1)]:
-            film.show(k)
-            writer.grab_frame()
 
 
 def player(film: Animation) -> str:

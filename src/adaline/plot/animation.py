@@ -1,4 +1,4 @@
-"""Pictures that move: one figure, drawn anew for each frame, as GIF, MP4 or a page with buttons."""
+"""Pictures that move: one figure, drawn anew for each frame, as a page with buttons."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Animation:
     claims : tuple of str
         What each frame says, in a sentence: its title.
     interval : int
-        Milliseconds that a frame is shown. The last one stays four times as long.
+        Milliseconds that a frame is shown.
     figure_, ax_
         Where the frames are drawn. `show(k)` draws frame k, so that matplotlib's own class works
         too: `FuncAnimation(film.figure_, film.show, frames=len(film))`.
@@ -127,8 +127,7 @@ class Animation:
         Parameters
         ----------
         path : str or Path
-            .gif; .html, a page with buttons; .mp4, which needs the program ffmpeg; or .png, the
-            last frame alone.
+            .html, a page with buttons, or .png, the last frame alone.
 
         Returns
         -------
@@ -136,17 +135,15 @@ class Animation:
         """
         file = Path(path)
         ending = file.suffix.lower()
-        if ending not in (".gif", ".html", ".mp4", ".png"):
-            raise ValueError(
-                f"the film is to be {file.name!r}; expected a name that ends in .gif, .html, .mp4 "
-                "or .png."
-            )
-        if ending == ".mp4":
-            _film.write_mp4(self, file)
-        elif ending == ".html":
+        if ending == ".html":
             file.write_text(_film.page(self.to_html(), self.claims[-1]), encoding="utf-8")
+        elif ending == ".png":
+            file.write_bytes(_film.still(self))
         else:
-            file.write_bytes(_film.gif(self) if ending == ".gif" else _film.still(self))
+            raise ValueError(
+                f"cannot save the film as {file.name!r}; expected a name that ends in .html or "
+                ".png. For other formats give `show` to matplotlib's FuncAnimation."
+            )
         return file
 
     def to_html(self) -> str:
