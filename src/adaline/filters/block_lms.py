@@ -181,8 +181,8 @@ class BlockLMS(Filter):
                 block = self._finish_block() if stop == B else None
                 if block is not None and start == 0:
                     y[part] = block
-                whole = y[part] if block is None else block
-                if not np.abs(whole).max() <= limit or not np.isfinite(memory["W"].sum()):
+                output = y[part] if block is None else block
+                if not np.abs(output).max() <= limit or not np.isfinite(memory["W"].sum()):
                     return n
             n = part.stop
         return n

@@ -138,17 +138,14 @@ class FilteredXLMS(Filter):
         memory["waits"][0] = False
         self._count += 1
 
+    @property
     def _model(self) -> Signal:
-        path = self.secondary_path if self.estimate is None else self.estimate
-        return converted(path, self._kind or np.dtype(float), "estimate")
-
-    def _rate(self) -> float:
-        path = self.secondary_path if self.estimate is None else self.estimate
-        return safe_step(path) / 4 if isinstance(self.eta, str) else self.eta
+        """What x passes before it meets the error: the estimate, or else the path itself."""
+        path: Signal = self.secondary_path if self.estimate is None else self.estimate
+        return path
 
     def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
-        model = self.secondary_path if self.estimate is None else self.estimate
-        M, before = self.taps, len(model) - 1
+        M, before = self.taps, len(self._model) - 1
         return {
             "w": (kind, (channels, M)),
             "past": (kind, (channels, M - 1 + before)),
@@ -161,7 +158,8 @@ class FilteredXLMS(Filter):
 
     def _through_model(self, x: Signal) -> Signal:
         """x (C, M-1+J-1+N) through the model, with the M - 1 samples before: (C, M-1+N)."""
-        model, kept = self._model(), self._memory["heard"]
+        kept = self._memory["heard"]
+        model = converted(self._model, kept.dtype, "estimate")
         new = x[:, kept.shape[1] :]
         heard = [np.convolve(channel, model, "valid") for channel in new]
         return np.concatenate([kept, heard], axis=1)
@@ -178,8 +176,9 @@ class FilteredXLMS(Filter):
         level = self._level
         kernels.energies(heard, 1, self.taps, r)
         power, averaged = kernels.mean_powers(r, self._count, level.power, level.averaged, P)
+        eta = safe_step(self._model) / 4 if isinstance(self.eta, str) else self.eta
         rule = kernels.NORMALISED
-        kernels.steps(r, P, learns, rule, self._rate(), math.inf, eps, relative, 0.0, mu)
+        kernels.steps(r, P, learns, rule, eta, math.inf, eps, relative, 0.0, mu)
         self._level = level._replace(power=power, averaged=averaged)
         return r, mu
 

@@ -107,8 +107,7 @@ def noise_filter(
     taps, channels = count()("taps", taps), count()("channels", channels)
     passes = count()("passes", passes)
     kind = words(*ALGORITHMS)("algorithm", algorithm)
-    require_memory({"taps": taps}, 8 * taps)
-    require_memory({"channels": channels}, 8 * channels * taps)
+    require_memory({"taps": taps, "channels": channels}, 8 * channels * taps)
     level = NOT_NEGATIVE("level", level)
     eta = None if eta is None else POSITIVE("eta", eta)
     if after is not None and not isinstance(after, Filter):
@@ -137,27 +136,17 @@ def noise_filter(
     step = STEPS[kind][after is not None] if eta is None else eta
     if kind == "lms" and eta is None:
         if not level:
-            raise ValueError(
-                "LMS needs the level of the reference for its step; give level or eta."
-            )
+            raise ValueError("LMS needs the level of the reference for its step, or eta.")
         step /= taps * level  # the step that NLMS takes
-    weights = None if after is None else after.weights
-    rules: dict[str, Any] = {
-        "block": BlockLMS,
-        "nlms": NLMS,
-        "affine": AffineProjection,
-        "lms": LMS,
-    }
-    made: Filter = rules[kind](taps, eta=step, weights=weights)
+    kinds: dict[str, Any] = dict(block=BlockLMS, nlms=NLMS, affine=AffineProjection, lms=LMS)
+    made: Filter = kinds[kind](taps, eta=step, weights=None if after is None else after.weights)
     return made
 
 
 def _better(usual: Filter, quick: Filter, reference: Any, primary: Any, passes: int) -> Filter:
     """Of two new filters the one that reduces the noise more, as new as before."""
-    x, d = (
-        lines(reference, "reference")[-JUDGED_SAMPLES:],
-        line(primary, "primary")[-JUDGED_SAMPLES:],
-    )
+    x = lines(reference, "reference")[-JUDGED_SAMPLES:]
+    d = line(primary, "primary")[-JUDGED_SAMPLES:]
     require_same_length(x, "reference", d, "primary")
     fits = _best_fits(x, d, usual.taps)
     if not fits:

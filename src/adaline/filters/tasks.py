@@ -36,7 +36,8 @@ from adaline.filters.signals import (
 from adaline.parameters import count, shown
 from adaline.results import Result
 
-LONGEST = 120  # letters of a filter: the weights of a fixed one are left out
+LONGEST_REPR = 120  # letters of a filter: the weights of a fixed one are left out
+WEIGHTS_FOR_RLS = 64  # up to so many RLS is affordable, and learns fastest
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,11 @@ class TaskResult(Result):
 
     def _filter(self) -> str:
         text = " ".join(repr(self.filter).split())
-        return text if len(text) <= LONGEST else f"{type(self.filter).__name__}({self.filter.taps})"
+        return (
+            text
+            if len(text) <= LONGEST_REPR
+            else f"{type(self.filter).__name__}({self.filter.taps})"
+        )
 
 
 def power(signal: Signal) -> float:
@@ -91,9 +96,6 @@ def ratio(before: Signal, after: Signal) -> float:
     return float(ratio_db(squares(before).sum(), squares(after).sum()))
 
 
-SMALL = 64  # up to so many weights RLS is affordable, and learns fastest
-
-
 def checked_pair(x: Any, x_name: str, d: Any, d_name: str) -> tuple[Signal, Signal]:
     """x (N, channels) and d (N,), finite and of equal length."""
     reference, desired = lines(x, x_name), line(d, d_name)
@@ -107,18 +109,14 @@ def usual_taps(taps: int | None, filter: Filter | None, usual: int) -> int | Non
 
 
 def given_or_usual(
-    filter: Filter | None,
-    taps: int | None,
-    channels: int,
-    eta: float,
-    forgetting: float = 0.999,
+    filter: Filter | None, taps: int | None, channels: int, eta: float, forgetting: float = 0.999
 ) -> Filter:
     """The filter that was given, or a good one."""
     if filter is None:
         if taps is None:
             raise ValueError("taps is missing; say how long the filter is, or give a filter.")
         taps = count()("taps", taps)
-        return RLS(taps, forgetting) if channels * taps <= SMALL else NLMS(taps, eta)
+        return RLS(taps, forgetting) if channels * taps <= WEIGHTS_FOR_RLS else NLMS(taps, eta)
     if not isinstance(filter, Filter):
         raise TypeError(
             f"filter is {shown(filter)}; expected a filter object, such as NLMS(taps=64)."
