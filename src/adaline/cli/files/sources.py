@@ -54,7 +54,9 @@ def opened(
     kept = [n for n in source.names if n not in set(gone)]
     if only is not None and set(only) <= set(kept):
         kept = [n for n in kept if n in set(only)]
-    return source if len(kept) == len(source.names) else blocks(place, kept, **options)
+    if len(kept) == len(source.names):
+        return source
+    return source.with_columns(kept) or blocks(place, kept, **options)
 
 
 def title(source: Source) -> str:

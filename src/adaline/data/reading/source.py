@@ -185,6 +185,10 @@ class Source(Result):
         """The same rows, with a column whose text is labels: a class may be called None or NA."""
         return self
 
+    def with_columns(self, names: Sequence[str]) -> Source | None:
+        """The same rows with these columns only; None where the source has to be opened again."""
+        return None
+
     def strays(self) -> dict[str, tuple[str, ...]]:
         """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
         return {}

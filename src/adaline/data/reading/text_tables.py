@@ -75,9 +75,7 @@ class TextTable(TextSource):
         self.text = Text(self.name, True, streamed, pipe)
         taste = self._tasted()
         self._begin(taste, separator, options, blanks)
-        self.places = chosen(options.columns, self.header.names, self.name)
-        self.names = tuple(self.fields[j] for j in self.places)
-        self._set_kinds(self.all_kinds)
+        self._choose(options.columns)
         body = taste[self.begin :]
         width = max(len(body) // max(body.count(b"\n"), 1), 1)
         self.chunk = CHUNK if options.rows is None else max(options.rows * width, 64)
@@ -180,6 +178,17 @@ class TextTable(TextSource):
                 self.end = last
                 return [note]
         return []
+
+    def _choose(self, columns: Sequence[str] | None) -> None:
+        self.places = chosen(columns, self.header.names, self.name)
+        self.names = tuple(self.fields[j] for j in self.places)
+        self._set_kinds(self.all_kinds)
+
+    def with_columns(self, names: Sequence[str]) -> TextTable:
+        """The same rows with these columns only."""
+        other = copy.copy(self)
+        other._choose(names)
+        return other
 
     def _set_kinds(self, kinds: tuple[Kind, ...], na: Sequence[str] = ()) -> None:
         self.all_kinds = kinds
