@@ -50,6 +50,7 @@ class Kernel:
         if caching not in self._versions:
             numba, function = load_numba(), self.py_func
             options = {"cache": caching, "nogil": True, "error_model": "numpy", **self._options}
+            options["no_cfunc_wrapper"] = True  # only Python and other kernels call it
             compiled = numba.njit(**options)(function) if numba else partial(run, function)
             self._versions[caching] = compiled
         return self._versions[caching]

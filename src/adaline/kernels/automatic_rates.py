@@ -43,18 +43,6 @@ def late_weight(n, p):
 
 
 @kernel
-def rows_measured(n):
-    """How many of the first n samples measured features."""
-    return n if n <= FIRST_ROWS else FIRST_ROWS + np.ceil((n - FIRST_ROWS) / EVERY_ROW)
-
-
-@kernel
-def mean_inputs(s):
-    """Mean of x'x in units of the features, over the samples that measured them."""
-    return s.inputs / max(rows_measured(s.seen), 1.0)
-
-
-@kernel
 def choose_origin(mean, scatter, count, before):
     """Where a feature is measured from; UNCERTAIN counts with the fourth power, so that the first
     values move origins little and later ones not at all."""
@@ -146,14 +134,15 @@ def meet(f, x, j, is_measured, rows, fall, late, s, W, aside):
 @kernel
 def end_origins(data, indices, lo, hi, s, W, aside, features):
     """Features that are zero in this row, named in it or not, have no origin from now on."""
-    squares = np.empty(W.shape[1] - 1)
-    for j in range(squares.shape[0]):
-        squares[j] = 0.0
-    for q in range(lo, hi):
-        squares[q - lo if indices is None else indices[q]] = data[q] * data[q]
-    for j in range(squares.shape[0]):
-        if squares[j] <= ZERO and features[j].origin != 0.0:
-            change_unit(features[j], 0.0, j, s, W, aside)
+    for j in range(W.shape[1] - 1):
+        if features[j].origin != 0.0:
+            x = data[lo + j] if indices is None else 0.0
+            if indices is not None:
+                for q in range(lo, hi):
+                    if indices[q] == j:
+                        x = data[q]
+            if x * x <= ZERO:
+                change_unit(features[j], 0.0, j, s, W, aside)
 
 
 @kernel
@@ -196,7 +185,8 @@ def learn(data, indices, starts, order, Y, omega, s, W, aside, features):
     """K neurons of any criterion but the perceptron's. NaN, infinities and numbers whose squares
     are infinite make s.inputs NaN."""
     K, p = W.shape[0], W.shape[1] - 1
-    v, c, bias, inputs = np.empty(K), np.empty(p), features[p], mean_inputs(s)
+    v, c, bias = np.empty(K), np.empty(p), features[p]
+    inputs = s.inputs / max(s.measured, 1.0)  # mean of x'x in units of the features
     for i in order:
         weight = omega[i] if omega.shape[0] > 0 else 1.0
         if weight == 0.0:
@@ -210,7 +200,8 @@ def learn(data, indices, starts, order, Y, omega, s, W, aside, features):
             empty = max(1.0 - inputs / (p + 1.0), 0.0)  # 1 for text, 0 where no input is ever zero
             age = empty**4 * min(n, SETTLED * (p + 1.0)) / (ALONE * inputs)
             bias.gain = s.bias / (1.0 + age)
-            fall, rows = age / rows_measured(n + 1.0), rows_measured(n + 1.0) * s.bias
+            s.measured += 1.0
+            fall, rows = age / s.measured, s.measured * s.bias
         z, lift, squares, centred = bias.gain, bias.gain, s.bias, 0.0
         for q in range(hi - lo):
             x, j = data[lo + q], q if indices is None else indices[lo + q]
@@ -234,7 +225,7 @@ def learn(data, indices, starts, order, Y, omega, s, W, aside, features):
         s.inputs += 0.0 * z
         if is_measured:
             s.inputs += squares
-            inputs = mean_inputs(s)
+            inputs = s.inputs / s.measured
         # At most 1/z, which brings the sample's own error to zero; once weights are averaged it
         # falls as 1/n, so that in the end all samples count alike.
         settled = max(s.seen / (p + 1.0) - SETTLED, 0.0)

@@ -35,7 +35,7 @@ MODERATE = 1e50  # samples of a length below this move finite weights to finite 
 STALLED = "the mean squared error stopped falling by more than tol"
 
 FIELDS = ["criterion", "targets", "rate", "eta", "tau", "bias", "keep", "curvature"]
-COUNTS = ["seen", "corrections", "loss", "inputs", "centred", "given", "fewest"]
+COUNTS = ["seen", "corrections", "loss", "inputs", "measured", "centred", "given", "fewest"]
 LEARNER = np.dtype((np.record, [(name, np.float64) for name in FIELDS + COUNTS]))
 VALUES = ["gain", "count", "squares", "centre", "scatter", "origin", "was_zero"]
 FEATURE = np.dtype((np.record, [(name, np.float64) for name in VALUES]))
