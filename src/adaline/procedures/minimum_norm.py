@@ -1,4 +1,5 @@
-"""The pseudoinverse solution where columns are dependent, or outnumber the rows.
+"""The pseudoinverse solution where columns are dependent, or outnumber the rows; and solutions from
+triangles alone.
 
 Of all w that minimise |y - Xw - b|^2, the one with the least |w|, in the user's units. Called by
 `procedures.least_squares`, and by Ho and Kashyap's procedure for wide rows.
@@ -99,6 +100,38 @@ def tall_minimum_norm(
         float(s[0] / s[rank - 1]) if rank else 1.0,
         np.ldexp((left**2).sum(axis=0), 2 * e[p:]),
         dependent_columns(A, rank),
+    )
+
+
+def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> ClosedFit:
+    """The same from a mergeable QR: R w = z, the digits estimated from its condition number."""
+    R = t.centred() if intercept else t.about_zero()
+    p, e = t.p, t.exponent
+    if rank_of(R[:p, :p]) < p or t.rows < p + intercept:
+        return tall_minimum_norm(R, t.mean, e, p, intercept)
+    V = inverse_triangle(R[:p, :p])
+    assert V is not None  # rank_of has looked
+    w = V @ R[:p, p:]
+    kappa = condition(R[:p, :p] / np.linalg.norm(R[:p, :p], axis=0))
+    digits = float(np.clip(15.5 - np.log10(kappa), 0, 15))
+    b = t.mean[p:] - t.mean[:p] @ w if intercept else np.zeros(t.targets)
+    W = np.ldexp(w, e[None, p:] - e[:p, None]).T.copy()
+    return ClosedFit(
+        W=W,
+        b=np.ldexp(b, e[p:]),
+        stopped="solved in closed form from a triangle.",
+        certificate=Certificate(
+            "unproven",
+            f"about {digits:.0f} digits are to be expected at a scaled condition number of "
+            f"{kappa:.1e}; a triangle without its rows proves none.",
+            {"condition": kappa, "expected_digits": digits},
+        ),
+        rank=p,
+        condition=kappa,
+        W_low=np.zeros_like(W),
+        b_low=np.zeros(t.targets),
+        squares=np.ldexp((R[p:, p:] ** 2).sum(axis=0), 2 * e[p:]),
+        root=np.ldexp(V, -e[:p, None]),
     )
 
 

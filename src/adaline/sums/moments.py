@@ -325,10 +325,7 @@ def moments(t: Table, exponent: NDArray[np.int64]) -> Moments:
     )
 
 
-Products = tuple[Array, Array, Array]
-
-
-def products_of_blocks(t: Table, scale: Array, shift: Array) -> tuple[Products, int]:
+def products_of_blocks(t: Table, scale: Array, shift: Array) -> tuple[tuple[Array, ...], int]:
     """Sums of z z', z y' and y^2 for rows z = (x, 1), and how many numbers were added in a row."""
     q = len(scale) + 1
     cuts, rows = pieces(t.n, q, q * q), block_rows(t.p)
@@ -351,7 +348,7 @@ def products_of_blocks(t: Table, scale: Array, shift: Array) -> tuple[Products, 
     return (side, across, squares), min(rows, t.n) + cuts[0][1] // rows + len(cuts)
 
 
-def products_of_nonzeros(t: Table, scale: Array, shift: Array) -> Products | None:
+def products_of_nonzeros(t: Table, scale: Array, shift: Array) -> tuple[Array, ...] | None:
     """The same for CSR rows about zero, where nonzeros are few; the targets are about the shift.
 
     None where they are many, or where a column has so large a mean that squares about zero would

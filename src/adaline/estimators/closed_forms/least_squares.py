@@ -8,7 +8,8 @@ import numpy as np
 
 from adaline.estimators.closed_forms._regressor import LeastSquaresRegressor
 from adaline.parameters import FLAG
-from adaline.procedures.least_squares import least_squares, least_squares_from_triangle
+from adaline.procedures.least_squares import least_squares
+from adaline.procedures.minimum_norm import least_squares_from_triangle
 from adaline.results import ClosedFit
 from adaline.sums.moments import Moments
 from adaline.sums.table import Table
