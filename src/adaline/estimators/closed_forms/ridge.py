@@ -169,7 +169,7 @@ class Ridge(ClosedFormRegressor):
             few = rows.n <= SPECTRUM_UP_TO and rows.n <= rows.p
             if is_large_and_sparse(rows.X) and not (rule and few):
                 return self._solve_by_products(rows, k, few)
-        if rows is not None and (m is None or (rule and rows.n <= rows.p)):
+        if rows is not None and (m is None or rows.n <= rows.p):
             self._spectrum = CentredRows.of(rows, self.fit_intercept)
         alphas, sentences = self._alphas(rows, k)
         self.alpha_ = alphas[0] if self._one_target else alphas
