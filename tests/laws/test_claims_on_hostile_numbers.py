@@ -212,6 +212,12 @@ def test_no_claim_on_hostile_numbers_is_false(name):
     assert found.count(True) > 0
 
 
+@pytest.mark.parametrize("seed", [1795043293, 1795043375, 1795050160, 1795050325, 1795050543])
+def test_denormal_columns_with_huge_weights_and_penalties_have_no_false_digits(seed):
+    """Products of their means underflow before the weight makes them large again."""
+    assert claim_holds("digits", seed) is not False
+
+
 if __name__ == "__main__":
     lies, seed = 0, int(time.time())
     for name in LAWS:  # each has its share of the time: decimals are slow

@@ -237,7 +237,8 @@ def full(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metric
     A, C = np.zeros((len(r), L)), np.zeros((len(r), len(r)))
     A[live], C[np.ix_(live, live)] = W / u[:, None], R * u * u[:, None]
     log_det = 2 * float(np.sum(np.log(u)) - np.sum(np.log(np.diagonal(W))))
-    return Metric(C, A, log_det, error, condition(W) ** 2, shrinkage, ridge, dependent)
+    kappa = condition(W)
+    return Metric(C, A, log_det, error, kappa * kappa, shrinkage, ridge, dependent)
 
 
 def inverse_factor(R: Array, doubt: Array) -> tuple[Array | None, float]:

@@ -95,7 +95,7 @@ class Factor:
         if R is None or V is None:
             return None
         kappa = condition(V)
-        return cls(V, cholesky_defect(G, R, V, u.rounding[: u.p]), kappa, UNIT * kappa**2)
+        return cls(V, cholesky_defect(G, R, V, u.rounding[: u.p]), kappa, UNIT * kappa * kappa)
 
     @property
     def least(self) -> float:

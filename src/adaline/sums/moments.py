@@ -193,13 +193,14 @@ class Moments(Result):
 
     def about_zero(self) -> Moments:
         """The scatter about zero instead of about the means: what a fit without bias needs."""
-        root = np.sqrt(self.weight) * np.abs(self.mean)
+        # Products of means may underflow where the weight is huge: roots of it come first.
+        root = np.sqrt(self.weight) * self.mean
         drift = np.sqrt(self.weight) * self.mean_rounding
-        t = np.sqrt(4 * UNIT)
+        t = np.sqrt(8 * UNIT)  # two roots, their products, and the sum
         return replace(
             self,
-            scatter=self.scatter + self.weight * np.outer(self.mean, self.mean),
-            rounding=np.hypot(self.rounding, t * root + drift / t),
+            scatter=self.scatter + np.outer(root, root),
+            rounding=np.hypot(self.rounding, t * np.abs(root) + drift / t),
             mean=np.zeros_like(self.mean),
             mean_rounding=np.zeros_like(self.mean),
         )
