@@ -125,12 +125,12 @@ class StreamWeights:
         shown: Any = self._shown
         if shown is None and self._dtype.itemsize < 8:
             shown = self._show()
-        if shown is not None:
-            with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            if shown is not None:
                 v: Any = np.atleast_1d(shown[0] @ x + shown[1])
-        else:
-            state: Any = self._state
-            v = state.outputs(x)
+            else:
+                state: Any = self._state
+                v = state.outputs(x)
         return v if all(map(isfinite, v)) else self._far_outputs(x)
 
     def _far_outputs(self, x: Array) -> Array:
