@@ -74,7 +74,7 @@ class Gradient(Result):
         low: Array,
     ) -> Gradient:
         q, k = theta.shape
-        rows = max(BLOCK // (2 * q) // LANES, 1) * LANES
+        rows = max(BLOCK // (2 * q) // LANES, 4) * LANES
         columns = np.zeros((q, min(rows, -(-(stop - start) // LANES) * LANES)))
         low_columns = np.zeros_like(columns) if len(t.X_low) else np.zeros((0, 0))
         Y, omega = np.zeros((k, columns.shape[1])), np.zeros(columns.shape[1] * bool(len(t.omega)))
