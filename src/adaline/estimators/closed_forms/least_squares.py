@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from adaline.estimators.closed_forms._regressor import LeastSquaresRegressor
+from adaline.estimators.closed_forms.regressor import LeastSquaresRegressor
 from adaline.parameters import FLAG
 from adaline.procedures.least_squares import least_squares
 from adaline.procedures.minimum_norm import least_squares_from_triangle

@@ -14,7 +14,7 @@ from adaline.certificates.statements import delivered
 from adaline.estimators._base import Classifier
 from adaline.estimators._delivered import WRITTEN, as_delivered
 from adaline.estimators._labels import announced, encode, labels_of_moments, labels_of_rows
-from adaline.estimators.closed_forms._closed import ClosedForm
+from adaline.estimators.closed_forms.closed_form import ClosedForm
 from adaline.estimators.closed_forms.margins import checked_margins
 from adaline.estimators.declarations import SEEN, MadeWhenAsked, now_or_later
 from adaline.parameters import FLAG

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import refuse_beyond_memory
 from adaline.estimators._base import COEF, check_finite
-from adaline.estimators.closed_forms._regressor import LeastSquaresRegressor
+from adaline.estimators.closed_forms.regressor import LeastSquaresRegressor
 from adaline.estimators.declarations import demand
 from adaline.kernels import double_double
 from adaline.parameters import COUNT, FLAG

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.estimators.closed_forms._closed import ClosedFormRegressor
+from adaline.estimators.closed_forms.closed_form import ClosedFormRegressor
 from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
 from adaline.procedures.krylov import (
     CentredRows,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.estimators.closed_forms._closed import ClosedFormRegressor
+from adaline.estimators.closed_forms.closed_form import ClosedFormRegressor
 from adaline.parameters import LEVEL, count
 from adaline.procedures.standard_errors import inference
 from adaline.summaries import Summary
