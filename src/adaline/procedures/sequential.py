@@ -149,17 +149,17 @@ class State:
     @property
     def seen(self) -> int:
         """Samples learned so far, all passes together."""
-        return int(self.counters.seen)
+        return int(self.counters["seen"])
 
     @property
     def corrections(self) -> int:
         """Corrections made so far, all passes together."""
-        return int(self.counters.corrections)
+        return int(self.counters["corrections"])
 
     @property
     def loss(self) -> float:
         """Sum of the losses met so far, each before its sample was learned."""
-        return float(self.counters.loss)
+        return float(self.counters["loss"])
 
     def mean_square(self, loss: float) -> float:
         """The mean squared error of samples and outputs; the loss is half their squares, summed."""
@@ -175,7 +175,7 @@ class State:
     @property
     def _lag(self) -> Array:
         """What the last weights have more than those to predict with, where these are averages."""
-        n = self.counters.seen
+        n = self.counters["seen"]
         if self.recipe.keep == codes.LATE_AVERAGE:
             n = automatic_rates.late_weight.py_func(n, self.recipe.p)
         return self.beside / n if n else np.zeros_like(self.last)
@@ -223,7 +223,7 @@ class State:
         False, and nothing is learned, where the sample is not finite or so large that weights might
         not be: the caller looks closer.
         """
-        if not (x @ x < MODERATE**2 and abs(y) < MODERATE and isfinite(self.counters.loss)):
+        if not (x @ x < MODERATE**2 and abs(y) < MODERATE and isfinite(self.counters["loss"])):
             return False
         Y = np.empty((1, 1))
         Y[0, 0] = y
