@@ -80,7 +80,7 @@ class NewtonLearner(Learner):
         known = self._information
         if known is None or known.covariance is None or known.centre is None:
             raise ValueError(
-                "this fit has no covariance of its weights, which intervals need: its rows were "
+                "this fit kept no covariance of its weights, which intervals need: its rows were "
                 "read in blocks, or its columns are very many or dependent. Fit again, in memory "
                 "and with fewer columns."
             )
