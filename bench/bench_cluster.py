@@ -84,7 +84,7 @@ def empty_blocks(count: int, client: Any) -> Any:
     import operator
 
     from adaline.distributed.workers import Workers
-    from adaline.mapreduce import mapreduce
+    from adaline.sums.mapreduce import mapreduce
 
     def work() -> Any:
         before = memory()

@@ -137,7 +137,7 @@ class Campaign:
     """Jobs whose answer is known, while cables are cut."""
 
     def __init__(self, client, programs: Programs) -> None:
-        from adaline.mapreduce import mapreduce
+        from adaline.sums.mapreduce import mapreduce
         from slow_blocks import bits, plain_moments
 
         self.client, self.programs, self.hosts = client, programs, programs.hosts
@@ -153,7 +153,7 @@ class Campaign:
     def job(self, hosts: tuple[str, ...], seconds: float | None) -> str:
         """Sums while these are cut off for so many seconds, or until the end of the job."""
         from adaline.distributed.workers import Workers
-        from adaline.mapreduce import mapreduce
+        from adaline.sums.mapreduce import mapreduce
         from slow_blocks import bits, slow_moments
 
         timers = [threading.Timer(0.5, self.hosts.cut, hosts)]

@@ -27,7 +27,7 @@ import numpy as np
 from adaline import GaussianClassifier, LeastSquares, LogisticRegression
 from adaline.data import blocks, fit
 from adaline.distributed.workers import Workers
-from adaline.mapreduce import mapreduce
+from adaline.sums.mapreduce import mapreduce
 from slow_blocks import bits, plain_moments, slow_moments, slow_sum
 from worker_crew import Crew, crew
 

@@ -1,7 +1,8 @@
 """Imports go down only, a file that begins with an underscore is private to its folder, and each
 heavy guest has one host.
 
-A room is a file or a folder below `adaline`; a folder in a room is a subject. Inside a subject any
+A room is a file or a folder below `adaline`; a folder in a room is a subject. A module that LAYERS
+names with its folder is a room of its own. Inside a subject any
 file may import any other; from outside only files without an underscore. The rooms are read with
 `ast`, so an import inside a function counts like one at the top, and so does a command given to
 the command line as the string "adaline.demo:demo". Two places are free of the rules, because
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +51,7 @@ LAYERS = [
     ["tiles"],
     ["kernels"],
     ["summaries", "distributed"],
-    ["results", "errors", "parameters", "mapreduce", "jit", "_names", "_threads"],
+    ["results", "errors", "parameters", "jit", "_names", "sums.mapreduce", "sums.threads"],
 ]
 HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 
@@ -145,14 +146,19 @@ def address(path: Path, source: Path = SOURCE) -> str:
 
 
 def room_of(path: Path, source: Path = SOURCE) -> str:
-    return path.relative_to(source).with_suffix("").parts[0]
+    return room_in(path.relative_to(source).with_suffix("").parts)
+
+
+def room_in(parts: Sequence[str]) -> str:
+    module = ".".join(parts[:2])
+    return module if module in HEIGHT else parts[0]
 
 
 def complaints_about_direction(source: Path = SOURCE) -> Iterator[str]:
     table = lazy_table(source)
     for path in modules(source):
         here = path.relative_to(source).with_suffix("").parts
-        room = here[0]
+        room = room_in(here)
         if room not in HEIGHT:
             yield (
                 f"{address(path, source)} has no room: add {room!r} to LAYERS "
@@ -168,7 +174,7 @@ def complaints_about_direction(source: Path = SOURCE) -> Iterator[str]:
 
 
 def _complaint(here: tuple[str, ...], name: str, table: dict[str, str]) -> str | None:
-    room, parts = here[0], name.split(".")[1:]
+    room, parts = room_in(here), name.split(".")[1:]
     public = len(parts) == 1 and parts[0] in table
     if parts == ["__version__"]:  # a string in `adaline/__init__.py`, nothing is loaded
         return None
@@ -178,7 +184,7 @@ def _complaint(here: tuple[str, ...], name: str, table: dict[str, str]) -> str |
         return None
     if not parts:
         return "imports the whole of adaline; name what it needs, from the room where it lives."
-    target = parts[0]
+    target = room_in(parts)
     if target not in HEIGHT:
         return f"imports {name}, which is in no room; see LAYERS in tests/test_architecture.py."
     if target == room or HEIGHT[target] < HEIGHT[room]:
@@ -276,7 +282,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 def test_every_room_is_there():
-    there = {path.relative_to(SOURCE).with_suffix("").parts[0] for path in modules()}
+    there = {room_of(path) for path in modules()}
     assert set(HEIGHT) == there
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline import _threads
-from adaline.mapreduce import Reduction, mapreduce
+from adaline.sums import threads
+from adaline.sums.mapreduce import Reduction, mapreduce
 from adaline.sums.moments import Moments
 
 
@@ -53,8 +53,8 @@ def test_two_processes_give_the_same_bits():
 
 
 def _threads_of(_: int) -> list[int]:
-    _threads.cores = lambda: 64  # in a process of its own
-    return [_threads.threads()]
+    threads.cores = lambda: 64  # in a process of its own
+    return [threads.threads()]
 
 
 def test_processes_share_the_threads(monkeypatch):

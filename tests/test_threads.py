@@ -27,15 +27,15 @@ from adaline import (
     LogisticRegression,
     Moments,
     PoissonRegression,
-    _threads,
 )
-from adaline._threads import one_blas_thread, over_pieces, pieces, share_out, summed, threads
+from adaline.sums import threads as sharing
+from adaline.sums.threads import one_blas_thread, over_pieces, pieces, share_out, summed, threads
 
 
 @pytest.fixture(autouse=True)
 def as_if_on_many_cores(monkeypatch):
     """Any number of threads is allowed, on any machine."""
-    monkeypatch.setattr(_threads, "cores", lambda: 64)
+    monkeypatch.setattr(sharing, "cores", lambda: 64)
 
 
 def over_cuts(work, cuts):
@@ -133,8 +133,8 @@ def test_moments_of_cut_rows_are_those_of_blocks(rng, monkeypatch, covariance, p
         for i in range(0, 3000, 256)
     ]
     expected = ClassMoments.over(blocks, 4, covariance)
-    monkeypatch.setattr(_threads, "MIN_NUMBERS", 2**10)
-    monkeypatch.setattr(_threads, "MIN_PRODUCTS", 2**10)
+    monkeypatch.setattr(sharing, "MIN_NUMBERS", 2**10)
+    monkeypatch.setattr(sharing, "MIN_PRODUCTS", 2**10)
     assert len(pieces(3000, p, 4 * p * p)) > 5
     found = ClassMoments.of(X, codes, 4, rest[0], covariance)
     assert np.array_equal(found.rows, expected.rows)
@@ -279,7 +279,7 @@ def test_threads_are_kept_and_not_started_anew():
 
 
 def test_no_more_threads_than_cores(monkeypatch):
-    monkeypatch.setattr(_threads, "cores", lambda: 1)
+    monkeypatch.setattr(sharing, "cores", lambda: 1)
     with threadpool_limits(8):
         assert threads() == 1
 

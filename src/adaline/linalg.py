@@ -20,8 +20,8 @@ from scipy.linalg.lapack import (
     ztrcon,
 )
 
-from adaline._threads import one_blas_thread
 from adaline.results import Array
+from adaline.sums.threads import one_blas_thread
 
 SHORT = 2**10  # numbers of a vector that is multiplied by one thread
 DEPENDENT = 1e-13  # eigenvalues of a scaled matrix below this, times its size, are rounding

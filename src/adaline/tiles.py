@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline import parameters
-from adaline._threads import over_pieces
 from adaline.errors import plural
 from adaline.parameters import ParameterError
 from adaline.results import Array
+from adaline.sums.threads import over_pieces
 
 _LARGEST = 1020  # sums of two terms below 2**1020 are in the range of float64
 

@@ -18,7 +18,7 @@ from adaline.data import fit
 from adaline.data.fitting import _passes
 from adaline.distributed._tasks import RETRIES
 from adaline.distributed.workers import Workers
-from adaline.mapreduce import mapreduce
+from adaline.sums.mapreduce import mapreduce
 
 INPUTS = ["a", "b"]
 

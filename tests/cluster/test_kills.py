@@ -16,7 +16,7 @@ from slow_blocks import bits, plain_moments, slow_moments
 distributed = pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
 
 from adaline.distributed.workers import Workers  # noqa: E402
-from adaline.mapreduce import mapreduce  # noqa: E402
+from adaline.sums.mapreduce import mapreduce  # noqa: E402
 from kill_campaign import Killing  # noqa: E402
 
 

@@ -28,7 +28,7 @@ from adaline import (  # noqa: E402
 )
 from adaline.data import blocks, cluster, fit, look, workers  # noqa: E402
 from adaline.distributed.workers import Workers  # noqa: E402
-from adaline.mapreduce import mapreduce  # noqa: E402
+from adaline.sums.mapreduce import mapreduce  # noqa: E402
 from worker_crew import a_process, checkpointed_fit, crew  # noqa: E402
 
 INPUTS = ["a", "b", "c"]

@@ -45,11 +45,11 @@ from typing import Any
 
 import numpy as np
 
-from adaline._threads import one_blas_thread
 from adaline.linalg import UNDERFLOW, UNIT, cholesky, inverse_triangle, length, lengths
 from adaline.results import Array, Certificate
 from adaline.sums.objective import FUNCTIONS, Sums, Want
 from adaline.sums.rows import Rows
+from adaline.sums.threads import one_blas_thread
 
 SLACK = 1.01  # the bounds themselves are computed in float64
 TINIEST = 4 * float(np.finfo(np.float64).smallest_subnormal)  # a product may lose this much

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adaline.mapreduce import branch
+from adaline.sums.mapreduce import branch
 
 RETRIES = 2  # times that a task which raised is done again
 _DEATHS = 3  # times that a task may be begun anew after Dask gave it up as deadly

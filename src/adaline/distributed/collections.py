@@ -18,7 +18,7 @@ from adaline.distributed._branches import branches
 from adaline.distributed._tasks import lazy_branch
 from adaline.distributed.answers import like
 from adaline.distributed.workers import Workers
-from adaline.mapreduce import Executor, mapreduce
+from adaline.sums.mapreduce import Executor, mapreduce
 
 
 def row_blocks(X: Any, y: Any = None, weights: Any = None) -> list[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adaline.distributed.answers import like
 from adaline.distributed.collections import executor, is_collection, plain, row_blocks, width_of
-from adaline.mapreduce import mapreduce
+from adaline.sums.mapreduce import mapreduce
 
 Method = Callable[..., Any]
 

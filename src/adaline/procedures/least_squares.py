@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import between_passes
 from adaline.certificates.digits import (
     SLACK,
     bound_of_bias,
@@ -61,6 +60,7 @@ from adaline.results import Array, Certificate, ClosedFit
 from adaline.sums.gradient import Gradient
 from adaline.sums.moments import Moments
 from adaline.sums.table import Table, block_rows
+from adaline.sums.threads import between_passes
 from adaline.sums.triangle import Triangle
 
 PROVABLE = 0.1  # an alpha below this gains a digit a correction; above, squares cost too much

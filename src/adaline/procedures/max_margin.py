@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import one_blas_thread
 from adaline.certificates.margins import margin_bounds
 from adaline.kernels import hulls
 from adaline.linalg import UNIT, cholesky, length, solve_cholesky, triangle_of
 from adaline.parameters import is_sparse
 from adaline.procedures.nearest_point import Oracle, nearest_point
 from adaline.results import Array
+from adaline.sums.threads import one_blas_thread
 
 Ints = NDArray[np.int64]
 

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
-from adaline._threads import one_blas_thread
 from adaline.certificates.separation.checking import find_gap
 from adaline.certificates.separation.claims import TooLarge
 from adaline.certificates.separation.data import Data
@@ -34,6 +33,7 @@ from adaline.parameters import is_sparse
 from adaline.procedures.exact_lp import Answer, ExactSimplex, OutOfTime, WeightSpace, require_time
 from adaline.procedures.nearest_point import NearestPoint, nearest_point
 from adaline.results import Array
+from adaline.sums.threads import one_blas_thread
 
 WIDEST_SIMPLEX = 400  # weights up to which the simplex in integers is tried
 MANY = 300  # weights from which least squares is tried first

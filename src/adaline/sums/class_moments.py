@@ -21,7 +21,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adaline._threads import one_blas_thread, pieces, summed
 from adaline.errors import refuse_beyond_memory
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, blocks_of, count, is_sparse, named, words
@@ -37,6 +36,7 @@ from adaline.sums.class_sums import (
     sums_of_entries,
 )
 from adaline.sums.table import Table, exponents
+from adaline.sums.threads import one_blas_thread, pieces, summed
 from adaline.tiles import as_rows, check_finite, is_dask
 
 Covariance = Literal["shared", "full", "diagonal"]

@@ -14,10 +14,10 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import over_pieces
 from adaline.kernels.double_double import LANES, add_lanes, gradients, two_sums
 from adaline.results import Array, Result
 from adaline.sums.table import BLOCK, Table
+from adaline.sums.threads import over_pieces
 
 MOST_SUMS = 2**16  # numbers of the sums of a pass: more targets take a pass more, but stay in cache
 FEWEST = 8  # targets in a pass, for which reading X once is worth its while

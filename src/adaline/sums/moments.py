@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from adaline._threads import one_blas_thread, pieces, summed
 from adaline.linalg import UNIT, times_power
-from adaline.mapreduce import Reduction
 from adaline.parameters import blocks_of, count, named
 from adaline.results import Array, Result
+from adaline.sums.mapreduce import Reduction
 from adaline.sums.table import Table, are_safe, block_rows, exponents, first_mean
+from adaline.sums.threads import one_blas_thread, pieces, summed
 from adaline.tiles import check_finite, is_dask
 
 MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold

@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline._threads import one_blas_thread, over_pieces
 from adaline.linalg import UNDERFLOW, UNIT, length
 from adaline.parameters import is_sparse
 from adaline.results import Array
+from adaline.sums.threads import one_blas_thread, over_pieces
 
 T = TypeVar("T")
 

@@ -52,8 +52,8 @@ from adaline.data.reading.checks import (
 from adaline.data.reading.notations import is_bare
 from adaline.data.reading.source import Block, Column, Source
 from adaline.errors import DataError, DateColumn
-from adaline.mapreduce import Executor
 from adaline.results import Array, Result
+from adaline.sums.mapreduce import Executor
 
 __all__ = ["Encoding", "Input"]
 

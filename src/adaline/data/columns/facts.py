@@ -16,7 +16,7 @@ from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.magnitudes import LETTERS
 from adaline.data.reading.notations import candidates, is_gap
 from adaline.data.reading.source import Block, Column, Piece, Source
-from adaline.mapreduce import branch
+from adaline.sums.mapreduce import branch
 
 _KEPT = 20_000  # levels of a column that are counted; more are no levels
 

@@ -19,9 +19,9 @@ from adaline.data.columns.study import Study, Verdict, study
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
 from adaline.data.reading.source import Column, Source
-from adaline.mapreduce import Executor
 from adaline.results import Result
 from adaline.summaries import aligned
+from adaline.sums.mapreduce import Executor
 
 _EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each
 _ALIKE = 0.999  # correlation of columns that say nearly the same

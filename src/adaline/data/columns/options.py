@@ -20,7 +20,7 @@ from adaline.data.reading.checks import (
 )
 from adaline.data.reading.notations import is_notation
 from adaline.errors import DataError
-from adaline.mapreduce import Executor
+from adaline.sums.mapreduce import Executor
 
 Missing = Literal["refuse", "drop", "mean", "auto"]
 Unknown = Literal["refuse", "zeros"]

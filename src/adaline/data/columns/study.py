@@ -40,7 +40,7 @@ from adaline.data.reading.notations import NATIVE, candidates, several
 from adaline.data.reading.source import Block, Column, Source, chosen, place_of
 from adaline.data.reading.totals import is_sum
 from adaline.errors import DataError, DataWarning
-from adaline.mapreduce import mapreduce
+from adaline.sums.mapreduce import mapreduce
 
 _TOTAL = "the last row has the sum of all rows above it: a total is no row, so delete it"
 _OTHER = "holds neither numbers nor text"  # lists, or objects in objects

@@ -23,12 +23,12 @@ from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import DataError, SeparableError, plural
 from adaline.linalg import Diagonal, inner, length
-from adaline.mapreduce import mapreduce
 from adaline.parameters import is_sparse
 from adaline.procedures.newton import State, begin, newton, until_proven
 from adaline.procedures.steps import finished
 from adaline.results import Array
 from adaline.sums.losses import Logistic, Loss, Softmax
+from adaline.sums.mapreduce import mapreduce
 from adaline.sums.objective import Objective, Sums, Want, penalty_of
 from adaline.sums.rows import MANY, NONE, Rows
 

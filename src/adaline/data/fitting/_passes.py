@@ -15,9 +15,9 @@ from adaline.data.fitting._returned import Part, check_returned
 from adaline.data.reading.source import Block, Source
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.errors import DataError
-from adaline.mapreduce import Executor, Reduction, branch, mapreduce
 from adaline.results import Array
 from adaline.sums.losses import LARGEST_OFFSET, LogLink
+from adaline.sums.mapreduce import Executor, Reduction, branch, mapreduce
 
 Progress = Callable[[int, "int | None"], None]  # rows done, and all rows if that is known
 _MOST_CLASSES = 1000

@@ -37,7 +37,7 @@ from adaline.data.storing.checkpoint import Checkpoint
 from adaline.distributed.workers import TIMEOUT, Workers
 from adaline.errors import DataError
 from adaline.estimators.declarations import is_public, names_with
-from adaline.mapreduce import Executor
+from adaline.sums.mapreduce import Executor
 
 _FORMAT = 6  # of what checkpoints hold; another number refuses those of older versions
 _CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}

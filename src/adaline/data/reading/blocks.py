@@ -32,7 +32,7 @@ from adaline.data.reading.source import Source, checked_names, existing, reading
 from adaline.data.reading.text_bytes import ENDINGS
 from adaline.data.reading.text_tables import TextTable
 from adaline.errors import DataError
-from adaline.mapreduce import Executor
+from adaline.sums.mapreduce import Executor
 
 # What a file is, by how its name ends; text may have one of ENDINGS more, .gz for example.
 _FIELDS = dict.fromkeys((".csv", ".txt", ".dat", ".data"), ",") | {".tsv": "\t", ".tab": "\t"}

@@ -49,7 +49,7 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> N
 
 
 def check_jobs(value: Any) -> None:
-    """A number of processes, or an `adaline.mapreduce.Executor`."""
+    """A number of processes, or an `adaline.sums.mapreduce.Executor`."""
     if not hasattr(value, "parts"):
         check_whole("jobs", value, 1, 4096)
 

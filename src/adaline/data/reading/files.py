@@ -19,7 +19,7 @@ from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.scratch import MakeScratch, TextSource
 from adaline.data.reading.source import Block, Kind, Piece, Source, reading
 from adaline.errors import DataError
-from adaline.mapreduce import Executor, mapreduce
+from adaline.sums.mapreduce import Executor, mapreduce
 
 _KEPT = 4  # files that a process keeps open
 Open = Callable[[str, ReadingOptions], Source]

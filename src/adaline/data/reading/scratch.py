@@ -18,7 +18,7 @@ from typing import Any
 from adaline.data.reading.locations import is_url, size_of, stamp
 from adaline.data.reading.source import Piece, Source
 from adaline.data.reading.text_bytes import Text
-from adaline.mapreduce import Executor
+from adaline.sums.mapreduce import Executor
 
 SCRATCH = 2.0**32  # bytes of temporary files, unless a user says otherwise
 _REMEMBERED = 2  # tables: of the head, and of the piece that was read last

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_expit, log_softmax, ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from adaline._threads import one_blas_thread
 from adaline.estimators._labels import CLASS_WEIGHT, encode, labels_of_rows, weights_by_class
 from adaline.estimators._progress import (
     FRAMES,
@@ -34,6 +33,7 @@ from adaline.procedures.steps import finished
 from adaline.results import Array, NewtonFit
 from adaline.sums.objective import Objective, logistic_objective
 from adaline.sums.rows import MANY
+from adaline.sums.threads import one_blas_thread
 from adaline.tiles import as_rows
 
 if TYPE_CHECKING:
