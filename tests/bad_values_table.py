@@ -787,10 +787,10 @@ subject(
 NOT_TRIED = {  # parameters of sums and results, which are made by `of`, by `separability` or a file
     ("BayesClassifier.from_counts", "parameters"),  # of the constructor
     ("trace", "start"),  # of fit
-    ("verdict", "names"),  # any sequence of two; tests/verdicts tries it
+    ("verdict", "names"),  # any sequence of two; tests/evaluation tries it
     ("verdict", "separability"),
     *((name, key) for name in ("compare", "cross_validated") for key in ("groups", "times")),
-    ("compare", "learners"),  # tests/verdicts tries these
+    ("compare", "learners"),  # tests/evaluation tries these
     ("explain", "names"),
     ("explain", "encoding"),
     ("Separability.explain", "names"),  # tests/certificates tries them

@@ -40,13 +40,13 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_largest_eigenvalue: top - before <= 1e-10 * top  ->  top + before <= 1e-10 * top": "only rounds that change nothing more: slower, and as right",
         "_largest_eigenvalue: beta <= 1e-14 * top  ->  beta < 1e-14 * top": "where both are zero, the first condition has ended the rounds",
     },
-    "verdicts/_errors.py": {
+    "evaluation/_errors.py": {
         "Errors: mean: Any = 0.0  ->  mean: Any = 1.0": "the first rows set it",
         "Errors: field(default_factory=list, repr=False)  ->  field(default_factory=list, repr=True)": "`repr` is for people who look for defects",
         "Errors.add: truth.astype(np.float64).reshape(m, -1)  ->  truth.astype(np.float64).reshape(m, -2)": _ANY_NEGATIVE,
         "module: _KEPT = 1000000  ->  _KEPT = 1000001": _ROUND_NUMBER,
     },
-    "verdicts/calibration.py": {
+    "evaluation/calibration.py": {
         "_kind: 'too low' if z > 0 else 'too high'  ->  'too low' if z > 1 else 'too high'": "it is asked where |z| is above 1.96",
         "_kind: 'too low' if z > 0 else 'too high'  ->  'too low' if z >= 0 else 'too high'": "it is asked where |z| is above 1.96",
         "_slope: np.array([0.0, unit])  ->  np.array([1.0, unit])": "Newton's method ends at the same slope",
@@ -56,15 +56,15 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_slope: float(np.abs(Z @ step).max()) < 1e-10  ->  float(np.abs(Z @ step).max()) <= 1e-10": _EDGE,
         "module: _STEPS, _ENDS = (50, 30.0)  ->  _STEPS, _ENDS = (51, 30.0)": "one step more is no worse",
     },
-    "verdicts/compare.py": {
+    "evaluation/compare.py": {
         "_tried: seconds * len(parts) > limit  ->  seconds * len(parts) >= limit": "seconds that are measured never meet the limit",
         "module: _PAIRS = 5000  ->  _PAIRS = 5001": _ROUND_NUMBER,
     },
-    "verdicts/effects.py": {
+    "evaluation/effects.py": {
         "_answers: np.asarray(asked(model, method, rows), dtype=np.float64).reshape(len(rows), -1)  ->  np.asarray(asked(model, method, rows), dtype=np.float64).reshape(len(rows), -2)": _ANY_NEGATIVE,
         "module: _POINTS = 41  ->  _POINTS = 42": _ROUND_NUMBER,
     },
-    "verdicts/evidence.py": {
+    "evaluation/evidence.py": {
         "inflation: 1e-12 * max(values[-1:].tolist(), default=1.0)  ->  1e-12 / max(values[-1:].tolist(), default=1.0)": "the largest is 1 to 300: both limits lie far above rounding, and below what columns have",
         "inflation: max(values[-1:].tolist(), default=1.0)  ->  max(values[-1:].tolist(), default=3.0)": "without columns there is nothing to compare with it",
         "inflation: np.where(kept, values, 1.0)  ->  np.where(kept, values, 3.0)": "what is not kept is multiplied by zero",
@@ -73,7 +73,7 @@ HARMLESS: dict[str, dict[str, str]] = {
         "module: ILL_CONDITIONED = 100000000.0  ->  ILL_CONDITIONED = 200000001.0": _ROUND_NUMBER,
         "doubts: kappa > ILL_CONDITIONED  ->  kappa >= ILL_CONDITIONED": "an estimate, with no meaning at its very edge",
     },
-    "verdicts/folds.py": {
+    "evaluation/folds.py": {
         "module: _STRATA = 30  ->  _STRATA = 31": _ROUND_NUMBER,
     },
     "certificates/margins.py": {
@@ -123,14 +123,14 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_sides: 2.0 ** 80 * X.shape[1] * UNDERFLOW  ->  2.0 ** 80 * X.shape[1] / UNDERFLOW": "the longer way, in units of each row, is as right",
         "_sides: 2.0 ** 80 * X.shape[1]  ->  5.0 ** 80 * X.shape[1]": "the longer way, in units of each row, is as right",
     },
-    "verdicts/_decisions.py": {
+    "evaluation/_decisions.py": {
         "Decisions.add: places.get(label, -1)  ->  places.get(label, -2)": _ANY_NEGATIVE,
         "Decisions.doubts: f['accuracy_low'] <= f['most_common_share']  ->  f['accuracy_low'] < f['most_common_share']": "a number with a root in it is no share of rows",
     },
-    "verdicts/comparison.py": {
+    "evaluation/comparison.py": {
         "Comparison._line: row.measure is None or row.facts is None  ->  row.measure is None and row.facts is None": "a learner has both, or neither",
     },
-    "verdicts/drivers.py": {
+    "evaluation/drivers.py": {
         "_of_classes: apart[j] < NORMAL_95 * errors[j]  ->  apart[j] <= NORMAL_95 * errors[j]": _EDGE,
         "_times: abs(log_ratio) > np.log(1000000.0)  ->  abs(log_ratio) >= np.log(1000000.0)": _EDGE,
         "_times: log_ratio > 0  ->  log_ratio >= 0": "it is asked of logarithms beyond 13",
@@ -140,20 +140,20 @@ HARMLESS: dict[str, dict[str, str]] = {
         "_said: model.classes_[1] if effect > 0 else model.classes_[0]  ->  model.classes_[1] if effect >= 0 else model.classes_[0]": "effects of zero are not told",
         "_said: 'more' if effect > 0 else 'less'  ->  'more' if effect >= 0 else 'less'": "effects of zero are not told",
     },
-    "verdicts/drift.py": {
+    "evaluation/drift.py": {
         "module: (50000, 1000)  ->  (50001, 1000)": _ROUND_NUMBER,
     },
-    "verdicts/thresholds.py": {
+    "evaluation/thresholds.py": {
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (3.0, 2.0, 5.0, 10.0, 20.0)": _ROUND_NUMBER,
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 5.0, 5.0, 10.0, 20.0)": _ROUND_NUMBER,
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 11.0, 10.0, 20.0)": _ROUND_NUMBER,
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 21.0, 20.0)": _ROUND_NUMBER,
         "module: (1.0, 2.0, 5.0, 10.0, 20.0)  ->  (1.0, 2.0, 5.0, 10.0, 41.0)": _ROUND_NUMBER,
     },
-    "verdicts/explanations.py": {
+    "evaluation/explanations.py": {
         "_scores: V.reshape(len(told), -1)  ->  V.reshape(len(told), -2)": _ANY_NEGATIVE,
     },
-    "verdicts/residual_checks.py": {
+    "evaluation/residual_checks.py": {
         "echoes: abs(r) > _ECHO  ->  abs(r) >= _ECHO": _EDGE,
         "dispersion: np.std(pearson ** 2, ddof=1)  ->  np.std(pearson ** 2, ddof=2)": "a row more or less of twenty or more, in a limit of 2.6 deviations",
         "residual_checks: echoes(e / scale)  ->  echoes(e * scale)": "a correlation has no units",

@@ -71,9 +71,9 @@ SUBJECTS = {
             "tests/laws/test_separability.py",
         ],
     ),
-    "verdicts": (
-        ["verdicts/*.py"],
-        ["tests/verdicts", "tests/laws/test_sentences_and_verdicts.py", "tests/cli/test_fit.py"],
+    "evaluation": (
+        ["evaluation/*.py"],
+        ["tests/evaluation", "tests/laws/test_sentences_and_verdicts.py", "tests/cli/test_fit.py"],
     ),
 }
 

@@ -34,7 +34,7 @@ LAYERS = [
     ["play"],
     ["report"],
     ["plot"],
-    ["verdicts"],
+    ["evaluation"],
     ["data"],
     ["estimators", "filters"],
     ["procedures"],
@@ -59,7 +59,7 @@ HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 TALKERS = {"__main__", "cli", "demo", "play", "report", "plot"}
 
 # Packages that users import from, too: their names and files are public, their subjects are not.
-OPEN = {"data", "filters", "verdicts"}
+OPEN = {"data", "filters", "evaluation"}
 
 HOSTS = {
     "numba": "jit",
@@ -350,7 +350,7 @@ WRONG = {
         "is private to procedures/ridge",
     ),
     "a private file of another room": (
-        "verdicts/evidence",
+        "evaluation/evidence",
         "from adaline.estimators import _labels",
         "is private to estimators",
     ),

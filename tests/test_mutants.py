@@ -41,13 +41,13 @@ def test_harmless_changes_are_changes_of_the_source_and_have_a_reason(name):
 
 def test_tests_of_a_file_are_its_own_examples_and_those_of_its_name(monkeypatch):
     monkeypatch.chdir(ROOT)
-    path = SOURCE / "verdicts" / "_errors.py"
-    near, far = nearest(path, ["tests/verdicts", "tests/cli/test_fit.py"])
-    assert near == [str(path), str(Path("tests/verdicts/test_errors.py"))]
+    path = SOURCE / "evaluation" / "_errors.py"
+    near, far = nearest(path, ["tests/evaluation", "tests/cli/test_fit.py"])
+    assert near == [str(path), str(Path("tests/evaluation/test_errors.py"))]
     assert far[-1] == str(Path("tests/cli/test_fit.py"))
-    assert str(Path("tests/verdicts/test_words.py")) in far
+    assert str(Path("tests/evaluation/test_words.py")) in far
 
 
 def test_a_line_of_a_log_is_known_again_where_lines_have_moved():
-    text = "verdicts/words.py:67  chance: p < 0.1  ->  p <= 0.1"
-    assert _without_line(text) == ("verdicts/words.py", "chance: p < 0.1  ->  p <= 0.1")
+    text = "evaluation/words.py:67  chance: p < 0.1  ->  p <= 0.1"
+    assert _without_line(text) == ("evaluation/words.py", "chance: p < 0.1  ->  p <= 0.1")

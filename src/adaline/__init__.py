@@ -18,18 +18,18 @@ _HOME = {
     "BayesClassifier": "adaline.estimators.bayes.bayes",
     "Certificate": "adaline.results",
     "ClassMoments": "adaline.sums.class_moments",
-    "Comparison": "adaline.verdicts.comparison",
+    "Comparison": "adaline.evaluation.comparison",
     "Constant": "adaline.schedules",
     "Cover": "adaline.dichotomies",
-    "CrossValidated": "adaline.verdicts.cross_validation",
+    "CrossValidated": "adaline.evaluation.cross_validation",
     "DataError": "adaline.errors",
     "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
-    "Explanation": "adaline.verdicts.explanations",
+    "Explanation": "adaline.evaluation.explanations",
     "GaussianClassifier": "adaline.estimators.bayes.gaussian",
     "HoKashyap": "adaline.estimators.separation.ho_kashyap",
     "IllConditionedWarning": "adaline.errors",
-    "Interval": "adaline.verdicts.prediction_intervals",
+    "Interval": "adaline.evaluation.prediction_intervals",
     "KernelPerceptron": "adaline.estimators.sequential.kernel_perceptron",
     "LeastSquares": "adaline.estimators.closed_forms.least_squares",
     "LeastSquaresClassifier": "adaline.estimators.closed_forms.least_squares_classifier",
@@ -52,15 +52,15 @@ _HOME = {
     "SigmoidPerceptron": "adaline.estimators.sequential.sigmoid_perceptron",
     "TfDf": "adaline.estimators.text",
     "Triangle": "adaline.sums.triangle",
-    "Verdict": "adaline.verdicts.verdict",
+    "Verdict": "adaline.evaluation.verdict",
     "WidrowHoff": "adaline.estimators.sequential.widrow_hoff",
     "capacity": "adaline.dichotomies",
-    "compare": "adaline.verdicts.compare",
+    "compare": "adaline.evaluation.compare",
     "cover": "adaline.dichotomies",
-    "cross_validated": "adaline.verdicts.cross_validation",
+    "cross_validated": "adaline.evaluation.cross_validation",
     "expected_failed_checks": "adaline.estimators.contract",
-    "explain": "adaline.verdicts.explanations",
-    "interval": "adaline.verdicts.prediction_intervals",
+    "explain": "adaline.evaluation.explanations",
+    "interval": "adaline.evaluation.prediction_intervals",
     "load": "adaline.data.storing.model_files",
     "max_margin": "adaline.estimators.separation.max_margin",
     "mistake_bound": "adaline.estimators.separation.mistakes",
@@ -68,7 +68,7 @@ _HOME = {
     "separability": "adaline.estimators.separation.separability",
     "stable_rate": "adaline.schedules",
     "trace": "adaline.estimators.tracing.tracing",
-    "verdict": "adaline.verdicts.verdict",
+    "verdict": "adaline.evaluation.verdict",
     "write_report": "adaline.report",
 }
 _HOME |= FILTERS  # each a module of filters/, which names it nowhere else
@@ -176,6 +176,12 @@ if TYPE_CHECKING:
     from adaline.estimators.sequential.widrow_hoff import WidrowHoff
     from adaline.estimators.text import TfDf
     from adaline.estimators.tracing.tracing import trace
+    from adaline.evaluation.compare import compare
+    from adaline.evaluation.comparison import Comparison
+    from adaline.evaluation.cross_validation import CrossValidated, cross_validated
+    from adaline.evaluation.explanations import Explanation, explain
+    from adaline.evaluation.prediction_intervals import Interval, interval
+    from adaline.evaluation.verdict import Verdict, verdict
     from adaline.filters.affine_projection import AffineProjection as AffineProjection
     from adaline.filters.block_lms import BlockLMS as BlockLMS
     from adaline.filters.filtered_x import FilteredXLMS as FilteredXLMS
@@ -189,9 +195,3 @@ if TYPE_CHECKING:
     from adaline.sums.class_moments import ClassMoments
     from adaline.sums.moments import Moments
     from adaline.sums.triangle import Triangle
-    from adaline.verdicts.compare import compare
-    from adaline.verdicts.comparison import Comparison
-    from adaline.verdicts.cross_validation import CrossValidated, cross_validated
-    from adaline.verdicts.explanations import Explanation, explain
-    from adaline.verdicts.prediction_intervals import Interval, interval
-    from adaline.verdicts.verdict import Verdict, verdict

@@ -15,7 +15,7 @@ from adaline.cli.files.sources import held_out
 from adaline.cli.learning import learning
 from adaline.cli.learning.learner_choice import learners
 from adaline.data import Encoding, blocks
-from adaline.verdicts.folds import share_out
+from adaline.evaluation.folds import share_out
 
 
 def table(path, target):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from adaline.cli.printing.printer import aligned, strict
 from adaline.cli.printing.progress import Progress, clock
 from adaline.cli.printing.words import did_you_mean, with_names
-from adaline.verdicts.words import plain
+from adaline.evaluation.words import plain
 
 EVIL = ["[bold red]a[/]\x1b]0;owned\x07", "b\nnew\tline", "\x1b[2J\x9b31m‮wol", "[link=http://x]y"]
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import adaline
-from adaline.verdicts import evidence
-from adaline.verdicts.quality import Decisions
+from adaline.evaluation import evidence
+from adaline.evaluation.quality import Decisions
 
 
 def table(kind, K, n, d, seed):

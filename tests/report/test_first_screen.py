@@ -36,7 +36,7 @@ def test_separable_and_collinear_rows_are_warned_of(cancer):
 
 
 def test_inflation_is_that_of_regressing_each_column_on_the_others(rng):
-    from adaline.verdicts.evidence import inflation
+    from adaline.evaluation.evidence import inflation
 
     X = rng.standard_normal((200, 4)) @ rng.standard_normal((4, 4))
     found = inflation(X)

@@ -18,8 +18,8 @@ from adaline.cli.learning.learning import Plan
 from adaline.cli.learning.weights_and_costs import beside, row_weights, without
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Data, Drawing, Out, Whole
-from adaline.verdicts.cross_validation import runs_of
-from adaline.verdicts.words import file, name, plural
+from adaline.evaluation.cross_validation import runs_of
+from adaline.evaluation.words import file, name, plural
 
 
 def compare(

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 import adaline
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Common, Out, Whole
-from adaline.verdicts.words import number, plural
+from adaline.evaluation.words import number, plural
 
 _DIGITS = 4000  # of a count that is written out
 

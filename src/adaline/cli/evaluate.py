@@ -14,8 +14,8 @@ from adaline.cli.predicting.predictions import loaded, measured
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Data, Out, Working
 from adaline.cli.printing.progress import Progress
-from adaline.verdicts.quality import by_class, shown
-from adaline.verdicts.words import name, number, plural
+from adaline.evaluation.quality import by_class, shown
+from adaline.evaluation.words import name, number, plural
 
 _MOST = 12  # classes whose confusion is shown
 

@@ -16,7 +16,7 @@ from adaline.cli.printing.printer import Common, Out
 from adaline.cli.printing.words import size
 from adaline.data import Prepared
 from adaline.data import export as exported
-from adaline.verdicts.words import name
+from adaline.evaluation.words import name
 
 _HOW = {
     "sql": "It selects all columns of the table {name!r}, and the prediction.",

@@ -7,9 +7,9 @@ from typing import Any
 from adaline.cli.predicting.predictions import read
 from adaline.cli.printing.printer import Common, Out, strict
 from adaline.cli.printing.words import size
-from adaline.verdicts.coefficients import coefficients
-from adaline.verdicts.evidence import chosen_penalty
-from adaline.verdicts.words import name, number, plain
+from adaline.evaluation.coefficients import coefficients
+from adaline.evaluation.evidence import chosen_penalty
+from adaline.evaluation.words import name, number, plain
 
 
 def info(model: str, /, *, common: Common | None = None) -> int:

@@ -11,7 +11,7 @@ from adaline.cli.files.file_options import Reading, tell_notes
 from adaline.cli.files.sources import known_column, opened, title
 from adaline.cli.printing.printer import Data, Out, Working
 from adaline.data import Look
-from adaline.verdicts.words import file, name, number, plural
+from adaline.evaluation.words import file, name, number, plural
 
 
 def look(

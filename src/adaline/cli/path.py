@@ -15,7 +15,7 @@ from adaline.cli.learning import learning
 from adaline.cli.learning.learner_choice import Choice
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Data, Out, Whole, Working
-from adaline.verdicts.words import file, name, number, plural
+from adaline.evaluation.words import file, name, number, plural
 
 _WIDE = 8  # coefficients that the table shows beside the errors
 

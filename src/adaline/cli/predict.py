@@ -18,7 +18,7 @@ from adaline.cli.predicting.predictions import Answers, answers, loaded
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Data, Out, Working
 from adaline.cli.printing.progress import Progress
-from adaline.verdicts.words import number, plural
+from adaline.evaluation.words import number, plural
 
 
 def predict(

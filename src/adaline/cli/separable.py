@@ -18,8 +18,8 @@ from adaline.cli.printing.printer import Data, Out, Working, strict
 from adaline.cli.printing.words import with_names
 from adaline.data import Encoding
 from adaline.data.outputs import write_atomically
-from adaline.verdicts.evidence import of_chance
-from adaline.verdicts.words import file, name, number, plural
+from adaline.evaluation.evidence import of_chance
+from adaline.evaluation.words import file, name, number, plural
 
 _MANY = 100  # classes: each row is told from every other class
 _PAIRED = 20  # classes up to which each two of them are decided, too

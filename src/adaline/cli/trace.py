@@ -19,7 +19,7 @@ from adaline.cli.learning.learning import gathered
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Data, Drawing, Out, Whole
 from adaline.cli.printing.words import did_you_mean
-from adaline.verdicts.words import name, number
+from adaline.evaluation.words import name, number
 
 _SCREEN = 24  # rows of the table that a terminal shows
 _STEPS = 200_000  # rows of the table that are kept at most

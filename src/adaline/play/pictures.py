@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adaline
+from adaline.evaluation.evidence import reconciled
 from adaline.play.points import CLASSES, Array, Points, View
 from adaline.play.runs import Run
 from adaline.plot import GaussianDisplay, WeightPathDisplay
-from adaline.verdicts.evidence import reconciled
 
 GRID = 120  # places along each side at which a posterior is asked for
 SURFACE = 48  # the same in the space of weights

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline import MissingExtra
+from adaline.evaluation.words import DateColumn, plural
 from adaline.plot._svg import lean
 from adaline.plot.palette import COLOURS, MARKERS
-from adaline.verdicts.words import DateColumn, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

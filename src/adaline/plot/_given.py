@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.evaluation.words import DateColumn
 from adaline.plot._canvas import Array
-from adaline.verdicts.words import DateColumn
 
 
 def rows(X: Any, what: str = "X") -> Array:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adaline.evaluation.words import number
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array
 from adaline.plot.animation import Scene, chosen
-from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.evaluation.calibration import calibration
+from adaline.evaluation.quality import wilson
+from adaline.evaluation.words import number
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
-from adaline.verdicts.calibration import calibration
-from adaline.verdicts.quality import wilson
-from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ class CalibrationDisplay(Display):
         Mean squared difference of probability and what happened.
     positive, model : str
     verdict : str
-        Whether the probabilities can be taken at their word (`adaline.verdicts.calibration`).
+        Whether the probabilities can be taken at their word (`adaline.evaluation.calibration`).
     """
 
     told: Array

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.evaluation.words import number
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
 from adaline.plot._moving_lines import of_models, of_steps
 from adaline.plot._score_plane import plane
 from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
-from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from adaline.evaluation.coefficients import coefficients
+from adaline.evaluation.effects import Effect, effect_of
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
-from adaline.verdicts.coefficients import coefficients
-from adaline.verdicts.effects import Effect, effect_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

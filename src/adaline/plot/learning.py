@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 import adaline
+from adaline.evaluation.words import number
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
-from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

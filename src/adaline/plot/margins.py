@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from adaline.evaluation.words import number
 from adaline.plot import _canvas
 from adaline.plot._canvas import Array, Display
 from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation, Scene, chosen
-from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

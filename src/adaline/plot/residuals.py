@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import ndtri
 
+from adaline.evaluation.influence import influence
+from adaline.evaluation.words import number
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
-from adaline.verdicts.influence import influence
-from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ class ResidualsDisplay(Display):
     leverage : ndarray of shape (n,)
         h = 1/N + (x - m)' S^-1 (x - m), m and S of the N rows of the fit where the model keeps
         them (`moments_`, at most 1000 columns), else of these rows. For rows of a penalised fit,
-        S has the penalty on its diagonal (`adaline.verdicts.influence`).
+        S has the penalty on its diagonal (`adaline.evaluation.influence`).
     standardised : ndarray of shape (n,)
         Residuals over s sqrt(1 - h) for rows of the fit, and s sqrt(1 + h) for other rows.
     cook : ndarray of shape (n,), or None

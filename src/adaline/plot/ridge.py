@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from adaline.evaluation.words import number
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array, Display
 from adaline.plot._moving_curves import MovingPenalty
 from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
-from adaline.verdicts.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from adaline.evaluation.answers import answers
+from adaline.evaluation.thresholds import Thresholds, ratio_of, thresholds
+from adaline.evaluation.words import name, number, percent
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Display
-from adaline.verdicts.answers import answers
-from adaline.verdicts.thresholds import Thresholds, ratio_of, thresholds
-from adaline.verdicts.words import name, number, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import adaline
+from adaline.evaluation import quality
+from adaline.evaluation.coefficients import Coefficients
+from adaline.evaluation.cross_validation import CrossValidated
+from adaline.evaluation.evidence import condition, reconciled, summary_of
+from adaline.evaluation.thresholds import RATIOS, Thresholds
+from adaline.evaluation.words import DateColumn, cell, name, number, percent, plain, plural
 from adaline.report._rows import Rows
-from adaline.verdicts import quality
-from adaline.verdicts.coefficients import Coefficients
-from adaline.verdicts.cross_validation import CrossValidated
-from adaline.verdicts.evidence import condition, reconciled, summary_of
-from adaline.verdicts.thresholds import RATIOS, Thresholds
-from adaline.verdicts.words import DateColumn, cell, name, number, percent, plain, plural
 
 Card = tuple[tuple[str, str], ...]
 _MOST = 100  # rows of a table

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.verdicts.words import name, number, percent, plural
+from adaline.evaluation.words import name, number, percent, plural
 
 Tile = tuple[str, str]
 _LISTED = 6  # classes that a sentence names

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from adaline.data.outputs import refuse_unwritable
-from adaline.verdicts.checks import Rows
-from adaline.verdicts.cross_validation import CrossValidated
-from adaline.verdicts.quality import Quality
+from adaline.evaluation.checks import Rows
+from adaline.evaluation.cross_validation import CrossValidated
+from adaline.evaluation.quality import Quality
 
 
 def check_page(path: Any) -> None:
@@ -46,7 +46,7 @@ def check_options(
     if separability is not None and not isinstance(getattr(separability, "verdict", None), str):
         raise _wrong("separability", separability, "what `separability(X, y)` answers, or None")
     if quality is not None and not isinstance(quality, Quality):
-        raise _wrong("quality", quality, "Decisions or Errors of adaline.verdicts.quality, or None")
+        raise _wrong("quality", quality, "Decisions, Errors (adaline.evaluation.quality) or None")
     if cross_validated is not None and not isinstance(cross_validated, CrossValidated):
         raise _wrong("cross_validated", cross_validated, "what `cross_validated` answers, or None")
     listed = isinstance(names, Iterable) and hasattr(names, "__len__")

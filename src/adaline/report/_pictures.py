@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from adaline import plot
+from adaline.evaluation.effects import Effect
+from adaline.evaluation.thresholds import Thresholds, ratio_of
+from adaline.evaluation.words import plain
 from adaline.plot.palette import COLOURS
 from adaline.report._rows import Rows
-from adaline.verdicts.effects import Effect
-from adaline.verdicts.thresholds import Thresholds, ratio_of
-from adaline.verdicts.words import plain
 
 _BROAD = 2000  # columns up to which a direction of rows is looked for
 

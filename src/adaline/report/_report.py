@@ -11,6 +11,16 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.data.outputs import write_atomically
+from adaline.evaluation import checks, evidence
+from adaline.evaluation.check import Check
+from adaline.evaluation.coefficients import spreads_of
+from adaline.evaluation.cross_validation import CrossValidated
+from adaline.evaluation.drivers import drivers
+from adaline.evaluation.effects import effects
+from adaline.evaluation.quality import Quality, shown
+from adaline.evaluation.thresholds import Thresholds, thresholds
+from adaline.evaluation.verdict import column_names, judged
+from adaline.evaluation.words import name, plain
 from adaline.report import _cards
 from adaline.report._cards import Card, Table
 from adaline.report._limits import Tile, limits, question, tiles
@@ -18,16 +28,6 @@ from adaline.report._options import check_options, check_page, checked_warnings,
 from adaline.report._page import rendered
 from adaline.report._pictures import Picture, effect_pictures, pictures
 from adaline.report._rows import are_apart, rows_of
-from adaline.verdicts import checks, evidence
-from adaline.verdicts.check import Check
-from adaline.verdicts.coefficients import spreads_of
-from adaline.verdicts.cross_validation import CrossValidated
-from adaline.verdicts.drivers import drivers
-from adaline.verdicts.effects import effects
-from adaline.verdicts.quality import Quality, shown
-from adaline.verdicts.thresholds import Thresholds, thresholds
-from adaline.verdicts.verdict import column_names, judged
-from adaline.verdicts.words import name, plain
 
 LARGEST = 500_000  # bytes of a page: small enough for a letter
 _CODE = 20_000
@@ -145,7 +145,7 @@ class Report:
         separability : Separability, optional
             What `separability` answered on the rows of the fit.
         quality : Decisions or Errors, optional
-            Counts of `adaline.verdicts.quality` over more rows than X has, which then is a sample
+            Counts of `adaline.evaluation.quality` over more rows than X has, which then is a sample
             of them for the pictures; by default the rows of X are counted.
         cross_validated : CrossValidated, optional
             What `cross_validated` found on the rows X and y, which the model then has learned

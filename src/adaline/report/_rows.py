@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.verdicts.answers import Answers, answers
-from adaline.verdicts.quality import Quality, quality_for
+from adaline.evaluation.answers import Answers, answers
+from adaline.evaluation.quality import Quality, quality_for
 
 SHOWN = 1000  # rows that pictures show
 _NUMBERS = 20_000_000  # entries that pictures may spread out in memory

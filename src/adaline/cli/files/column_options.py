@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import Out
 from adaline.cli.printing.words import did_you_mean
-from adaline.verdicts.words import name, number
+from adaline.evaluation.words import name, number
 
 if TYPE_CHECKING:
     from adaline.data import Look, Source

@@ -16,7 +16,7 @@ from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.printer import strict
 from adaline.cli.printing.words import did_you_mean
 from adaline.data.outputs import Output, as_text
-from adaline.verdicts.words import plain
+from adaline.evaluation.words import plain
 
 _ENDINGS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
 _ENDINGS |= {"parquet": "parquet", "pq": "parquet"}

@@ -22,14 +22,14 @@ from adaline.cli.predicting.predictions import Measured
 from adaline.cli.printing.errors import sentence
 from adaline.cli.printing.printer import Out, strict
 from adaline.data import Look, Source
-from adaline.verdicts.answers import answers
-from adaline.verdicts.checks import Rows
-from adaline.verdicts.coefficients import spreads_of
-from adaline.verdicts.cross_validation import CrossValidated
-from adaline.verdicts.evidence import chosen_penalty, reconciled
-from adaline.verdicts.quality import beside
-from adaline.verdicts.verdict import judged
-from adaline.verdicts.words import HOLD_OUT, file, name, number, plural
+from adaline.evaluation.answers import answers
+from adaline.evaluation.checks import Rows
+from adaline.evaluation.coefficients import spreads_of
+from adaline.evaluation.cross_validation import CrossValidated
+from adaline.evaluation.evidence import chosen_penalty, reconciled
+from adaline.evaluation.quality import beside
+from adaline.evaluation.verdict import judged
+from adaline.evaluation.words import HOLD_OUT, file, name, number, plural
 
 _FEW_TIMES = 20  # different dates from which their order is noticed
 

@@ -9,9 +9,9 @@ from adaline.cli.predicting.predictions import Measured
 from adaline.cli.printing.errors import sentence
 from adaline.cli.printing.printer import Out
 from adaline.cli.printing.progress import Progress
-from adaline.verdicts.cross_validation import CrossValidated, measured
-from adaline.verdicts.folds import Folds, folds, hold_out
-from adaline.verdicts.words import HOLD_OUT
+from adaline.evaluation.cross_validation import CrossValidated, measured
+from adaline.evaluation.folds import Folds, folds, hold_out
+from adaline.evaluation.words import HOLD_OUT
 
 FEW = 500  # rows below which every row is predicted once, instead of a fifth held out
 _FOLDS = 10

@@ -17,7 +17,7 @@ from adaline.cli.learning.other_methods import advice_for
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.words import did_you_mean
 from adaline.data import Source
-from adaline.verdicts.words import name, number, plural
+from adaline.evaluation.words import name, number, plural
 
 _FEW = 10  # whole numbers with so few different values are taken for classes
 _MANY = 30  # classes, from which on a Gaussian is less work than a softmax

@@ -22,8 +22,8 @@ from adaline.data.sharing import Share, labels
 from adaline.data.tables import counted_rows
 from adaline.data.tables import gathered as rows_of
 from adaline.data.tables import with_means as means_of
-from adaline.verdicts.cross_validation import fit_in_order
-from adaline.verdicts.evidence import is_proven
+from adaline.evaluation.cross_validation import fit_in_order
+from adaline.evaluation.evidence import is_proven
 
 MEMORY = 5_000_000  # numbers that are read into memory, at most
 _MOST = 200_000_000  # numbers for what needs all rows

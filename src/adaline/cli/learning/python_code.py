@@ -47,7 +47,7 @@ def code(
     head.append(f"from adaline.data import {', '.join(sorted([*imported, 'table']))}")
     head = ["import numpy as np"] * shuffled + head
     if apart:
-        head.append("from adaline.verdicts.folds import hold_out")
+        head.append("from adaline.evaluation.folds import hold_out")
     if path == "stdin":
         head.append("\n# The rows came from stdin: put them into a file, and name it here.")
     return "\n".join([*head, "", *lines]) + "\n"

@@ -13,7 +13,7 @@ from adaline.cli.printing.words import did_you_mean
 from adaline.data import Encoding, Source
 from adaline.data.tables import columns_beside
 from adaline.data.weighing import row_weights as row_weights
-from adaline.verdicts.words import name, number
+from adaline.evaluation.words import name, number
 
 
 def beside(

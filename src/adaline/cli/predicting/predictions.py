@@ -15,9 +15,9 @@ from adaline.cli.files.sources import column, labels
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.words import did_you_mean
 from adaline.data import Block, Encoding, Source, describe
-from adaline.verdicts import answers as said_by
-from adaline.verdicts.quality import Quality, quality_for
-from adaline.verdicts.words import name
+from adaline.evaluation import answers as said_by
+from adaline.evaluation.quality import Quality, quality_for
+from adaline.evaluation.words import name
 
 
 @dataclass(frozen=True, eq=False)

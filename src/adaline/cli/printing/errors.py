@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from adaline import MissingExtra
-from adaline.verdicts.words import plain
+from adaline.evaluation.words import plain
 
 OK, NEGATIVE, USAGE, DATA, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
 

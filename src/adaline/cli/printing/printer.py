@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from adaline.verdicts.words import plain
+from adaline.evaluation.words import plain
 
 if TYPE_CHECKING:
-    from adaline.verdicts.coefficients import Coefficients
+    from adaline.evaluation.coefficients import Coefficients
 
 _COEFFICIENTS = 40  # rows of a table of coefficients on a terminal
 

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
-from adaline.verdicts.words import name
+from adaline.evaluation.words import name
 
 
 def size(count: float) -> str:

@@ -1,6 +1,6 @@
 """Labels that come in runs, as in a file sorted by class: what is learned last outweighs the rest.
 
-Learners that go row by row warn of it; `adaline.verdicts` and the command shuffle such rows.
+Learners that go row by row warn of it; `adaline.evaluation` and the command shuffle such rows.
 """
 
 from __future__ import annotations
