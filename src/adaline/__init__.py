@@ -51,6 +51,7 @@ _HOME = {
     "SeparableError": "adaline.errors",
     "SigmoidPerceptron": "adaline.estimators.sequential.sigmoid_perceptron",
     "TfDf": "adaline.estimators.text",
+    "Trace": "adaline.estimators.trace",
     "Triangle": "adaline.sums.triangle",
     "Verdict": "adaline.evaluation.verdict",
     "WidrowHoff": "adaline.estimators.sequential.widrow_hoff",
@@ -67,7 +68,7 @@ _HOME = {
     "save": "adaline.data.storing.model_files",
     "separability": "adaline.estimators.separation.separability",
     "stable_rate": "adaline.schedules",
-    "trace": "adaline.estimators.tracing.tracing",
+    "trace": "adaline.estimators.trace",
     "verdict": "adaline.evaluation.verdict",
     "write_report": "adaline.report",
 }
@@ -114,6 +115,7 @@ __all__ = [
     "SeparableError",
     "SigmoidPerceptron",
     "TfDf",
+    "Trace",
     "Triangle",
     "Verdict",
     "WidrowHoff",
@@ -175,7 +177,7 @@ if TYPE_CHECKING:
     from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
     from adaline.estimators.sequential.widrow_hoff import WidrowHoff
     from adaline.estimators.text import TfDf
-    from adaline.estimators.tracing.tracing import trace
+    from adaline.estimators.trace import Trace, trace
     from adaline.evaluation.compare import compare
     from adaline.evaluation.comparison import Comparison
     from adaline.evaluation.cross_validation import CrossValidated, cross_validated

@@ -14,8 +14,8 @@ def test_the_last_row_is_what_fit_gives(rng, K, alpha):
     X, y = rng.standard_normal((60, 2)), rng.integers(0, K, 60)
     steps = trace(LogisticRegression(alpha), X, y)
     model = LogisticRegression(alpha).fit(X, y)
-    assert np.array_equal(steps.W[-1], model.fit_.W)
-    assert np.array_equal(steps.b[-1], model.fit_.b)
+    assert np.array_equal(steps.W_after[-1], model.fit_.W)
+    assert np.array_equal(steps.b_after[-1], model.fit_.b)
     assert np.array_equal(steps.fit.W, model.fit_.W)
     assert len(steps) == model.n_iter_[0] + 1
 
@@ -23,12 +23,12 @@ def test_the_last_row_is_what_fit_gives(rng, K, alpha):
 def test_every_step_lowers_the_loss_to_that_of_the_weights(rng):
     X, y = rng.standard_normal((80, 3)), rng.integers(0, 2, 80)
     steps = trace(LogisticRegression(2.0), X, y)
-    falls, rounding = np.diff(steps.loss), 64 * 2.0**-53 * steps.loss[:-1]
+    falls, rounding = np.diff(steps.extra["loss"]), 64 * 2.0**-53 * steps.extra["loss"][:-1]
     # The last step may win digits of the weights that the loss, being flat there, cannot show.
     assert np.all(falls[:-1] < 0)
     assert falls[-1] <= rounding[-1]
-    assert np.all(np.diff(steps.gradient) < 0)
-    for W, b, f in zip(steps.W, steps.b, steps.loss, strict=True):
+    assert np.all(np.diff(steps.extra["|gradient|"]) < 0)
+    for W, b, f in zip(steps.W_after, steps.b_after, steps.extra["loss"], strict=True):
         v = X @ W[0] + b[0]
         penalised = np.sum(np.logaddexp(0, v) - y * v) + np.sum(W**2)
         assert f == pytest.approx(penalised, rel=1e-10)

@@ -247,18 +247,20 @@ def test_the_trace_ends_where_fit_ends(separable, overlapping, rng):
             table, fitted = trace(model, X, y), model.fit(X, y)
         assert model._look is None
         for k in range(len(fitted.fit_.W)):
-            mine = np.flatnonzero(table.neurons == k)
-            assert table.iterations[mine].tolist() == list(range(1, len(mine) + 1))
-            assert np.array_equal(table.a[mine[-1]], [fitted.fit_.b[k], *fitted.fit_.W[k]])
-            assert np.array_equal(table.b[mine[-1]], fitted.fit_.margins[k])
-            assert np.array_equal(table.e[mine[-1]], fitted.fit_.errors[k])
+            mine = np.flatnonzero(table.extra["class"] == k)
+            assert table.passes[mine].tolist() == list(range(1, len(mine) + 1))
+            assert table.b_after[mine[-1], k] == fitted.fit_.b[k]
+            assert np.array_equal(table.W_after[mine[-1], k], fitted.fit_.W[k])
+            assert np.array_equal(table.extra["b"][mine[-1]], fitted.fit_.margins[k])
+            assert np.array_equal(table.extra["e"][mine[-1]], fitted.fit_.errors[k])
         assert table.fit.stopped == fitted.fit_.stopped
 
 
 def test_a_trace_begins_where_it_is_told_or_says_that_it_cannot(separable):
     X, y = separable
     start = {"coef_init": [[1.0, 2.0, 3.0]], "intercept_init": [0.5]}
-    assert trace(HoKashyap(), X, y, **start).a[0].tolist() == [0.5, 1.0, 2.0, 3.0]
+    first = trace(HoKashyap(), X, y, **start)
+    assert [*first.b_after[0], *first.W_after[0, 0]] == [0.5, 1.0, 2.0, 3.0]
     assert trace(Perceptron(), X, y, **start).W_before[0].tolist() == [[1.0, 2.0, 3.0]]
     with pytest.raises(TypeError, match="KernelPerceptron has no coef_init"):
         trace(KernelPerceptron(), X, y, coef_init=[1.0, 2.0, 3.0])

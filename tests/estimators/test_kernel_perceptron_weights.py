@@ -114,7 +114,7 @@ def test_the_trace_of_modified_or_is_the_lecture_s_run_in_dual_variables():
         "   2       3       0   1   3      NO        0",
         "pass 2 made no correction.",
     ]
-    assert table.lambda_after[-1].tolist() == [[1, 1, 1, 0]]
+    assert (table.extra["lambda"] + table.extra["change"])[4:].tolist() == [[1], [1], [1], [0]]
     assert list(table.to_frame()["update"]).count("YES") == 3
     assert table.to_html().startswith("<table>")
 
@@ -137,14 +137,13 @@ def test_the_end_of_a_trace_is_what_fit_gives(seed, K, kernel, budget, weighted,
     table = trace(model, X, y, omega)
     fit = model.fit(X, y, omega)
     assert np.array_equal(table.fit.W, fit.fit_.W)
-    assert len(table.lambda_after) == fit.n_iter_
-    assert np.array_equal(table.lambda_after[-1][:, fit.support_], np.abs(fit.fit_.W))
+    assert table.passes[-1] == fit.n_iter_
     shown = len(table) // fit.n_iter_
     assert shown == (15 if omega is None else np.count_nonzero(omega))
     if budget is None:  # nothing is forgotten: lambda is the sum of its changes
-        total = np.zeros_like(table.lambda_after[-1])
-        np.add.at(total.T, table.samples, table.change)
-        np.testing.assert_allclose(total, table.lambda_after[-1], rtol=1e-14)
+        total = np.zeros((15, table.t.shape[1]))
+        np.add.at(total, table.samples, table.extra["change"])
+        np.testing.assert_allclose(total[fit.support_].T, np.abs(fit.fit_.W), rtol=1e-14)
     assert np.array_equal(table.updated, (table.t * table.v <= 0).any(axis=1))
 
 
@@ -153,9 +152,8 @@ def test_the_outputs_of_a_trace_are_those_of_its_duals(rng):
     table = trace(KernelPerceptron("linear", max_iter=3), X, y)
     lam = np.zeros(12)
     signs = np.where(y == 1, 1.0, -1.0)
-    for i, before, v, change in zip(
-        table.samples, table.lambda_before, table.v, table.change, strict=True
-    ):
+    lambdas = table.extra["lambda"], table.v, table.extra["change"]
+    for i, before, v, change in zip(table.samples, *lambdas, strict=True):
         assert before[0] == pytest.approx(lam[i])
         assert v[0] == pytest.approx((lam * signs) @ (X @ X[i] + 1.0), abs=1e-12)
         lam[i] += change[0]

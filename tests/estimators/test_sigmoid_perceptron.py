@@ -10,7 +10,7 @@ from adaline.estimators.sequential.adaline import Adaline
 from adaline.estimators.sequential.perceptron import Perceptron
 from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.sequential.widrow_hoff import WidrowHoff
-from adaline.estimators.tracing.tracing import trace
+from adaline.estimators.trace import trace
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

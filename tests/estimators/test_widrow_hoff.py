@@ -13,7 +13,7 @@ from adaline import LeastSquares, LeastSquaresClassifier
 from adaline.estimators.sequential.adaline import Adaline
 from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.sequential.widrow_hoff import WidrowHoff
-from adaline.estimators.tracing.tracing import trace
+from adaline.estimators.trace import trace
 from adaline.procedures import gradient_descent as gradient
 from adaline.schedules import stable_rate
 

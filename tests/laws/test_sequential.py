@@ -14,7 +14,7 @@ from adaline.estimators.sequential.adaline import Adaline
 from adaline.estimators.sequential.perceptron import Perceptron
 from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
 from adaline.estimators.sequential.widrow_hoff import WidrowHoff
-from adaline.estimators.tracing.tracing import trace
+from adaline.estimators.trace import trace
 from adaline.schedules import OverK, SearchThenConverge
 
 ONLINE = [
@@ -123,7 +123,7 @@ def test_the_end_of_a_trace_is_the_fit_exactly(learner, seed, classes, shuffle):
         np.array_equal(
             table.W_before[1:][table.passes[1:] == 1], table.W_after[:-1][table.passes[1:] == 1]
         )
-        or table.batch
+        or table.unit == "pass"
     )
 
 

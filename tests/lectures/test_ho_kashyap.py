@@ -18,9 +18,10 @@ XOR, CODES = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 
 def test_the_first_iteration_is_the_slide_s():
     table = trace(HoKashyap(), X, T, **START)
-    assert table.e[0].tolist() == [15, 12, -16, -12]
-    np.testing.assert_allclose(table.b[1], [28, 22.6, 1, 1], rtol=1e-15)
-    np.testing.assert_allclose(table.a[1], [34.5942, 2.6759, -3.7883], atol=5e-5)
+    assert table.extra["e"][0].tolist() == [15, 12, -16, -12]
+    np.testing.assert_allclose(table.extra["b"][1], [28, 22.6, 1, 1], rtol=1e-15)
+    a = np.append(table.b_after[1], table.W_after[1])
+    np.testing.assert_allclose(a, [34.5942, 2.6759, -3.7883], atol=5e-5)
 
 
 def test_after_104_iterations_all_samples_are_on_their_right_side():
@@ -62,7 +63,8 @@ def test_the_pseudoinverse_is_the_better_start():
     model = HoKashyap().fit(X, T)
     assert model.n_iter_ == 3
     assert model.certificate_.kind == "separable"
-    first = trace(HoKashyap(), X, T).a[0]
+    table = trace(HoKashyap(), X, T)
+    first = np.append(table.b_after[0], table.W_after[0])
     np.testing.assert_allclose(first, [3.2190, 0.1533, -0.4380], atol=5e-5)  # the MSE solution
 
 

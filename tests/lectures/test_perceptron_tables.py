@@ -7,7 +7,7 @@ import pytest
 
 from adaline.certificates.mistakes import mistake_bound
 from adaline.estimators.sequential.perceptron import Perceptron
-from adaline.estimators.tracing.tracing import trace
+from adaline.estimators.trace import trace
 from reference_sequential import batch_perceptron, error_correction, perceptron
 
 # The threshold's input is -1 in lecture 002, so that the bias b is -w_0.

@@ -172,13 +172,14 @@ def test_margins_and_errors_are_those_of_the_trace():
     steps = adaline.trace(adaline.HoKashyap(), X, [1, 1, 0, 0], **SLOW)
     picture = plot.MarginsDisplay.from_trace(steps)
     film = picture.animate()
+    b, e = steps.extra["b"], steps.extra["e"]
     assert len(film) == len(steps) > 1
     for k in range(len(film)):
         scene = film.show(k)._scene
-        assert np.array_equal(scene.margins.get_ydata(), steps.b[k])
+        assert np.array_equal(scene.margins.get_ydata(), b[k])
         ends = np.array(scene.errors.get_segments())[:, :, 1]
-        assert np.allclose(ends[:, 1] - ends[:, 0], steps.e[k], atol=1e-12)
-        assert f"{int((steps.b[k] + steps.e[k] > 0).sum())} " in film.claims[k].replace("all ", "")
+        assert np.allclose(ends[:, 1] - ends[:, 0], e[k], atol=1e-12)
+        assert f"{int((b[k] + e[k] > 0).sum())} " in film.claims[k].replace("all ", "")
     assert picture.claim == film.claims[-1]
 
 

@@ -162,11 +162,7 @@ def test_the_path_ends_where_the_learner_ends_and_lies_on_the_surface(rng, learn
         warnings.simplefilter("ignore")
         steps = adaline.trace(learner, x, y)
         display = plot.WeightPathDisplay.from_estimator(learner, x, y)
-    last = (
-        (steps.W[-1], steps.b[-1])
-        if hasattr(steps, "W")
-        else (steps.W_after[-1], steps.b_after[-1])
-    )
+    last = steps.W_after[-1], steps.b_after[-1]
     assert display.path[-1] == pytest.approx([float(last[0].ravel()[0]), float(last[1][0])])
     assert display.path[0] == pytest.approx([0.0, 0.0], abs=1.0)
     # The nearest point of the grid has about the error of the path's end.
@@ -182,7 +178,9 @@ def test_the_loss_of_a_logistic_path_is_that_of_its_trace(rng):
     y = (x[:, 0] + rng.standard_normal(40) > 0).astype(int)
     learner = adaline.LogisticRegression(alpha=0.7)
     display = plot.WeightPathDisplay.from_estimator(learner, x, y)
-    np.testing.assert_allclose(display.losses * 40, adaline.trace(learner, x, y).loss, rtol=1e-9)
+    np.testing.assert_allclose(
+        display.losses * 40, adaline.trace(learner, x, y).extra["loss"], rtol=1e-9
+    )
 
 
 def test_margins_of_a_separating_line_are_those_of_max_margin(rng):

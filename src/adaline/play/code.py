@@ -55,17 +55,8 @@ def _learning(run: Run, at: int) -> list[str]:
         return [*lines, f"W, b = {run.code[0]}"]
     row = int(run.rows[at])
     lines = [f"steps = trace({call.text()}, X, y{call.more()})"]
-    if (
-        call.learner is adaline.HoKashyap
-    ):  # a row is the bias and weights of one neuron after the other
-        lines += [f"a = np.zeros(({_neurons(run)}, 3))"]
-        lines += [f"for k in range({row + 1}):", "    a[steps.neurons[k]] = steps.a[k]"]
     weights = run.code[0 if at == 0 else 1].format(row=row)
     return [*lines, f"W, b = {weights}  # step {at} of {run.steps}"]
-
-
-def _neurons(run: Run) -> int:
-    return 0 if run.W is None else run.W.shape[1]
 
 
 def _kernel(run: Run, at: int) -> list[str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 import adaline
+from adaline import Trace
 from adaline.play.learners import Call
 from adaline.play.points import Array, Points
 
@@ -105,7 +106,7 @@ def learned(call: Call, points: Points, whole: bool = False) -> Run:
         call = Call(call.learner, {**call.arguments, "max_iter": given}, call.fitting)
     if not traced:
         return _fitted(call, X, y)
-    steps: Any = adaline.trace(call.made(), X, y, **call.fitting)
+    steps = adaline.trace(call.made(), X, y, **call.fitting)
     asked_later = call.learner in (adaline.KernelPerceptron, adaline.LogisticRegression)
     shared = {
         "call": call,
@@ -115,12 +116,10 @@ def learned(call: Call, points: Points, whole: bool = False) -> Run:
         "certificate": steps.fit.certificate,
         "columns": steps.columns(),
     }
-    if hasattr(steps, "lambda_after"):
+    if "lambda" in steps.extra:
         return _dual(steps, shared)
-    if hasattr(steps, "least"):
-        return _margins(steps, shared)
-    if hasattr(steps, "gradient"):
-        return _descent(steps, shared)
+    if steps.unit in ("iteration", "step"):
+        return _of_all_rows(steps, shared)
     return _samples(steps, len(points), shared)
 
 
@@ -153,10 +152,10 @@ def _max_margin(call: Call, X: Any, y: Any) -> Run:
     )
 
 
-def _samples(steps: Any, n: int, shared: dict[str, Any]) -> Run:
+def _samples(steps: Trace, n: int, shared: dict[str, Any]) -> Run:
     """Learners that correct their errors: a step a sample, or a pass in batch mode."""
-    m = len(steps)
-    ends = np.append(np.flatnonzero(np.diff(steps.passes)), m - 1) if steps.batch else np.arange(m)
+    m, batch = len(steps), steps.unit == "pass"
+    ends = np.append(np.flatnonzero(np.diff(steps.passes)), m - 1) if batch else np.arange(m)
     before = steps.W_before[:1], steps.b_before[:1]
     if not np.array_equal(
         steps.fit.W, steps.W_kept[-1]
@@ -167,15 +166,15 @@ def _samples(steps: Any, n: int, shared: dict[str, Any]) -> Run:
         W=np.concatenate([before[0], steps.W_kept[ends]]),
         b=np.concatenate([before[1], steps.b_kept[ends]]),
         rows=np.append(-1, ends),
-        samples=np.full(len(ends) + 1, -1) if steps.batch else np.append(-1, steps.samples),
+        samples=np.full(len(ends) + 1, -1) if batch else np.append(-1, steps.samples),
         passes=np.append(0, steps.passes[ends]),
         curves=_pass_curves(steps, n, shared["call"]),
         code=("steps.W_before[0], steps.b_before[0]", "steps.W_kept[{row}], steps.b_kept[{row}]"),
-        batch=steps.batch,
+        batch=batch,
     )
 
 
-def _pass_curves(steps: Any, n: int, call: Call) -> dict[str, Array]:
+def _pass_curves(steps: Trace, n: int, call: Call) -> dict[str, Array]:
     """Of each pass: wrong answers as they were given, and the criterion's value."""
     machine = steps.t.shape[1] < steps.v.shape[1]  # t is the class, not a sign for each neuron
     if machine:
@@ -191,7 +190,7 @@ def _pass_curves(steps: Any, n: int, call: Call) -> dict[str, Array]:
     return found
 
 
-def _criterion(steps: Any, call: Call) -> tuple[str, Array]:
+def _criterion(steps: Trace, call: Call) -> tuple[str, Array]:
     t, v = steps.t, steps.v
     with np.errstate(over="ignore"):
         if call.learner is adaline.Perceptron:
@@ -201,7 +200,7 @@ def _criterion(steps: Any, call: Call) -> tuple[str, Array]:
         return "mean squared error", np.mean((t - v) ** 2, axis=1)
 
 
-def _dual(steps: Any, shared: dict[str, Any]) -> Run:
+def _dual(steps: Trace, shared: dict[str, Any]) -> Run:
     """The kernel perceptron: lambda instead of weights."""
     first = np.flatnonzero(np.diff(steps.passes, prepend=0))
     wrong = np.add.reduceat(steps.updated.astype(np.float64), first)
@@ -215,37 +214,23 @@ def _dual(steps: Any, shared: dict[str, Any]) -> Run:
     )
 
 
-def _margins(steps: Any, shared: dict[str, Any]) -> Run:
-    """Ho and Kashyap: a step an iteration; neurons of several classes one after the other."""
-    m, K = len(steps), int(steps.neurons.max()) + 1
-    W, b = np.zeros((m, K, 2)), np.zeros((m, K))
-    for i, k in enumerate(steps.neurons):
-        if i:
-            W[i], b[i] = W[i - 1], b[i - 1]
-        W[i, k], b[i, k] = steps.a[i, 1:], steps.a[i, 0]
+def _of_all_rows(steps: Trace, shared: dict[str, Any]) -> Run:
+    """Ho and Kashyap's iterations, those of several classes one after the other; Newton's steps."""
+    m, extra = len(steps), steps.extra
+    if steps.unit == "iteration":
+        curves = {"|e|": np.linalg.norm(extra["e"], axis=1), "min Ya": extra["min Ya"]}
+        bars = {"b": extra["b"], "e": extra["e"]}
+    else:
+        curves = {"penalised loss": extra["loss"], "|gradient|": extra["|gradient|"]}
+        bars = {}
     return Run(
         **shared,
-        W=W,
-        b=b,
+        W=steps.W_after,
+        b=steps.b_after,
         rows=np.arange(m),
-        samples=np.full(m, -1),
-        passes=steps.iterations,
-        curves={"|e|": np.linalg.norm(steps.e, axis=1), "min Ya": steps.least},
-        bars={"b": steps.b, "e": steps.e},
-        code=("a[:, 1:], a[:, 0]",) * 2,
-    )
-
-
-def _descent(steps: Any, shared: dict[str, Any]) -> Run:
-    """Newton's steps."""
-    m = len(steps)
-    return Run(
-        **shared,
-        W=steps.W,
-        b=steps.b,
-        rows=np.arange(m),
-        samples=np.full(m, -1),
-        passes=np.arange(m),
-        curves={"penalised loss": steps.loss, "|gradient|": steps.gradient},
-        code=("steps.W[{row}], steps.b[{row}]",) * 2,
+        samples=steps.samples,
+        passes=steps.passes,
+        curves=curves,
+        bars=bars,
+        code=("steps.W_after[{row}], steps.b_after[{row}]",) * 2,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import Trace
 from adaline.plot import _canvas, _given
 from adaline.plot._canvas import Array
 from adaline.plot.animation import Scene, chosen
@@ -143,46 +144,35 @@ def of_models(
 
 
 def _weights(trace: Any) -> tuple[Array, Array, list[str], Ints]:
-    """w (m, p), b (m,), and a name and the row learned from of each step of any kind of trace."""
-    if hasattr(trace, "W_after"):
-        return _of_samples(trace)
-    if hasattr(trace, "W"):  # Descent
-        _one_neuron(trace.W.shape[1])
-        w, b, word = trace.W[:, 0], trace.b[:, 0], "Step"
-    elif hasattr(trace, "a"):  # MarginTrace: the bias first
-        _one_neuron(int(trace.neurons.max()) + 1)
-        w, b, word = trace.a[:, 1:], trace.a[:, 0], "Iteration"
-    else:
+    """w (m, p), b (m,), and a name and the row learned from of each step of a trace."""
+    if not isinstance(trace, Trace) or trace.W_after.shape[2] == 0:
         raise TypeError(
             f"trace is a {type(trace).__name__}; expected what adaline.trace gives for a learner "
             "with weights, or a list of fitted models."
         )
-    first = 1 if word == "Iteration" else 0
-    last = len(w) - 1 + first
-    said = [f"{word} {k + first} of {last}" for k in range(len(w))]
-    return w, b, said, np.full(len(w), -1)
-
-
-def _of_samples(trace: Any) -> tuple[Array, Array, list[str], Ints]:
-    """The start, and each correction; passes, in batch mode."""
     _one_neuron(trace.W_after.shape[1])
-    if trace.batch:
+    w, b = trace.W_after[:, 0], trace.b_after[:, 0]
+    if trace.unit in ("iteration", "step"):
+        said = [f"{trace.unit.capitalize()} {k} of {trace.passes[-1]}" for k in trace.passes]
+        return w, b, said, np.full(len(w), -1)
+    # The start, and each correction; passes, in batch mode.
+    if trace.unit == "pass":
         at = np.append(np.flatnonzero(np.diff(trace.passes)), len(trace) - 1)
         word, rows = "Pass", np.full(len(at), -1)
     else:
         at = np.flatnonzero(trace.updated)
         word, rows = "Correction", trace.samples[at]
-    w = np.concatenate([trace.W_before[:1, 0], trace.W_after[at, 0]])
-    b = np.concatenate([trace.b_before[:1, 0], trace.b_after[at, 0]])
+    w = np.concatenate([trace.W_before[:1, 0], w[at]])
+    b = np.concatenate([trace.b_before[:1, 0], b[at]])
     said = ["Before learning", *(f"{word} {k} of {len(at)}" for k in range(1, len(at) + 1))]
     return w, b, said, np.concatenate([[-1], rows]).astype(np.int64)
 
 
-def _rows_of(trace: Any) -> int:
+def _rows_of(trace: Trace) -> int:
     """How many rows the trace is known to have learned from."""
-    if hasattr(trace, "samples"):
-        return int(trace.samples.max()) + 1
-    return trace.b.shape[1] if hasattr(trace, "a") else 0
+    if trace.unit == "iteration":
+        return int(trace.extra["b"].shape[1])
+    return int(trace.samples.max()) + 1
 
 
 def _one_neuron(K: int) -> None:

@@ -90,7 +90,7 @@ class WeightPathDisplay(Display):
                 "smaller step by step, such as WidrowHoff, Perceptron or LogisticRegression."
             )
         R = _given.rows(X)
-        steps: Any = adaline.trace(estimator, X, y, **start)
+        steps = adaline.trace(estimator, X, y, **start)
         theta, targets = _steps(steps, np.asarray(y), R)
         names = [*_given.column_names(None, X, R.shape[1]), "b"]
         pair = _pair(weights, names, bool(estimator.fit_intercept))
@@ -181,21 +181,17 @@ class WeightPathDisplay(Display):
         _canvas.legend(ax)
 
 
-def _steps(steps: Any, y: Any, R: Array) -> tuple[Array, Array]:
+def _steps(steps: adaline.Trace, y: Any, R: Array) -> tuple[Array, Array]:
     """Weights and bias along the way (m, p + 1), and a target for each row of X."""
-    W = getattr(steps, "W", None)
-    if W is not None:  # Newton's steps: all samples at once
-        if W.shape[1] > 1:
-            raise ValueError(f"there are {W.shape[1]} neurons; a path is shown for one.")
-        known = np.unique(y)
-        return np.column_stack([W[:, 0], steps.b[:, 0]]), (y == known[-1]).astype(np.float64)
     if steps.W_after.shape[1] > 1 or steps.t.shape[1] > 1:
         raise ValueError(
             f"there are {steps.W_after.shape[1]} neurons; a path is shown for one: one target, or "
             "two classes."
         )
     after = np.column_stack([steps.W_after[:, 0], steps.b_after[:, 0]])
-    if steps.batch:
+    if steps.unit == "step":  # of Newton's procedure: all samples at once
+        return after, (y == np.unique(y)[-1]).astype(np.float64)
+    if steps.unit == "pass":
         after = after[np.append(np.flatnonzero(np.diff(steps.passes)), len(steps) - 1)]
     first = np.append(steps.W_before[0, 0], steps.b_before[0, 0])
     targets = np.zeros(len(R))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from adaline import Trace
 from adaline.evaluation.words import number
 from adaline.plot import _canvas
 from adaline.plot._canvas import Array, Display
@@ -48,21 +49,20 @@ class MarginsDisplay(Display):
     @classmethod
     def from_trace(cls, trace: Any) -> Self:
         """What `trace(HoKashyap(), X, y)` gives, for two classes and at most 60 samples."""
-        if not (hasattr(trace, "neurons") and hasattr(trace, "e")):
+        if not (isinstance(trace, Trace) and trace.unit == "iteration"):
             raise TypeError(
                 f"trace is a {type(trace).__name__}; expected what adaline.trace gives for "
                 "HoKashyap."
             )
-        if trace.neurons.max() > 0:
+        K, b = trace.W_after.shape[1], trace.extra["b"]
+        if K > 1:
+            raise ValueError(f"trace has {K} neurons; margins are shown for two classes.")
+        if b.shape[1] > _SAMPLES:
             raise ValueError(
-                f"trace has {trace.neurons.max() + 1} neurons; margins are shown for two classes."
-            )
-        if trace.b.shape[1] > _SAMPLES:
-            raise ValueError(
-                f"trace has {trace.b.shape[1]} samples; at most {_SAMPLES} can be told apart. "
+                f"trace has {b.shape[1]} samples; at most {_SAMPLES} can be told apart. "
                 "Trace fewer rows."
             )
-        return cls(trace.b, trace.b + trace.e, trace.iterations)
+        return cls(b, b + trace.extra["e"], trace.passes)
 
     @property
     def claim(self) -> str:

@@ -1,1 +1,0 @@
-"""Learning looked at step by step: the tables of the lectures."""
