@@ -40,7 +40,7 @@ SUBJECTS = {
         ["tests/test_schedules.py", "tests/procedures/test_sequential.py"],
     ),
     "moments": (
-        ["sums/moments.py", "sums/table.py"],
+        ["sums/moments.py", "sums/rows.py"],
         [
             "tests/test_moments.py",
             "tests/test_merged_moments.py",

@@ -48,7 +48,7 @@ LAYERS = [
         "decisions",
         "dichotomies",
     ],
-    ["tiles"],
+    ["sums.rows"],
     ["kernels"],
     ["summaries", "distributed"],
     ["results", "errors", "parameters", "jit", "_names", "sums.mapreduce", "sums.threads"],

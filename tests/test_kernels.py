@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from adaline.kernels import double_double
-from adaline.sums.gradient import Gradient
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 from reference import rationals
 
 U = 2.0**-53
@@ -44,10 +43,10 @@ def exact_gradient(X, y, omega, w, b):
 
 def gradient(X, y, w, b, omega=None, low=None):
     """High and low parts of one target's sums, and of its squared residuals."""
-    t = Table.of(X, y, omega)
-    t = Table(t.X, t.Y, t.omega, low) if low is not None else t
+    t = Rows.of(X, y, omega)
+    t = Rows(t.X, t.Y, t.omega, low) if low is not None else t
     theta = np.append(w, b)[:, None]
-    found = Gradient.of(t, np.ones(len(w) + 1), np.zeros(1, np.int64), theta, 0.0 * theta)
+    found = t.gradient(np.ones(len(w) + 1), np.zeros(1, np.int64), theta, 0.0 * theta)
     return found.g[:, 0], found.low[:, 0], found.squares[0]
 
 

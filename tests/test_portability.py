@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from adaline import LMS, Moments
-from adaline.sums.gradient import Gradient
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -125,11 +124,10 @@ GENERIC = """
 import sys
 import numpy as np
 from adaline import LMS, Moments
-from adaline.sums.gradient import Gradient
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 d = np.load(sys.argv[1])
 X, y, theta = d["X"], d["y"], d["theta"]
-found = Gradient.of(Table.of(X, y), np.ones(3), np.zeros(1, np.int64), theta, 0.0 * theta)
+found = Rows.of(X, y).gradient(np.ones(3), np.zeros(1, np.int64), theta, 0.0 * theta)
 scatter, filtered = Moments.of(X, y).scatter, LMS(7, 0.01).process(y, y)[0]
 exact = np.concatenate([found.g.ravel(), found.low.ravel(), found.squares])
 np.savez(sys.argv[2], exact=exact, scatter=scatter, filtered=filtered)
@@ -146,7 +144,7 @@ def test_a_processor_without_fused_products_and_wide_vectors_gives_the_same(rng,
     subprocess.run(command, env=os.environ | generic, check=True)
     got, m = np.load(tmp_path / "got.npz"), Moments.of(X, y)
     of_one = np.zeros(1, np.int64), theta, 0.0 * theta
-    exact = Gradient.of(Table.of(X, y), np.ones(3), *of_one)
+    exact = Rows.of(X, y).gradient(np.ones(3), *of_one)
     exact = np.concatenate([exact.g.ravel(), exact.low.ravel(), exact.squares])
     # A fused product is one rounding everywhere: by the processor, or by the C library.
     assert got["exact"].tolist() == exact.tolist()

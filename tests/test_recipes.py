@@ -35,7 +35,7 @@ from adaline.sums.moments import Moments
 from adaline.parameters import FLAG, NOT_NEGATIVE
 from adaline.procedures.least_squares import least_squares
 from adaline.results import ClosedFit
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 
 
 class FixedRidge(ClosedFormRegressor):
@@ -50,7 +50,7 @@ class FixedRidge(ClosedFormRegressor):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
-    def _solve(self, m: Moments | None, rows: Table | None) -> ClosedFit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         return least_squares(m, rows, intercept=self.fit_intercept, ridge=float(self.alpha))
 '''
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from adaline.kernels import codes
-from adaline.parameters import FLAG, POSITIVE, ParameterError, is_number, shown
+from adaline.parameters import FLAG, POSITIVE, ParameterError, is_number, is_sparse, shown
 from adaline.results import Array, Result
-from adaline.tiles import as_rows, check_finite, is_sparse
+from adaline.sums.rows import as_rows, check_finite
 
 Code = tuple[int, float, float]
 _ROUNDS = 100  # of Lanczos' method: nine digits of normal samples, three where eigenvalues crowd

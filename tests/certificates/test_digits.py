@@ -12,9 +12,8 @@ from adaline.certificates.statements import half_steps, stated
 from adaline.linalg import cholesky, inverse_triangle
 from adaline.procedures.least_squares import Factor, from_moments, unit_columns
 from adaline.procedures.refinement import Problem, refine
-from adaline.sums.gradient import Gradient
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 from reference import exact_least_squares
 
 
@@ -22,7 +21,7 @@ from reference import exact_least_squares
 @pytest.mark.parametrize("corrections", [0, 1, 3])
 def test_any_factor_gives_a_true_bound_or_none(rng, spoil, corrections):
     X, y = rng.standard_normal((30, 3)), rng.standard_normal(30)
-    t = Table.of(X, y)
+    t = Rows.of(X, y)
     u, D = unit_columns(Moments.of(X, y), True)
     good = Factor.of(u, D)
     V = good.V * (1 + spoil * rng.standard_normal((3, 3)))
@@ -34,7 +33,7 @@ def test_any_factor_gives_a_true_bound_or_none(rng, spoil, corrections):
     scale = np.ldexp(1.0, -u.exponent)
 
     def gradients(on, theta, low):
-        return Gradient.of(t, scale, on, theta, low)
+        return t.gradient(scale, on, theta, low)
 
     def never(s):
         return np.zeros(1, dtype=bool)

@@ -18,7 +18,7 @@ from adaline.procedures.krylov import (
 from adaline.procedures.lanczos import estimated_penalties
 from adaline.procedures.penalties import choose
 from adaline.procedures.spectrum import spectrum_of_rows
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 
 
 def made(rng, n, p, density=0.1, k=1):
@@ -29,7 +29,7 @@ def made(rng, n, p, density=0.1, k=1):
 
 
 def rows_of(X, Y, omega=None):
-    return Table.of(X, Y, omega)
+    return Rows.of(X, Y, omega)
 
 
 def dense_ridge(X, Y, alpha, intercept=True, omega=None):

@@ -13,12 +13,12 @@ from scipy import sparse
 
 from adaline.procedures.least_squares import least_squares
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 from reference import correct_digits, exact_least_squares, ill_conditioned
 
 
 def solved(X, y, weights=None, **options):
-    return least_squares(Moments.of(X, y, weights), Table.of(X, y, weights), **options)
+    return least_squares(Moments.of(X, y, weights), Rows.of(X, y, weights), **options)
 
 
 def theta(fit, intercept=True):

@@ -9,17 +9,16 @@ import pytest
 from scipy import sparse
 
 from adaline.procedures.least_squares import least_squares
-from adaline.sums.gradient import Gradient
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 from reference import correct_digits, exact_least_squares, ill_conditioned
 
 NONE2 = np.empty((0, 0))
 
 
 def rows_of(X, Y, weights=None, low=NONE2):
-    t = Table.of(X, Y, weights)
-    return Table(t.X, t.Y, t.omega, low)
+    t = Rows.of(X, Y, weights)
+    return Rows(t.X, t.Y, t.omega, low)
 
 
 def moments_of(rows):
@@ -39,10 +38,10 @@ def test_a_gradient_does_not_depend_on_the_other_targets(rng, n, k, kind):
     y_scale = 2.0 ** rng.integers(-3, 3, k)
     whole = np.ones(3 + k + 2)
     whole[:3], whole[3:][which] = scale, y_scale
-    together = Gradient.of(rows, whole, which, theta, theta_low)
+    together = rows.gradient(whole, which, theta, theta_low)
     for t in range(k):
         at = which[t : t + 1], theta[:, t : t + 1], theta_low[:, t : t + 1]
-        alone = Gradient.of(rows, whole, *at)
+        alone = rows.gradient(whole, *at)
         assert np.array_equal(together.g[:, t], alone.g[:, 0])
         assert np.array_equal(together.low[:, t], alone.low[:, 0])
         assert together.squares[t] == alone.squares[0]

@@ -17,7 +17,7 @@ from adaline.procedures.penalties import choose, gcv, leave_one_out, minus_evide
 from adaline.procedures.ridge import wide_ridge
 from adaline.procedures.spectrum import spectrum_of_moments, spectrum_of_rows
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 from reference import exact_least_squares
 
 GRID = np.array([1e-3, 0.1, 2.0, 50.0, 1e4])
@@ -30,7 +30,7 @@ def draw(rng, n, p, k=1):
 
 
 def rows_of(X, y, weights=None):
-    return Table.of(X, y, weights)
+    return Rows.of(X, y, weights)
 
 
 def spectrum_of(rows, intercept):

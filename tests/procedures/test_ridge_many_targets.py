@@ -15,14 +15,14 @@ from adaline.procedures.penalties import NODES, leave_one_out, vertices
 from adaline.procedures.ridge import ridge_by_target
 from adaline.procedures.spectrum import spectrum_of_moments
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 from reference import exact_least_squares, ill_conditioned
 
 MANY = 70  # above the 64 targets up to which each is treated alone
 
 
 def rows_of(X, Y, weights=None):
-    return Table.of(X, Y, weights)
+    return Rows.of(X, Y, weights)
 
 
 def moments_of(rows):

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from adaline.sums import losses
 from adaline.sums.objective import FUNCTIONS
-from adaline.sums.rows import Rows
+from adaline.sums.scaled_rows import ScaledRows
 
 UNIT = 2.0**-53
 K = 3
@@ -177,7 +177,7 @@ def rows_of(rng, name, intercept, n=40):
     )
     omega = rng.uniform(0.5, 3.0, n)
     offset = rng.standard_normal(n) if isinstance(FOUND[name], losses.LogLink) else np.empty(0)
-    return Rows.of(rng.standard_normal((n, 2)), y, omega, offset, intercept=intercept)
+    return ScaledRows.of(rng.standard_normal((n, 2)), y, omega, offset, intercept=intercept)
 
 
 def loss_of(name, rows, b):

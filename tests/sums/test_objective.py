@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from adaline.sums.losses import Gamma, Logistic, Poisson, Softmax
 from adaline.sums.objective import Objective
-from adaline.sums.rows import MANY, Rows
+from adaline.sums.scaled_rows import MANY, ScaledRows
 from reference_logistic import loss_and_gradient
 
 CASES = {"logistic": 1, "softmax": 3, "poisson": 1, "gamma": 1}
@@ -107,7 +107,7 @@ def test_a_block_of_a_file_has_its_share_of_the_sums(rng, case):
     bare = of.with_penalty(0.0)
     parts = []
     for part in np.split(np.arange(1000), [100, 333, 334]):
-        units = Rows(
+        units = ScaledRows(
             *(
                 [
                     getattr(rows, n)

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from adaline.sums.rows import FAR_EXPONENT, MANY, SMALL, Rows
+from adaline.sums.scaled_rows import FAR_EXPONENT, MANY, SMALL, ScaledRows
 
 FORMS = {
     "dense": np.ascontiguousarray,
@@ -37,7 +37,9 @@ def X(request, rng):
 
 
 def rows_of(X, form="dense", omega=(), intercept=True):
-    return Rows.of(FORMS[form](X), np.zeros(len(X)), np.asarray(omega, float), intercept=intercept)
+    return ScaledRows.of(
+        FORMS[form](X), np.zeros(len(X)), np.asarray(omega, float), intercept=intercept
+    )
 
 
 def z(X, rows, intercept=True):

@@ -48,7 +48,7 @@ import numpy as np
 from adaline.linalg import UNDERFLOW, UNIT, cholesky, inverse_triangle, length, lengths
 from adaline.results import Array, Certificate
 from adaline.sums.objective import FUNCTIONS, Sums, Want
-from adaline.sums.rows import Rows
+from adaline.sums.scaled_rows import ScaledRows
 from adaline.sums.threads import one_blas_thread
 
 SLACK = 1.01  # the bounds themselves are computed in float64
@@ -308,7 +308,7 @@ def metrics(
         yield matrix(problem, "least")
 
 
-def optimality(found: Distance | None, sums: Sums, theta: Array, rows: Rows) -> Certificate:
+def optimality(found: Distance | None, sums: Sums, theta: Array, rows: ScaledRows) -> Certificate:
     """What is proven of weights for the columns of X, which are theta scale and b - theta'shift."""
     scale, away, unit, w = rows.scale, np.abs(rows.shift), rows.unit, theta[:, :-1]
     with np.errstate(invalid="ignore", over="ignore"):

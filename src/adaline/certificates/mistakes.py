@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adaline.linalg import UNDERFLOW, UNIT, length
-from adaline.parameters import NONE, NUMBER, array, named, numbers
+from adaline.parameters import NONE, NUMBER, array, is_sparse, named, numbers
 from adaline.results import Result
-from adaline.tiles import as_rows, is_sparse
+from adaline.sums.rows import as_rows
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from adaline.errors import plural
 from adaline.linalg import UNDERFLOW, UNIT
+from adaline.parameters import is_sparse
 from adaline.results import Array, Certificate
-from adaline.tiles import is_sparse
 
 _FIRST, _BLOCK = 256, 4096  # rows looked at first, and then at a time
 _COUNTED = 50_000  # rows up to which all that are on the wrong side are counted

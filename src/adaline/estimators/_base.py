@@ -21,9 +21,9 @@ from adaline.estimators._delivered import WRITTEN, as_shape, is_as_learned, roun
 from adaline.estimators._labels import share_right
 from adaline.estimators._refusals import AllOrNothing
 from adaline.estimators.declarations import Declared, Effect, Scatter, Score, Target, demand
-from adaline.parameters import Expected, ParameterError
+from adaline.parameters import Expected, ParameterError, is_sparse
 from adaline.results import Array, Certificate, Fit
-from adaline.tiles import as_csr, check_finite, is_sparse, linear_values
+from adaline.sums.rows import as_csr, check_finite, linear_values
 
 __all__ = ["COEF", "Classifier", "Learner", "Regressor", "check_finite", "checked_rows"]
 

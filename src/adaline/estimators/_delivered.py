@@ -13,7 +13,7 @@ import numpy as np
 
 from adaline.parameters import check_sample
 from adaline.results import Array, Certificate, Fit
-from adaline.tiles import linear_values
+from adaline.sums.rows import linear_values
 
 if TYPE_CHECKING:
     from adaline.procedures.sequential import State

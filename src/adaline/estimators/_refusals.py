@@ -13,7 +13,7 @@ from typing import Any
 from numpy import ndarray
 
 from adaline._names import handed_down
-from adaline.tiles import is_dask
+from adaline.sums.rows import is_dask
 
 GUARD = 1  # frames that `all_or_nothing` adds between a method and who called it, for warnings
 

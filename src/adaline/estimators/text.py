@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.estimators._base import check_finite, checked_rows
 from adaline.estimators._refusals import AllOrNothing
 from adaline.estimators.declarations import SEEN, Declared, demand
-from adaline.tiles import is_sparse
+from adaline.parameters import is_sparse
 
 _OUTPUTS = ("default", "pandas", "polars")
 

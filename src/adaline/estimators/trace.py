@@ -18,13 +18,12 @@ from adaline import criteria
 from adaline.errors import MissingExtra
 from adaline.estimators.declarations import names_with
 from adaline.kernels import codes
-from adaline.parameters import shown
+from adaline.parameters import is_sparse, shown
 from adaline.procedures.ho_kashyap import Iteration
 from adaline.procedures.kernel_perceptron import Duals
 from adaline.procedures.sequential import Learning
 from adaline.results import Array, Fit, Result
 from adaline.summaries import aligned
-from adaline.tiles import is_sparse
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,7 +33,7 @@ from adaline.parameters import (
     shown,
     weights_of,
 )
-from adaline.tiles import check_finite
+from adaline.sums.rows import check_finite
 
 _PAIRS = 5_000  # rows up to which a learner that compares each row with each is tried
 _CLASSES = 10  # whole numbers with so few different values are taken for classes

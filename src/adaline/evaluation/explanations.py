@@ -18,9 +18,9 @@ from adaline.estimators.declarations import effect_of
 from adaline.evaluation._rows import model_and_rows
 from adaline.evaluation.answers import asked
 from adaline.evaluation.verdict import column_names
+from adaline.parameters import is_sparse
 from adaline.results import Array, Result
 from adaline.sums.class_moments import ClassMoments
-from adaline.tiles import is_sparse
 
 _LINEAR = ("values", "exponential", "sides", "posterior", "gaussians")
 

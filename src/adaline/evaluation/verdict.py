@@ -18,7 +18,7 @@ from adaline.evaluation.sample import doubts_of_rows
 from adaline.evaluation.words import DateColumn, plural
 from adaline.parameters import FLAG, NONE, ParameterError, array, numbers, shown
 from adaline.results import Result
-from adaline.tiles import check_finite
+from adaline.sums.rows import check_finite
 
 FEW_ROWS = 30  # rows below which a measured quality may be far off
 

@@ -3,7 +3,7 @@
 A number is high + low, |low| <= ulp(high) / 2, about 32 digits: `two_sum` and `two_product` return
 a rounded result together with its exact rounding error (Dekker 1971; Ogita, Rump & Oishi 2005).
 
-Called by `sums.gradient`, `procedures.least_squares` and the polynomial learner. Compiled without
+Called by `sums.rows`, `procedures.least_squares` and the polynomial learner. Compiled without
 fastmath: the order of operations is the method.
 """
 
@@ -96,14 +96,6 @@ def add_lanes(g, g_low, sums, sums_low):
                 tail = sums_low[t, j] + (carry + g_low[t, j, i])
                 sums[t, j] = total + tail
                 sums_low[t, j] = tail - (sums[t, j] - total)
-
-
-def two_sums(a, b):
-    """`two_sum` of arrays."""
-    with np.errstate(all="ignore"):  # infinities are found in the answer
-        high = a + b
-        t = high - a
-        return high, (a - (high - t)) + (b - t)
 
 
 @kernel

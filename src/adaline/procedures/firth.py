@@ -32,7 +32,7 @@ from adaline.procedures.newton import Problem, State, begin, descend
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate, NewtonFit, Outcome
 from adaline.sums.objective import Objective, Sums, Want
-from adaline.sums.rows import MANY
+from adaline.sums.scaled_rows import MANY
 
 MOST = 100  # parameters of more than two classes; each step costs n times their square
 CHUNK = 2**20  # numbers held at a time

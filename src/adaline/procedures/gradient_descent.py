@@ -16,6 +16,7 @@ import numpy as np
 from adaline import criteria
 from adaline.errors import plural
 from adaline.kernels import codes
+from adaline.parameters import is_sparse
 from adaline.procedures.sequential import (
     EXPLOSION,
     STALLED,
@@ -29,7 +30,6 @@ from adaline.procedures.sequential import (
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array
 from adaline.schedules import Auto
-from adaline.tiles import is_sparse
 
 BLOCK_ROWS = 4096  # any large number
 MAX_UNPACKED = 2048  # columns up to which CSR rows are unpacked, block by block

@@ -18,7 +18,7 @@ from adaline.linalg import Factor
 from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.objective import JOINT, Objective
-from adaline.sums.rows import MANY
+from adaline.sums.scaled_rows import MANY
 
 if TYPE_CHECKING:
     from adaline.summaries import Summary

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from adaline.errors import plural
 from adaline.kernels.kernel_perceptron import correct_block
 from adaline.linalg import UNDERFLOW, UNIT
+from adaline.parameters import is_sparse
 from adaline.procedures.sequential import Outcome, asked
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Certificate
-from adaline.tiles import is_sparse
 
 ASYMMETRY = 1e-6  # share of the largest value by which k(x, y), k(y, x) may differ: float32 passes
 

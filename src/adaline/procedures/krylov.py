@@ -25,9 +25,9 @@ from adaline.certificates.digits import SLACK, in_users_units, lengths_of
 from adaline.certificates.statements import stated_together
 from adaline.errors import plural
 from adaline.linalg import UNIT, lengths
+from adaline.parameters import is_sparse
 from adaline.results import Array, Certificate, ClosedFit
-from adaline.sums.table import Table
-from adaline.tiles import is_sparse
+from adaline.sums.rows import Rows
 
 DENSE_UP_TO = 1024  # columns up to which a p x p matrix costs little
 GRAM_UP_TO = 4096  # columns of tall data up to which a p x p matrix pays: it proves all digits
@@ -70,7 +70,7 @@ class CentredRows:
     e_y: NDArray[np.int64]
 
     @classmethod
-    def of(cls, t: Table, intercept: bool, units: Array | None = None) -> CentredRows:
+    def of(cls, t: Rows, intercept: bool, units: Array | None = None) -> CentredRows:
         """Sparse rows stay sparse where that costs no digits."""
         X, Y, p = t.X, t.Y, t.p
         root, weight = np.sqrt(t.omega) if len(t.omega) else np.ones(t.n), t.weight

@@ -57,9 +57,8 @@ from adaline.procedures.minimum_norm import (
 from adaline.procedures.refinement import Problem, Solution, Solver, refine
 from adaline.procedures.standard_errors import covariance_root
 from adaline.results import Array, Certificate, ClosedFit
-from adaline.sums.gradient import Gradient
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table, block_rows
+from adaline.sums.rows import Gradient, Rows, block_rows
 from adaline.sums.threads import between_passes
 from adaline.sums.triangle import Triangle
 
@@ -184,7 +183,7 @@ def from_moments(u: Moments, problem: Problem, solver: Solver) -> Solution:
 
 def least_squares(
     m: Moments | None,
-    rows: Table | None = None,
+    rows: Rows | None = None,
     *,
     intercept: bool = True,
     ridge: float | Array = 0.0,
@@ -196,7 +195,7 @@ def least_squares(
     ----------
     m : Moments or None
         Of all rows and targets; None for rows with so many columns that none were made.
-    rows : Table, optional
+    rows : Rows, optional
         The rows themselves, where they are at hand.
     intercept : bool
         Whether there is a bias b.
@@ -249,7 +248,7 @@ def refine_by_rows(
     u: Moments,
     problem: Problem,
     solver: Solver,
-    rows: Table,
+    rows: Rows,
     s: Solution,
     good: Callable[[Solution], NDArray[np.bool_]],
 ) -> ClosedFit:
@@ -257,7 +256,7 @@ def refine_by_rows(
     scale = np.ldexp(1.0, -u.exponent)
 
     def gradients(on: NDArray[np.int64], theta: Array, low: Array) -> Gradient:
-        return Gradient.of(rows, scale, on, theta, low)
+        return rows.gradient(scale, on, theta, low)
 
     s = refine(problem, solver, gradients, s, good)
     said = f"solved in closed form, then corrected {plural(s.passes, 'time')} in double-double."
@@ -296,14 +295,14 @@ def goal(problem: Problem, accuracy: str) -> Callable[[Solution], NDArray[np.boo
     return good
 
 
-def triangle_solver(u: Moments, D: Array, rows: Table, intercept: bool) -> Factor | None:
+def triangle_solver(u: Moments, D: Array, rows: Rows, intercept: bool) -> Factor | None:
     """From a QR factorisation of the rows; None where columns are dependent."""
     t = Triangle.of(rows.X, None, rows.omega if len(rows.omega) else None)
     low = bool(len(rows.X_low))
     return invert_triangle(u, D, t, lambda V: products(rows, u, V), intercept, low)
 
 
-def products(rows: Table, u: Moments, V: Array) -> tuple[Array, int]:
+def products(rows: Rows, u: Moments, V: Array) -> tuple[Array, int]:
     """(A V)'A V of the rows about the means, and how many numbers were added in a row, at most."""
     size, K = block_rows(u.p), np.zeros((u.p, u.p))
     scale, mean = np.ldexp(1.0, -u.exponent[: u.p]), u.mean[: u.p]
@@ -347,7 +346,7 @@ def delivered(
     solver: Solver,
     s: Solution,
     said: str,
-    rows: Table | None = None,
+    rows: Rows | None = None,
 ) -> ClosedFit:
     """The solution in the user's units, with what is proven of it."""
     p, e = u.p, u.exponent

@@ -23,9 +23,9 @@ import numpy as np
 
 from adaline.kernels import codes
 from adaline.linalg import UNIT
+from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.schedules import Absolute, Constant
-from adaline.tiles import is_sparse
 
 FAR = 2.0**400  # squares of longer samples and corrections, or of shorter ones, leave float64
 

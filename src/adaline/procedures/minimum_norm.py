@@ -25,7 +25,7 @@ from adaline.linalg import (
 )
 from adaline.results import Array, Certificate, ClosedFit
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 from adaline.sums.triangle import Triangle
 
 WELL = 1e4  # condition numbers up to which A A' and one correction lose no digit
@@ -33,7 +33,7 @@ NEAR = 1e-3  # share of the squares about the first row that the mean has to lea
 MIX = 1e-8  # coefficients below this are rounding, and not named
 
 
-def minimum_norm(u: Moments, rows: Table, intercept: bool) -> ClosedFit:
+def minimum_norm(u: Moments, rows: Rows, intercept: bool) -> ClosedFit:
     """By a triangle for tall data, in the units of u; through the n x n side for wide."""
     if u.rows < u.p + intercept:
         return wide_minimum_norm(rows, intercept)
@@ -146,7 +146,7 @@ def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]],
     )
 
 
-def wide_minimum_norm(rows: Table, intercept: bool) -> ClosedFit:
+def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
     """The w of least norm among those that fit best, for rows with their mean reflected away."""
     root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.n)
     X, Y = np.asarray(rows.dense(slice(None)), dtype=np.float64), rows.Y

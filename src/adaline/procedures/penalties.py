@@ -28,7 +28,7 @@ from adaline.procedures.minimum_norm import dependent_columns
 from adaline.procedures.spectrum import CUT, Spectrum, spectrum_of_moments, spectrum_of_rows
 from adaline.results import Array
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table, block_rows
+from adaline.sums.rows import Rows, block_rows
 
 RULES = {
     "loo": "the leave-one-out error",
@@ -79,13 +79,13 @@ def evidence_in_units(f: Spectrum, lam: Array) -> Array:
     return np.asarray((n * logs + volume.sum(axis=0) + f.intercept * np.log(f.weight)) / 2)
 
 
-def choose(f: Spectrum, rule: str, rows: Table | None) -> tuple[Array, list[str]]:
+def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]:
     """The penalty of each target by a rule among RULES, and a sentence for each."""
     found = choice(f, rule, rows)
     return found.alphas, found.sentences
 
 
-def choice(f: Spectrum, rule: str, rows: Table | None, unit: Array = OWN_UNITS) -> Choice:
+def choice(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -> Choice:
     """The penalty of each target by a rule among RULES; f is of columns divided by unit (p,).
 
     Between 1/1000 of the least eigenvalue and 1000 times the largest, three penalties a decade
@@ -201,7 +201,7 @@ def vertices(F: Array) -> Array:
     return np.where(size > 0, x, 0.0)
 
 
-def leave_one_out(f: Spectrum, rows: Table, lam: Array, unit: Array = OWN_UNITS) -> Array:
+def leave_one_out(f: Spectrum, rows: Rows, lam: Array, unit: Array = OWN_UNITS) -> Array:
     """Mean squared error of each row predicted without it, r/(1 - h), exactly, (L, k).
 
     f is of columns that were divided by unit (p,), or by 1.
@@ -226,7 +226,7 @@ def leave_one_out(f: Spectrum, rows: Table, lam: Array, unit: Array = OWN_UNITS)
 
 
 def directions(
-    f: Spectrum, rows: Table, some: slice, lost: Array, unit: Array
+    f: Spectrum, rows: Rows, some: slice, lost: Array, unit: Array
 ) -> Iterator[tuple[slice, Array, Array, Array]]:
     """Blocks of rows: their unit vectors U along the directions, y, and 1 - omega h (n, L, k)."""
     size = min(max(RESIDUALS // (lost.shape[1] * lost.shape[2]), FEWEST_ROWS), block_rows(rows.p))
@@ -256,7 +256,7 @@ def one_copy(left: Array, omega: Array) -> Array:
 
 
 def in_better_units(
-    f: Spectrum, rule: str, rows: Table | None, m: Moments | None
+    f: Spectrum, rule: str, rows: Rows | None, m: Moments | None
 ) -> tuple[Choice, Spectrum, Array | None]:
     """Penalties by a rule, the spectrum they belong to, and units (p,) or None for the own ones.
 

@@ -29,7 +29,7 @@ from adaline.linalg import UNIT, Factor
 from adaline.procedures.newton import correct
 from adaline.results import Array
 from adaline.sums.objective import Objective
-from adaline.sums.rows import MANY
+from adaline.sums.scaled_rows import MANY
 
 Pairs = list[tuple[Array, Array, float]]  # step s, change of gradient y, and s'y > 0
 

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates.digits import SLACK, gamma
-from adaline.kernels.double_double import towards_the_mean, two_sums
+from adaline.kernels.double_double import towards_the_mean
 from adaline.linalg import UNIT
 from adaline.results import Array
-from adaline.sums.gradient import Gradient
 from adaline.sums.moments import Moments
+from adaline.sums.rows import Gradient, add_exactly
 
 MOST_CORRECTIONS = 40  # a solver with half a digit needs these
 MOST_WEIGHTS = 2**22  # numbers of the weights that are corrected together
@@ -157,8 +157,7 @@ def correct(
     step, pull, bound, squares = corrections(problem, solver, on, sums, theta, low)
     ahead = pull <= 4.0 * least[on]  # otherwise it leads away from the solution
     at = on[ahead]
-    high, carry = two_sums(theta[:, ahead], step[:, ahead])
-    s.theta[:, at], s.low[:, at] = two_sums(high, low[:, ahead] + carry)
+    s.theta[:, at], s.low[:, at] = add_exactly(theta[:, ahead], low[:, ahead], step[:, ahead])
     s.bound[:, at], s.squares[at] = bound[:, ahead], squares[ahead]
     size = np.maximum(np.abs(s.theta[:, on]), problem.floor[:, on])
     stalls[on] += pull > 0.5 * least[on]

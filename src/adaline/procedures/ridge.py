@@ -38,9 +38,8 @@ from adaline.procedures.least_squares import (
 from adaline.procedures.refinement import Problem, Solution, refine
 from adaline.procedures.spectrum import Spectrum
 from adaline.results import Array, Certificate, ClosedFit
-from adaline.sums.gradient import Gradient
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Gradient, Rows
 
 TOGETHER = 64  # targets whose last digits are worth a pass over the rows; moments prove about nine
 RANGE = 1e100  # penalties from 1/RANGE to RANGE of the columns' squares keep products in range
@@ -80,7 +79,7 @@ class Eigen:
 
 
 def ridge_by_target(
-    m: Moments, rows: Table | None, alphas: Array, penalty: Penalty, intercept: bool
+    m: Moments, rows: Rows | None, alphas: Array, penalty: Penalty, intercept: bool
 ) -> ClosedFit:
     """Least squares with a penalty for each target; those of one penalty are solved together."""
     if np.all(alphas == alphas[0]):
@@ -110,7 +109,7 @@ def of_targets(m: Moments, which: NDArray[np.intp]) -> Moments:
 
 def by_eigenvectors(
     m: Moments,
-    rows: Table | None,
+    rows: Rows | None,
     alphas: Array,
     which: NDArray[np.intp],
     penalty: Penalty,
@@ -212,7 +211,7 @@ class Dual:
 
 
 def wide_ridge_by_target(
-    f: Spectrum | CentredRows, rows: Table, alphas: Array, units: Array | None
+    f: Spectrum | CentredRows, rows: Rows, alphas: Array, units: Array | None
 ) -> ClosedFit:
     """`wide_ridge` of targets with a penalty, and the least norm of those without."""
     A, known = (f.A, f) if isinstance(f, Spectrum) else (f, None)
@@ -229,7 +228,7 @@ def wide_ridge_by_target(
 
 def wide_ridge(
     A: CentredRows,
-    rows: Table,
+    rows: Rows,
     alphas: Array,
     spectrum: Spectrum | None,
     units: Array | None = None,
@@ -282,7 +281,7 @@ def wide_ridge(
         return np.asarray(s.bound[:p].max(axis=0) <= UNIT / 64 * top)
 
     def gradients(on: NDArray[np.int64], theta: Array, low: Array) -> Gradient:
-        return Gradient.of(rows, np.ldexp(1.0, -np.append(power, A.e_y)), on, theta, low)
+        return rows.gradient(np.ldexp(1.0, -np.append(power, A.e_y)), on, theta, low)
 
     s = refine(problem, solver, gradients, s, good)
     e = np.vstack([A.e_y - power[:, None], A.e_y])

@@ -18,7 +18,7 @@ from adaline.linalg import UNIT, cholesky, eigen, solve_cholesky
 from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.objective import Objective
-from adaline.sums.rows import Rows
+from adaline.sums.scaled_rows import ScaledRows
 
 COLUMNS = 1024  # of Z at a time, in dense rows
 
@@ -49,7 +49,7 @@ def row_space(objective: Objective) -> tuple[Objective, Callable[[Array], Array]
         return np.column_stack([w / root, theta[:, -1]])
 
     k = L.shape[1]
-    few = Rows(
+    few = ScaledRows(
         L,
         rows.y,
         rows.omega,
@@ -65,7 +65,7 @@ def row_space(objective: Objective) -> tuple[Objective, Callable[[Array], Array]
     return replace(objective, rows=few, penalty=np.append(np.ones(k), 0.0)), back
 
 
-def _columns(rows: Rows, root: Array) -> list[tuple[slice, Any]]:
+def _columns(rows: ScaledRows, root: Array) -> list[tuple[slice, Any]]:
     """Blocks of columns of Z D^-1/2; of sparse rows that are not centred, all at once."""
     if is_sparse(rows.X) and not rows.shift.any():
         X = rows.X.astype(np.float64).copy()

@@ -20,11 +20,11 @@ from adaline.criteria import CURVATURE
 from adaline.errors import plural
 from adaline.kernels import automatic_rates, codes
 from adaline.kernels import sequential as kernels
+from adaline.parameters import is_sparse
 from adaline.procedures.margin_limit import MarginLimit
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array
 from adaline.schedules import Schedule
-from adaline.tiles import is_sparse
 
 Order = NDArray[np.int64]
 

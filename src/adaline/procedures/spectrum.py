@@ -29,7 +29,7 @@ from adaline.procedures.krylov import CentredRows
 from adaline.procedures.least_squares import unit_columns
 from adaline.results import Array
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table, block_rows
+from adaline.sums.rows import Rows, block_rows
 
 SLICE = 256  # rows of I - V V' at a time
 GRADED = 0.125  # lengths of columns, as shares of the longest, below which a unit is their own
@@ -114,7 +114,7 @@ class Spectrum:
         p = X.shape[1]
         V, s, out = self.basis(), self.s[self.s > 0], np.empty((X.shape[0], len(lam)))
         scale = np.full(p, np.ldexp(1.0, -self.e)) / (1.0 if units is None else units)
-        for part, z, _ in Table.of(X).blocks(scale, self.mean, block_rows(p)):
+        for part, z, _ in Rows.of(X).blocks(scale, self.mean, block_rows(p)):
             Z2 = (z[:, :p] @ V) ** 2
             v = Z2 @ (1 / (s[:, None] + lam))
             if not self.full:

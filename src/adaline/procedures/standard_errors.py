@@ -22,11 +22,11 @@ from scipy.special import fdtrc, stdtr, stdtrit
 
 from adaline.kernels.double_double import values
 from adaline.linalg import UNIT, inverse_cholesky
+from adaline.parameters import is_sparse
 from adaline.results import Array, ClosedFit
 from adaline.summaries import Summary
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
-from adaline.tiles import is_sparse
+from adaline.sums.rows import Rows
 
 DIGITS = 8.0  # of standard errors, below which a reader is told
 PRECISE = 1e-13  # relative error of a factor, up to which there is nothing to gain
@@ -34,7 +34,7 @@ WORK = 2**18  # n p^2, up to which products with twice the digits take about a m
 
 
 def covariance_root(
-    V: Array, rough: float, u: Moments, rows: Table | None, intercept: bool
+    V: Array, rough: float, u: Moments, rows: Rows | None, intercept: bool
 ) -> Array:
     """root (p, p) with root root' = S^-1 in the user's units, from V in those of u.
 

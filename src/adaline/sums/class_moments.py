@@ -35,9 +35,8 @@ from adaline.sums.class_sums import (
     sums_of_cut,
     sums_of_entries,
 )
-from adaline.sums.table import Table, exponents
+from adaline.sums.rows import Rows, as_rows, check_finite, is_dask
 from adaline.sums.threads import one_blas_thread, pieces, summed
-from adaline.tiles import as_rows, check_finite, is_dask
 
 Covariance = Literal["shared", "full", "diagonal"]
 COVARIANCE = replace(
@@ -134,7 +133,7 @@ class ClassMoments(Result):
             unsafe = ~((square > 1 / SAFE_SQUARE) & (square < SAFE_SQUARE))
             if unsafe.any():
                 check_finite(X)
-                exponent = np.where(unsafe, exponents(Table(X, np.empty((len(c), 0)))), 0)
+                exponent = np.where(unsafe, Rows(X, np.empty((len(c), 0))).exponents(), 0)
                 # A column of zeros is safe: its exponent is 0.
                 m = _of_rows(X, c, K, omega, exponent, covariance) if exponent.any() else m
         if not (np.isfinite(m.mean).all() and np.isfinite(m.spread).all()):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from adaline.results import Array
-from adaline.sums.rows import Rows
+from adaline.sums.scaled_rows import ScaledRows
 
 LARGEST_TARGET = 1e300  # sums of a few stay in the range of float64
 LARGEST_OFFSET = 600.0  # exp of it still leaves room for products in float64
@@ -55,19 +55,19 @@ class Loss(Protocol):
         classes."""
         ...
 
-    def start(self, rows: Rows, K: int) -> Array:
+    def start(self, rows: ScaledRows, K: int) -> Array:
         """A theta (K, p + 1) to begin with."""
         ...
 
-    def null(self, rows: Rows, K: int) -> float:
+    def null(self, rows: ScaledRows, K: int) -> float:
         """Sum of the losses of the best fit without features."""
         ...
 
-    def saturated(self, rows: Rows) -> float:
+    def saturated(self, rows: ScaledRows) -> float:
         """The least that the sum of the losses could be: deviance is twice what lies above."""
         ...
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: ScaledRows) -> float:
         """What the loss leaves out of minus the log likelihood."""
         ...
 
@@ -75,11 +75,11 @@ class Loss(Protocol):
 class _Classes:
     """What two classes and K classes have in common."""
 
-    def start(self, rows: Rows, K: int) -> Array:
+    def start(self, rows: ScaledRows, K: int) -> Array:
         """Equal probabilities."""
         return np.zeros((K, rows.q))
 
-    def null(self, rows: Rows, K: int) -> float:
+    def null(self, rows: ScaledRows, K: int) -> float:
         """Loss of the best constant probabilities; of equal ones where there is no bias."""
         codes = (rows.y > 0).astype(np.int64) if K == 1 else rows.y
         share = np.bincount(codes, rows.weights, minlength=max(K, 2)) / rows.weight
@@ -88,11 +88,11 @@ class _Classes:
         share = share[share > 0]
         return -rows.weight * float(share @ np.log(share))
 
-    def saturated(self, rows: Rows) -> float:
+    def saturated(self, rows: ScaledRows) -> float:
         """No loss at all."""
         return 0.0
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: ScaledRows) -> float:
         """Nothing: the loss is minus the log likelihood."""
         return 0.0
 
@@ -160,20 +160,20 @@ class LogLink:
     def leads(self, v: Array, t: Array) -> None:
         return None
 
-    def start(self, rows: Rows, K: int) -> Array:
+    def start(self, rows: ScaledRows, K: int) -> Array:
         """The bias at which all means together are right, where there is a bias."""
         theta = np.zeros((1, rows.q))
         if rows.intercept:
             theta[0, -1] = np.log(self.rate(rows))
         return theta
 
-    def null(self, rows: Rows, K: int) -> float:
+    def null(self, rows: ScaledRows, K: int) -> float:
         """Loss where all rates exp(v - offset) are equal: the best one, or 1 without a bias."""
         v = np.full(rows.n, np.log(self.rate(rows)) if rows.intercept else 0.0)
         v = v + rows.offset if len(rows.offset) else v
         return float(rows.weights @ self.parts(v, rows.y).value)
 
-    def rate(self, rows: Rows) -> float:
+    def rate(self, rows: ScaledRows) -> float:
         """The common rate exp(v - offset) of least loss."""
         raise NotImplementedError
 
@@ -185,7 +185,7 @@ class LogLink:
         """Twice what the loss of each row lies above the least it could be."""
         raise NotImplementedError
 
-    def dispersion(self, rows: Rows, v: Array, free: float) -> float:
+    def dispersion(self, rows: ScaledRows, v: Array, free: float) -> float:
         """The factor phi of the variance; 1 where the distribution has none."""
         return 1.0
 
@@ -203,16 +203,16 @@ class Poisson(LogLink):
         mean = np.exp(v)
         return Parts(mean - t * v, mean - t, mean, mean + t)
 
-    def rate(self, rows: Rows) -> float:
+    def rate(self, rows: ScaledRows) -> float:
         """Counts by exposure, exp(offset); as if there were one count where there is none."""
         exposure = np.exp(rows.offset) if len(rows.offset) else np.ones(rows.n)
         return float(rows.weights @ rows.y or 1.0) / float(rows.weights @ exposure)
 
-    def saturated(self, rows: Rows) -> float:
+    def saturated(self, rows: ScaledRows) -> float:
         """Loss where every mean is its count."""
         return float(rows.weights @ (rows.y - xlogy(rows.y, rows.y)))
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: ScaledRows) -> float:
         """log t!, which does not depend on the mean."""
         return float(rows.weights @ gammaln(rows.y + 1.0))
 
@@ -233,16 +233,16 @@ class Gamma(LogLink):
         share = t * np.exp(-v)
         return Parts(share + v, 1.0 - share, share, 1.0 + share)
 
-    def rate(self, rows: Rows) -> float:
+    def rate(self, rows: ScaledRows) -> float:
         """The mean of t by exposure."""
         each = rows.y * np.exp(-rows.offset) if len(rows.offset) else rows.y
         return float(rows.weights @ each) / rows.weight
 
-    def saturated(self, rows: Rows) -> float:
+    def saturated(self, rows: ScaledRows) -> float:
         """Loss where every mean is its target."""
         return float(rows.weights @ (1.0 + np.log(rows.y)))
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: ScaledRows) -> float:
         """log t, for the exponential distribution: a dispersion of 1."""
         return 0.0
 
@@ -253,7 +253,7 @@ class Gamma(LogLink):
     def expected(self, v: Array) -> Array:
         return np.ones(len(v))
 
-    def dispersion(self, rows: Rows, v: Array, free: float) -> float:
+    def dispersion(self, rows: ScaledRows, v: Array, free: float) -> float:
         """Pearson's: the mean of ((t - mu) / mu)^2 over the degrees of freedom left."""
         left = float(rows.weights @ np.expm1(np.log(rows.y) - v) ** 2) * rows.unit
         return left / free if free > 0 else np.nan

@@ -21,9 +21,8 @@ from adaline.linalg import UNIT, times_power
 from adaline.parameters import blocks_of, count, named
 from adaline.results import Array, Result
 from adaline.sums.mapreduce import Reduction
-from adaline.sums.table import Table, are_safe, block_rows, exponents, first_mean
+from adaline.sums.rows import Rows, block_rows, check_finite, is_dask
 from adaline.sums.threads import one_blas_thread, pieces, summed
-from adaline.tiles import check_finite, is_dask
 
 MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
 SIZE = count(0, MOST)
@@ -32,6 +31,7 @@ VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good u
 LOST = 2.0**-1072  # a square may lose this much below float64's range
 DROWNED = -400  # powers of two between units, from which on nothing is left of the smaller
 THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
+SAFE_EXPONENT = 300  # squares of numbers within 2^±300 stay far inside float64's range
 SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 
 
@@ -95,7 +95,7 @@ class Moments(Result):
 
             found: Moments = reduced(cls.of, X, y, weights)
             return found
-        t = Table.of(X, y, weights)
+        t = Rows.of(X, y, weights)
         q = t.p + t.Y.shape[1]
         if q > MOST:
             raise ValueError(
@@ -110,7 +110,7 @@ class Moments(Result):
                 return m
             check_finite(t.X)
             check_finite(t.Y, what="y")
-            m = moments(t, exponents(t))
+            m = moments(t, t.exponents())
         if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter[: t.p]).all()):
             raise ValueError("sums over X, y and weights leave the range of float64; rescale them.")
         return m
@@ -283,13 +283,13 @@ class Moments(Result):
             )
 
 
-def moments(t: Table, exponent: NDArray[np.int64]) -> Moments:
+def moments(t: Rows, exponent: NDArray[np.int64]) -> Moments:
     """Moments of a table whose columns are divided by 2**exponent."""
     if t.n == 0:
         return Moments.empty(t.p, t.Y.shape[1])
     p, q = t.p, len(exponent)
     scale = np.ldexp(1.0, -exponent)
-    shift = first_mean(t, scale, block_rows(p))
+    shift = t.first_mean(scale, block_rows(p))
     sums, additions = products_of_nonzeros(t, scale, shift), t.n + 2
     if sums is None:
         sums, additions = products_of_blocks(t, scale, shift)
@@ -326,7 +326,7 @@ def moments(t: Table, exponent: NDArray[np.int64]) -> Moments:
     )
 
 
-def products_of_blocks(t: Table, scale: Array, shift: Array) -> tuple[tuple[Array, ...], int]:
+def products_of_blocks(t: Rows, scale: Array, shift: Array) -> tuple[tuple[Array, ...], int]:
     """Sums of z z', z y' and y^2 for rows z = (x, 1), and how many numbers were added in a row."""
     q = len(scale) + 1
     cuts, rows = pieces(t.n, q, q * q), block_rows(t.p)
@@ -349,7 +349,7 @@ def products_of_blocks(t: Table, scale: Array, shift: Array) -> tuple[tuple[Arra
     return (side, across, squares), min(rows, t.n) + cuts[0][1] // rows + len(cuts)
 
 
-def products_of_nonzeros(t: Table, scale: Array, shift: Array) -> tuple[Array, ...] | None:
+def products_of_nonzeros(t: Rows, scale: Array, shift: Array) -> tuple[Array, ...] | None:
     """The same for CSR rows about zero, where nonzeros are few; the targets are about the shift.
 
     None where they are many, or where a column has so large a mean that squares about zero would
@@ -397,3 +397,14 @@ def root_sum(a: Moments, b: Moments, d: Array, doubt: Array) -> Array:
     t = np.sqrt(max(np.max(doubt, initial=0.0) / largest, UNIT)) if largest > 0 else 1.0
     own = 3 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)) + d**2)
     return np.sqrt(a.rounding**2 + b.rounding**2 + (t * d + doubt / t) ** 2 + own)
+
+
+def are_safe(t: Rows, squares: Array) -> bool:
+    """Whether no square can have left float64's range, by the mean squares of the columns.
+
+    A sum that is zero may have lost numbers that are not: their squares underflowed.
+    """
+    low, high = 2.0**-SAFE_EXPONENT, 2.0**SAFE_EXPONENT
+    if not np.all((squares < high) & ((squares > low) | (squares == 0.0))):
+        return False
+    return bool((squares > low).all()) or not t.largest()[squares == 0.0].any()

@@ -22,7 +22,7 @@ from adaline.linalg import UNIT, inner
 from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.losses import Logistic, Loss, Softmax
-from adaline.sums.rows import NONE, Gram, Rows, add_products, values
+from adaline.sums.scaled_rows import NONE, Gram, ScaledRows, add_products, values
 
 Want = Literal["", "joint", "blocks", "mean", "least", "thin"]
 """Which curvature to sum; for one output all matrices are the Hessian (q, q).
@@ -144,7 +144,7 @@ def penalty_of(alpha: float, scale: Array, unit: float = 1.0) -> Array:
 class Objective:
     """Rows in memory, their loss and its penalty (p + 1,)."""
 
-    rows: Rows
+    rows: ScaledRows
     loss: Loss
     K: int
     penalty: Array
@@ -164,7 +164,7 @@ class Objective:
         offset: Array = NONE,
     ) -> Objective:
         """In units that fit the columns, with the penalty alpha / 2 |w|^2."""
-        rows = Rows.of(X, y, omega, offset, intercept=intercept)
+        rows = ScaledRows.of(X, y, omega, offset, intercept=intercept)
         with np.errstate(over="ignore", invalid="ignore"):
             steepest = float(np.max(np.sqrt(alpha / rows.unit) * rows.scale, initial=0.0))
         if LARGE < steepest < inf:  # weights are tiny beside the penalty: measure both in its unit

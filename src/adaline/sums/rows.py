@@ -1,124 +1,200 @@
-"""Rows of a table in units that suit them, handed out in blocks.
+"""Rows as users give them: X dense, strided, float32 or CSR, targets Y and weights, checked once.
 
-    z = scale x - shift, and 1 for the bias
+    z = sqrt(omega) (scale x - shift, 1)
 
-The scales are powers of two that bring every column to a deviation of about 1, and the shifts are
-the means in these units, so that columns in any unit and far from zero cost no digits. Weights of
-samples are divided by a power of two, `unit`, so that the largest is about 1: no sum underflows
-because all weights are tiny. theta (K, p + 1) holds weights for z and, last, the bias.
+Whatever X is, blocks of z are float64 and their sums have the same bits. Scales are powers of two,
+so that only the subtraction rounds. Gradients are summed with twice the digits of float64.
 
-Called by `objective`, once per fit. Dense rows, CSR rows and rows in float32 all end here: nothing
-below asks how X is stored.
+Called by the estimators, by all sums, by closed forms, and by readers of sparse files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import frexp, ldexp, sqrt
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from functools import reduce
+from math import isfinite
+from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNDERFLOW, UNIT, length
-from adaline.parameters import is_sparse
-from adaline.results import Array
-from adaline.sums.threads import one_blas_thread, over_pieces
-
-T = TypeVar("T")
+from adaline.errors import plural
+from adaline.kernels import double_double
+from adaline.parameters import ParameterError, is_sparse, numbers
+from adaline.results import Array, Result
+from adaline.sums.threads import over_pieces
 
 BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a core
-SMALL = 2**18  # numbers in X up to which (z, 1) is computed once and stored: two megabytes
-NEAR = 4.0  # deviations; the mean of a column nearer to zero than this costs at most three bits
-MANY = 2000  # columns above which no p x p matrix is computed
-SAMPLE = 512  # rows that deviations are estimated from: units need only be about right
-FAR_EXPONENT = 300  # z is computed, not folded into the weights, for scales beyond 2^±300
-LARGEST_EXPONENT = 1020  # 2^1020 can be squared with care; 2^1024 is no number
-NONE = np.empty(0)
+TALLEST = 2048  # rows of a block whose products BLAS computes; more do not make it faster
+LARGEST_EXPONENT = 1020  # columns can be multiplied by 2^1020; 2^1024 is no number
+HEAVY = 0.25  # share of all weight from which a row is nearer to the mean than the other rows'
+LANES = double_double.LANES
+MOST_SUMS = 2**16  # numbers of the sums of a pass: more targets take one more, but stay in cache
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is an array or table of Dask, which is told without loading Dask."""
+    return type(X).__module__.startswith("dask")
+
+
+def as_csr(X: Any) -> Any:
+    """Sparse X as CSR without duplicates; X itself stays as it is.
+
+    Raises ValueError where an index points outside: kernels would read and write there.
+    """
+    if X.dtype.kind not in "fiub":
+        raise ParameterError(f"X is sparse of dtype {X.dtype}; expected real numbers.")
+    if X.ndim != 2:
+        raise ParameterError(
+            f"X has shape {X.shape}; expected (rows, features). Use X.reshape(1, -1)?"
+        )
+    X = check_indices(X).tocsr()
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def check_indices(X: Any) -> Any:
+    """The same matrix without unused space; scipy itself trusts indices when it converts."""
+    try:
+        if X.format == "coo":
+            return type(X)((X.data, X.coords), shape=X.shape)  # which looks at every index
+        if X.format in ("csr", "csc", "bsr"):
+            if np.any(np.diff(X.indptr) < 0):
+                raise ValueError("indptr must rise from 0 to the number of entries")
+            X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+            X.check_format(full_check=True)
+    except (ValueError, IndexError) as error:
+        raise ValueError(
+            f"X is no valid sparse matrix in {X.format.upper()}: {error}. Build it again from its "
+            "entries, for example with scipy.sparse.coo_array((data, (rows, columns)), "
+            "shape).tocsr()."
+        ) from None
+    return X
+
+
+def as_rows(X: Any, y: Any, weights: Any, *, checked: bool = False) -> tuple[Any, Array, Array]:
+    """X dense 2-D float or CSR without duplicates, y (n, k), weights (n,) or empty.
+
+    Sparse X that is `checked` comes from `as_csr`: its indices are not looked through again.
+    """
+    if is_sparse(X):
+        X = X if checked else as_csr(X)
+    elif getattr(X, "dtype", None) != np.float32:
+        X = numbers("X", X, "rows of numbers")
+    if X.ndim != 2:
+        raise ParameterError(
+            f"X has shape {X.shape}; expected (rows, features). Use X.reshape(-1, 1)?"
+        )
+    n = X.shape[0]
+    Y = np.empty((n, 0)) if y is None else numbers("y", y)
+    Y = Y.reshape(-1, 1) if Y.ndim == 1 else Y
+    if Y.ndim != 2 or len(Y) != n:
+        raise ParameterError(f"X has {n} rows and y has shape {Y.shape}; they need equal lengths.")
+    omega = np.empty(0) if weights is None else numbers("weights", weights)
+    if weights is not None and omega.shape != (n,):
+        raise ParameterError(
+            f"X has {n} rows and weights have shape {omega.shape}; expected ({n},), one a row."
+        )
+    if not np.all((omega >= 0) & (omega < np.inf)):
+        raise ParameterError("weights hold negative or non-finite numbers; they must be >= 0.")
+    return X, Y, omega
+
+
+def check_finite(X: Any, names: Callable[[], list[str]] | None = None, what: str = "X") -> None:
+    """Raise ValueError that names the first NaN or infinity by row and column.
+
+    names is asked only then: those of 10^5 columns take as long to make as the rows to learn.
+    """
+    values = X.data if is_sparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = values.shape[1] if values.ndim == 2 else 1
+        sums = over_pieces(lambda i, j: values[i:j].sum(dtype=np.float64), len(values), width)
+        if values.dtype.kind not in "fc" or isfinite(sum(sums)):
+            return  # one NaN or infinity would have reached the sum
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    first = int(np.argmax(bad))
+    if is_sparse(X):
+        row, column = int(np.searchsorted(X.indptr, first, side="right")) - 1, X.indices[first]
+    else:
+        row, column = divmod(first, width)
+    kind = "NaN" if np.isnan(values.flat[first]) else "infinity"
+    column_name = f" ({names()[column]})" if names else ""
+    raise ValueError(
+        f"{what} contains {kind} (inf or NaN is not a number to learn from), first at row {row}, "
+        f"column {column}{column_name}; {plural(int(bad.sum()), 'such value')} in all. "
+        "Drop those rows or fill the values in first."
+    )
+
+
+def linear_values(
+    X: Any, W: Any, b: Any, *, comparable: bool, names: Callable[[], list[str]] | None = None
+) -> Array:
+    """v = W x + b of each row of X, dense or CSR; (n, K) in the dtype of X.
+
+    X that is not finite is refused, as by `check_finite`. Products beyond the range of X's dtype
+    may have a sum within it. Where v itself is beyond, it is infinite; if v are to be `comparable`,
+    all K of that row are divided by one number instead.
+
+    >>> X, W = np.array([[1e308, 1e308]]), np.array([[3.0, -2.5], [4.0, 5.0]])
+    >>> linear_values(X, W, np.zeros(2), comparable=False)
+    array([[5.e+307,     inf]])
+    """
+    if not is_sparse(X) and np.count_nonzero(W) < W.size:
+        check_finite(X, names)  # BLAS may leave out a column without weight, NaN and all
+    with np.errstate(over="ignore", invalid="ignore"):
+        V: Array = np.asarray(X @ W.T)
+        V = np.asarray(np.add(V, b, out=V if V.dtype == np.result_type(V, b) else None))
+        if isfinite(np.add.reduce(V, axis=None)):  # NaN and infinity would have reached the sum
+            return V
+        check_finite(X, names)
+        finite = np.isfinite(V)
+        if finite.all() or not (np.isfinite(W).all() and np.isfinite(b).all()):
+            return V
+        far = ~finite.all(axis=1)
+        x, W, b = (part.astype(np.float64) for part in (X[far], W, b))
+        sizes = np.abs(x).max(), np.abs(W).max(), np.abs(b).max(), float(W.shape[1])
+        of_x, of_w, of_b, of_p = (int(np.frexp(size)[1]) for size in sizes)
+        s = max(of_x + of_w + of_p - LARGEST_EXPONENT, of_b - LARGEST_EXPONENT, 0)
+        scaled = (x * 2.0**-s) @ W.T + b * 2.0**-s
+        V[far] = np.ldexp(scaled, s)
+        beyond = ~np.isfinite(V[far]).all(axis=1)
+        if comparable and beyond.any():
+            top = np.frexp(np.abs(scaled[beyond]).max(axis=1))[1]
+            e = np.finfo(V.dtype).maxexp - 2 - top  # so that differences are finite
+            V[np.flatnonzero(far)[beyond]] = np.ldexp(scaled[beyond], e[:, None])
+    return V
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows, targets, weights and offsets, and the units in which theta is measured.
+    """X (n, p), Y (n, k), weights omega > 0 (n,) or (0,), and X_low (n, p) or (0, 0).
 
-    Attributes
-    ----------
-    X : ndarray or CSR of shape (n, p)
-        Validated; z is computed from it block by block.
-    y : ndarray of shape (n,)
-        As the loss reads it: -1 and +1, class codes, counts.
-    omega, offset : ndarray of shape (n,) or (0,)
-        Sample weights divided by `unit`, and numbers added to theta'z.
-    scale, shift : ndarray of shape (p,)
-    top : ndarray of shape (p + 1,)
-        Bounds on |z_j|; 1 for the bias.
-    deviation : ndarray of shape (p,)
-        Standard deviations of z, roughly; zero for constant columns.
-    unit : float
-        A power of two.
+    X_low is what rounding left of X, for samples known to more than float64.
     """
 
     X: Any
-    y: NDArray[Any]
-    omega: Array
-    offset: Array
-    intercept: bool
-    scale: Array
-    shift: Array
-    top: Array
-    deviation: Array
-    unit: float = 1.0
-    stored: Array | None = None  # all (z, 1) of a small table
+    Y: Array
+    omega: Array = field(default_factory=lambda: np.empty(0))
+    X_low: Array = field(default_factory=lambda: np.empty((0, 0)))
 
     @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: NDArray[Any],
-        omega: Array = NONE,
-        offset: Array = NONE,
-        *,
-        intercept: bool = True,
-    ) -> Rows:
-        """Choose the units. Numbers in X that are not finite give bounds that are not finite."""
-        unit = ldexp(1.0, frexp(float(omega.max()))[1]) if len(omega) else 1.0
-        with np.errstate(invalid="ignore", over="ignore"):
-            scale, shift, top, deviation = _units(X, intercept)
-        scaled = omega / unit if len(omega) else omega
-        rows = cls(X, y, scaled, offset, intercept, scale, shift, top, deviation, unit)
-        return rows.prepared()
-
-    def prepared(self) -> Rows:
-        """The same, with z computed where the table is small."""
-        if is_sparse(self.X) or self.X.size > SMALL or not np.isfinite(self.top).all():
-            return replace(self, stored=None)
-        Z = np.empty((self.n, self.q))
-        return replace(self, stored=_with_bias(self.X, self.scale, self.shift, Z))
-
-    def in_unit(self, unit: float) -> Rows:
-        """The same weights measured in another power of two."""
-        return replace(self, omega=self.weights * (self.unit / unit), unit=unit)
-
-    def with_rows(self, X: Any, y: NDArray[Any], omega: Array, offset: Array) -> Rows:
-        """Other rows in the same units: a block of a file. `top` is theirs, unless it is known."""
-        top = self.top
-        if not len(top):
-            with np.errstate(invalid="ignore", over="ignore"):
-                ends = np.array(_ends(X)) * self.scale - self.shift
-            top = np.append(1.01 * np.abs(ends).max(axis=0), 1.0)
-        if len(omega) or self.unit != 1.0:  # rows without weights weigh 1, in this unit, too
-            omega = (omega if len(omega) else np.ones(X.shape[0])) / self.unit
-        return replace(self, X=X, y=y, omega=omega, offset=offset, top=top, stored=None)
-
-    def taking(self, k: slice | Array) -> Rows:
-        """Only these rows, with the units of all."""
-        omega = self.omega[k] if len(self.omega) else NONE
-        offset = self.offset[k] if len(self.offset) else NONE
-        X = self.X[k] if is_sparse(self.X) else np.ascontiguousarray(self.X[k])
-        few = replace(self, X=X, y=np.ascontiguousarray(self.y[k]), omega=omega, offset=offset)
-        return few.prepared()
+    def of(cls, X: Any, y: Any = None, weights: Any = None, *, checked: bool = False) -> Rows:
+        """Rows as they are; those of weight zero are left out, but must be numbers, too."""
+        X, Y, omega = as_rows(X, y, weights, checked=checked)
+        if not len(omega) or omega.all():
+            return cls(X, Y, omega)
+        check_finite(X)
+        check_finite(Y, what="y")
+        kept = omega > 0
+        return cls(X[kept], Y[kept], omega[kept])
 
     @property
     def n(self) -> int:
@@ -126,349 +202,174 @@ class Rows:
         return int(self.X.shape[0])
 
     @property
-    def q(self) -> int:
-        """Columns, and the bias."""
-        return len(self.top)
+    def p(self) -> int:
+        """Columns of X."""
+        return int(self.X.shape[1])
 
-    @cached_property
+    @property
     def weight(self) -> float:
-        """Sum of the sample weights, in `unit`."""
+        """Sum of the weights; the number of rows without weights."""
         return float(self.omega.sum()) if len(self.omega) else float(self.n)
 
     @property
-    def weights(self) -> Array:
-        """A weight for each row."""
-        return self.omega if len(self.omega) else np.ones(self.n)
-
-    @cached_property
-    def farthest(self) -> float:
-        """The largest |offset|."""
-        return float(np.max(np.abs(self.offset), initial=0.0))
+    def root(self) -> Array:
+        """Roots of the weights, (n,)."""
+        return np.sqrt(self.omega) if len(self.omega) else np.ones(self.n)
 
     @property
-    def is_wide(self) -> bool:
-        """Whether there are too many columns for a matrix of columns x columns."""
-        return self.q > MANY
+    def sparse(self) -> bool:
+        """Whether X is CSR."""
+        return is_sparse(self.X)
 
-    @cached_property
-    def folded(self) -> bool:
-        """Whether products use x itself, with scale and shift folded into the weights."""
-        if self.stored is not None:
-            return False
-        # Sparse rows stay sparse: where they are wide, digits lost to a far mean are only counted.
-        near = bool(np.all(np.abs(self.shift) <= NEAR)) or (is_sparse(self.X) and self.is_wide)
-        exponents = np.frexp(self.scale)[1]
-        return near and bool(np.all(np.abs(exponents) < FAR_EXPONENT))
+    def dense(self, part: slice = slice(None)) -> Any:
+        """Some rows of X, not sparse."""
+        return self.X[part].toarray() if self.sparse else self.X[part]
 
-    @cached_property
-    def away(self) -> Array:
-        """|z - scale x|, (p + 1,), where products use x itself; else zeros."""
-        away = np.zeros(self.q)
-        if self.folded:
-            away[:-1] = np.abs(self.shift)
-        return away
+    def targets(self, which: Any) -> Rows:
+        """The same rows with some of the targets."""
+        return Rows(self.X, self.Y[:, which], self.omega, self.X_low)
 
-    @cached_property
-    def extent(self) -> Array:
-        """Bounds on the terms that sums over z_j are made of, (p + 1,)."""
-        return np.asarray(self.top + 2.0 * self.away)
+    def blocks(
+        self, scale: Array, shift: Array, rows: int, start: int = 0, stop: int | None = None
+    ) -> Iterator[tuple[slice, Array, Array]]:
+        """Slices of rows, their sqrt(omega) (scale x - shift, 1) and sqrt(omega) (scale y - shift).
 
-    @cached_property
-    def lost(self) -> Array:
-        """What underflow of one product can change in a sum over z_j, (p + 1,)."""
-        lost = np.full(self.q, UNDERFLOW)
-        if self.folded:  # products of x are scaled after they are summed
-            lost[:-1] *= np.maximum(self.scale, 1.0)
-        return lost
-
-    def block_rows(self, matrix: bool, K: int = 1) -> int:
-        """Rows of a block: so many that calls of numpy cost little; Gram matrices want tall ones.
-
-        Arrays of more than BLOCK numbers cost more to allocate than to fill.
+        scale and shift are (p + k,), or (p,) for X alone. The first array (rows, p + 1) is reused.
         """
-        rows = min(max(BLOCK // max(self.q, K), 1024), 4096)
-        return max(rows, min(2 * self.q, 4096)) if matrix else rows
-
-    def depth(self, matrix: bool = False) -> float:
-        """Rounded additions behind a sum over all rows, at most."""
-        return self._depths[matrix]
-
-    @cached_property
-    def _depths(self) -> tuple[float, float]:
-        n, rows = self.n, [min(self.block_rows(matrix), self.n) for matrix in (False, True)]
-        if is_sparse(self.X):
-            rows[0] = n
-        # 40: pieces of `over_pieces`, merged in order.
-        plain, square = (k + n / 1024 + 40.0 for k in rows)  # blocks have 1024 rows at least
-        return plain, square
-
-    def over_blocks(
-        self, work: Callable[[Iterator[tuple[slice, Any]]], T], matrix: bool, K: int = 1
-    ) -> list[T]:
-        """work(blocks) for pieces of the rows, in order, by threads; the bits do not depend on
-        them.
-
-        A block is a slice of the rows and their (z, 1), or x where products are `folded`. With
-        matrix, it is always (z, 1), in dense rows. It may take the place of the block before. Of
-        each row K numbers are computed.
-        """
-        with one_blas_thread(1):  # threads of BLAS would change the last digit
-            if is_sparse(self.X) and self.is_wide:  # sums too large to hold several of
-                return [work(self._blocks(0, self.n, matrix, K))]
-            return over_pieces(lambda i, j: work(self._blocks(i, j, matrix, K)), self.n, self.q)
-
-    def _blocks(self, start: int, stop: int, matrix: bool, K: int) -> Iterator[tuple[slice, Any]]:
-        if is_sparse(self.X) and self.folded and not matrix:
-            whole = start == 0 and stop == self.n
-            yield slice(start, stop), self.X if whole else self.X[start:stop]
-            return
-        rows, place = self.block_rows(matrix, K), np.empty((0, 0))
+        p, stop = self.p, self.n if stop is None else stop
+        room, plain = np.empty((min(rows, stop - start), p + 1)), bool((scale[:p] == 1.0).all())
         for i in range(start, stop, rows):
             part = slice(i, min(i + rows, stop))
-            if self.stored is not None:
-                yield part, self.stored[part]
-            elif self.folded and not matrix:
-                yield part, np.ascontiguousarray(self.X[part], dtype=np.float64)
+            z = room[: part.stop - i]
+            if plain:
+                np.subtract(self.dense(part), shift[:p], out=z[:, :p])
             else:
-                X = self.X[part].toarray() if is_sparse(self.X) else self.X[part]
-                place = place if len(place) else np.empty((len(X), self.q))
-                yield part, _with_bias(X, self.scale, self.shift, place[: len(X)])
+                np.multiply(self.dense(part), scale[:p], out=z[:, :p])
+                z[:, :p] -= shift[:p]
+            z[:, p] = 1.0
+            y = self.Y[part] * scale[p:] - shift[p:] if len(scale) > p else self.Y[part, :0]
+            if len(self.omega):
+                root = np.sqrt(self.omega[part, None])
+                z *= root
+                y *= root
+            yield part, z, y
 
-    def weights_of_blocks(self, theta: Array) -> Array:
-        """theta (K, p + 1) for blocks that are x where these are `folded`."""
-        return np.column_stack(self.original(theta)) if self.folded else theta
+    def first_mean(self, scale: Array, rows: int) -> Array:
+        """About where the rows are: the mean of the first ones, exact for constant columns.
 
-    def sums_of_blocks(self, G: Array) -> Array:
-        """Sums of r (z, 1), from sums G (K, p + 1) of `add_products` over blocks."""
-        if self.folded:
-            G[:, :-1] = G[:, :-1] * self.scale - G[:, -1:] * self.shift
-        return G
+        Of a row that outweighs all others that row: of weight 1e60 it leaves no digit of the
+        others' squares unless it is zero itself.
+        """
+        some = slice(rows)
+        if len(self.omega) and self.omega.max() > HEAVY * self.omega.sum():
+            i = int(np.argmax(self.omega))
+            some = slice(i, i + 1)
+        # The same bits whatever X is: a sum over columns of another layout has another order.
+        x, y = np.ascontiguousarray(self.dense(some), dtype=np.float64), self.Y[some]
+        if not len(x):
+            return np.zeros(len(scale))
+        means = [each[0] + (each - each[0]).sum(axis=0) / len(each) for each in (x, y)]
+        shift = np.concatenate(means) * scale
+        return np.where(np.isfinite(shift), shift, 0.0)
 
-    def original(self, theta: Array) -> tuple[Array, Array]:
-        """W (K, p) and b (K,) for the columns of X."""
-        return theta[:, :-1] * self.scale, theta[:, -1] - theta[:, :-1] @ self.shift
+    def largest(self) -> Array:
+        """The largest |number| of every column of X and Y."""
+        if self.sparse and self.n:
+            top = np.asarray(abs(self.X).max(axis=0).todense(), dtype=np.float64).ravel()
+        else:
+            top = np.zeros(self.p)
+            for i in range(0, self.n, TALLEST):
+                np.maximum(top, np.abs(self.X[i : i + TALLEST]).max(axis=0), out=top)
+        return np.concatenate([top, np.abs(self.Y).max(axis=0, initial=0.0)])
 
-    def theta(self, W: Array, b: Array) -> Array:
-        """(K, p + 1) from weights for the columns of X."""
-        return np.column_stack([W / self.scale, b + W @ (self.shift / self.scale)])
+    def exponents(self) -> NDArray[np.int64]:
+        """Powers of two that bring every column's largest number to about one."""
+        top = self.largest()
+        e = np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
+        return np.maximum(e, -LARGEST_EXPONENT)
 
-    def project(self, A: Array) -> Array:
-        """A'(z, 1) of every row, (n, columns of A)."""
-        A = A if self.intercept else np.vstack([A[:-1], np.zeros(A.shape[1])])
-        W = self.weights_of_blocks(A.T)
-        parts = self.over_blocks(lambda blocks: [values(Z, W) for _, Z in blocks], False)
-        return np.concatenate([V.T for piece in parts for V in piece])
+    def gradient(
+        self, scale: Array, which: NDArray[np.int64], theta: Array, low: Array
+    ) -> Gradient:
+        """Of targets `which`, at theta + low (p + 1, k), for columns times scale (p + k,)."""
+        if not self.n:
+            return Gradient(np.zeros_like(theta), np.zeros_like(theta), np.zeros(len(which)), 0)
+        most = max(MOST_SUMS // (2 * LANES * (self.p + 1)), 8)
+        parts = np.array_split(np.arange(len(which)), max(-(-len(which) // most), 1))
 
-    def combine(self, R: Array) -> Array:
-        """Sums of r (z, 1) for every column r of R (n, K), (K, p + 1)."""
+        def of_piece(i: int, j: int) -> Gradient:
+            sums = [self._gradient(i, j, scale, which[t], theta[:, t], low[:, t]) for t in parts]
+            g, g_low, squares = (np.concatenate(each, axis=-1) for each in zip(*sums, strict=True))
+            return Gradient(g, g_low, squares, (j - i) // LANES + LANES + 16)
 
-        def of(blocks: Iterator[tuple[slice, Any]]) -> Array:
-            G = np.zeros((R.shape[1], self.q))
-            for part, Z in blocks:
-                add_products(G, R[part].T, Z)
-            return G
+        return reduce(add, over_pieces(of_piece, self.n, self.p + 1))
 
-        G = self.sums_of_blocks(np.sum(self.over_blocks(of, False), axis=0))
-        G[:, -1] *= self.intercept
-        return G
-
-    def gram(self, c: Array) -> Array:
-        """Sum of c (z, 1)(z, 1)' for c >= 0 of every row, (p + 1, p + 1)."""
-
-        def of(blocks: Iterator[tuple[slice, Any]]) -> Array:
-            gram = Gram()
-            return sum(gram.of(Z, np.sqrt(c[part])) for part, Z in blocks)  # type: ignore[return-value]
-
-        H = np.sum(self.over_blocks(of, True), axis=0)
-        if not self.intercept:
-            H[-1], H[:, -1], H[-1, -1] = 0.0, 0.0, 1.0
-        return np.asarray(H)
-
-    def squares(self, A: Array, root: Array = NONE) -> Array:
-        """|A'(z, 1)|^2 of every row, times root^2 where given; (n,)."""
-
-        def of(blocks: Iterator[tuple[slice, Any]]) -> list[Array]:
-            found = []
-            for part, Z in blocks:
-                V = Z @ A if self.intercept else Z[:, :-1] @ A[:-1]
-                own = np.einsum("ij,ij->i", V, V)
-                found.append(own * root[part] ** 2 if len(root) else own)
-            return found
-
-        return np.concatenate([v for piece in self.over_blocks(of, True) for v in piece])
-
-    def value_error(self, theta: Array) -> float:
-        """Bound on what rounding did to any value theta'z + offset."""
-        reach = float((np.abs(theta) @ self.extent).max()) + self.farthest
-        return (self.q + 8) * UNIT * reach + self.q * UNDERFLOW
-
-    @cached_property
-    def longest(self) -> float:
-        """The largest |x| of a CSR row."""
-        return self._longest(np.ones(self.q - 1))
-
-    def _longest(self, each: Array) -> float:
-        """The largest root of sum each_j x_j^2 of a CSR row."""
-        entries = np.abs(self.X.data, dtype=np.float64) * np.sqrt(each)[self.X.indices]
-        top = float(entries.max(initial=0.0))
-        entries /= top or 1.0  # squares stay in the range of float64
-        rows = np.add.reduceat(np.append(entries * entries, 0.0), self.X.indptr[:-1])
-        return top * sqrt(float(rows.max()))
-
-    def farthest_from(self, mean: Array, units: Array) -> float:
-        """A bound on the largest |(z - mean) / sqrt(units)| of a row; mean and units are (p,)."""
-        root = np.sqrt(units)
-        if is_sparse(self.X):
-            # |z - mean| <= |scale x| + |shift + mean|, so that no row is unpacked.
-            each = (self.scale / root) ** 2
-            plain = np.ptp(each) <= 1e-12 * each.max(initial=0.0)
-            longest = sqrt(each.max(initial=0.0)) * self.longest if plain else self._longest(each)
-            return 1.01 * (longest + length((self.shift + mean) / root))
-        each = (self.scale / root) ** 2
-        if self.folded and np.ptp(each) == 0.0:  # |x - c|^2 from products that keep rows whole
-            c = (self.shift + mean) / self.scale
-            square = float(c @ c)
-
-            def of_rows(blocks: Iterator[tuple[slice, Any]]) -> float:
-                largest = 0.0
-                for _, X in blocks:
-                    own = np.einsum("ij,ij->i", X, X)
-                    lost = 4.0 * (len(c) + 8) * UNIT * (own + square)
-                    largest = max(largest, float((own - 2.0 * (X @ c) + square + lost).max()))
-                return largest
-
-            return 1.01 * sqrt(float(each[0]) * max(self.over_blocks(of_rows, False)))
-
-        def of(blocks: Iterator[tuple[slice, Any]]) -> float:
-            largest = 0.0
-            for _, Z in blocks:
-                D = Z[:, :-1] * (1.0 / root)
-                D -= mean / root
-                largest = max(largest, float(np.einsum("ij,ij->i", D, D).max()))
-            return largest
-
-        return 1.01 * sqrt(max(self.over_blocks(of, True)))
+    def _gradient(
+        self, start: int, stop: int, scale: Array, which: NDArray[Any], theta: Array, low: Array
+    ) -> tuple[Array, Array, Array]:
+        (q, k), p = theta.shape, self.p
+        rows = max(BLOCK // (2 * q) // LANES, 4) * LANES
+        rows = min(rows, -(-(stop - start) // LANES) * LANES)
+        columns, Y = np.zeros((q, rows)), np.zeros((k, rows))
+        low_columns = np.zeros_like(columns) if len(self.X_low) else np.zeros((0, 0))
+        omega = np.zeros(rows if len(self.omega) else 0)
+        high, tail = np.ascontiguousarray(theta.T), np.ascontiguousarray(low.T)
+        lanes, squares = np.zeros((2, k, q, LANES)), np.zeros((k, LANES))
+        for i in range(start, stop, rows):
+            part = slice(i, min(i + rows, stop))
+            m = part.stop - i
+            np.multiply(self.dense(part).T, scale[:p, None], out=columns[:-1, :m])
+            columns[-1, :m] = 1.0
+            np.multiply(self.Y[part][:, which].T, scale[p:][which, None], out=Y[:, :m])
+            if len(low_columns):
+                np.multiply(self.X_low[part].T, scale[:p, None], out=low_columns[:-1, :m])
+            if len(omega):
+                omega[:m] = self.omega[part]
+            # Rows of zeros add nothing.
+            columns[:, m:], Y[:, m:], low_columns[:, m:], omega[m:] = 0.0, 0.0, 0.0, 0.0
+            arrays = columns, low_columns, Y, omega
+            of_rows = (a.reshape(*a.shape[:-1], a.shape[-1] // LANES, LANES) for a in arrays)
+            double_double.gradients(*of_rows, high, tail, np.empty((2, LANES)), *lanes, squares)
+        sums = np.zeros((2, k, q))
+        double_double.add_lanes(*lanes, *sums)
+        # A sum over an axis in one piece would depend on the number of targets.
+        return sums[0].T, sums[1].T, squares.cumsum(axis=1)[:, -1]
 
 
-def values(Z: Any, W: Array) -> Array:
-    """W (z, 1) of every row of a block, (K, m); W is that of `weights_of_blocks`."""
-    if Z.shape[1] == W.shape[1]:
-        return np.asarray(W @ Z.T)
-    if is_sparse(Z):
-        return np.ascontiguousarray((Z @ np.ascontiguousarray(W[:, :-1].T)).T) + W[:, -1:]
-    return np.asarray(W[:, :-1] @ Z.T) + W[:, -1:]
+@dataclass(frozen=True, eq=False)
+class Gradient(Result):
+    """Sums of omega (x, 1) r, high and low parts (q, k), and of omega r^2 (k,).
 
+    r = y - (x, 1)'theta. Gradients of blocks merge with +.
 
-def add_products(G: Array, R: Array, Z: Any) -> None:
-    """Add the sums of r (z, 1) over a block to G (K, p + 1), for numbers R (K, m) of its rows."""
-    if Z.shape[1] == G.shape[1]:
-        G += R @ Z
-        return
-    G[:, :-1] += (Z.T @ np.ascontiguousarray(R.T)).T if is_sparse(Z) else R @ Z
-    G[:, -1] += R.sum(axis=1)
-
-
-class Gram:
-    """Sums of root^2 (z, 1)(z, 1)' over blocks, in one place for the rows times root."""
-
-    def __init__(self) -> None:
-        self.place = NONE
-
-    def of(self, Z: Array, root: Array) -> Array:
-        """Over rows (z, 1) of Z; root (m,), or (K, m) for the rows root_k (z, 1) side by side."""
-        K = len(root) if root.ndim > 1 else 1
-        size = Z.size * K
-        self.place = self.place if len(self.place) >= size else np.empty(size)
-        A = self.place[:size].reshape(len(Z), K, -1)
-        np.multiply(root.reshape(K, -1).T[:, :, None], Z[:, None, :], out=A)
-        flat = A.reshape(len(Z), -1)
-        return flat.T @ flat
-
-
-def _with_bias(X: Any, scale: Array, shift: Array, Z: Array) -> Array:
-    """(scale x - shift, 1) in Z, with the same bits in any layout of X."""
-    np.multiply(X, scale, dtype=np.float64, out=Z[:, :-1])
-    Z[:, :-1] -= shift
-    Z[:, -1] = 1.0
-    return Z
-
-
-def _units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
-    """scale, shift, top and deviation.
-
-    Means and deviations are those of a sample of dense rows: units need only be about right, but
-    the bounds hold for every row.
+    added : how many numbers were added in a row, at most. Sums over column j are off by at most
+        8 added u^2 |column j| |r|.
     """
-    n, p = X.shape
-    few: Any = X.tocsc() if is_sparse(X) else X[:: -(-n // SAMPLE)]
-    few = few if is_sparse(X) else np.ascontiguousarray(few, dtype=np.float64)
-    low, high = _ends(few if is_sparse(X) else X)
-    mean = np.zeros(p)
-    if intercept and is_sparse(X):
-        mean = _column_sums(few, few.data) / n
-    elif intercept:
-        mean = few[0] + (few - few[0]).mean(axis=0)  # exact for a constant column
-    mean = np.clip(np.where(np.isfinite(mean), mean, 0.0), low, high) if intercept else mean
-    largest = np.maximum(np.abs(high - mean), np.abs(low - mean))
-    # The mean square of n numbers lies between their largest square over n and that square.
-    size = np.clip(_spread(few, mean, largest), largest / sqrt(2.0 * n), largest)
-    exponent = np.clip(np.frexp(size)[1], -LARGEST_EXPONENT, LARGEST_EXPONENT)
-    if not (size > 0).all():  # a column of zeros has the units, and so the penalty, of the others
-        exponent[~(size > 0)] = int(np.median(exponent[size > 0])) if (size > 0).any() else 0
-    scale = np.ldexp(1.0, -exponent)
-    shift = mean * scale
-    # 1.01: the mean was rounded, and so is this bound.
-    top = 1.01 * (largest * scale + 8 * UNIT * np.abs(shift))
-    return scale, shift, np.append(top, 1.0), size * scale
+
+    g: Array
+    low: Array
+    squares: Array
+    added: int
+
+    def __add__(self, other: Gradient) -> Gradient:
+        g, low = add_exactly(self.g, self.low + other.low, other.g)
+        return Gradient(g, low, self.squares + other.squares, self.added + other.added + 4)
 
 
-def _column_sums(X: Any, entries: Array, of: np.ufunc = np.add) -> Array:
-    """Sum (or another reduction) of these entries of CSC rows for each column; 0 of empty ones."""
-    found, some = np.zeros(X.shape[1]), np.diff(X.indptr) > 0
-    if some.any():
-        found[some] = of.reduceat(entries, X.indptr[:-1][some], dtype=np.float64)
-    return found
+def two_sums(a: Array, b: Array) -> tuple[Array, Array]:
+    """a + b = high + low exactly (Knuth 1969)."""
+    with np.errstate(all="ignore"):  # infinities are found in the answer
+        high = a + b
+        rest = high - a
+        return high, (a - (high - rest)) + (b - rest)
 
 
-def _ends(X: Any) -> tuple[Array, Array]:
-    """The least and the largest number of every column."""
-    if is_sparse(X):
-        X = X.tocsc()
-        low, high = (_column_sums(X, X.data, of) for of in (np.minimum, np.maximum))
-        full = np.diff(X.indptr) == X.shape[0]  # the others have a zero
-        return np.where(full, low, np.minimum(low, 0.0)), np.where(full, high, np.maximum(high, 0))
-    n, p = X.shape
-    # numpy takes several times as long for the extremes of columns of narrow rows as of long ones.
-    many = max(256 // max(p, 1), 1)
-
-    def of_piece(i: int, j: int) -> tuple[Array, Array]:
-        low, high = X[i].copy(), X[i].copy()
-        rows = max(BLOCK // max(p, 1), 256) // many * many
-        for k in range(i, j, rows):
-            part = X[k : min(k + rows, j)]
-            if len(part) % many == 0 and part.flags.c_contiguous:
-                part = part.reshape(-1, many * p)
-            for ends, best in ((low, np.minimum), (high, np.maximum)):
-                found = best.reduce(part, axis=0).reshape(-1, p)
-                best(ends, best.reduce(found, axis=0), out=ends)
-        return low, high
-
-    parts = over_pieces(of_piece, n, p)
-    low, high = (
-        np.min([part[0] for part in parts], axis=0),
-        np.max([part[1] for part in parts], axis=0),
-    )
-    return low.astype(np.float64), high.astype(np.float64)
+def add_exactly(high: Array, low: Array, more: Array) -> tuple[Array, Array]:
+    """high + low + more with twice the digits of float64."""
+    total, error = two_sums(high, more)
+    return two_sums(total, low + error)
 
 
-def _spread(X: Any, around: Array, largest: Array) -> Array:
-    """Root of the mean of (x - around)^2."""
-    safe = np.where(largest > 0, largest, 1.0)  # squares stay in the range of float64
-    if is_sparse(X):
-        count = np.diff(X.indptr)
-        data = (X.data - np.repeat(around, count)) / np.repeat(safe, count)
-        squares, zeros = _column_sums(X, data * data), X.shape[0] - count
-        # A zero is as far from the mean as the mean from zero.
-        return np.asarray(safe * np.sqrt((squares + zeros * (around / safe) ** 2) / X.shape[0]))
-    D = (X - around) / safe
-    return np.asarray(safe * np.sqrt(np.einsum("ij,ij->j", D, D) / len(D)))
+def block_rows(q: int) -> int:
+    """Rows of a block of q columns: so many that to add up q x q products takes little time."""
+    return max(min(max(BLOCK // (q + 1), 256), 4096), min(2 * q, TALLEST))

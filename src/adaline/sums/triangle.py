@@ -13,8 +13,7 @@ from adaline.errors import refuse_beyond_memory
 from adaline.linalg import triangle_of
 from adaline.parameters import blocks_of, named
 from adaline.results import Array, Result
-from adaline.sums.table import Table, exponents, first_mean
-from adaline.tiles import check_finite, is_dask
+from adaline.sums.rows import Rows, check_finite, is_dask
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ class Triangle(Result):
 
             found: Triangle = reduced(cls.of, X, y, weights)
             return found
-        t = Table.of(X, y, weights)
+        t = Rows.of(X, y, weights)
         k = t.Y.shape[1]
         q = t.p + k
         if t.n == 0 and weights is None:
@@ -74,9 +73,9 @@ class Triangle(Result):
         )
         check_finite(t.X)
         check_finite(t.Y, what="y")
-        exponent = exponents(t)
+        exponent = t.exponents()
         scale, rows = np.ldexp(1.0, -exponent), max(1024, 4 * q)
-        shift = first_mean(t, scale, rows)
+        shift = t.first_mean(scale, rows)
         R = np.zeros((q + 1, q + 1))
         for _, z, Y in t.blocks(scale, shift, rows):
             R = triangle_of(np.vstack([R, np.column_stack([z[:, -1], z[:, :-1], Y])]))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.parameters import array, is_sparse, weights_of
-from adaline.tiles import as_csr
+from adaline.sums.rows import as_csr
 
 Label = str | int | float | bool
 

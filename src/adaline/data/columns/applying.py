@@ -24,8 +24,8 @@ from adaline.data.reading.derived import Derived
 from adaline.data.reading.notations import NATIVE, candidates, is_bare, is_gap, read, words
 from adaline.data.reading.source import Block, Column, Kind, Source
 from adaline.errors import DataError
+from adaline.parameters import is_sparse
 from adaline.results import Array
-from adaline.tiles import is_sparse
 
 _STRAYS = 3  # different texts from which on a column of nothing else holds no numbers
 

@@ -14,7 +14,7 @@ from adaline.data.reading.checks import wrong_type
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Column, place_of
 from adaline.errors import DataError
-from adaline.tiles import is_sparse
+from adaline.parameters import is_sparse
 
 
 def places_in(block: Block, wanted: Sequence[str]) -> list[int]:

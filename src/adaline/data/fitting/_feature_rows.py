@@ -15,7 +15,7 @@ from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Source
 from adaline.errors import DataError
 from adaline.results import Array
-from adaline.sums.rows import MANY
+from adaline.sums.scaled_rows import MANY
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from adaline.results import Array
 from adaline.sums.losses import Logistic, Loss, Softmax
 from adaline.sums.mapreduce import mapreduce
 from adaline.sums.objective import Objective, Sums, Want, penalty_of
-from adaline.sums.rows import MANY, NONE, Rows
+from adaline.sums.scaled_rows import MANY, NONE, ScaledRows
 
 WIDEST = 2 * MANY  # weights of all classes, beyond which a matrix of them is 128 MB a block
 MOST_WEIGHTS = 2**27  # of all classes: a gigabyte, of which this process holds about 25
@@ -215,11 +215,11 @@ class SumsOf:
         return Part(len(y), Found(sums, (), bool(np.any(y))))
 
 
-def units_of(start: Start, intercept: bool) -> Rows:
+def units_of(start: Start, intercept: bool) -> ScaledRows:
     """The units of the start, of no rows."""
     p = len(start.scale)
     rest = intercept, start.scale, start.shift, start.top, start.deviation, start.unit
-    return Rows(np.empty((0, p)), NONE, NONE, NONE, *rest)
+    return ScaledRows(np.empty((0, p)), NONE, NONE, NONE, *rest)
 
 
 class PassesProblem:

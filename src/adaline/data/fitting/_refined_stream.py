@@ -31,9 +31,8 @@ from adaline.procedures.least_squares import (
 )
 from adaline.procedures.refinement import Problem, refine
 from adaline.results import Array, ClosedFit
-from adaline.sums.gradient import Gradient
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Gradient, Rows
 from adaline.sums.triangle import Triangle
 
 ENOUGH = 6.0  # proven digits with which no further pass is made
@@ -43,10 +42,10 @@ storable(Triangle)
 storable(Gradient)
 
 
-def table_of(rows: RowReader, block: Block) -> tuple[int, Table]:
+def table_of(rows: RowReader, block: Block) -> tuple[int, Rows]:
     """How many rows a block of numbers has, and those of positive weight."""
     X, y = rows.numbers(block, "C")
-    return len(y), Table.of(X, y, rows.weights(block) if rows.weighted else None)
+    return len(y), Rows.of(X, y, rows.weights(block) if rows.weighted else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ class GradientOf:
 
     def __call__(self, block: Block) -> Part:
         n, t = table_of(self.rows, block)
-        return Part(n, Gradient.of(t, self.scale, self.on, self.theta, self.low))
+        return Part(n, t.gradient(self.scale, self.on, self.theta, self.low))
 
 
 @dataclass(frozen=True, eq=False)

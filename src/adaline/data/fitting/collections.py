@@ -17,10 +17,11 @@ from adaline.data.reading.source import Block, Source, by_row
 from adaline.distributed.collections import executor, is_collection, plain, row_blocks, width_of
 from adaline.distributed.predictions import one_row
 from adaline.errors import DataError, strange
+from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.losses import LogLink
 from adaline.sums.mapreduce import mapreduce
-from adaline.tiles import as_csr, check_finite, is_sparse
+from adaline.sums.rows import as_csr, check_finite
 
 _CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
 _SUMS = ("moments", "machine", "class_moments", "newton")

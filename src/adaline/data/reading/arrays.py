@@ -34,7 +34,7 @@ from adaline.data.reading.source import (
     reading,
 )
 from adaline.errors import DataError
-from adaline.tiles import as_csr
+from adaline.sums.rows import as_csr
 
 _RATIO, _LARGE = 100, 2**28  # a member that grows more than this, beyond this size, is a bomb
 _MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16  # as in LIBSVM files

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from adaline.data.reading.locations import is_file, is_url, open_binary, size_of
 from adaline.errors import DataError, MissingExtra
+from adaline.parameters import is_sparse
 from adaline.results import Result
-from adaline.tiles import is_sparse
 
 Kind = Literal["number", "text", "date", "other"]
 

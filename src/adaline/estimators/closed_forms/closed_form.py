@@ -17,7 +17,7 @@ from adaline.procedures.krylov import DENSE_UP_TO as MOMENTS_UP_TO
 from adaline.procedures.krylov import GRAM_UP_TO, is_large_and_sparse
 from adaline.results import ClosedFit
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 
 ILL_CONDITIONED = 1e10  # of 16 digits in the data, 10 are spent
 UNFINISHED = 1e-6  # gradients, as shares of that at zero weights, that are warned of
@@ -29,7 +29,7 @@ class ClosedForm(Learner):
     fit_: ClosedFit
     moments_: Any  # Moments, or None; a Triangle after LeastSquares().fit_moments(triangle)
 
-    def _moments_unless_wide(self, rows: Table, gram_up_to: int = GRAM_UP_TO) -> Moments | None:
+    def _moments_unless_wide(self, rows: Rows, gram_up_to: int = GRAM_UP_TO) -> Moments | None:
         """Moments, or None where columns outnumber the rows so far that p x p is too many."""
         small = rows.n > rows.p or rows.p <= MOMENTS_UP_TO
         if small and not is_large_and_sparse(rows.X, gram_up_to):
@@ -45,7 +45,7 @@ class ClosedForm(Learner):
                 "kept no moments to add to or take from; begin with partial_fit instead of fit."
             )
 
-    def _moments_of(self, rows: Table) -> Moments:
+    def _moments_of(self, rows: Rows) -> Moments:
         """Moments of the rows; what is not finite in them names the row and column."""
         try:
             return Moments.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None)
@@ -126,7 +126,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
 
     _stored = SEEN | {"_one_target": "truth", "moments_": "Moments | None", "fit_": "ClosedFit"}
 
-    def _solve(self, m: Moments | None, rows: Table | None) -> ClosedFit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         raise NotImplementedError  # pragma: no cover
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -163,7 +163,7 @@ class ClosedFormRegressor(Regressor, ClosedForm):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Undo having seen these rows. They must be among those seen; the last cannot go.
 
-        Table are not kept, so that others of the same number may go unnoticed: more than were
+        Rows are not kept, so that others of the same number may go unnoticed: more than were
         seen are refused, and such as would leave a negative sum of squares.
         """
         check_is_fitted(self, "moments_")
@@ -211,11 +211,11 @@ class ClosedFormRegressor(Regressor, ClosedForm):
         self.n_features_in_ = p
         self._one_target = targets == 1
 
-    def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Table:
+    def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
         X = self._rows(X, reset=reset, finite=False)
         if not reset:
             known = self._one_target, self.moments_.targets
         Y = self._targets(y, X, finite=False)
         if not reset and Y.shape[1] != known[1]:
             raise ValueError(f"y has {Y.shape[1]} targets; this estimator has seen {known[1]}.")
-        return Table.of(X, Y, self._weights(sample_weight, X), checked=True)
+        return Rows.of(X, Y, self._weights(sample_weight, X), checked=True)

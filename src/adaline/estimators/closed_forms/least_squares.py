@@ -12,7 +12,7 @@ from adaline.procedures.least_squares import least_squares
 from adaline.procedures.minimum_norm import least_squares_from_triangle
 from adaline.results import ClosedFit
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 from adaline.sums.triangle import Triangle
 
 
@@ -73,7 +73,7 @@ class LeastSquares(LeastSquaresRegressor):
         self.fit_intercept = fit_intercept
         self.refine = refine
 
-    def _solve(self, m: Moments | None, rows: Table | None) -> ClosedFit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         accuracy = "full" if self.refine else "moments"
         return least_squares(m, rows, intercept=self.fit_intercept, accuracy=accuracy)
 

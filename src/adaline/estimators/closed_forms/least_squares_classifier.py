@@ -22,7 +22,7 @@ from adaline.procedures.krylov import GRAM_UP_TO
 from adaline.procedures.least_squares import least_squares
 from adaline.results import Array, Certificate, ClosedFit
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 
 
 class LeastSquaresClassifier(Classifier, ClosedForm):
@@ -170,13 +170,13 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
 
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, margins: Any, classes: Any, *, reset: bool
-    ) -> tuple[Table, NDArray[np.int64]]:
+    ) -> tuple[Rows, NDArray[np.int64]]:
         X = self._rows(X, reset=reset, finite=False)
         weights = self._weights(sample_weight, X)
         self.classes_, codes = encode(labels_of_rows(y, X), classes, weights)
         T = targets(codes, len(self.classes_), checked_margins(margins, len(codes)))
         present = slice(None) if weights is None else weights > 0
-        return Table.of(X, T, weights, checked=True), codes[present]
+        return Rows.of(X, T, weights, checked=True), codes[present]
 
     def _learn_moments(self, m: Moments, dtype: Any) -> None:
         self.moments_ = m

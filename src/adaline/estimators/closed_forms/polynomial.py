@@ -20,7 +20,7 @@ from adaline.parameters import COUNT, FLAG
 from adaline.procedures.least_squares import least_squares
 from adaline.results import Array, ClosedFit
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 
 _MOST = 2**20  # monomials: each is a tuple, a column of two numbers, and a coefficient
 _MOST_FACTORS = 2**24  # of all monomials that a model file may name: some hundred megabytes
@@ -70,10 +70,10 @@ class PolynomialLeastSquares(LeastSquaresRegressor):
         self.degree = degree
         self.fit_intercept = fit_intercept
 
-    def _solve(self, m: Moments | None, rows: Table | None) -> ClosedFit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         return least_squares(m, rows, intercept=self.fit_intercept)
 
-    def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Table:
+    def _observe(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
         rows = super()._observe(X, y, sample_weight, reset=reset)
         dense = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
         check_finite(dense, super()._names)

@@ -34,7 +34,7 @@ from adaline.procedures.standard_errors import rounding_of
 from adaline.results import Array, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath, Summary
 from adaline.sums.moments import Moments
-from adaline.sums.table import Table
+from adaline.sums.rows import Rows
 
 SPECTRUM_UP_TO = 3000  # rows of which an n x n matrix has its eigenvalues within seconds
 
@@ -160,7 +160,7 @@ class Ridge(ClosedFormRegressor):
         """The penalty on w^2: a number, or one for each column. Certificates are about it."""
         return alpha if self.column_scale_ is None else alpha * self.column_scale_**2
 
-    def _solve(self, m: Moments | None, rows: Table | None) -> ClosedFit:
+    def _solve(self, m: Moments | None, rows: Rows | None) -> ClosedFit:
         """Choose the penalty of each target, then solve; very wide data through the n x n side."""
         self.moments_, self._spectrum, self.column_scale_ = m, None, None
         rule = isinstance(self.alpha, str)
@@ -193,7 +193,7 @@ class Ridge(ClosedFormRegressor):
             fit = replace(fit, dependent=dependence(m, self.fit_intercept))
         return fit
 
-    def _solve_by_products(self, rows: Table, k: int, few: bool) -> ClosedFit:
+    def _solve_by_products(self, rows: Rows, k: int, few: bool) -> ClosedFit:
         """Large sparse rows, whose penalty is estimated; of few rows the spectrum can be had."""
         A = CentredRows.of(rows, self.fit_intercept)
         self._spectrum, sentences = A if few else None, list[str]()
@@ -220,7 +220,7 @@ class Ridge(ClosedFormRegressor):
         if not isinstance(self.alpha, str):
             super()._speak_up()
 
-    def _alphas(self, rows: Table | None, k: int) -> tuple[Array, list[str]]:
+    def _alphas(self, rows: Rows | None, k: int) -> tuple[Array, list[str]]:
         if isinstance(self.alpha, str):
             rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
             found, self._spectrum, self.column_scale_ = in_better_units(
@@ -298,13 +298,13 @@ class Ridge(ClosedFormRegressor):
         dof = f.count - f.residual(grid)[1][:, 0]
         return RidgePath(np.ldexp(lam, 2 * f.e), W, b, dof, errors, loo, tuple(self._names()))
 
-    def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Table:
+    def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The rows of the last fit, given again."""
         if y is None:
             raise ValueError("y is None; path needs y together with X. Give both, or neither.")
         one = self._one_target
         X = self._rows(X, reset=False)
-        rows = Table.of(X, self._targets(y, X), self._weights(sample_weight, X))
+        rows = Rows.of(X, self._targets(y, X), self._weights(sample_weight, X))
         self._one_target = one
         k = rows.Y.shape[1]
         if k != f.a.shape[1] or not np.isclose(rows.weight, f.weight):

@@ -22,7 +22,7 @@ from adaline.results import Array, NewtonFit
 from adaline.summaries import Summary
 from adaline.sums.losses import LARGEST_OFFSET
 from adaline.sums.objective import Objective
-from adaline.tiles import as_rows
+from adaline.sums.rows import as_rows
 
 
 class LogLinkRegression(NewtonLearner, Regressor):

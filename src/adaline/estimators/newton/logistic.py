@@ -32,9 +32,9 @@ from adaline.procedures.newton import newton
 from adaline.procedures.steps import finished
 from adaline.results import Array, NewtonFit
 from adaline.sums.objective import Objective, logistic_objective
-from adaline.sums.rows import MANY
+from adaline.sums.rows import as_rows
+from adaline.sums.scaled_rows import MANY
 from adaline.sums.threads import one_blas_thread
-from adaline.tiles import as_rows
 
 if TYPE_CHECKING:
     from adaline.summaries import Summary

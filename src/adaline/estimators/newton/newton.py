@@ -12,10 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from adaline.errors import RankDeficientWarning
 from adaline.estimators._base import Learner, check_finite
 from adaline.estimators.declarations import MadeWhenAsked, now_or_later
-from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE
+from adaline.parameters import COUNT, FLAG, LEVEL, NOT_NEGATIVE, POSITIVE, is_sparse
 from adaline.results import Array, NewtonFit
 from adaline.sums.objective import JOINT, Objective
-from adaline.tiles import is_sparse
 
 if TYPE_CHECKING:
     from adaline.summaries import Summary

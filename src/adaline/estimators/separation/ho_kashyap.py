@@ -22,7 +22,7 @@ from adaline.parameters import COUNT, FLAG, LEVEL, ParameterError, number, numbe
 from adaline.procedures.ho_kashyap import HoKashyapFit, column_space, ho_kashyap
 from adaline.procedures.steps import finished
 from adaline.results import Array, Certificate
-from adaline.tiles import as_rows
+from adaline.sums.rows import as_rows
 
 ENDS = {
     "separated": "every sample is on its right side at k = {k}.",

@@ -12,7 +12,7 @@ from adaline import parameters
 from adaline.estimators._base import check_finite
 from adaline.estimators._labels import encode, labels_of_rows
 from adaline.results import Array
-from adaline.tiles import as_csr
+from adaline.sums.rows import as_csr
 
 
 def two_classes(

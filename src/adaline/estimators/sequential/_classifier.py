@@ -18,7 +18,7 @@ from adaline.estimators.sequential.learner import SequentialLearner, start, stre
 from adaline.estimators.sequential.runs import warn_of_runs
 from adaline.parameters import check_sample, one_row
 from adaline.results import Array
-from adaline.tiles import as_rows
+from adaline.sums.rows import as_rows
 
 
 class SequentialClassifier(Classifier, SequentialLearner):

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline.parameters import is_sparse
 from adaline.results import Array
-from adaline.tiles import is_sparse
 
 
 @dataclass(frozen=True, eq=False)

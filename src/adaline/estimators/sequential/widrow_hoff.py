@@ -18,7 +18,7 @@ from adaline.parameters import NUMBER, check_sample, numbers, one_row
 from adaline.procedures.sequential import Recipe
 from adaline.results import Array, Certificate
 from adaline.schedules import Schedule
-from adaline.tiles import as_rows
+from adaline.sums.rows import as_rows
 
 _NO_PROOF = "weights approach least squares as learning goes on; how close they are is not proven."
 
