@@ -26,7 +26,7 @@ import numpy as np
 
 from adaline import GaussianClassifier, LeastSquares, LogisticRegression
 from adaline.data import blocks, fit
-from adaline.distributed.workers import Workers
+from adaline.distributed.executor import Workers
 from adaline.sums.mapreduce import mapreduce
 from slow_blocks import bits, plain_moments, slow_moments, slow_sum
 from worker_crew import Crew, crew
@@ -125,7 +125,7 @@ class Campaign:
             return weights(found) == self.fits[at]
 
     def _summed(self, function, merge) -> bool:
-        who = Workers(self.client, patience=3.0)
+        who = Workers(self.client)
         return bits(mapreduce(function, range(BLOCKS), merge, who)) == self.sums
 
     def _killing(self, pauses, but: int | None = None) -> Killing:

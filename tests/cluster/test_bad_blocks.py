@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import time
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,9 +14,7 @@ pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)
 
 from adaline import DataError, LeastSquares
 from adaline.data import fit
-from adaline.data.fitting import _passes
-from adaline.distributed._tasks import RETRIES
-from adaline.distributed.workers import Workers
+from adaline.distributed.executor import RETRIES, Workers
 from adaline.sums.mapreduce import mapreduce
 
 INPUTS = ["a", "b"]
@@ -112,27 +109,4 @@ def test_a_bad_block_is_tried_so_often_and_leaves_no_task_behind(threads, tmp_pa
 
 
 def _tasks(dask_scheduler) -> int:
-    return sum(key.startswith("adaline-") for key in map(str, dask_scheduler.tasks))
-
-
-def not_finite(part):
-    return replace(part, value=replace(part.value, scatter=part.value.scatter * np.nan))
-
-
-def too_many(part):
-    return replace(part, value=replace(part.value, rows=part.rows + 1))
-
-
-@pytest.mark.parametrize("change", [not_finite, too_many, lambda part: part.value])
-def test_what_cannot_be_a_sum_is_not_merged(folder, threads, monkeypatch, change):
-    """One of the blocks comes back otherwise: by a worker of another version, say."""
-    read = _passes.Reader.__call__
-
-    def wrong(self, piece):
-        return change(part) if (part := read(self, piece)) and piece.index == 2 else part
-
-    monkeypatch.setattr(_passes.Reader, "__call__", wrong)
-    model = LeastSquares()
-    with pytest.raises(DataError, match=r"a worker returned .* Nothing of it was used"):
-        fit(model, folder, "y", columns=INPUTS, client=threads)
-    assert not hasattr(model, "coef_")
+    return sum(key.startswith("compute_branch") for key in map(str, dask_scheduler.tasks))

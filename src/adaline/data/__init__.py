@@ -22,7 +22,7 @@ _HOME = {
     "load": "adaline.data.storing.model_files",
     "Table": "adaline.data.tables",
     "table": "adaline.data.tables",
-    "workers": "adaline.distributed.workers",
+    "workers": "adaline.distributed.executor",
     "Look": "adaline.data.columns.look",
     "look": "adaline.data.columns.look",
     "save": "adaline.data.storing.model_files",
@@ -59,4 +59,4 @@ if TYPE_CHECKING:
     from adaline.data.storing.model_files import Prepared, describe, load, save
     from adaline.data.tables import Table, table
     from adaline.distributed.clusters import cluster
-    from adaline.distributed.workers import workers
+    from adaline.distributed.executor import workers

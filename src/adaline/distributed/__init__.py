@@ -1,1 +1,1 @@
-"""The same sums over the workers of a Dask cluster; the only room that imports Dask."""
+"""The same sums over the workers of a Dask cluster; the only package that imports Dask."""

@@ -1,4 +1,4 @@
-"""`cluster`: a client from what a command line can say."""
+"""`cluster`: a client of a Dask cluster from its address; `adaline --cluster` uses it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,16 @@ from typing import Any
 
 from adaline.errors import DataError, MissingExtra
 
-_MOST = 4096  # processes of a local cluster
-_LONGEST = 2**20  # characters of a scheduler file, which has some hundred
+MOST_PROCESSES = 4096  # of a local cluster
+LONGEST_FILE = 2**20  # characters of a scheduler file, which has some hundred
 
-# What Dask's defaults cost two workers, measured on 2,000,000 rows of 50 columns:
-# - Memory is handed back to the system at once, which then clears every temporary array anew:
-#   171,000 page faults; 61,000 where trimming begins at 2**27. Slices have about 2**24 bytes. On
-#   4,000,000 rows 2**25 takes 10 % more CPU seconds than 2**26, and 2**27 takes 25 MB more.
-# - An arena of memory for each thread: least squares on 4,000,000 rows held 407 and 408 MB in two
-#   workers, and 327 and 371 MB with one arena (one run each).
-# - A profiler and several clocks for the dashboard, which nobody opens here: 10 % of a core.
-_WORKERS = {
+# Settings of local workers. By default Dask returns memory to the system at once, which then
+# clears every temporary array again (3 times as many page faults), and gives each thread an arena.
+WORKER_SETTINGS = {
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**26,
     "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": 1,
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.tick.interval": "1s",
-    "distributed.admin.system-monitor.interval": "2s",
+    "distributed.worker.profile.enabled": False,  # nobody opens the dashboard: 10% of a core
 }
 
 
@@ -58,21 +51,17 @@ def cluster(address: str, timeout: float = 30.0) -> Iterator[Any]:
         from distributed import Client
     except ImportError:
         raise MissingExtra.of("cluster", "a cluster", "distributed") from None
-    kind, _, rest = address.partition(":")
-    if kind == "local":
-        yield from _local(address, rest)
+    if address.startswith("local:"):
+        yield from start_local(address)
         return
-    if "://" in address:
-        given: dict[str, Any] = {"address": address}
-    elif os.path.isfile(address):
-        given = {"address": _written_in(address)}
-    else:
+    url = read_scheduler_file(address) if os.path.isfile(address) else address
+    if "://" not in url:
         raise DataError(
             f"{address!r} names no cluster: expected tcp://HOST:PORT, tls://HOST:PORT, local:N, or "
             "the path of a scheduler file."
         )
     try:
-        client = Client(**given, timeout=timeout)
+        client = Client(address=url, timeout=timeout)
     except (OSError, TimeoutError, ValueError) as error:
         raise DataError(
             f"{address}: no scheduler answers there within {timeout:g} seconds "
@@ -81,69 +70,62 @@ def cluster(address: str, timeout: float = 30.0) -> Iterator[Any]:
     try:
         yield client
     finally:
-        with suppress(Exception):  # a scheduler that is cut off cannot be told, and the run may
-            client.close()  # have ended with a sentence that says so
+        with suppress(Exception):  # the scheduler may be cut off
+            client.close()
 
 
-def _written_in(path: str) -> str:
+def read_scheduler_file(path: str) -> str:
     """The address in a scheduler file."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = json.loads(file.read(_LONGEST))["address"]
-    except (ValueError, KeyError, TypeError):
-        found = None
-    if not isinstance(found, str) or "://" not in found:
-        raise DataError(
-            f"{path} is no scheduler file: expected JSON with an address, as `dask scheduler "
-            "--scheduler-file` writes it."
-        )
-    return found
+    with suppress(ValueError, KeyError, TypeError), open(path, encoding="utf-8") as file:
+        url = json.loads(file.read(LONGEST_FILE))["address"]
+        if isinstance(url, str) and "://" in url:
+            return url
+    raise DataError(f"{path} is no scheduler file: expected JSON with an address.")
 
 
-def _local(address: str, processes: str) -> Iterator[Any]:
+def start_local(address: str) -> Iterator[Any]:
+    """A client of N processes of this machine, for "local:N"."""
     import dask
     from distributed import Client, LocalCluster
 
-    count = int(processes) if processes.isdecimal() else 0
-    if not 1 <= count <= _MOST:
-        raise DataError(f"{address!r}: expected local:N, N processes from 1 to {_MOST}.")
+    count = address.removeprefix("local:")
+    if not count.isdecimal() or not 1 <= int(count) <= MOST_PROCESSES:
+        raise DataError(f"{address!r}: expected local:N, N processes from 1 to {MOST_PROCESSES}.")
     with (
-        dask.config.set(_WORKERS),
-        _environment_kept() as take_back,
+        dask.config.set(WORKER_SETTINGS),
+        preserve_environment() as restore,
         LocalCluster(
-            n_workers=count,
+            n_workers=int(count),
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",  # any free port: 8787 may be another cluster's
             silence_logs=logging.ERROR,  # a worker that ends slowly is no news to a user
-        ) as here,
-        Client(here) as client,
+        ) as local,
+        Client(local) as client,
     ):
-        take_back()
+        restore()
         yield client
 
 
 @contextmanager
-def _environment_kept() -> Iterator[Callable[[], None]]:
-    """A function, also called at the end, that takes back what Dask writes into the environment.
+def preserve_environment() -> Iterator[Callable[[], None]]:
+    """A function, also called at the end, that removes what Dask writes into the environment.
 
-    Dask hands variables to workers by setting them in this process, where OMP_NUM_THREADS=1 and the
-    like would hold for all that is loaded later.
+    Dask passes variables to workers by setting them in this process, where OMP_NUM_THREADS=1 and
+    the like would hold for all that is loaded later.
     """
     import dask
 
     names = list(dask.config.get("distributed.nanny.pre-spawn-environ"))
-    before = {name: os.environ.get(name) for name in names}
+    before = {name: os.environ[name] for name in names if name in os.environ}
 
-    def take_back() -> None:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    def restore() -> None:
+        for name in names:
+            os.environ.pop(name, None)
+        os.environ.update(before)
 
     try:
-        yield take_back
+        yield restore
     finally:
-        take_back()
+        restore()

@@ -59,9 +59,9 @@ def lazy_for_dask(method: Callable[..., Any]) -> Callable[..., Any]:
     def applied(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         if type(X) is ndarray or not is_dask(X):  # the first saves a call, 1 % of a row predicted
             return method(self, X, *args, **kwargs)
-        from adaline.distributed.predictions import lazily
+        from adaline.distributed.collections import predict_lazily
 
-        return lazily(self, method, X, *args, **kwargs)
+        return predict_lazily(self, method, X, *args, **kwargs)
 
     return applied
 
@@ -73,7 +73,7 @@ def summed_for_dask(method: Callable[..., Any]) -> Callable[..., Any]:
     def scored(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_dask(X):
             return method(self, X, y, *args, **kwargs)
-        from adaline.distributed.predictions import score
+        from adaline.distributed.collections import score
 
         return score(self, X, y, *args, **kwargs)
 

@@ -111,9 +111,9 @@ class ClassMoments(Result):
         K = int(CLASSES("K", K))
         COVARIANCE("covariance", covariance)
         if is_dask(X):
-            from adaline.distributed.collections import reduced
+            from adaline.distributed.collections import sum_blocks
 
-            found: ClassMoments = reduced(partial(_of_block, K, covariance), X, codes, weights)
+            found: ClassMoments = sum_blocks(partial(_of_block, K, covariance), X, codes, weights)
             return found
         X, _, omega = as_rows(X, None, weights)
         c, p = checked_codes(codes, X.shape[0], K), X.shape[1]

@@ -91,9 +91,9 @@ class Moments(Result):
         Of dask arrays and DataFrames: the moments of all their blocks, merged.
         """
         if is_dask(X):
-            from adaline.distributed.collections import reduced
+            from adaline.distributed.collections import sum_blocks
 
-            found: Moments = reduced(cls.of, X, y, weights)
+            found: Moments = sum_blocks(cls.of, X, y, weights)
             return found
         t = Rows.of(X, y, weights)
         q = t.p + t.Y.shape[1]

@@ -57,9 +57,9 @@ class Triangle(Result):
         Of dask arrays and DataFrames: the triangle of all their blocks, merged.
         """
         if is_dask(X):
-            from adaline.distributed.collections import reduced
+            from adaline.distributed.collections import sum_blocks
 
-            found: Triangle = reduced(cls.of, X, y, weights)
+            found: Triangle = sum_blocks(cls.of, X, y, weights)
             return found
         t = Rows.of(X, y, weights)
         k = t.Y.shape[1]

@@ -14,8 +14,13 @@ from adaline.data.fitting._newton_stream import fit_in_passes
 from adaline.data.fitting._passes import Passes, few
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Source, by_row
-from adaline.distributed.collections import executor, is_collection, plain, row_blocks, width_of
-from adaline.distributed.predictions import one_row
+from adaline.distributed.collections import (
+    default_executor,
+    example_row,
+    is_collection,
+    row_blocks,
+    width_of,
+)
 from adaline.errors import DataError, strange
 from adaline.parameters import is_sparse
 from adaline.results import Array
@@ -50,8 +55,7 @@ class CollectionSource(Source):
 
     def read(self, piece: Any) -> Block:
         """The block that a Delayed came to."""
-        k, *given = piece
-        X, y, weights = map(plain, given)
+        k, X, y, weights = piece
         for name, part in (("X", X), ("y", y), ("sample_weight", weights)):
             if np.iscomplexobj(part):
                 raise DataError(
@@ -154,12 +158,12 @@ def fit_collection(
     way, name = model._streams, type(model).__name__
     _check(model, X, y, options)
     model._check_parameters()
-    model._rows(one_row(X), reset=True)
+    model._rows(example_row(X), reset=True)
     named = hasattr(model, "feature_names_in_")
     names = tuple(map(str, X.columns)) if named else FeatureNames(width_of(X))
     before = getattr(model, "feature_names_in_", None)
     source = CollectionSource(row_blocks(X, y, sample_weight), names)
-    rows, run = CollectedRows(names, sample_weight is not None), Passes(source, executor())
+    rows, run = CollectedRows(names, sample_weight is not None), Passes(source, default_executor())
     try:
         if way == "newton":
             if model._learns == "classes":

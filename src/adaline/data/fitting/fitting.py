@@ -34,7 +34,7 @@ from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.scratch import SCRATCH, kept_in
 from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
-from adaline.distributed.workers import TIMEOUT, Workers
+from adaline.distributed.executor import TIMEOUT, Workers
 from adaline.errors import DataError
 from adaline.estimators.declarations import is_public, names_with
 from adaline.sums.mapreduce import Executor
