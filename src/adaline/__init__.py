@@ -188,7 +188,7 @@ if TYPE_CHECKING:
     from adaline.filters.block_lms import BlockLMS as BlockLMS
     from adaline.filters.filtered_x import FilteredXLMS as FilteredXLMS
     from adaline.filters.lms import LMS as LMS
-    from adaline.filters.nlms import NLMS as NLMS
+    from adaline.filters.lms import NLMS as NLMS
     from adaline.filters.rls import RLS as RLS
     from adaline.filters.wiener import WienerFilter as WienerFilter
     from adaline.report import Report, write_report

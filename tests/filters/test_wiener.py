@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import toeplitz
 
 from adaline import LMS, RLS, LeastSquares, RankDeficientWarning, WienerFilter
-from adaline.filters.correlations import correlate, toeplitz
+from adaline.filters.wiener import correlate
 from adaline.linalg import levinson, solve_hermitian, unpredicted
 from reference_filters2 import delay_lines
 

@@ -17,7 +17,7 @@ from adaline.cli.printing.progress import Progress
 from adaline.data import blocks
 from adaline.evaluation.words import name, number, plural
 from adaline.filters import WienerFilter, noise_filter, noise_reduction
-from adaline.filters.coherence import reference_delay
+from adaline.filters.cancelling import reference_delay
 
 _BLOCK = 65536  # samples that are filtered at a time
 _HEARD = 2**20  # samples, the last ones, from which the noise that is left is estimated

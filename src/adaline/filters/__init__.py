@@ -18,8 +18,8 @@ FILTERS = classes_in(__file__, "Filter")
 
 _FUNCTIONS = {
     "measures": "StepBounds Theory erle learning_curve max_step misalignment theory",
-    "noise": "NoiseReduction noise_filter noise_reduction",
-    "cancelling": "cancel cancel_echo",
+    "noise": "NoiseReduction noise_reduction",
+    "cancelling": "cancel cancel_echo noise_filter",
     "tasks": "TaskResult enhance_line equalise identify predict",
 }
 _HOME = FILTERS | {
@@ -34,13 +34,12 @@ __getattr__, __dir__ = lazily(globals(), _HOME)
 if TYPE_CHECKING:
     from adaline.filters.affine_projection import AffineProjection
     from adaline.filters.block_lms import BlockLMS
-    from adaline.filters.cancelling import cancel, cancel_echo
+    from adaline.filters.cancelling import cancel, cancel_echo, noise_filter
     from adaline.filters.filtered_x import FilteredXLMS
-    from adaline.filters.lms import LMS
+    from adaline.filters.lms import LMS, NLMS
     from adaline.filters.measures import StepBounds, Theory, erle, learning_curve, max_step
     from adaline.filters.measures import misalignment, theory
-    from adaline.filters.nlms import NLMS
-    from adaline.filters.noise import NoiseReduction, noise_filter, noise_reduction
+    from adaline.filters.noise import NoiseReduction, noise_reduction
     from adaline.filters.rls import RLS
     from adaline.filters.tasks import TaskResult, enhance_line, equalise, identify, predict
     from adaline.filters.wiener import WienerFilter

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters.filter import Filter, Learns
+from adaline.filters.filter import Filter, Learns, Shapes
 from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative
-from adaline.filters.state import Shapes
 from adaline.kernels.filters import gradient as kernels
 from adaline.parameters import count
 

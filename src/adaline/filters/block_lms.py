@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import fft
 
-from adaline.filters.filter import Filter, Learns
+from adaline.filters.filter import Filter, Learns, Shapes
 from adaline.filters.signals import (
     EPS,
     STEP,
@@ -22,7 +22,6 @@ from adaline.filters.signals import (
     require_memory,
     squares,
 )
-from adaline.filters.state import Shapes
 from adaline.kernels.filters.spectra import correlate_spectra, filter_spectra
 from adaline.parameters import NONE, count, shown
 

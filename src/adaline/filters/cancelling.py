@@ -1,7 +1,7 @@
 """Cancel noise of which a reference is at hand, and cancel an echo.
 
 x is the reference: of the noise, or the signal of the far end. d is the primary: signal and noise,
-or the microphone.
+or the microphone. `noise_filter` and `reference_delay` also serve the command `adaline filter`.
 """
 
 from __future__ import annotations
@@ -11,22 +11,52 @@ from typing import Any
 
 import numpy as np
 
+from adaline.filters.affine_projection import AffineProjection
 from adaline.filters.block_lms import BlockLMS
-from adaline.filters.coherence import CLEAR, peaks, reference_delay, shifted
 from adaline.filters.filter import Filter
-from adaline.filters.noise import ALGORITHMS, noise_filter, noise_reduction
-from adaline.filters.signals import Signal, kind_of, require_memory, squares
-from adaline.filters.tasks import TaskResult, checked_pair, gain, given_or_usual, usual_taps
+from adaline.filters.lms import LMS, NLMS
+from adaline.filters.noise import (
+    JUDGED_SAMPLES,
+    MAX_EXACT_WEIGHTS,
+    best_fits,
+    best_fixed,
+    chance_share,
+    noise_reduction,
+    path_changes,
+)
+from adaline.filters.rls import RLS
+from adaline.filters.signals import (
+    Signal,
+    as_pair,
+    kind_of,
+    ratio_db,
+    require_memory,
+    shifted,
+    squares,
+)
+from adaline.filters.tasks import TaskResult, choose_filter, gain_db
 from adaline.filters.wiener import WienerFilter
-from adaline.parameters import count, shown, words
+from adaline.parameters import NOT_NEGATIVE, POSITIVE, count, shown, words
 from adaline.results import Array
 
-MOST_PASSES = 100
-WORSE = (
-    "More noise was added than removed by {}: it followed the signal that is to stay, or the path "
-    "of the noise changed faster than it learns. Leave the filter out, and cancel() chooses one; "
-    "or take fewer taps, or another eta or forgetting."
-)
+ALGORITHMS = words("auto", "rls", "block", "nlms", "affine", "lms", "wiener")
+MAX_PASSES = 100  # any round number
+# Samples that RLS remembers: about 2 s of speech, or for each weight so many that it adds noise
+# 33 dB below a steady signal; or a twentieth of them, for a path that changes.
+MIN_MEMORY, MEMORY_PER_WEIGHT, SHORT_MEMORY_SHARE = 30_000, 1000, 0.05
+SHORT_MEMORY_GAIN = 1.0  # dB by which the short memory must be better
+# The steps of the first and of later passes: large ones to learn, small ones to stay. The signal
+# itself disturbs learning, so that the steps are far below those for a system without noise.
+PASS_STEPS = {
+    "block": (BlockLMS, 0.1, 0.02),
+    "nlms": (NLMS, 0.05, 0.005),
+    "lms": (LMS, 0.05, 0.005),
+    "affine": (AffineProjection, 0.01, 0.001),
+}
+LONGEST_DELAY = 16_384  # samples: a third of a second at 48 kHz, a second at 16 kHz
+DELAY_SAMPLES = 2**17  # from the first sound of x on: enough to estimate a delay
+PEAK_HEIGHT = 6.0  # times the level of chance: how high a peak must be to count
+DELAY_GAIN = 3.0  # times what the weights explain by chance: how much a delay must gain
 
 
 def cancel(
@@ -72,10 +102,8 @@ def cancel(
     -------
     TaskResult
         `signal` is e, the signal. `delay` is the delay that was taken. `removed_db`: the power of
-        the primary over that of e. `coherence_before`, `coherence_after`: the shares of the power
-        of the primary and of e that are coherent with the reference. `noise_reduction_db`: by how
-        much all that goes with the reference fell, a careful estimate, NaN where it cannot be told
-        (see `noise_reduction`).
+        the primary over that of e. `coherence_before`, `coherence_after`, `noise_reduction_db`: as
+        in `NoiseReduction`.
 
     Examples
     --------
@@ -87,59 +115,207 @@ def cancel(
     >>> bool(np.abs(clean - tone)[-500:].max() < 0.1)
     True
     """
-    noise, desired = checked_pair(reference, "reference", primary, "primary")
-    rounds = (
-        (2 if filter is None else 1) if passes is None else count(1, MOST_PASSES)("passes", passes)
-    )
-    words(*ALGORITHMS)("algorithm", algorithm)
+    x, d = as_pair(reference, "reference", primary, "primary")
+    ALGORITHMS("algorithm", algorithm)
     if filter is not None and algorithm != "auto":
         raise ValueError(f"algorithm is {shown(algorithm)} and a filter is given; leave one out.")
-    taps = usual_taps(taps, filter, 32)
+    if passes is None:
+        passes = 2 if filter is None else 1
+    passes = count(1, MAX_PASSES)("passes", passes)
+    taps = count()("taps", 32 if taps is None else taps) if filter is None else taps
     if delay is not None:
-        delay = count(-len(desired), len(desired))("delay", delay)
-    elif filter is None:
-        assert taps is not None
-        delay = reference_delay(noise, desired, count()("taps", taps))
-    noise = shifted(noise, delay or 0)
-    settings: dict[str, Any] = {"channels": noise.shape[1], "level": _level(noise)}
-    if filter is None:
-        assert taps is not None
-        chosen = noise_filter(taps, algorithm, **settings, heard=(noise, desired), passes=rounds)
+        delay = count(-len(d), len(d))("delay", delay)
     else:
-        chosen = given_or_usual(filter, taps, noise.shape[1], eta=0.05)
-    if algorithm == "wiener":
-        rounds = 1
-    for k in range(rounds):
-        if k and filter is None:
-            chosen = noise_filter(chosen.taps, algorithm, **settings, after=chosen)
-        y, e = chosen.process(noise, desired)
-    found = noise_reduction(desired, noise, e, chosen.taps, start=len(e) // 2)
-    if found.worse:
-        warnings.warn(WORSE.format(type(chosen).__name__), UserWarning, stacklevel=2)
-    elif found.more_taps:
-        warnings.warn(found.advice(chosen.taps), UserWarning, stacklevel=2)
+        delay = reference_delay(x, d, taps) if filter is None and taps else 0
+    x = shifted(x, delay)
+    if filter is None and taps:
+        with np.errstate(over="ignore", invalid="ignore"):
+            level = float(squares(x).sum()) / len(x)
+        settings = {"channels": x.shape[1], "level": level if np.isfinite(level) else 0.0}
+        chosen = noise_filter(taps, algorithm, **settings, heard=(x, d), passes=passes)
+        for _ in range(passes - 1 if algorithm != "wiener" else 0):
+            chosen.process(x, d)
+            chosen = noise_filter(taps, algorithm, **settings, after=chosen)
+    else:
+        chosen = choose_filter(filter, taps, None)
+        for _ in range(passes - 1):
+            chosen.process(x, d)
+    y, e = chosen.process(x, d)
+    reduction = noise_reduction(d, x, e, chosen.taps, start=len(e) // 2)
+    if reduction.worse:
+        warnings.warn(
+            f"More noise was added than removed by {type(chosen).__name__}: it followed the signal "
+            "that is to stay, or the path of the noise changed faster than it learns. Leave the "
+            "filter out, and cancel() chooses one; or take fewer taps, or another eta or "
+            "forgetting.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif reduction.more_taps:
+        warnings.warn(reduction.advice(chosen.taps), UserWarning, stacklevel=2)
     measures = {
-        "removed_db": gain(desired, e),
-        "noise_reduction_db": found.db,
-        "coherence_before": found.coherence_before,
-        "coherence_after": found.coherence_after,
+        "removed_db": gain_db(d, e),
+        "noise_reduction_db": reduction.db,
+        "coherence_before": reduction.coherence_before,
+        "coherence_after": reduction.coherence_after,
     }
-    return TaskResult(e, chosen, y, e, measures, delay or 0)
+    return TaskResult(e, chosen, y, e, measures, delay)
 
 
-def _level(x: Signal) -> float:
-    """Mean power, all channels together; 0 where it is no finite number."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        level = float(squares(x).sum()) / len(x)
-    return level if np.isfinite(level) else 0.0
+def noise_filter(
+    taps: int = 32,
+    algorithm: str = "auto",
+    eta: float | None = None,
+    *,
+    channels: int = 1,
+    level: float = 0.0,
+    after: Filter | None = None,
+    heard: tuple[Any, Any] | None = None,
+    passes: int = 2,
+) -> Filter:
+    """The filter that `cancel` and the command `adaline filter` take, with their settings.
+
+    The signal that is to stay disturbs learning, so the filter must average over many samples:
+    RLS with a long memory up to 512 weights, else BlockLMS with a small step. Where a path changes,
+    a long memory is late: with `heard`, a memory of a twentieth is tried too, and the one whose
+    output is closer to the noise is taken: to that of the best fixed filter of all samples or,
+    where the path changes, of each quarter of them.
+
+    Parameters
+    ----------
+    taps : int, default=32
+    algorithm : {"auto", "rls", "block", "nlms", "affine", "lms", "wiener"}, default="auto"
+        "wiener" is the best fixed filter of the samples `heard`: for a recording that is finished,
+        and a path that does not change.
+    eta : float, optional
+        The step of learning; for RLS the factor of forgetting. If not given, RLS remembers
+        30,000 samples, or 1,000 for each weight where that is more.
+    channels : int, default=1
+        How many references there are.
+    level : float, default=0.0
+        The mean power of the references, all channels together. With it RLS starts softly, and LMS
+        needs it for its step. 0 is not known.
+    after : Filter, optional
+        The filter of a pass before, over the same samples: RLS goes on as it is, the others from
+        their weights with a smaller step.
+    heard : tuple of (reference, primary), optional
+        Samples on which RLS is tried; of more than a million the last are taken. "wiener" learns
+        from all of them.
+    passes : int, default=2
+        How often the samples are gone through: the trial is judged by its last pass, in which RLS
+        has forgotten its soft start.
+
+    Returns
+    -------
+    Filter
+
+    Examples
+    --------
+    >>> from adaline.filters import noise_filter
+    >>> type(noise_filter(64)).__name__, type(noise_filter(1000)).__name__
+    ('RLS', 'BlockLMS')
+    """
+    taps, channels = count()("taps", taps), count()("channels", channels)
+    algorithm, passes = ALGORITHMS("algorithm", algorithm), count()("passes", passes)
+    require_memory({"taps": taps, "channels": channels}, 8 * channels * taps)
+    level = NOT_NEGATIVE("level", level)
+    eta = None if eta is None else POSITIVE("eta", eta)
+    if after is not None and not isinstance(after, Filter):
+        raise TypeError(f"after is {shown(after)}; expected the filter of a pass before, or None.")
+    if heard is not None and not (isinstance(heard, tuple) and len(heard) == 2):
+        raise TypeError(f"heard is {shown(heard)}; expected a tuple (reference, primary), or None.")
+    if algorithm == "auto":
+        algorithm = "rls" if channels * taps <= MAX_EXACT_WEIGHTS else "block"
+    if after is not None and (algorithm in ("rls", "wiener") or eta is not None):
+        return after
+    if algorithm == "wiener":
+        if heard is None or eta is not None:
+            raise ValueError("algorithm='wiener' needs heard, the samples to learn from, not eta.")
+        return WienerFilter.from_signals(*heard, taps)
+    if algorithm == "rls":
+        if eta is not None and eta > 1:
+            raise ValueError(f"eta is {shown(eta)}; for RLS it is the share to keep, at most 1.")
+        # With a small delta RLS would fit the signal during the first `taps` samples.
+        delta: Any = taps * level or "auto"
+        memory = max(MIN_MEMORY, MEMORY_PER_WEIGHT * channels * taps)
+        steady = RLS(taps, 1.0 - 1.0 / memory if eta is None else eta, delta)
+        if heard is None or eta is not None:
+            return steady
+        quick = RLS(taps, 1.0 - 1.0 / (SHORT_MEMORY_SHARE * memory), delta)
+        return _choose_memory(steady, quick, *heard, passes)
+    kind, first_step, later_step = PASS_STEPS[algorithm]
+    step = eta or (first_step if after is None else later_step)
+    if kind is LMS and eta is None:
+        if not level:
+            raise ValueError("LMS needs the level of the reference for its step, or eta.")
+        step /= taps * level  # the step that NLMS takes
+    new: Filter = kind(taps, eta=step, weights=None if after is None else after.weights)
+    return new
 
 
-CHECKED = 512  # samples, at least, after which the two filters are compared
-BETTER = 0.65  # of the power that the trusted filter leaves: then the learning one is trusted
-ASTRAY = 2.0  # times that power: then the learning filter goes back to the trusted weights
-HARMFUL = 2.0  # times the power of d that the trusted filter leaves: then it is of no use
-MEMORY = 0.75  # of the mean powers, from one comparison to the next
-STEP = 1.0  # of the learning filter: double talk may lead it astray without harm
+def _choose_memory(
+    steady: Filter, quick: Filter, reference: Any, primary: Any, passes: int
+) -> Filter:
+    """Of two new filters the one whose output is closer to the noise, as new as before."""
+    x, d = as_pair(reference, "reference", primary, "primary")
+    x, d = x[-JUDGED_SAMPLES:], d[-JUDGED_SAMPLES:]
+    fits = best_fits(x, d, steady.taps)
+    if not fits:
+        return steady
+    noise, left = fits[-path_changes(fits)].y, []
+    for filter in (steady, quick):
+        for _ in range(min(passes, 2)):
+            y, _ = filter.process(x, d)
+        left.append(squares(y - noise)[steady.taps :].sum())
+    return (quick if ratio_db(*left) > SHORT_MEMORY_GAIN else steady).reset()
+
+
+def onset_lag(x: Signal, d: Signal, *, may_lead: bool) -> int | None:
+    """The lag of d behind x by the first clear peak of the cross-correlation; None without one.
+
+    All amplitudes are set to 1 (GCC-PHAT; Knapp and Carter, 1976). Negative lags count if d
+    `may_lead`. The first sample that counts is the first sound of x.
+    """
+    first = int(np.argmax(np.abs(x).max(axis=1) > 0.01 * np.abs(x).max(initial=0.0)))
+    x, d = x[first : first + DELAY_SAMPLES], d[first : first + DELAY_SAMPLES]
+    longest = min(LONGEST_DELAY, len(d) // 4)
+    if longest < 2 or not x.any() or not d.any():
+        return None
+    size = 1 << (len(d) + longest).bit_length()
+    spectrum, lags = np.fft.fft(d.astype(np.complex128), size), np.zeros(size)
+    for channel in x.T:
+        cross = spectrum * np.conj(np.fft.fft(channel.astype(np.complex128), size))
+        strength = np.abs(cross)
+        lags += np.abs(np.fft.ifft(cross / np.maximum(strength, 1e-6 * strength.max() + 1e-300)))
+    # Where no delay is expected there is only chance.
+    chance = np.sqrt(np.mean((lags[longest:-longest] if may_lead else lags[-longest:]) ** 2))
+    near = np.concatenate([lags[-longest:], lags[:longest]]) if may_lead else lags[:longest]
+    if not near.max() > PEAK_HEIGHT * chance:
+        return None
+    return int(np.argmax(near > 0.5 * near.max())) - (longest if may_lead else 0)
+
+
+def reference_delay(x: Signal, d: Signal, taps: int) -> int:
+    """Samples by which to delay x, negative where x lags behind d; 0 where that gains little.
+
+    An eighth of the taps is left for what comes before the first clear peak. A delay counts where
+    the best filter with so many taps explains clearly more of d then.
+    """
+    onset = onset_lag(x, d, may_lead=True)
+    if onset is None or 0 <= onset < taps // 2:
+        return 0
+    delay = onset - taps // 8
+    x, d = x[:DELAY_SAMPLES], d[:DELAY_SAMPLES]
+    left = []
+    for k in (0, delay):
+        moved = shifted(x, k)
+        left.append(best_fixed(moved, d, taps).process(moved, d)[1])
+    chance = chance_share(moved, left[0], taps)  # a hum fits a voice at any delay
+    without, aligned = (
+        np.array([squares(part).sum() for part in np.array_split(e, 4)]) for e in left
+    )
+    # In every quarter: the ends of a hum are clicks that make a peak, and gain in one place only.
+    return delay if (aligned + DELAY_GAIN * chance * without < without).all() else 0
 
 
 def cancel_echo(
@@ -187,71 +363,55 @@ def cancel_echo(
     >>> cancel_echo(echo, far, taps=100).measures["erle_db"] > 60
     True
     """
-    played, desired = checked_pair(far_end, "far_end", microphone, "microphone")
-    taps = usual_taps(taps, filter, 1024)
+    x, d = as_pair(far_end, "far_end", microphone, "microphone")
     if delay is not None:
         delay = count(0)("delay", delay)
-        require_memory({"delay": delay}, 4 * delay)
-    if filter is None:
-        assert taps is not None
-        taps = count()("taps", taps)
-        require_memory({"taps": taps}, 16 * played.shape[1] * taps)
-        lag = bulk_delay(played, desired, taps) if delay is None else delay
-        chosen: Filter
-        chosen, y = two_paths(shifted(played, lag), desired, taps)
-        e = desired - y
-    else:
-        lag = delay or 0
-        chosen = given_or_usual(filter, taps, played.shape[1], eta=0.5)
-        y, e = chosen.process(shifted(played, lag), desired)
-    return TaskResult(e, chosen, y, e, {"erle_db": gain(desired, e)}, lag)
+    if filter is not None:
+        chosen = choose_filter(filter, taps, None)
+        y, e = chosen.process(shifted(x, delay or 0), d)
+        return TaskResult(e, chosen, y, e, {"erle_db": gain_db(d, e)}, delay or 0)
+    taps = count()("taps", 1024 if taps is None else taps)
+    require_memory({"taps": taps}, 16 * x.shape[1] * taps)
+    if delay is None:  # a part of the taps is left for what comes before the peak
+        onset = onset_lag(x, d, may_lead=False)
+        delay = 0 if onset is None else max(0, onset - 32 - taps // 16)
+    learning, y = _run_two_paths(shifted(x, delay), d, taps)
+    e = d - y
+    return TaskResult(e, learning, y, e, {"erle_db": gain_db(d, e)}, delay)
 
 
-def bulk_delay(x: Signal, d: Signal, taps: int) -> int:
-    """Samples by which d surely lags behind x, 0 where nothing is clear.
-
-    The peak of the cross-correlation (`peaks`). A part of the taps is left for what comes before
-    it.
-    """
-    lags, most = peaks(x, d)
-    if not most:
-        return 0
-    chance = np.sqrt(np.mean(lags[-most:] ** 2))  # an echo never comes before its sound
-    peak = lags[:most].max()
-    if not peak > CLEAR * chance:
-        return 0
-    onset = int(np.argmax(lags[:most] > 0.5 * peak))
-    return max(0, onset - 32 - taps // 16)
-
-
-def two_paths(x: Signal, d: Signal, taps: int) -> tuple[BlockLMS, Signal]:
+def _run_two_paths(x: Signal, d: Signal, taps: int) -> tuple[BlockLMS, Signal]:
     """The learning filter with the weights that are trusted last, and y of the trusted filter.
 
     One filter learns all the time, another answers with fixed weights (Ochiai, Araseki and
     Ogihara, 1977). It gets the weights of the first where those leave clearly less of d, now and
     on average. While both ends talk they seldom do, so the near end hardly spoils the trusted ones.
     """
-    learning = BlockLMS(taps, eta=STEP)
+    # The largest reasonable step: double talk may lead the learning filter astray without harm.
+    learning = BlockLMS(taps, eta=1.0)
     trusted = WienerFilter(np.zeros((x.shape[1], taps)), dtype=kind_of(x, d))
-    every, mean = max(CHECKED, learning.block or 1), np.zeros(3)
+    block, mean = max(512, learning.block or 1), np.zeros(3)
     y = np.empty(len(d), kind_of(x, d))
-    for start in range(0, len(d), every):
-        here = slice(start, start + every)
-        _, e_learning = learning.process(x[here], d[here])
-        y[here], e_trusted = trusted.process(x[here], d[here])
-        now = np.array([squares(v).sum() for v in (d[here], e_trusted, e_learning)])
-        mean = MEMORY * mean + (1 - MEMORY) * now
-        _exchange(learning, trusted, now, mean)
+    for start in range(0, len(d), block):
+        part = slice(start, start + block)
+        _, e_learning = learning.process(x[part], d[part])
+        y[part], e_trusted = trusted.process(x[part], d[part])
+        now = np.array([squares(v).sum() for v in (d[part], e_trusted, e_learning)])
+        mean = 0.75 * mean + 0.25 * now
+        _exchange_weights(learning, trusted, now, mean)
     learning.weights = trusted.weights
     return learning, y
 
 
-def _exchange(learning: BlockLMS, trusted: WienerFilter, now: Array, mean: Array) -> None:
-    """Hand over weights; now and mean are the powers of d and of what both filters leave of it."""
+def _exchange_weights(learning: BlockLMS, trusted: WienerFilter, now: Array, mean: Array) -> None:
+    """Hand over weights; now and mean are the powers of d and of what both filters leave of it.
+
+    The factors are those at which `bench_cancelling` keeps double talk out and follows changes.
+    """
     microphone, left, left_by_learning = mean
-    if now[2] < BETTER * now[1] and left_by_learning < min(BETTER * left, microphone):
+    if now[2] < 0.65 * now[1] and left_by_learning < min(0.65 * left, microphone):
         trusted.weights = learning.weights
-    elif left > HARMFUL * microphone:  # the path has changed: better no filter than a wrong one
+    elif left > 2.0 * microphone:  # the path has changed: better no filter than a wrong one
         trusted.weights = np.zeros_like(trusted.weights)
-    elif left_by_learning > ASTRAY * left:
+    elif left_by_learning > 2.0 * left:
         learning.weights = trusted.weights

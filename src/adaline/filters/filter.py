@@ -1,11 +1,16 @@
-"""The base class of all filters: a delay line that outlives the block, weights, and their state."""
+"""The base class of all filters: settings, a delay line that outlives the block, weights, state.
+
+Each filter is a module beside this one with a class that derives from `Filter`, and a kernel.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from copy import deepcopy
+from dataclasses import KW_ONLY, InitVar, asdict, dataclass, fields
+from inspect import signature
 from math import hypot, prod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +22,6 @@ from adaline.filters.signals import (
     as_channels,
     as_desired,
     as_kind,
-    as_numbers,
     as_rows,
     as_sample,
     as_weights,
@@ -26,17 +30,51 @@ from adaline.filters.signals import (
     kind_of,
     require_finite,
     require_memory,
-    require_samples,
-    zeros,
 )
-from adaline.filters.state import HISTORY, Shapes, State
-from adaline.parameters import FLAG, is_whole
+from adaline.parameters import (
+    FLAG,
+    NONE,
+    NOT_NEGATIVE,
+    NUMBER,
+    count,
+    is_number,
+    is_whole,
+    shown,
+    words,
+)
 from adaline.results import Result
+from adaline.schedules import Constant, OverK, SearchThenConverge
 
 Learns = NDArray[np.bool_]
+Shapes = dict[str, tuple[Any, tuple[int, ...]]]  # name of an array: dtype and shape
+SCHEDULES = {schedule.__name__: schedule for schedule in (Constant, OverK, SearchThenConverge)}
+HISTORY = NONE | count()
+NOTHING_USED = (
+    "Nothing of the block was used. on_nan='hold' repeats the last good sample, on_nan='skip' "
+    "does not learn from it."
+)
 
 
-class Filter(State, Advises, Result):
+@dataclass(eq=False, repr=False)
+class Settings:
+    """What every filter is given. A filter adds fields, and checks them by `_parameters`."""
+
+    taps: int
+    _: KW_ONLY
+    weights: InitVar[Any] = None
+    dtype: InitVar[Any] = None
+    on_nan: str = "raise"
+    history: InitVar[int | None] = None
+
+    def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
+        """See `Filter`."""
+
+
+class NoNumbers(NamedTuple):
+    """What a filter remembers beside its arrays, by name."""
+
+
+class Filter(Settings, Advises, Result):
     """A transversal filter y(n) = w^H x(n) that may adapt to e(n) = d(n) - y(n).
 
     x(n) = (x[n], x[n-1], ..., x[n-taps+1]), with zeros before the first sample. The weights of
@@ -72,9 +110,19 @@ class Filter(State, Advises, Result):
     array([ 1. , -0.5,  0. ])
     """
 
+    # For every setting what it takes: called with its name and value, returns the value or raises.
+    _parameters: ClassVar[dict[str, Callable[[str, Any], Any]]] = {
+        "taps": count(),
+        "on_nan": words("raise", "hold", "skip"),
+    }
+    _example: ClassVar[dict[str, Any]] = {"taps": 8}  # settings for tests and `adaline warm-up`
+    _numbers: ClassVar[type[Any]] = NoNumbers  # a NamedTuple of numbers with defaults
     _segment: ClassVar[int] = 8192  # samples filtered at a time, whose line stays in the cache
     _takes_rows: ClassVar[bool] = True
-    _remedy: ClassVar[str] = "Take a smaller step"  # what helps against divergence
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._parameters = getattr(cls.__mro__[1], "_parameters", {}) | cls._parameters
 
     def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
         self._all_shapes(1, np.dtype(np.float64))  # refuses sizes beyond memory
@@ -83,6 +131,32 @@ class Filter(State, Advises, Result):
         self._initial = None if weights is None else as_weights(weights, self.taps)
         self._adapting = True
         self.reset()
+
+    def reset(self) -> Self:
+        """Forget everything but the settings: initial weights, empty delay line, sample 0."""
+        self._initial_now: Signal | None = self._initial
+        self._channels: int | None = None if self._initial is None else len(self._initial)
+        self._kind: np.dtype[Any] | None = None  # None before the first block
+        self._memory: dict[str, Signal] = {}
+        self._level: Any = self._numbers()
+        self._count = 0
+        self._records: list[Signal] = []
+        self._recorded_at: list[int] = []
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._parameters:
+            if name in vars(self):
+                raise AttributeError(
+                    f"{name} is fixed when a filter is made; make a new one, and hand over the "
+                    "weights with weights=old.weights."
+                )
+            value = self._parameters[name](name, value)
+            if isinstance(value, np.generic):
+                value = value.item()
+            elif is_number(value):  # a Fraction, for instance
+                value = int(value) if is_whole(value) else float(value)
+        object.__setattr__(self, name, value)
 
     # Hooks: what a subclass writes.
 
@@ -111,6 +185,9 @@ class Filter(State, Advises, Result):
 
     def _check_block(self, x: Signal) -> None:
         """Raise an error if the filter cannot learn from a block of such x."""
+
+    def _check_state(self) -> None:
+        """Raise ValueError if a memory that came from outside contradicts itself."""
 
     # What users see.
 
@@ -166,17 +243,6 @@ class Filter(State, Advises, Result):
     def adapting(self, on: bool) -> None:
         self._adapting = bool(FLAG("adapting", on))
 
-    def reset(self) -> Self:
-        """Forget everything but the settings: initial weights, empty delay line, sample 0."""
-        self._initial_now = self._initial
-        self._channels = None if self._initial is None else len(self._initial)
-        self._kind, self._memory = None, {}
-        self._level = self._numbers()
-        self._count = 0
-        self._records: list[Signal] = []
-        self._recorded_at: list[int] = []
-        return self
-
     def process(
         self, x: Any, d: Any = None, *, history: int | None = None
     ) -> tuple[Signal, Signal]:
@@ -197,7 +263,7 @@ class Filter(State, Advises, Result):
             Output and error before the update, e = d - y; without d, e is empty.
         """
         every = self._every if history is None else HISTORY("history", history)
-        x = as_channels(as_numbers(x, "x"), self._channels)
+        x = as_channels(x, self._channels)
         if d is None and self._adapting:
             raise ValueError("d is missing; give the desired signal, or set adapting = False.")
         desired = np.zeros(len(x), x.dtype) if d is None else as_desired(d, len(x))
@@ -213,13 +279,12 @@ class Filter(State, Advises, Result):
         if not self._takes_rows:
             raise TypeError(f"{type(self).__name__} lives on a delay line and takes no rows.")
         if self._every is not None or self.on_nan != "raise":
-            given = f"history={self._every}" if self._every else f"on_nan={self.on_nan!r}"
             raise ValueError(
-                f"this filter has {given}, which rows do not know: they have no delay line to fill "
-                "gaps in, and nothing is recorded. Make the filter without history and on_nan."
+                f"this filter has history={self._every} and on_nan={self.on_nan!r}; rows have no "
+                "delay line to fill gaps in, and nothing is recorded. Make it without both."
             )
         U = as_rows(U, self.taps, self._channels)
-        y, e = self._all_or_nothing(self._filter_rows, U, as_desired(d, len(U), "U"))
+        y, e = self._all_or_nothing(self._filter, U, as_desired(d, len(U), "U"), rows=True)
         return y, e
 
     def step(self, x: Any, d: Any) -> tuple[Any, Any]:
@@ -227,7 +292,87 @@ class Filter(State, Advises, Result):
         y, e = self.process(*as_sample(x, d))
         return y[0], e[0]
 
+    def state(self) -> dict[str, Any]:
+        """All that the next outputs depend on: arrays, numbers and strings, safe in any file."""
+        state = {"filter": type(self).__name__, "format": 1, "adapting": self._adapting}
+        for name, value in self._settings().items():
+            if type(value) in SCHEDULES.values():  # by its name and its numbers
+                state[name] = type(value).__name__
+                state |= {f"{name}.{part}": number for part, number in asdict(value).items()}
+            elif value is not None:
+                state[name] = value.copy() if isinstance(value, np.ndarray) else value
+        if self._kind is not None:
+            state |= {"kind": str(self._kind), "channels": self._channels, "count": self._count}
+            state |= {f"memory.{name}": a.copy() for name, a in self._memory.items()}
+            state |= {f"memory.{name}": float(a) for name, a in self._level._asdict().items()}
+        elif self._initial_now is not None:
+            state["memory.weights"] = self._initial_now.copy()
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The filter that gave this `state()`; it continues bit for bit, without the history.
+
+        A state may come from anywhere: what is missing, unknown or of the wrong size is refused.
+        """
+        given = state.get("filter") if isinstance(state, dict) else state
+        if not isinstance(state, dict) or not isinstance(given, str) or given != cls.__name__:
+            raise ValueError(
+                f"state is of {shown(given)}; expected a dict that {cls.__name__}.state() gave."
+            )
+        try:
+            rest = {key: value for key, value in state.items() if key != "filter"}
+            version = rest.pop("format", None)
+            if not is_whole(version) or version != 1:
+                raise ValueError(f"it has format {shown(version)}; this adaline reads format 1.")
+            names = [name for name in signature(cls).parameters if name in rest]
+            filter = cls(**{name: take_setting(rest, name) for name in names})
+            filter._resume(rest)
+        except (TypeError, LookupError, ValueError) as wrong:
+            raise ValueError(f"state is none of a {cls.__name__}: {wrong}") from None
+        return filter
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What `copy` and `pickle` take: it shares nothing with this filter."""
+        return deepcopy(vars(self))
+
+    def __repr__(self) -> str:
+        settings = [(name, a) for name, a in self._settings().items() if name != "weights"]
+        given = [f"{name}={value!r}" for name, value in settings if value is not None]
+        return f"{type(self).__name__}({', '.join(given)})"
+
     # How it works.
+
+    def _settings(self) -> dict[str, Any]:
+        """All settings as they were given, those by keyword only last."""
+        given: dict[str, Any] = {"weights": self._initial, "history": self._every}
+        given["dtype"] = None if self._wanted is None else str(self._wanted)
+        own = sorted(fields(self), key=lambda field: bool(field.kw_only))
+        return {field.name: getattr(self, field.name) for field in own} | given
+
+    def _resume(self, rest: dict[str, Any]) -> None:
+        """Take over the memory of a state.
+
+        Arrays are compared before memory is allocated: a state is never larger than its file.
+        """
+        adapting = rest.pop("adapting", None)
+        if "kind" in rest:
+            kind = as_kind(rest.pop("kind"), "kind")
+            channels = self._channels = int(count()("channels", rest.pop("channels", None)))
+            self._count = count(0, 2**62)("count", rest.pop("count", None))
+            shapes = self._all_shapes(channels, kind)
+            self._memory = {name: take_array(rest, name, *shape) for name, shape in shapes.items()}
+            level = {name: rest.pop(f"memory.{name}", None) for name in self._numbers._fields}
+            for name, value in level.items():
+                (NUMBER if name == "excess" else NOT_NEGATIVE)(f"memory.{name}", value)
+            self._level = self._numbers(**{name: float(value) for name, value in level.items()})
+            self._kind = kind
+            self._check_state()
+        elif "memory.weights" in rest:
+            self.weights = rest.pop("memory.weights")
+        if rest:
+            raise ValueError(f"it has {min(rest)!r}, which {type(self).__name__} has not.")
+        self._adapting = bool(FLAG("adapting", adapting))
 
     def _first_weights(self) -> Signal:
         if self._initial_now is not None:
@@ -237,21 +382,21 @@ class Filter(State, Advises, Result):
     def _all_shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
         """The arrays of the memory, if the machine has room for them."""
         shapes = self._shapes(channels, kind)
+        if self.on_nan != "raise":
+            # The last good samples, and for how long a missing one stays in the delay line.
+            shapes |= {"last_x": (kind, (channels,)), "last_d": (kind, (1,))}
+            shapes |= {"gap": (np.int64, (1,))}
         sizes = {f.name: a for f in fields(self) if is_whole(a := getattr(self, f.name))}
         sizes |= {"channels": channels} if channels > 1 else {}
         require_memory(sizes, sum(prod(shape) for _, shape in shapes.values()))
-        if self.on_nan == "raise":
-            return shapes
-        # The last good samples, and for how long a missing one stays in the delay line.
-        gaps = {"last_x": (kind, (channels,)), "last_d": (kind, (1,)), "gap": (np.int64, (1,))}
-        return shapes | gaps
+        return shapes
 
-    def _all_or_nothing(self, run: Callable[..., Any], *arguments: Any) -> Any:
+    def _all_or_nothing(self, run: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call; an error leaves the filter as it was, and a first block then decides nothing."""
         before = dict(vars(self))
         before["_memory"] = {name: a.copy() for name, a in self._memory.items()}
         try:
-            return run(*arguments)
+            return run(*arguments, **options)
         except BaseException:
             vars(self).update(before)
             raise
@@ -262,76 +407,84 @@ class Filter(State, Advises, Result):
             return self._kind
         initial = self._initial_now
         others = [] if initial is None or initial.dtype.kind != "c" else [initial]
-        kind = self._wanted or kind_of(x, d, *others)
-        for signal, name in ((x, "x"), (d, "d")):
-            converted(signal[:0], kind, name)
-        if initial is not None and len(initial) != channels:
-            raise ValueError(f"weights are for {len(initial)} channels; x has {channels}.")
-        shapes = self._all_shapes(channels, kind)
-        self._channels, self._kind = channels, kind
-        self._memory = {name: zeros(*shape) for name, shape in shapes.items()}
+        kind = self._kind = self._wanted or kind_of(x, d, *others)
+        self._channels = channels
+        self._memory = {
+            name: np.zeros(shape, dtype)
+            for name, (dtype, shape) in self._all_shapes(channels, kind).items()
+        }
         if initial is not None:
+            if len(initial) != channels:
+                raise ValueError(f"weights are for {len(initial)} channels; x has {channels}.")
             self._set_weights(converted(initial, kind, "weights"))
         return kind
 
-    def _filter(self, x: Signal, d: Signal, every: int | None) -> tuple[Signal, Signal]:
-        """y and e of a block x (n, channels) and d (n,) of any kind of numbers."""
+    def _filter(
+        self, x: Signal, d: Signal, every: int | None = None, *, rows: bool = False
+    ) -> tuple[Signal, Signal]:
+        """y and e of a block x (n, channels), or of rows (n, channels * taps), and d (n,)."""
         if not len(d):
             return np.empty((2, 0), self._kind or self._wanted or kind_of(x, d))  # type: ignore[return-value]
-        kind = self._start(x, d, x.shape[1])
-        x, d = converted(x, kind, "x"), converted(d, kind, "d")
+        kind = self._start(x, d, x.shape[1] // (self.taps if rows else 1))
+        x, d = converted(x, kind, "U" if rows else "x"), converted(d, kind, "d")
         learns, missing = np.full(len(d), self._adapting), None
-        if self.on_nan != "raise":
+        if self.on_nan == "raise":
+            require_finite(x, "U" if rows else "x", NOTHING_USED)
+            require_finite(d, "d", NOTHING_USED)
+        else:
             x, d, gaps, missing = fill_gaps(x, d, self.on_nan == "hold", self.taps, self._memory)
             learns &= ~gaps
         self._check_block(x)
-        y, e = np.empty((2, len(d)), kind)
+        y, past = np.empty(len(d), kind), self._memory["past"]
         n, first = 0, self._count
         while n < len(d):
             stop = min(n + self._segment, len(d))
             if every is not None:  # stop where the weights are recorded
                 stop = min(stop, n + every - self._count % every)
-            line = np.concatenate([self._memory["past"], x[n:stop].T], axis=1)
-            went = self._adapt(line, 1, d[n:stop], learns[n:stop], y[n:stop])
+            if rows:  # side by side, each with its oldest sample first
+                each = x[n:stop].reshape(stop - n, -1, self.taps)[:, :, ::-1]
+                line = np.ascontiguousarray(each.transpose(1, 0, 2)).reshape(each.shape[1], -1)
+            else:
+                line = np.concatenate([past, x[n:stop].T], axis=1)
+                past[:] = line[:, stop - n :]
+            hop = self.taps if rows else 1
+            went = self._adapt(line, hop, d[n:stop], learns[n:stop], y[n:stop])
             if went < stop - n:
-                require_samples(x, d)
-                raise self._diverged(n + went, first)
+                raise DivergenceError(
+                    f"{type(self).__name__} diverged at sample {n + went} of this block (sample "
+                    f"{first + n + went} of the signal): its output left all proportion to the "
+                    "signals. The filter is as it was before the block. Take a smaller step (for "
+                    "RLS, a larger delta), or check the levels of x and d."
+                )
             self._count += went
-            self._memory["past"][:] = line[:, stop - n :]
-            np.subtract(d[n:stop], y[n:stop], out=e[n:stop])
             n = stop
             if every is not None and self._count % every == 0:
                 self._records = [*self._records, self.weights]
                 self._recorded_at = [*self._recorded_at, self._count]
-        # A sample that is not finite makes e so, too: a look at e is quicker than at x and d.
         with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(e.sum()):
-                require_samples(x, d)
+            e = d - y
         if missing is not None:
             e[missing] = np.nan
         return y, e
 
-    def _filter_rows(self, U: Signal, d: Signal) -> tuple[Signal, Signal]:
-        """The same for rows U (n, channels * taps)."""
-        if not len(d):
-            return np.empty((2, 0), kind_of(U, d))  # type: ignore[return-value]
-        kind = self._start(U, d, U.shape[1] // self.taps)
-        U, d = converted(U, kind, "U"), converted(d, kind, "d")
-        for name, signal in (("U", U), ("d", d)):
-            require_finite(signal, name, "Nothing was used: leave out such rows.")
-        rows = U.reshape(len(d), -1, self.taps)[:, :, ::-1]  # the oldest first
-        line = np.ascontiguousarray(rows.transpose(1, 0, 2)).reshape(rows.shape[1], -1)
-        y = np.empty(len(d), kind)
-        went = self._adapt(line, self.taps, d, np.full(len(d), self._adapting), y)
-        if went < len(d):
-            raise self._diverged(went, self._count)
-        self._count += went
-        return y, d - y
 
-    def _diverged(self, place: int, first: int) -> DivergenceError:
-        """The error at this place of a block that begins at sample `first`."""
-        return DivergenceError(
-            f"{type(self).__name__} diverged at sample {place} of this block (sample "
-            f"{first + place} of the signal): its output left all proportion to the signals. The "
-            f"filter is as it was before the block. {self._remedy}, or check the levels of x and d."
+def take_setting(rest: dict[str, Any], name: str) -> Any:
+    """A setting out of a state: a schedule is its name, and its numbers are beside it."""
+    value = rest.pop(name)
+    if not isinstance(value, str) or value not in SCHEDULES:
+        return value
+    parts = [key for key in rest if key.startswith(f"{name}.")]
+    return SCHEDULES[value](**{key.partition(".")[2]: rest.pop(key) for key in parts})
+
+
+def take_array(rest: dict[str, Any], name: str, dtype: Any, shape: tuple[int, ...]) -> Signal:
+    """A copy of an array of a state, which must have this dtype and shape, and be finite."""
+    given = rest.pop(f"memory.{name}", None)
+    if not isinstance(given, np.ndarray) or given.shape != shape or given.dtype != dtype:
+        raise ValueError(
+            f"'memory.{name}' is {shown(given)}; expected an array of shape {shape} and dtype "
+            f"{np.dtype(dtype)}."
         )
+    if not np.isfinite(given).all():
+        raise ValueError(f"'memory.{name}' has numbers that are not finite.")
+    return given.copy(order="C")

@@ -8,25 +8,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters.filter import Filter, Learns
+from adaline.filters.filter import Filter, Learns, Shapes
 from adaline.filters.signals import (
     EPS,
     STEP,
     Signal,
     absolute_and_relative,
     as_channels,
+    as_line,
     as_numbers,
     converted,
-    line,
+    require_finite,
 )
-from adaline.filters.state import Shapes
 from adaline.kernels.filters import gradient as kernels
 from adaline.parameters import Expected, words
 
 
 def as_path(name: str, values: Any) -> Signal:
     """A read-only copy of an impulse response."""
-    path = line(values, name).copy()
+    path = as_line(values, name).copy()
     path.setflags(write=False)
     if not path.any():
         raise ValueError(f"{name} is zero everywhere; nothing could be controlled.")
@@ -107,34 +107,29 @@ class FilteredXLMS(Filter):
         Then `hear` what the microphone measured.
         """
         values = as_channels(np.atleast_1d(as_numbers(x, "x"))[None, :], self._channels)
-        if not np.isfinite(values).all():
-            raise ValueError(f"x is {x!r}; a filter needs finite samples.")
+        require_finite(values, "x", "Nothing was driven.")
         return self._all_or_nothing(self._drive, values)
 
     def _drive(self, values: Signal) -> Any:
-        self._start(values, values[:, 0], values.shape[1])
-        assert self._kind is not None
-        memory = self._memory
-        x = np.concatenate([memory["past"], converted(values, self._kind, "x").T], axis=1)
-        heard = self._through_model(x)
+        kind, memory = self._start(values, values[:, 0], values.shape[1]), self._memory
+        x = np.concatenate([memory["past"], converted(values, kind, "x").T], axis=1)
+        f = self._through_model(x)
         u = np.vdot(memory["w"], x[:, x.shape[1] - self.taps :])
-        self._keep(heard, np.append(memory["u"], u))
+        self._keep(f, np.append(memory["u"], u))
         memory["past"][:] = x[:, 1:]
-        memory["waiting"][:], memory["waits"][0] = heard, True
+        memory["waiting"][:], memory["waits"][0] = f, True
         return u
 
     def hear(self, e: Any) -> None:
         """Adapt to the error e that was measured after the last `drive`."""
         memory = self._memory
-        if not memory or not memory["waits"][0]:
+        if self._kind is None or not memory["waits"][0]:
             raise ValueError("hear() follows drive(): no sample has been driven since the last.")
-        assert self._kind is not None
-        error = converted(np.asarray(as_numbers(e, "e")).reshape(1), self._kind, "e")[0]
-        if not np.isfinite(error):
-            raise ValueError(f"e is {e!r}; a filter needs finite samples.")
+        error = converted(as_numbers(e, "e").reshape(1), self._kind, "e")
+        require_finite(error, "e", "Nothing was learned.")
         f = memory["waiting"]
         _, mu = self._steps(f, np.array([self._adapting]))
-        memory["w"] += mu[0] * np.conj(error) * f
+        memory["w"] += mu[0] * np.conj(error[0]) * f
         memory["waits"][0] = False
         self._count += 1
 
@@ -145,36 +140,36 @@ class FilteredXLMS(Filter):
         return path
 
     def _shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
-        M, before = self.taps, len(self._model) - 1
+        M = self.taps
         return {
             "w": (kind, (channels, M)),
-            "past": (kind, (channels, M - 1 + before)),
-            "heard": (kind, (channels, M - 1)),  # x through the model
+            "past": (kind, (channels, M - 1 + len(self._model) - 1)),
+            "f": (kind, (channels, M - 1)),  # x through the model
             "u": (kind, (len(self.secondary_path) - 1,)),
             "peak": (np.float64, (1,)),  # the largest |x|
-            "waiting": (kind, (channels, M)),  # the `heard` that the next error belongs to
+            "waiting": (kind, (channels, M)),  # the f that the next error belongs to
             "waits": (np.bool_, (1,)),
         }
 
     def _through_model(self, x: Signal) -> Signal:
         """x (C, M-1+J-1+N) through the model, with the M - 1 samples before: (C, M-1+N)."""
-        kept = self._memory["heard"]
-        model = converted(self._model, kept.dtype, "estimate")
-        new = x[:, kept.shape[1] :]
-        heard = [np.convolve(channel, model, "valid") for channel in new]
-        return np.concatenate([kept, heard], axis=1)
+        before = self._memory["f"]
+        model = converted(self._model, before.dtype, "estimate")
+        new = [np.convolve(line, model, "valid") for line in x[:, before.shape[1] :]]
+        return np.concatenate([before, new], axis=1)
 
-    def _keep(self, heard: Signal, u: Signal) -> None:
-        kept = self._memory["heard"]
-        kept[:] = heard[:, heard.shape[1] - kept.shape[1] :]
-        self._memory["u"][:] = u[len(u) - len(self._memory["u"]) :]
+    def _keep(self, f: Signal, u: Signal) -> None:
+        """Remember the last samples of both."""
+        for name, line in (("f", f), ("u", u)):
+            memory = self._memory[name]
+            memory[...] = line[..., line.shape[-1] - memory.shape[-1] :]
 
-    def _steps(self, heard: Signal, learns: Learns) -> tuple[Signal, Signal]:
+    def _steps(self, f: Signal, learns: Learns) -> tuple[Signal, Signal]:
         """|f(n)|^2 of f (C, M-1+N), and the steps, as those of NLMS."""
         eps, relative = absolute_and_relative(self.eps)
         r, P, mu = np.empty((3, len(learns)))
         level = self._level
-        kernels.energies(heard, 1, self.taps, r)
+        kernels.energies(f, 1, self.taps, r)
         power, averaged = kernels.mean_powers(r, self._count, level.power, level.averaged, P)
         eta = safe_step(self._model) / 4 if isinstance(self.eta, str) else self.eta
         rule = kernels.NORMALISED
@@ -183,23 +178,21 @@ class FilteredXLMS(Filter):
         return r, mu
 
     def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
-        memory = self._memory
-        path = converted(self.secondary_path[::-1], line.dtype, "secondary_path")
-        heard = self._through_model(line)
-        r, mu = self._steps(heard, learns)
+        memory, path = self._memory, converted(self.secondary_path[::-1], line.dtype, "path")
+        f = self._through_model(line)
+        r, mu = self._steps(f, learns)
         memory["peak"][0] = max(memory["peak"][0], np.abs(line).max())
         loudest_d = max(self._level.loudest_d, float(np.abs(d).max()))
         self._level = self._level._replace(loudest_d=loudest_d)
         gain = self._level.gain * float(np.abs(path).sum())
         u = np.concatenate([memory["u"], np.zeros(len(d), line.dtype)])
-        x = np.ascontiguousarray(line[:, line.shape[1] - heard.shape[1] :])
-        relative = absolute_and_relative(self.eps)[1]
+        x = np.ascontiguousarray(line[:, line.shape[1] - f.shape[1] :])
         went, level = kernels.filtered_x(
-            x, heard, path, d, learns, mu, r, memory["w"], u,
-            kernels.BLOWN * (loudest_d + gain * float(memory["peak"][0])), relative,
-            tuple(self._level), y,
+            x, f, path, d, learns, mu, r, memory["w"], u,
+            kernels.BLOWN * (loudest_d + gain * float(memory["peak"][0])),
+            absolute_and_relative(self.eps)[1], tuple(self._level), y,
         )  # fmt: skip
-        self._keep(heard, u)
+        self._keep(f, u)
         memory["waits"][0] = False
         self._level = kernels.Level(*level)
         return int(went)

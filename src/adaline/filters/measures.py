@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from adaline.filters.correlations import correlate
 from adaline.filters.signals import (
     Signal,
+    as_line,
+    as_lines,
     as_numbers,
-    decibels,
-    line,
-    lines,
-    numbers,
     ratio_db,
     require_memory,
     require_same_length,
     squares,
 )
+from adaline.filters.wiener import correlate
 from adaline.linalg import eigenvalues
 from adaline.parameters import FLAG, NOT_NEGATIVE, POSITIVE, count, shown
 from adaline.results import Array, Result
@@ -49,14 +47,13 @@ def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
     array([4. , 2. , 0.5, 1. ])
     """
     window = count()("window", window)
-    FLAG("db", db)
     errors = as_numbers(e, "e")
     # One column is one run; otherwise a row is a run.
-    runs = lines(errors if errors.ndim == 2 and errors.shape[1] == 1 else errors.T, "e")
+    runs = as_lines(errors if errors.ndim == 2 and errors.shape[1] == 1 else errors.T, "e")
     powers = squares(runs).mean(axis=1)
     window = min(window, len(powers))
-    curve = _sums(powers, window) / np.minimum(np.arange(1, len(powers) + 1), window)
-    return decibels(curve) if db else curve
+    curve = _sum_window(powers, window) / np.minimum(np.arange(1, len(powers) + 1), window)
+    return ratio_db(curve) if FLAG("db", db) else curve
 
 
 def misalignment(w: Any, h: Any) -> float:
@@ -77,30 +74,25 @@ def misalignment(w: Any, h: Any) -> float:
     -20.0
     """
     a, b = _response(w, "w"), _response(h, "h")
-    if a.size == a.shape[-1] and b.size == b.shape[-1]:  # one channel: (1, taps) is (taps,)
-        a, b = a.ravel(), b.ravel()
-    if a.shape[:-1] != b.shape[:-1]:
-        raise ValueError(f"w has shape {a.shape} and h {b.shape}; their channels differ.")
-    taps = max(a.shape[-1], b.shape[-1])
-    a, b = (
-        np.pad(v, [(0, 0)] * (v.ndim - 1) + [(0, taps - v.shape[-1])]).astype(np.complex128)
-        for v in (a, b)
-    )
+    if len(a) != len(b):
+        raise ValueError(f"w has shape {np.shape(w)} and h {np.shape(h)}; their channels differ.")
+    taps = max(a.shape[1], b.shape[1])
+    a, b = (np.pad(v, [(0, 0), (0, taps - v.shape[1])]) for v in (a, b))
     length = float(np.linalg.norm(b))
     if not length:
         raise ValueError("h is zero; the misalignment is relative to its length.")
-    return float(2 * decibels(np.linalg.norm(a - b) / length))
+    return float(2 * ratio_db(np.linalg.norm(a - b), length))
 
 
 def _response(values: Any, name: str) -> Signal:
-    """Impulse responses (taps,) or (channels, taps) of finite numbers."""
-    array = numbers(values, name)
+    """Impulse responses (channels, taps) of finite numbers."""
+    array = as_numbers(values, name)
     if array.ndim not in (1, 2) or not array.size or not np.isfinite(array).all():
         raise ValueError(
             f"{name} is {shown(values)} of shape {array.shape}; expected finite numbers of shape "
             "(taps,) or (channels, taps)."
         )
-    return array
+    return np.atleast_2d(array).astype(np.complex128)
 
 
 def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
@@ -127,13 +119,28 @@ def erle(d: Any, e: Any, window: int | None = None) -> float | Array:
     >>> round(erle([1.0, -1.0], [0.1, 0.1]), 6)
     20.0
     """
-    before, after = line(d, "d"), line(e, "e")
+    before, after = as_line(d, "d"), as_line(e, "e")
     require_same_length(before, "d", after, "e")
-    powers = squares(before), squares(after)
     if window is None:
-        return float(ratio_db(powers[0].sum(), powers[1].sum()))
+        return float(ratio_db(squares(before).sum(), squares(after).sum()))
     window = min(count()("window", window), len(before))
-    return ratio_db(_sums(powers[0], window), _sums(powers[1], window))
+    return ratio_db(_sum_window(squares(before), window), _sum_window(squares(after), window))
+
+
+def _sum_window(powers: Array, window: int) -> Array:
+    """Sums over the last `window` numbers.
+
+    Of sums of 1, 2, 4, ... numbers, by additions only: a running sum with subtractions would keep
+    the rounding error of a loud sample for good.
+    """
+    total, doubled, length, done = np.zeros_like(powers), powers, 1, 0
+    while length <= window:
+        if window & length:
+            total[done:] += doubled[: len(doubled) - done]
+            done += length
+        doubled = np.concatenate([doubled[:length], doubled[length:] + doubled[:-length]])
+        length *= 2
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +189,7 @@ def max_step(x: Any, taps: int) -> StepBounds:
     >>> print(max_step([1.0, -1.0, 1.0, -1.0], taps=1))
     0 < eta < 2/tr[R] = 2 for the mean square; 2/lambda_max(R) = 2 for the mean of the weights
     """
-    return _bounds(_spectrum(x, taps))
+    return _step_bounds(_spectrum(x, taps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,11 +225,11 @@ class Theory(Result):
     final_error: float
 
     def __str__(self) -> str:
-        slowest = self.time_constants[-1]
+        fastest, slowest = self.time_constants[[0, -1]]
         return (
             f"eta = {self.eta:.4g} of at most {self.bounds.mean_square:.4g}; eigenvalue spread "
-            f"{self.spread:.4g}; weights settle in {self.time_constants[0]:.4g} (fastest) to "
-            f"{slowest:.4g} samples (slowest mode); misadjustment {100 * self.misadjustment:.3g} %"
+            f"{self.spread:.4g}; weights settle in {fastest:.4g} (fastest) to {slowest:.4g} "
+            f"samples (slowest mode); misadjustment {100 * self.misadjustment:.3g} %"
         )
 
 
@@ -253,47 +260,25 @@ def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
     >>> round(t.misadjustment, 2), round(t.spread, 1)
     (0.05, 1.0)
     """
-    eta, noise = POSITIVE("eta", eta), NOT_NEGATIVE("noise", noise)
+    eta, noise = float(POSITIVE("eta", eta)), float(NOT_NEGATIVE("noise", noise))
     values = _spectrum(x, taps)
-    steps = eta * values
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore"):
         # Rounding may leave a tiny negative eigenvalue; such a mode never learns.
-        constants = np.where(values > 0, 1.0 / np.maximum(steps, 0.0), np.inf)
-        spread = float(np.divide(values[0], values[-1])) if values[-1] > 0 else np.inf
-    load = float(steps.sum())
+        constants = 1.0 / np.maximum(eta * values, 0.0)
+    spread = float(values[0] / values[-1]) if values[-1] > 0 else np.inf
+    load = float((eta * values).sum())
     excess = load / (2.0 - load) if load < 2.0 else np.inf
-    final = noise * (1.0 + excess) if noise else (0.0 if np.isfinite(excess) else np.inf)
-    return Theory(
-        float(eta), _bounds(values), values, spread, constants, excess, float(noise), final
-    )
+    final = noise * (1.0 + excess) if np.isfinite(excess) else np.inf
+    return Theory(eta, _step_bounds(values), values, spread, constants, excess, noise, final)
 
 
 def _spectrum(x: Any, taps: int) -> Array:
     """Eigenvalues of R, the largest first."""
-    signals = lines(x, "x")
-    taps = count()("taps", taps)
+    signals, taps = as_lines(x, "x"), count()("taps", taps)
     require_memory({"taps": taps}, (signals.shape[1] * taps) ** 2)
-    found = correlate(signals, np.zeros(len(signals)), taps, "autocorrelation")
-    return eigenvalues(found.matrix())
+    return eigenvalues(correlate(signals, np.zeros(len(signals)), taps, "autocorrelation").matrix())
 
 
-def _bounds(values: Array) -> StepBounds:
+def _step_bounds(values: Array) -> StepBounds:
     trace, top = float(values.sum()), float(values[0])
     return StepBounds(2.0 / trace if trace > 0 else np.inf, 2.0 / top if top > 0 else np.inf)
-
-
-def _sums(powers: Array, window: int) -> Array:
-    """Sums over the last `window` numbers, by additions only, log2(window) of them.
-
-    A running sum with subtractions would keep the rounding error of a loud sample for good.
-    """
-    total = np.zeros_like(powers)
-    doubled, length, done = powers.copy(), 1, 0
-    while length <= window:
-        if window & length and done < len(powers):
-            total[done:] += doubled[: len(doubled) - done]
-            done += length
-        if len(doubled) > length:
-            doubled[length:] = doubled[length:] + doubled[:-length]
-        length *= 2
-    return total

@@ -1,162 +1,41 @@
-"""The one choice of a filter for noise cancelling, and an estimate of what it achieved.
+"""What noise cancelling achieved, estimated without the clean signal. Called by `cancelling`.
 
-x is the reference of the noise and d = s + v the recording: s is the signal that is to stay and v
-the noise, which a filter of x can explain. A filter answers e = d - y. Its noise is y - v.
+x (N, C) references of the noise    d = s + v recording    e = d - y result    T segment length
+y* output of the best fixed filter of these samples    y - v the noise that is left
+
+s is the signal that is to stay and v the noise, which a filter of x can explain. A fit also
+explains a little of a signal that has nothing to do with x, by chance; that is allowed for.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from adaline.filters.affine_projection import AffineProjection
-from adaline.filters.block_lms import BlockLMS
-from adaline.filters.coherence import (
-    MOST_WEIGHTS,
-    best_fixed,
-    chance_share,
-    coherent_power,
-    segment,
-)
-from adaline.filters.filter import Filter
-from adaline.filters.lms import LMS
-from adaline.filters.nlms import NLMS
-from adaline.filters.rls import RLS
 from adaline.filters.signals import (
     Signal,
-    line,
-    lines,
+    as_line,
+    as_pair,
     ratio_db,
-    require_memory,
     require_same_length,
     squares,
 )
-from adaline.filters.wiener import WienerFilter
-from adaline.parameters import NOT_NEGATIVE, POSITIVE, count, shown, words
-from adaline.results import Result
+from adaline.filters.wiener import Method, WienerFilter
+from adaline.parameters import count
+from adaline.results import Array, Result
 
-ALGORITHMS = ("auto", "rls", "block", "nlms", "affine", "lms", "wiener")
-MEMORY = 30_000  # samples that RLS remembers at least: about 2 s of speech
-MEMORY_PER_WEIGHT = 1000  # samples: RLS then adds noise 33 dB below a steady signal, or less
-SHORT = 0.05  # of that memory, for a path that changes
-# The steps of the first and of later passes: large ones to learn, small ones to stay. The signal
-# itself disturbs learning, so that the steps are far below those for a system without noise.
-STEPS = {"block": (0.1, 0.02), "nlms": (0.05, 0.005), "lms": (0.05, 0.005), "affine": (0.01, 0.001)}
-JUDGED_SAMPLES = 2**20  # samples that are judged: the last ones
-CLEARLY_BETTER = 1.0  # dB by which the short memory must be better
-SECTIONS = (1, 4)  # a fixed path is estimated best from all samples, a changing one in sections
-SURE = 3.0  # times its expected error: how much noise must be there to tell its decibels
-AUDIBLE = 0.001  # of the power: less noise is not worth a longer filter
-
-
-def noise_filter(
-    taps: int = 32,
-    algorithm: str = "auto",
-    eta: float | None = None,
-    *,
-    channels: int = 1,
-    level: float = 0.0,
-    after: Filter | None = None,
-    heard: tuple[Any, Any] | None = None,
-    passes: int = 2,
-) -> Filter:
-    """The filter that `cancel` and the command `adaline filter` take, with their settings.
-
-    The signal that is to stay disturbs learning, so the filter must average over many samples:
-    RLS with a long memory up to 512 weights, else BlockLMS with a small step. Where a path changes,
-    a long memory is late: with `heard`, a memory of a twentieth is tried too, and the one whose
-    output is closer to the noise is taken: to that of the best fixed filter of all samples or,
-    where the path changes, of each quarter of them.
-
-    Parameters
-    ----------
-    taps : int, default=32
-    algorithm : {"auto", "rls", "block", "nlms", "affine", "lms", "wiener"}, default="auto"
-        "wiener" is the best fixed filter of the samples `heard`: for a recording that is finished,
-        and a path that does not change.
-    eta : float, optional
-        The step of learning; for RLS the factor of forgetting. If not given, RLS remembers
-        30,000 samples, or 1,000 for each weight where that is more.
-    channels : int, default=1
-        How many references there are.
-    level : float, default=0.0
-        The mean power of the references, all channels together. With it RLS starts softly, and LMS
-        needs it for its step. 0 is not known.
-    after : Filter, optional
-        The filter of a pass before, over the same samples: RLS goes on as it is, the others from
-        their weights with a smaller step.
-    heard : tuple of (reference, primary), optional
-        Samples on which RLS is tried; of more than a million the last are taken. "wiener" learns
-        from all of them.
-    passes : int, default=2
-        How often the samples are gone through: the trial is judged by its last pass, in which RLS
-        has forgotten its soft start.
-
-    Returns
-    -------
-    Filter
-
-    Examples
-    --------
-    >>> from adaline.filters import noise_filter
-    >>> type(noise_filter(64)).__name__, type(noise_filter(1000)).__name__
-    ('RLS', 'BlockLMS')
-    """
-    taps, channels = count()("taps", taps), count()("channels", channels)
-    passes = count()("passes", passes)
-    kind = words(*ALGORITHMS)("algorithm", algorithm)
-    require_memory({"taps": taps, "channels": channels}, 8 * channels * taps)
-    level = NOT_NEGATIVE("level", level)
-    eta = None if eta is None else POSITIVE("eta", eta)
-    if after is not None and not isinstance(after, Filter):
-        raise TypeError(f"after is {shown(after)}; expected the filter of a pass before, or None.")
-    if heard is not None and not (isinstance(heard, tuple) and len(heard) == 2):
-        raise TypeError(f"heard is {shown(heard)}; expected a tuple (reference, primary), or None.")
-    if kind == "auto":
-        kind = "rls" if channels * taps <= MOST_WEIGHTS else "block"
-    if after is not None and (kind in ("rls", "wiener") or eta is not None):
-        return after
-    if kind == "wiener":
-        if heard is None or eta is not None:
-            raise ValueError("algorithm='wiener' needs heard, the samples to learn from, not eta.")
-        return WienerFilter.from_signals(*heard, taps)
-    if kind == "rls":
-        if eta is not None and eta > 1:
-            raise ValueError(f"eta is {shown(eta)}; for RLS it is the share to keep, at most 1.")
-        # With a small delta RLS would fit the signal during the first `taps` samples.
-        delta: Any = taps * level or "auto"
-        memory = max(MEMORY, MEMORY_PER_WEIGHT * channels * taps)
-        usual = RLS(taps, 1.0 - 1.0 / memory if eta is None else eta, delta)
-        if heard is None or eta is not None:
-            return usual
-        quick = RLS(taps, 1.0 - 1.0 / (SHORT * memory), delta)
-        return _better(usual, quick, *heard, passes)
-    step = STEPS[kind][after is not None] if eta is None else eta
-    if kind == "lms" and eta is None:
-        if not level:
-            raise ValueError("LMS needs the level of the reference for its step, or eta.")
-        step /= taps * level  # the step that NLMS takes
-    kinds: dict[str, Any] = dict(block=BlockLMS, nlms=NLMS, affine=AffineProjection, lms=LMS)
-    made: Filter = kinds[kind](taps, eta=step, weights=None if after is None else after.weights)
-    return made
-
-
-def _better(usual: Filter, quick: Filter, reference: Any, primary: Any, passes: int) -> Filter:
-    """Of two new filters the one that reduces the noise more, as new as before."""
-    x = lines(reference, "reference")[-JUDGED_SAMPLES:]
-    d = line(primary, "primary")[-JUDGED_SAMPLES:]
-    require_same_length(x, "reference", d, "primary")
-    fits = _best_fits(x, d, usual.taps)
-    if not fits:
-        return usual
-    noise, left = _steady_or_changing(fits).y, []
-    for filter in (usual, quick):
-        for _ in range(min(passes, 2)):
-            y, _ = filter.process(x, d)
-        left.append(squares(y - noise)[usual.taps :].sum())
-    return (quick if ratio_db(*left) > CLEARLY_BETTER else usual).reset()
+MAX_EXACT_WEIGHTS = 512  # more make RLS's matrix leave the cache, and exact fits slow
+JUDGED_SAMPLES = 2**20  # the last samples of a long recording: more do not sharpen the estimate
+SAMPLES_PER_WEIGHT = 20  # at least, or a best fit would explain too much by chance
+CLEAR_ERRORS = 3.0  # standard errors by which a power must exceed the expected one
+AUDIBLE_SHARE = 0.001  # of the power: less noise is not worth a longer filter
+LONGEST_SEGMENT = 2**14  # samples: a third of a second at 48 kHz
+FEWEST_SEGMENTS = 8  # not counting the overlap: fewer say little
+LEAKAGE_VARIANCE = 1.9  # factor by which leakage of a Hann window raises the variance of sums
+FAINT_FREQUENCY = 1e-9  # of the strongest frequency of x: below are rounding and leakage
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +68,9 @@ class NoiseReduction(Result):
     def __str__(self) -> str:
         if self.worse:
             return "more noise was added than removed"
+        reduction = f"that part fell by at least {np.floor(self.db):.0f} dB"
         if np.isnan(self.db):
             reduction = "by how much that part fell cannot be estimated"
-        else:
-            reduction = f"that part fell by at least {np.floor(self.db):.0f} dB"
         if np.isnan(self.coherence_before + self.coherence_after):
             return f"some of the power may be coherent with the reference; {reduction}"
         return (
@@ -218,12 +96,12 @@ def noise_reduction(
 ) -> NoiseReduction:
     """Estimate by how much noise cancelling reduced the noise, without the clean signal.
 
-    The best fixed filter of these samples, y* (a Wiener filter), tells the noise within its taps:
-    |y*|^2 before, and |y - y*|^2 after, where y = primary - signal. What y* itself misses, taps/N
-    of the rest, is allowed for. y* is found from all samples, or in four sections, if that explains
-    clearly more: then the path changes. Noise that comes later than the taps is in both, before and
-    after: it is what in d - y* is still coherent with the reference, with two standard errors added
-    to what is left.
+    The best fixed filter of these samples, y* (a Wiener filter), estimates the noise within its
+    taps: |y*|^2 before, and |y - y*|^2 after, where y = primary - signal. What y* itself misses,
+    taps/N of the rest, is allowed for. y* is made of all samples, or in four sections, if that
+    explains clearly more: then the path changes. Noise that comes later than the taps is in both,
+    before and after: it is what in d - y* is still coherent with the reference, with two standard
+    errors added to what is left.
 
     Parameters
     ----------
@@ -251,78 +129,171 @@ def noise_reduction(
     >>> print(noise_reduction(d, noise, NLMS(8).process(noise, d)[1], taps=8))
     more noise was added than removed
     """
-    desired, noise = line(primary, "primary"), lines(reference, "reference")
-    answer, taps = line(signal, "signal"), count()("taps", taps)
-    require_same_length(noise, "reference", desired, "primary")
-    require_same_length(answer, "signal", desired, "primary")
-    start = count(0, len(desired) - 1)("start", start) - max(0, len(desired) - JUDGED_SAMPLES)
-    x, d, e = (v[-JUDGED_SAMPLES:] for v in (noise, desired, answer))
+    x, d = as_pair(reference, "reference", primary, "primary")
+    e, taps = as_line(signal, "signal"), count()("taps", taps)
+    require_same_length(e, "signal", d, "primary")
+    start = count(0, len(d) - 1)("start", start) - max(0, len(d) - JUDGED_SAMPLES)
+    x, d, e = (v[-JUDGED_SAMPLES:] for v in (x, d, e))
     judged = slice(max(start, 0), None)
     with np.errstate(all="ignore"):
         shares = (
             coherent_power(x[judged], d[judged]).share,
             coherent_power(x[judged], e[judged]).share,
         )
-        fits = _best_fits(x, d, taps) if segment(len(d)) >= 2 * taps else []
+        fits = best_fits(x, d, taps) if segment_length(len(d)) >= 2 * taps else []
         judged = slice(max(start, taps - 1), None)
-        told = [_before_after(fit, d[judged], e[judged], judged) for fit in fits]
-    if not told or not np.isfinite(told).all():
+        before, after = (
+            np.array([float(squares(v[judged]).mean()) for v in signals])
+            for signals in ([f.y for f in fits], [d - e - f.y for f in fits])
+        )
+    error = np.array([fit.missed for fit in fits])
+    before = before - error
+    if not fits or not np.isfinite(before + after).all():
         return NoiseReduction(np.nan, False, *shares)
-    # Of one section alone, a change of the path looks like noise that the filter added.
-    margin = 1.0 if len(told) > 1 else SURE
-    best = _steady_or_changing(fits)
-    k = fits.index(best)
-    worse = all(after > before + margin * error and after > 0 for before, after, error in told[k:])
-    before, after, error = told[k]
-    late = coherent_power(x[taps - 1 :], (d - best.y)[taps - 1 :])
-    beyond = max(late.coherent, 0.0)
-    db = float(ratio_db(max(before, 0.0) + beyond, after + error + beyond + 2 * late.error))
-    sure = before > SURE * error or late.surely > 0
-    more = late.surely > max(after + error, AUDIBLE * late.power) and shares[1] > AUDIBLE
+    k = len(fits) - 1 if path_changes(fits) else 0
+    # By one fit alone, a change of the path looks like noise that the filter added.
+    margin = (1.0 if len(fits) > 1 else CLEAR_ERRORS) * error
+    worse = bool(((after > before + margin) & (after > 0))[k:].all())
+    late = coherent_power(x[taps - 1 :], (d - fits[k].y)[taps - 1 :])
+    beyond, left = max(late.coherent, 0.0), float(after[k] + error[k])
+    db = float(ratio_db(max(before[k], 0.0) + beyond, left + beyond + 2 * late.error))
+    sure = before[k] > CLEAR_ERRORS * error[k] or late.lower > 0
+    more = late.lower > max(left, AUDIBLE_SHARE * late.power) and shares[1] > AUDIBLE_SHARE
     return NoiseReduction(db if sure and db > 0 and not worse else np.nan, worse, *shares, more)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fit:
-    """y of the best fixed filter or of one in each section; powers of what it leaves, misses."""
+class BestFit(NamedTuple):
+    """y* of the best fixed filter, or of one in each section; powers of what it leaves, misses."""
 
     y: Signal
     left: float
     missed: float
 
 
-def _best_fits(x: Signal, d: Signal, taps: int) -> list[_Fit]:
-    """Of all samples, and of sections, as far as there are samples enough for the weights."""
+def best_fits(x: Signal, d: Signal, taps: int) -> list[BestFit]:
+    """Of all samples, and of four sections, as far as there are samples enough."""
     weights = x.shape[1] * taps
-    if weights > MOST_WEIGHTS and x.shape[1] > 1:
+    if weights > MAX_EXACT_WEIGHTS and x.shape[1] > 1:
         return []
-    return [_best_fit(x, d, taps, k) for k in SECTIONS if len(d) // k >= 20 * weights]
+    return [_best_fit(x, d, taps, k) for k in (1, 4) if len(d) // k >= SAMPLES_PER_WEIGHT * weights]
 
 
-def _best_fit(x: Signal, d: Signal, taps: int, sections: int) -> _Fit:
-    y, left, missed = np.zeros_like(d, shape=len(d)), 0.0, 0.0
+def path_changes(fits: list[BestFit]) -> bool:
+    """Whether sections explain clearly more than their additional weights do by chance."""
+    return fits[0].left - fits[-1].left > CLEAR_ERRORS * fits[-1].missed
+
+
+def _best_fit(x: Signal, d: Signal, taps: int, sections: int) -> BestFit:
+    y, left, missed = np.zeros_like(d), 0.0, 0.0
     for part in np.array_split(np.arange(len(d)), sections):
         first, stop = max(part[0] - taps + 1, 0), part[-1] + 1  # with the samples before it
         best = best_fixed(x[first:stop], d[first:stop], taps)
         output, rest = best.process(x[first:stop], d[first:stop])
         y[part] = output[part[0] - first :]
         rest = rest[taps - 1 :]
-        energy, chance = float(squares(rest).sum()), best.rank / len(rest)
-        if x.shape[1] * taps <= MOST_WEIGHTS:
+        energy, share = float(squares(rest).sum()), best.rank / len(rest)
+        chance = share
+        if x.shape[1] * taps <= MAX_EXACT_WEIGHTS:
             chance = max(chance, chance_share(x[first:stop], rest, taps))
         left += energy / len(d)
-        missed += energy * chance / max(1.0 - best.rank / len(rest), 1e-3) / len(d)
-    return _Fit(y, left, missed)
+        missed += energy * chance / max(1.0 - share, 1e-3) / len(d)
+    return BestFit(y, left, missed)
 
 
-def _steady_or_changing(fits: list[_Fit]) -> _Fit:
-    """Sections count where they explain clearly more than their additional weights do by chance."""
-    changing = fits[0].left - fits[-1].left > SURE * fits[-1].missed
-    return fits[-1] if changing else fits[0]
+def best_fixed(x: Signal, d: Signal, taps: int) -> WienerFilter:
+    """The Wiener filter of rows that see no zeros; of many weights a faster estimate of it."""
+    few = x.shape[1] * taps <= MAX_EXACT_WEIGHTS and len(d) >= taps
+    method: Method = "covariance" if few else "autocorrelation"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of many best filters any will do
+        return WienerFilter.from_signals(x, d, taps, method=method)
 
 
-def _before_after(fit: _Fit, d: Signal, e: Signal, judged: slice) -> tuple[float, float, float]:
-    """Power of the noise within the taps before and after, and the expected error of both."""
-    y = fit.y[judged]
-    before, after = squares(y).mean() - fit.missed, squares(d - e - y).mean()
-    return float(before), float(after), fit.missed
+def chance_share(x: Signal, rest: Signal, taps: int) -> float:
+    """Share of the energy of rest that so many taps of x explain by chance, if they are unrelated.
+
+    The mean over phases of |P s|^2, where P projects on the delayed x: taps/N for white signals.
+    Where x has its power at few frequencies, as a random walk has, the rest there counts.
+    """
+    size = 1 << (len(x) + taps).bit_length()
+    X = np.fft.fft(x / max(np.abs(x).max(), 1e-300), size, axis=0).T  # (C, frequencies)
+    strength = squares(np.fft.fft(rest, size))
+    lag = np.subtract.outer(np.arange(taps), np.arange(taps))
+    sums = np.fft.ifft(X[:, None] * X[None].conj())  # (C, C, lags): of x_a(n) conj x_b(n - lag)
+    blocks = sums[:, :, lag.T].transpose(0, 2, 1, 3).reshape(len(X) * taps, -1)
+    P = np.linalg.pinv(blocks, rcond=1e-12, hermitian=True).reshape(len(X), taps, len(X), taps)
+    share = 0.0
+    for a in range(len(X)):
+        for b in range(len(X)):
+            diagonals = np.zeros(size, complex)
+            np.add.at(diagonals, lag % size, P[a, :, b, :])
+            weights = X[a].conj() * np.fft.fft(diagonals).conj() * X[b]
+            share += float(np.sum(weights.real * strength))
+    return share / (size * len(rest) * max(float(squares(rest).sum()), 1e-300))
+
+
+class CoherentPower(NamedTuple):
+    """The mean power of a signal, the coherent part of it, and the standard error of that part.
+
+    `lower` is below the coherent part, but for one signal in a thousand.
+    """
+
+    power: float
+    coherent: float
+    error: float
+    lower: float
+
+    @property
+    def share(self) -> float:
+        """Coherent part of the power, from 0 to 1; NaN for silence."""
+        return min(max(self.coherent / self.power, 0.0), 1.0) if self.power > 0 else np.nan
+
+
+def segment_length(samples: int) -> int:
+    """T for so many samples: a power of two."""
+    return int(min(LONGEST_SEGMENT, 1 << max(samples // FEWEST_SEGMENTS, 1).bit_length() - 1))
+
+
+def coherent_power(x: Signal, s: Signal) -> CoherentPower:
+    """How much of the power of s goes with the references x (N, C), at lags up to about T/2.
+
+    For each frequency H = S_xx^-1 S_xs is fitted over the K segments, windowed and half
+    overlapping; |H X|^2 is the coherent power (Bendat and Piersol, Random Data, chapter 9). What
+    chance explains is subtracted segment by segment: loud segments count as what they are.
+    """
+    power, T = float(np.mean(squares(s))), segment_length(len(s))
+    if not x.any():
+        return CoherentPower(power, 0.0, 0.0, 0.0)
+    if T < 16 or not 0 < power < np.inf:
+        return CoherentPower(power, np.nan, np.inf, np.nan)
+    window, unit = np.hanning(T + 1)[:T], np.abs(x).max(axis=0)
+    X = _segments(x / np.where(unit > 0, unit, 1.0), window)  # (K, T, C)
+    S = _segments(s[:, None] / np.abs(s).max(), window)
+    R = np.einsum("ktc,ktb->tcb", X.conj(), X)
+    strength = np.trace(R, axis1=1, axis2=2).real
+    strong = strength > FAINT_FREQUENCY * strength.max()
+    unit_power = power / float(squares(S).sum())
+    X, S = X[:, strong], S[:, strong, 0]
+    P = np.linalg.pinv(R[strong], rcond=1e-10, hermitian=True)
+    H = np.einsum("tcb,ktb,kt->tc", P, X.conj(), S, optimize=True)
+    explained = np.einsum("ktc,tc->kt", X, H)
+    leverage = np.minimum(np.einsum("ktc,tcb,ktb->kt", X, P, X.conj(), optimize=True).real, 0.95)
+    # E|S - HX|^2 = (1 - leverage) |noise|^2, and a fit of noise explains leverage |noise|^2.
+    chance = (leverage / (1.0 - leverage) * squares(S - explained)).sum(axis=0)
+    mean = float(chance.sum())
+    error = float(np.sqrt(LEAKAGE_VARIANCE * np.sum(chance**2) / x.shape[1]))
+    total = float(squares(explained).sum())
+    # Chance has a gamma distribution; of a tone it is exponential. Wilson and Hilferty (1931)
+    # give its quantile from that of the normal distribution, 3.09 for one in a thousand.
+    spread = error / mean if mean > 0 else 0.0
+    highest = mean * (1 - spread**2 / 9 + 3.09 * spread / 3) ** 3
+    parts = total - mean, error, total - highest
+    return CoherentPower(power, *(unit_power * part for part in parts))
+
+
+def _segments(signals: Signal, window: Array) -> Signal:
+    """Spectra (K, T, C) of the segments; of real signals the positive frequencies."""
+    T = len(window)
+    cut = np.lib.stride_tricks.sliding_window_view(signals, T, axis=0)[:: T // 2]
+    transform = np.fft.fft if np.iscomplexobj(signals) else np.fft.rfft
+    return np.asarray(np.moveaxis(transform(cut * window, axis=-1), 1, 2))

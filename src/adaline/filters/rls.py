@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.filters.filter import Filter, Learns
+from adaline.filters.filter import Filter, Learns, Shapes
 from adaline.filters.signals import Signal
-from adaline.filters.state import Shapes
 from adaline.kernels.filters import rls as kernels
 from adaline.parameters import POSITIVE, number, words
 
@@ -65,7 +64,6 @@ class RLS(Filter):
         "delta": words("auto") | POSITIVE,
     }
     _numbers: ClassVar = kernels.Level
-    _remedy: ClassVar = "Give a larger delta"
 
     @property
     def inverse(self) -> Signal:

@@ -1,96 +1,80 @@
-"""Signals and settings as users give them, made ready for a filter: numbers, kinds, shapes, gaps.
+"""Signals as users give them, made ready for a filter: numbers, dtypes, shapes, missing samples.
 
-Called by all modules of filters/. First blocks of a signal, as `Filter.process` takes them; then
-whole signals, finite and not empty, as tasks, measures and the Wiener filter take them.
+Called by all modules of filters/: blocks of a signal for `Filter.process`, and whole signals,
+finite and not empty, for tasks, measures and the Wiener filter.
 """
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.errors import refuse_beyond_memory
 from adaline.parameters import NOT_NEGATIVE, Expected, is_number, shown, words
 from adaline.results import Array
 
 Signal = NDArray[Any]
-KINDS = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
-
+DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 STEP = Expected(
     "a number",
     lambda value: is_number(value) and 0 < float(value) < 2,
     says="the filter is stable for 0 < eta < 2",
 )
 EPS = words("auto") | NOT_NEGATIVE
-AUTO_EPS = 0.01  # eps="auto", as a share of the mean of x^H x
 
 
 def absolute_and_relative(eps: float | str) -> tuple[float, float]:
-    """eps as a number, and as a share of the mean of x^H x.
+    """eps as a number, and as a share of the mean of x^H x: "auto" is a hundredth of it.
 
     >>> absolute_and_relative(0.1), absolute_and_relative("auto")
     ((0.1, 0.0), (0.0, 0.01))
     """
-    return (0.0, AUTO_EPS) if isinstance(eps, str) else (float(eps), 0.0)
+    return (0.0, 0.01) if isinstance(eps, str) else (float(eps), 0.0)
 
 
 def require_memory(sizes: dict[str, int], numbers: int) -> None:
     """Refuse sizes that need more memory than the machine has, before it is allocated."""
-    try:
-        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # this system does not say
-        there = 2**38
-    if 8 * numbers > there:
-        named = " and ".join(f"{name} is {shown(value)}" for name, value in sizes.items())
-        raise ValueError(
-            f"{named}; this needs about {8 * numbers / 1e9:.3g} GB of memory, and the machine has "
-            f"{there / 1e9:.3g} GB."
-        )
+    named = " and ".join(f"{name} is {shown(value)}" for name, value in sizes.items())
+    refuse_beyond_memory(8 * numbers, f"{named}; the memory for that", "Take less.")
 
 
-def as_numbers(x: Any, name: str) -> Signal:
-    """x as an array of numbers; text, objects and masked entries are refused."""
-    if type(x) is np.ndarray and x.dtype.kind in "biufc":
-        return x
-    if np.ma.isMaskedArray(x) and np.ma.getmaskarray(x).any():
+def as_numbers(values: Any, name: str) -> Signal:
+    """An array of real or complex numbers; text, objects and masked entries are refused."""
+    if type(values) is np.ndarray and values.dtype.kind in "biufc":
+        return values
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         raise ValueError(
             f"{name} has masked samples; a filter needs a number at every instant. "
             "Fill them with NaN and choose on_nan='hold' or on_nan='skip'."
         )
     try:
-        array = np.asarray(x)
-    except ValueError:  # lists of different lengths
-        raise ValueError(
-            f"{name} has parts of different lengths; expected numbers in a line, or in rows of "
-            "equal length."
-        ) from None
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has parts of different lengths; expected numbers.") from None
     if array.dtype == object:  # lists with None, or numbers of other libraries
         with suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "biufc":
         raise TypeError(
-            f"{name} is {shown(x)}, of dtype {array.dtype}; expected real or complex numbers."
+            f"{name} is {shown(values)}, of dtype {array.dtype}; expected real or complex numbers."
         )
     return array
 
 
 def as_kind(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
-    """One of the four kinds of numbers a filter works in."""
-    kind: np.dtype[Any] | None = None
+    """One of the four dtypes a filter works in."""
     with suppress(Exception):  # numpy refuses in many ways
-        kind = None if dtype is None else np.dtype(dtype)
-    if kind is None or kind not in KINDS:
-        names = ", ".join(str(k) for k in KINDS)
-        raise ValueError(f"{name} is {shown(dtype)}; a filter works in one of {names}.")
-    return kind
+        if dtype is not None:
+            return DTYPES[DTYPES.index(np.dtype(dtype))]
+    names = ", ".join(str(k) for k in DTYPES)
+    raise ValueError(f"{name} is {shown(dtype)}; a filter works in one of {names}.")
 
 
 def kind_of(*arrays: Signal) -> np.dtype[Any]:
-    """The kind of numbers these signals need: integers count as float64.
+    """The dtype these signals need: integers count as float64.
 
     >>> kind_of(np.zeros(3, np.int16)), kind_of(np.zeros(2, np.float32))
     (dtype('float64'), dtype('float32'))
@@ -101,16 +85,27 @@ def kind_of(*arrays: Signal) -> np.dtype[Any]:
     return np.dtype(np.float32 if single else np.float64)
 
 
-def as_channels(x: Signal, channels: int | None) -> Signal:
+def converted(x: Signal, kind: np.dtype[Any], name: str) -> Signal:
+    """x in the filter's dtype, contiguous and writable, as kernels need it."""
+    if x.dtype.kind == "c" and kind.kind != "c":
+        raise TypeError(
+            f"{name} is complex and this filter works in {kind}. Make a new filter, which takes "
+            f"its kind of numbers from the first block, or one with dtype='complex128'."
+        )
+    with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
+        ready: Signal = np.require(x, kind, ["C", "A", "W"])
+    return ready
+
+
+def as_channels(x: Any, channels: int | None) -> Signal:
     """x as (samples, channels), of which the filter has had so many so far, or None."""
-    if x.ndim not in (1, 2):
+    x = as_numbers(x, "x")
+    if x.ndim not in (1, 2) or x.shape[1:] == (0,):
         raise ValueError(
             f"x has shape {x.shape}; expected (samples,) or (samples, channels). "
             "Pass one sample with step()."
         )
     x = x[:, None] if x.ndim == 1 else x
-    if x.shape[1] == 0:
-        raise ValueError(f"x has shape {x.shape}: no channel.")
     if channels is not None and x.shape[1] != channels:
         raise ValueError(
             f"x has {x.shape[1]} channels (shape {x.shape}); this filter has {channels} since its "
@@ -126,53 +121,13 @@ def as_desired(d: Any, n: int, name: str = "x") -> Signal:
         signal = signal[:, 0]
     if signal.ndim != 1:
         advice = " Samples go down the rows: transpose it, and x alike."
-        raise ValueError(
-            f"d has shape {signal.shape}; expected one signal of shape ({n},)."
-            f"{advice if signal.shape[:1] == (1,) else ''}"
-        )
+        advice *= signal.shape[:1] == (1,)
+        raise ValueError(f"d has shape {signal.shape}; expected shape ({n},).{advice}")
     if len(signal) != n:
         raise ValueError(
             f"{name} has {n} samples and d has {len(signal)}; they belong together one by one."
         )
     return signal
-
-
-def converted(x: Signal, kind: np.dtype[Any], name: str) -> Signal:
-    """x in the filter's kind of numbers, contiguous and writable, as kernels need it."""
-    if x.dtype == kind and x.flags.carray:
-        return x
-    if x.dtype.kind == "c" and kind.kind != "c":
-        raise TypeError(
-            f"{name} is complex and this filter works in {kind}. Make a new filter, which takes "
-            f"its kind of numbers from the first block, or one with dtype='complex128'."
-        )
-    with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
-        ready: Signal = np.require(x, kind, ["C", "A", "W"])
-    return ready
-
-
-def as_weights(weights: Any, taps: int) -> Signal:
-    """Finite weights (channels, taps), a copy."""
-    W = np.atleast_2d(as_numbers(weights, "weights"))
-    if W.ndim != 2 or not len(W) or W.shape[1] != taps or not np.isfinite(W).all():
-        raise ValueError(
-            f"weights have shape {np.shape(weights)}; expected finite numbers of shape "
-            f"({taps},) or (channels, {taps})."
-        )
-    return np.array(W, dtype=kind_of(W))
-
-
-def as_sample(x: Any, d: Any) -> tuple[Signal, Signal]:
-    """One sample of x, a number for each channel, and a number d, as blocks of one."""
-    sample, desired = as_numbers(x, "x"), as_numbers(d, "d")
-    # A vector for one channel: `process` takes it without further checks.
-    sample = sample.reshape(1) if sample.size == 1 else np.atleast_1d(sample)[None, :]
-    if sample.size == 0 or desired.size != 1 or sample.ndim > 2:
-        raise ValueError(
-            f"x has shape {np.shape(x)} and d has shape {desired.shape}; step() takes one "
-            "sample: a number for each channel of x, and a number d."
-        )
-    return sample, desired.reshape(1)
 
 
 def as_rows(U: Any, taps: int, channels: int | None) -> Signal:
@@ -189,25 +144,40 @@ def as_rows(U: Any, taps: int, channels: int | None) -> Signal:
     return rows
 
 
-def require_samples(x: Signal, d: Signal) -> None:
-    """Raise ValueError about the first sample that is not finite."""
-    advice = (
-        "Nothing of the block was used. on_nan='hold' repeats the last good sample, "
-        "on_nan='skip' does not learn from it."
-    )
-    for signal, name in ((x, "x"), (d, "d")):
-        require_finite(signal, name, advice)
+def as_sample(x: Any, d: Any) -> tuple[Signal, Signal]:
+    """One sample of x, a number for each channel, and a number d, as blocks of one."""
+    sample, desired = as_numbers(x, "x"), as_numbers(d, "d")
+    if sample.size == 0 or desired.size != 1 or sample.ndim > 2:
+        raise ValueError(
+            f"x has shape {np.shape(x)} and d has shape {desired.shape}; step() takes one "
+            "sample: a number for each channel of x, and a number d."
+        )
+    return sample.reshape(1, -1), desired.reshape(1)
+
+
+def as_weights(weights: Any, taps: int) -> Signal:
+    """Finite weights (channels, taps), a copy."""
+    W = np.atleast_2d(as_numbers(weights, "weights"))
+    if W.ndim != 2 or not len(W) or W.shape[1] != taps or not np.isfinite(W).all():
+        raise ValueError(
+            f"weights have shape {np.shape(weights)}; expected finite numbers of shape "
+            f"({taps},) or (channels, {taps})."
+        )
+    return np.array(W, dtype=kind_of(W))
 
 
 def require_finite(signal: Signal, name: str, advice: str) -> None:
     """Raise ValueError about the first sample that is NaN or infinite, with advice."""
+    if np.isfinite(np.vdot(signal, signal)):  # cheap; not finite for large samples, either
+        return
     with np.errstate(over="ignore"):  # parts of complex numbers may be finite, and their size not
         bad = ~np.isfinite(np.abs(signal))
     if bad.any():
         at = np.argwhere(bad)[0]
         place = int(at[0]) if signal.ndim == 1 or signal.shape[1] == 1 else tuple(at.tolist())
         raise ValueError(
-            f"{name}[{place}] is {signal[tuple(at)]}; a filter needs finite samples. {advice}"
+            f"{name}[{place}] is {signal[tuple(at)]}, one of {int(bad.sum())} such; expected "
+            f"finite samples. {advice}"
         )
 
 
@@ -220,13 +190,12 @@ def fill_gaps(
     "gap", for how long a missing sample stays in the delay line, are updated in the memory.
     """
     bad_x, bad_d = ~np.isfinite(x), ~np.isfinite(d)
-    gaps = np.asarray(bad_x.any(axis=1))
+    gaps, at = np.asarray(bad_x.any(axis=1)), np.arange(len(d))
     if hold:
         x = hold_last(x, bad_x, memory["last_x"])
         d = hold_last(d[:, None], bad_d[:, None], memory["last_d"])[:, 0]
         memory["last_x"][:], memory["last_d"][:] = x[-1], d[-1]
         return x, np.ascontiguousarray(d), gaps | bad_d, None
-    at = np.arange(len(gaps))
     last = np.maximum.accumulate(np.where(gaps, at, int(memory["gap"][0]) - taps))
     memory["gap"][0] = max(0, int(last[-1]) + taps - len(gaps))
     x, d = np.where(bad_x, 0, x).astype(x.dtype), np.where(bad_d, 0, d).astype(d.dtype)
@@ -239,56 +208,38 @@ def hold_last(x: Signal, bad: NDArray[np.bool_], last: Signal) -> Signal:
     >>> hold_last(np.array([[1.0], [np.nan]]), np.array([[False], [True]]), np.array([0.0])).T
     array([[1., 1.]])
     """
-    place = np.maximum.accumulate(np.where(bad, -1, np.arange(len(x))[:, None]), axis=0)
-    held: Signal = np.take_along_axis(x, np.maximum(place, 0), axis=0)
-    held[place < 0] = np.broadcast_to(last, x.shape)[place < 0]
-    return held
+    padded = np.concatenate([last[None], x])  # row 0 is what came before
+    place = np.where(bad, 0, np.arange(1, len(x) + 1)[:, None])
+    return np.take_along_axis(padded, np.maximum.accumulate(place, axis=0), axis=0)
 
 
-def zeros(kind: Any, shape: tuple[int, ...]) -> Signal:
-    """Zeros from a multiple of 64 bytes on, where cache lines and vector registers begin.
-
-    A filter of 64 taps takes a tenth more time elsewhere.
-    """
-    size = prod(shape) * np.dtype(kind).itemsize
-    raw = np.zeros(size + 64, np.uint8)
-    start = -raw.__array_interface__["data"][0] % 64
-    array: Signal = raw[start : start + size].view(kind).reshape(shape)
-    return array
-
-
-def numbers(values: Any, name: str) -> Signal:
-    """An array of float32, float64, complex64 or complex128; integers become float64."""
-    array = as_numbers(values, name)
-    return array.astype(kind_of(array), copy=False)
-
-
-def line(values: Any, name: str) -> Signal:
+def as_line(values: Any, name: str) -> Signal:
     """A signal (N,) of finite numbers, N > 0; one column (N, 1) is taken as (N,)."""
-    array = lines(values, name)
+    array = as_lines(values, name)
     if array.shape[1] != 1:
         raise ValueError(f"{name} has shape {array.shape}; expected one signal of shape (N,).")
     return array[:, 0]
 
 
-def lines(values: Any, name: str) -> Signal:
-    """One or many signals (N, C) of finite numbers, N > 0."""
-    array = numbers(values, name)
+def as_lines(values: Any, name: str) -> Signal:
+    """One or many signals (N, C) of finite numbers, N > 0, in one of the four dtypes."""
+    array = as_numbers(values, name)
+    array = array.astype(kind_of(array), copy=False)
     array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2 or not array.shape[1]:
+    if array.ndim != 2 or not array.size:
         raise ValueError(
-            f"{name} has shape {array.shape}; expected one signal of shape (N,), or (N, channels)."
+            f"{name} has shape {array.shape}; expected one signal of shape (N,), or (N, channels), "
+            "with at least one sample."
         )
-    if not len(array):
-        raise ValueError(f"{name} has no samples; expected at least one.")
-    bad = ~np.isfinite(array)
-    if bad.any():
-        at = np.unravel_index(int(np.argmax(bad)), array.shape)
-        raise ValueError(
-            f"{name} is {array[at]} at sample {int(at[0])} ({int(bad.sum())} such in all). "
-            "Repair or cut out these samples first."
-        )
+    require_finite(array, name, "Repair or cut out these samples first.")
     return array
+
+
+def as_pair(x: Any, x_name: str, d: Any, d_name: str) -> tuple[Signal, Signal]:
+    """x (N, channels) and d (N,), finite and of equal length."""
+    reference, desired = as_lines(x, x_name), as_line(d, d_name)
+    require_same_length(reference, x_name, desired, d_name)
+    return reference, desired
 
 
 def require_same_length(a: Signal, a_name: str, b: Signal, b_name: str) -> None:
@@ -300,6 +251,18 @@ def require_same_length(a: Signal, a_name: str, b: Signal, b_name: str) -> None:
         )
 
 
+def shifted(x: Signal, samples: int) -> Signal:
+    """x that many samples later, or earlier where negative, with zeros, and as long as before.
+
+    >>> shifted(np.array([1, 2, 3]), 1), shifted(np.array([1, 2, 3]), -9)
+    (array([0, 1, 2]), array([0, 0, 0]))
+    """
+    silence = np.zeros_like(x[: min(abs(samples), len(x))])
+    if samples < 0:
+        return np.concatenate([x[-samples:], silence])
+    return np.concatenate([silence, x])[: len(x)]
+
+
 def squares(signal: Signal) -> Array:
     """|value|^2 in double precision; what does not fit is infinite or zero."""
     with np.errstate(over="ignore", under="ignore"):
@@ -307,13 +270,7 @@ def squares(signal: Signal) -> Array:
         return np.asarray(real**2 + imaginary**2)
 
 
-def decibels(power: Any) -> Array:
-    """10 log10(power), -inf for 0."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(10.0 * np.log10(power))
-
-
-def ratio_db(before: Any, after: Any) -> Array:
-    """10 log10(before/after): inf where nothing is left, NaN where nothing was."""
+def ratio_db(before: Any, after: Any = 1.0) -> Array:
+    """10 log10(before/after): inf where nothing is left, -inf or NaN where nothing was."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return decibels(np.divide(before, after))
+        return np.asarray(10.0 * np.log10(np.divide(before, after)))

@@ -22,22 +22,22 @@ from typing import Any
 import numpy as np
 
 from adaline.filters.filter import Filter
-from adaline.filters.nlms import NLMS
+from adaline.filters.lms import NLMS
 from adaline.filters.rls import RLS
 from adaline.filters.signals import (
     Signal,
-    line,
-    lines,
+    as_line,
+    as_lines,
+    as_pair,
     ratio_db,
     require_memory,
-    require_same_length,
+    shifted,
     squares,
 )
 from adaline.parameters import count, shown
 from adaline.results import Result
 
-LONGEST_REPR = 120  # letters of a filter: the weights of a fixed one are left out
-WEIGHTS_FOR_RLS = 64  # up to so many RLS is affordable, and learns fastest
+MAX_RLS_WEIGHTS = 64  # up to so many RLS is affordable for any signal, and learns fastest
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,54 +69,40 @@ class TaskResult(Result):
     def __str__(self) -> str:
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
         delay = f", delay {self.delay}" * bool(self.delay)
-        return f"{len(self.signal)} values by {self._filter()}{delay}: {numbers}"
-
-    def _filter(self) -> str:
-        text = " ".join(repr(self.filter).split())
-        return (
-            text
-            if len(text) <= LONGEST_REPR
-            else f"{type(self.filter).__name__}({self.filter.taps})"
-        )
+        filter = f"{type(self.filter).__name__}({self.filter.taps})"
+        return f"{len(self.signal)} values by {filter}{delay}: {numbers}"
 
 
-def power(signal: Signal) -> float:
+def second_half(signal: Signal) -> Signal:
+    """The samples when the filter has converged."""
+    return signal[len(signal) // 2 :]
+
+
+def mean_power(signal: Signal) -> float:
     """Mean of |value|^2 over the second half."""
-    return float(np.mean(squares(signal[len(signal) // 2 :])))
+    return float(np.mean(squares(second_half(signal))))
 
 
-def gain(before: Signal, after: Signal) -> float:
+def gain_db(before: Signal, after: Signal) -> float:
     """The power of one signal over that of the other, in dB, over the second half."""
-    half = len(before) // 2
-    return ratio(before[half:], after[half:])
+    return float(ratio_db(squares(second_half(before)).sum(), squares(second_half(after)).sum()))
 
 
-def ratio(before: Signal, after: Signal) -> float:
-    """The same over all samples."""
-    return float(ratio_db(squares(before).sum(), squares(after).sum()))
-
-
-def checked_pair(x: Any, x_name: str, d: Any, d_name: str) -> tuple[Signal, Signal]:
-    """x (N, channels) and d (N,), finite and of equal length."""
-    reference, desired = lines(x, x_name), line(d, d_name)
-    require_same_length(reference, x_name, desired, d_name)
-    return reference, desired
-
-
-def usual_taps(taps: int | None, filter: Filter | None, usual: int) -> int | None:
-    """The length that a task takes where neither taps nor a filter are given."""
-    return usual if taps is None and filter is None else taps
-
-
-def given_or_usual(
-    filter: Filter | None, taps: int | None, channels: int, eta: float, forgetting: float = 0.999
+def choose_filter(
+    filter: Filter | None,
+    taps: int | None,
+    usual_taps: int | None,
+    channels: int = 1,
+    *,
+    eta: float = 0.5,
+    forgetting: float = 0.999,
 ) -> Filter:
-    """The filter that was given, or a good one."""
+    """The filter that was given; or else RLS for few weights, NLMS with step eta for many."""
     if filter is None:
+        taps = usual_taps if taps is None else count()("taps", taps)
         if taps is None:
             raise ValueError("taps is missing; say how long the filter is, or give a filter.")
-        taps = count()("taps", taps)
-        return RLS(taps, forgetting) if channels * taps <= WEIGHTS_FOR_RLS else NLMS(taps, eta)
+        return RLS(taps, forgetting) if channels * taps <= MAX_RLS_WEIGHTS else NLMS(taps, eta)
     if not isinstance(filter, Filter):
         raise TypeError(
             f"filter is {shown(filter)}; expected a filter object, such as NLMS(taps=64)."
@@ -150,14 +136,13 @@ def identify(x: Any, d: Any, taps: int | None = None, filter: Filter | None = No
     >>> import numpy as np
     >>> from adaline.filters import identify
     >>> x = np.random.default_rng(0).standard_normal(500)
-    >>> found = identify(x, np.convolve(x, [1.0, 0.5, -0.3])[:500], taps=3)
-    >>> found.signal.round(3)
+    >>> identify(x, np.convolve(x, [1.0, 0.5, -0.3])[:500], taps=3).signal.round(3)
     array([ 1. ,  0.5, -0.3])
     """
-    reference, desired = checked_pair(x, "x", d, "d")
-    chosen = given_or_usual(filter, taps, reference.shape[1], eta=0.5, forgetting=1.0)
+    reference, desired = as_pair(x, "x", d, "d")
+    chosen = choose_filter(filter, taps, None, reference.shape[1], forgetting=1.0)
     y, e = chosen.process(reference, desired)
-    measures = {"explained_db": gain(desired, e), "error_power": power(e)}
+    measures = {"explained_db": gain_db(desired, e), "error_power": mean_power(e)}
     return TaskResult(chosen.weights.conj(), chosen, y, e, measures)
 
 
@@ -178,10 +163,10 @@ def predict(
     Returns
     -------
     TaskResult
-        `signal` has N + ahead values: signal[n] predicts x[n] from samples up to n - ahead. The
-        weights it is made with have learned from samples up to n - 1, or all N for the last
-        `ahead` values, which tell of samples that have not come. `gain_db`: the power of x over
-        that of the prediction's error. The filter continues with `process(x[n - ahead], x[n])`.
+        `signal` has N + ahead values: signal[n] predicts x[n] from samples up to n - ahead. Its
+        weights have learned from samples up to n - 1, or all N for the last `ahead` values, which
+        are those of samples that have not come. `gain_db`: the power of x over that of the
+        prediction's error. The filter continues with `process(x[n - ahead], x[n])`.
 
     Examples
     --------
@@ -192,16 +177,15 @@ def predict(
     >>> bool(np.abs(future - np.sin(0.2 * np.arange(1000, 1005))).max() < 1e-3)
     True
     """
-    signal, ahead = line(x, "x"), count()("ahead", ahead)
+    signal, ahead = as_line(x, "x"), count()("ahead", ahead)
     require_memory({"ahead": ahead}, 4 * ahead)
-    chosen = given_or_usual(filter, usual_taps(taps, filter, 16), 1, eta=0.5)
+    chosen = choose_filter(filter, taps, 16)
     past = np.concatenate([np.zeros(ahead, signal.dtype), signal])
     y, e = chosen.process(past[: len(signal)], signal)
-    twin = type(chosen).from_state(chosen.state())
-    twin.adapting = False
-    to_come, _ = twin.process(past[len(signal) :])
-    told = np.concatenate([y, to_come])
-    return TaskResult(told, chosen, y, e, {"gain_db": gain(signal, e)})
+    fixed = type(chosen).from_state(chosen.state())
+    fixed.adapting = False
+    beyond, _ = fixed.process(past[len(signal) :])
+    return TaskResult(np.append(y, beyond), chosen, y, e, {"gain_db": gain_db(signal, e)})
 
 
 def enhance_line(
@@ -237,14 +221,11 @@ def enhance_line(
     >>> bool(np.mean((y - tone)[2500:] ** 2) < 0.1)
     True
     """
-    signal, delay = line(x, "x"), count()("delay", delay)
-    require_memory({"delay": delay}, 4 * delay)
-    chosen = given_or_usual(filter, usual_taps(taps, filter, 64), 1, eta=0.02)
-    past = np.concatenate([np.zeros(delay, signal.dtype), signal])[: len(signal)]
-    y, e = chosen.process(past, signal)
-    all_of_it = power(signal)
-    share = power(y) / all_of_it if all_of_it else np.nan
-    return TaskResult(y, chosen, y, e, {"line_share": share})
+    signal, delay = as_line(x, "x"), count()("delay", delay)
+    chosen = choose_filter(filter, taps, 64, eta=0.02)
+    y, e = chosen.process(shifted(signal, delay), signal)
+    power = mean_power(signal)
+    return TaskResult(y, chosen, y, e, {"line_share": mean_power(y) / power if power else np.nan})
 
 
 def equalise(
@@ -288,56 +269,53 @@ def equalise(
     >>> from adaline.filters import equalise
     >>> sent = np.random.default_rng(0).choice([-1.0, 1.0], 2000)
     >>> received = np.convolve(sent, [0.3, 1.0, 0.3])[:2000]
-    >>> found = equalise(received, sent[:300], taps=11, alphabet=[-1, 1])
-    >>> bool((np.sign(found.signal) == sent[: len(found.signal)])[300:].all())
+    >>> result = equalise(received, sent[:300], taps=11, alphabet=[-1, 1])
+    >>> bool((np.sign(result.signal) == sent[: len(result.signal)])[300:].all())
     True
     """
-    came, known = lines(received, "received"), line(training, "training")
-    chosen = given_or_usual(
-        filter, usual_taps(taps, filter, 16), came.shape[1], eta=0.5, forgetting=0.995
-    )
+    x, known = as_lines(received, "received"), as_line(training, "training")
+    symbols = known[:0] if alphabet is None else as_line(alphabet, "alphabet")
+    chosen = choose_filter(filter, taps, 16, x.shape[1], forgetting=0.995)
     delay = chosen.taps // 2 if delay is None else count(0)("delay", delay)
-    if len(known) + delay > len(came):
+    stop = delay + len(known)
+    if stop > len(x):
         raise ValueError(
-            f"training has {len(known)} symbols and received has {len(came)} samples; with a delay "
-            f"of {delay} they hold at most {max(0, len(came) - delay)}. Cut the training."
+            f"training has {len(known)} symbols and received has {len(x)} samples; with a delay "
+            f"of {delay} they hold at most {max(0, len(x) - delay)}. Cut the training."
         )
-    symbols = None if alphabet is None else line(alphabet, "alphabet")
-    kind = np.result_type(came, known, *([] if symbols is None else [symbols]))
-    came, stop = came.astype(kind), delay + len(known)
-    y, e = np.empty(len(came), kind), np.full(len(came), np.nan, kind)
+    x = x.astype(np.result_type(x, known, symbols))
+    known = known.astype(x.dtype)
+    y, e = np.empty(len(x), x.dtype), np.full(len(x), np.nan, x.dtype)
     adapting = chosen.adapting
     try:
         chosen.adapting = False
-        y[:delay], _ = chosen.process(came[:delay], np.zeros(delay, kind))
+        y[:delay], _ = chosen.process(x[:delay])
         chosen.adapting = adapting
-        y[delay:stop], e[delay:stop] = chosen.process(came[delay:stop], known.astype(kind))
-        if symbols is not None:
-            y[stop:], e[stop:] = _by_decisions(chosen, came, stop, symbols)
+        y[delay:stop], e[delay:stop] = chosen.process(x[delay:stop], known)
+        if len(symbols):
+            _follow_decisions(chosen, x, symbols, y, e, stop)
         else:
             chosen.adapting = False
-            y[stop:], _ = chosen.process(came[stop:], np.zeros(len(came) - stop, kind))
+            y[stop:], _ = chosen.process(x[stop:])
     finally:
         chosen.adapting = adapting
-    half = slice(delay + len(known) // 2, stop)
-    measures = {"error_db": -ratio(known[len(known) // 2 :], e[half])}
-    if symbols is not None:
-        wrong = _nearest(symbols, y[half]) != _nearest(symbols, known[len(known) // 2 :])
-        measures["symbol_errors"] = float(np.mean(wrong))
+    measures = {"error_db": -gain_db(known, e[delay:stop])}
+    if len(symbols):
+        wrong = _nearest(symbols, y[delay:stop]) != _nearest(symbols, known)
+        measures["symbol_errors"] = float(np.mean(second_half(wrong)))
     return TaskResult(y[delay:], chosen, y, e, measures)
 
 
-def _nearest(alphabet: Signal, values: Signal) -> Signal:
+def _nearest(symbols: Signal, values: Signal) -> Signal:
     """For each value the symbol that is nearest."""
-    return np.asarray(alphabet[np.argmin(np.abs(values[:, None] - alphabet), axis=1)])
+    return np.asarray(symbols[np.argmin(np.abs(values[:, None] - symbols), axis=1)])
 
 
-def _by_decisions(filter: Filter, x: Signal, start: int, alphabet: Signal) -> tuple[Signal, Signal]:
-    """y and e from `start` on, where the symbol nearest to y is what is desired."""
-    padded = np.concatenate([np.zeros((filter.taps, x.shape[1]), x.dtype), x])
-    y, e = np.empty(len(x) - start, x.dtype), np.empty(len(x) - start, x.dtype)
+def _follow_decisions(
+    filter: Filter, x: Signal, symbols: Signal, y: Signal, e: Signal, start: int
+) -> None:
+    """Fill y and e from `start` on, where the symbol nearest to y is what is desired."""
+    padded = np.concatenate([np.zeros((filter.taps - 1, x.shape[1]), x.dtype), x])
     for n in range(start, len(x)):
-        window = padded[n + 1 : n + 1 + filter.taps][::-1].T
-        guess = np.vdot(filter.weights, window)
-        y[n - start], e[n - start] = filter.step(x[n], _nearest(alphabet, guess[None])[0])
-    return y, e
+        output = np.vdot(filter.weights, padded[n : n + filter.taps][::-1].T)
+        y[n], e[n] = filter.step(x[n], _nearest(symbols, output[None])[0])

@@ -1,30 +1,31 @@
-"""The Wiener filter: the best fixed filter for stationary signals, in closed form."""
+"""The Wiener filter: the best fixed filter for stationary signals, in closed form.
+
+x (N, C) references    d (N,) wanted    M taps    row n of the delay line: x_c(n - i), i = 0 .. M-1
+R[(c,i), (c',j)] = mean of x_c(n-i) conj x_c'(n-j)        r[(c,i)] = mean of x_c(n-i) conj d(n)
+
+The method says over which n the mean runs, as the literature names it:
+
+prewindowed      n = 0 .. N-1, with zeros before the signal: what a filter started at rest sees.
+covariance       n = M-1 .. N-1: only rows that lie wholly inside the signal.
+autocorrelation  all n, with zeros before and after: R is Toeplitz, and never indefinite.
+"""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
 from adaline.errors import IllConditionedWarning, RankDeficientWarning
-from adaline.filters.correlations import Method, correlate, toeplitz
 from adaline.filters.filter import Filter, Learns
-from adaline.filters.signals import (
-    Signal,
-    as_numbers,
-    kind_of,
-    line,
-    lines,
-    numbers,
-    require_memory,
-    require_same_length,
-)
+from adaline.filters.signals import Signal, as_numbers, as_pair, kind_of, require_memory
 from adaline.linalg import eigenvalues, levinson, solve_hermitian
-from adaline.parameters import FLAG, NOT_NEGATIVE, count
+from adaline.parameters import FLAG, NOT_NEGATIVE, count, words
 
-ILL = 1e12  # beyond this condition number fewer than four digits of the weights are sure
-ROUNDING = 1e-9  # how far correlations given by hand may miss what they should be
+Method = Literal["prewindowed", "covariance", "autocorrelation"]
+MAX_CONDITION = 1e12  # beyond this fewer than four digits of the weights are sure
+INPUT_TOLERANCE = 1e-9  # relative: how far correlations given by hand may miss what they should be
 
 
 class WienerFilter(Filter):
@@ -41,7 +42,7 @@ class WienerFilter(Filter):
     error : float, default=NaN
         Their mean square error, where it is known.
     rank : int, optional
-        The rank of R they were found with; all weights if not given.
+        The rank of R they were computed with; all weights if not given.
     dtype, on_nan
         As in LMS.
 
@@ -115,23 +116,21 @@ class WienerFilter(Filter):
             Where R is singular (silence, a few sinusoids) a RankDeficientWarning tells so, and the
             weights are the shortest of those that are equally good.
         """
-        reference, desired = lines(x, "x"), line(d, "d")
-        require_same_length(reference, "x", desired, "d")
+        reference, desired = as_pair(x, "x", d, "d")
         taps = count()("taps", taps)
         require_memory({"taps": taps}, (reference.shape[1] * taps) ** 2)
         # Powers of two, so that squares stay in range and nothing is rounded.
         scale_x, scale_d = _unit(reference), _unit(desired)
         u = reference.astype(np.result_type(reference, np.float64)) / scale_x
         v = desired.astype(np.result_type(desired, np.float64)) / scale_d
-        found = correlate(u, v, taps, method)
-        w, rank = _solved(found.R, found.r)
+        means = correlate(u, v, taps, method)
+        w, rank = _solve(means.R, means.r)
         W = w.reshape(u.shape[1], taps)
         if method == "autocorrelation":
-            error = max(0.0, found.power - float(np.vdot(found.r, w).real))
+            error = max(0.0, means.power - float(np.vdot(means.r, w).real))
         else:
-            left = v - _filtered(np.pad(u.T, [(0, 0), (taps - 1, 0)]), W)
-            left = left[len(v) - found.rows :]
-            error = float(np.vdot(left, left).real) / found.rows
+            rest = (v - _convolve(np.pad(u.T, [(0, 0), (taps - 1, 0)]), W))[-means.rows :]
+            error = float(np.vdot(rest, rest).real) / means.rows
         with np.errstate(over="ignore", under="ignore"):
             W = (W * (scale_d / scale_x)).astype(kind_of(reference, desired))
             return cls(W, float(np.float64(error) * scale_d * scale_d), rank, **settings)
@@ -152,25 +151,25 @@ class WienerFilter(Filter):
         **settings
             `dtype` and `on_nan` of the filter.
         """
-        matrix, vector = numbers(R, "R"), numbers(r, "r")
-        _check_correlations(matrix, vector)
+        matrix, vector = as_numbers(R, "R"), as_numbers(r, "r")
         kind = kind_of(matrix, vector)
         double = np.result_type(kind, np.float64)
-        matrix, flat = matrix.astype(double), vector.astype(double).ravel()
-        w, rank = _solved(matrix, flat)
-        whole_R = toeplitz(matrix) if matrix.ndim == 1 else matrix
+        matrix, vector = matrix.astype(double), vector.astype(double)
+        _check_correlations(matrix, vector)
+        flat = vector.ravel()
+        w, rank = _solve(matrix, flat)
         if rank < len(w):
-            _check_semidefinite(whole_R, flat, w)
+            _check_semidefinite(whole_matrix(matrix), flat, w)
         error = np.nan
         if power is not None:
-            power = NOT_NEGATIVE("power", power)
+            power = float(NOT_NEGATIVE("power", power))
             explained = float(np.vdot(flat, w).real)
-            if not power >= explained * (1 - ROUNDING):
+            if not power >= explained * (1 - INPUT_TOLERANCE):
                 raise ValueError(
                     f"power is {power!r}, and R and r say that {explained:.6g} of it is explained; "
                     "no signals have such correlations."
                 )
-            error = max(0.0, float(power) - explained)
+            error = max(0.0, power - explained)
         return cls(w.reshape(vector.shape).astype(kind), error, rank, **settings)
 
     @property
@@ -192,27 +191,104 @@ class WienerFilter(Filter):
 
     def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
         with np.errstate(over="ignore", invalid="ignore"):
-            y[:] = _filtered(line, self._get_weights())
+            y[:] = _convolve(line, self._get_weights())
         return len(d)
 
 
-def _filtered(x: Signal, W: Signal) -> Signal:
+class Correlations(NamedTuple):
+    """Second-order statistics: R whole or, where it is Toeplitz, its first column."""
+
+    R: Signal
+    r: Signal
+    power: float
+    rows: int
+
+    def matrix(self) -> Signal:
+        """R whole."""
+        return whole_matrix(self.R)
+
+
+def correlate(x: Signal, d: Signal, taps: int, method: Method) -> Correlations:
+    """Correlations of x (N, C) and d (N,), in double precision, without the data matrix."""
+    words(*get_args(Method))("method", method)
+    N, C = x.shape
+    before = taps - 1 if method != "covariance" else 0
+    after = taps - 1 if method == "autocorrelation" else 0
+    dtype = np.result_type(x, d, np.float64)
+    z = np.pad(x.T.astype(dtype), [(0, 0), (before, after)])  # one line a channel
+    wanted = np.pad(d.astype(dtype), (before, after))[taps - 1 :]
+    rows = len(wanted)
+    if rows < 1:
+        raise ValueError(
+            f"the covariance method uses rows wholly inside the signal, and {N} samples hold none "
+            f"of {taps} taps. Give more samples, or use method='prewindowed'."
+        )
+    mean = rows - after
+    r = [np.vdot(wanted, z[c, taps - 1 - i :][:rows]) for c in range(C) for i in range(taps)]
+    if method == "autocorrelation" and C == 1:
+        R = np.array([np.vdot(z[0, i:], z[0, : z.shape[1] - i]) for i in range(taps)])
+    else:
+        R = _gram(z, taps, rows)
+    return Correlations(R / mean, np.array(r) / mean, np.vdot(wanted, wanted).real / mean, mean)
+
+
+def _gram(z: Signal, taps: int, rows: int) -> Signal:
+    """The sum of u u^H over rows u = (z_c(n - i)) that lie wholly inside the lines z (C, L)."""
+    C = len(z)
+    if rows <= taps:  # fewer rows than taps: the data matrix is smaller than R
+        windows = np.lib.stride_tricks.sliding_window_view(z, taps, axis=1)[:, :, ::-1]
+        U = windows.transpose(1, 0, 2).reshape(rows, C * taps)
+        return np.asarray(U.T @ U.conj())
+    R = np.zeros((C, taps, C, taps), dtype=z.dtype)
+    for a in range(C):
+        for b in range(C):
+            for lag in range(taps):
+                j = np.arange(taps - lag)
+                sums = _sum_products(z[a], z[b], lag, taps, rows)
+                R[a, j + lag, b, j], R[b, j, a, j + lag] = sums, sums.conj()
+    return R.reshape(C * taps, C * taps)
+
+
+def _sum_products(p: Signal, q: Signal, lag: int, taps: int, rows: int) -> Signal:
+    """Sums of p(n - lag - j) conj q(n - j) over the rows n, for j = 0 .. taps-1-lag.
+
+    From one j to the next one product enters the sum and one leaves. The sums are made by additions
+    only: a subtraction would keep the rounding error of a loud sample for good.
+    """
+    m = taps - lag
+    # Products start at n - j = lag, the earliest, for j = m - 1; n - j = taps - 1 + rows ends them.
+    sums = np.full(m, np.vdot(q[taps - 1 : lag + rows], p[m - 1 : rows]))
+    sums[1:] += np.cumsum((p[: m - 1] * q[lag : taps - 1].conj())[::-1])
+    late = p[rows : rows + m - 1] * q[lag + rows : lag + rows + m - 1].conj()
+    sums[:-1] += np.cumsum(late)[::-1]
+    return sums
+
+
+def _convolve(x: Signal, W: Signal) -> Signal:
     """sum_c conj(w_c) * x_c for x (C, taps - 1 + N): N outputs."""
-    parts = [np.convolve(u, w.conj(), "valid") for u, w in zip(x, W, strict=True)]
-    return np.asarray(sum(parts[1:], parts[0]))
+    return np.asarray(sum(np.convolve(u, w.conj(), "valid") for u, w in zip(x, W, strict=True)))
 
 
 def _unit(signal: Signal) -> float:
+    """A power of two near the largest sample."""
     top = float(np.abs(signal).max(initial=0.0))
     return float(2.0 ** np.clip(np.frexp(top)[1], -1000, 1000)) if top else 1.0
 
 
-def _solved(R: Signal, r: Signal) -> tuple[Signal, int]:
+def whole_matrix(R: Signal) -> Signal:
+    """R, also where its first column is given."""
+    if R.ndim == 2:
+        return R
+    lag = np.subtract.outer(np.arange(len(R)), np.arange(len(R)))
+    return np.where(lag < 0, R[abs(lag)].conj(), R[abs(lag)])
+
+
+def _solve(R: Signal, r: Signal) -> tuple[Signal, int]:
     """w with R w = r, and the rank of R, with a warning where digits or directions are missing."""
     w = levinson(R, r) if R.ndim == 1 and R[0] else None
     if w is not None:
         return w, len(r)
-    w, rank, condition = solve_hermitian(toeplitz(R) if R.ndim == 1 else R, r)
+    w, rank, condition = solve_hermitian(whole_matrix(R), r)
     if rank < len(r):
         warnings.warn(
             f"R has rank {rank} of {len(r)}: the input does not excite all taps (silence, a "
@@ -221,7 +297,7 @@ def _solved(R: Signal, r: Signal) -> tuple[Signal, int]:
             RankDeficientWarning,
             stacklevel=3,
         )
-    elif condition > ILL:
+    elif condition > MAX_CONDITION:
         warnings.warn(
             f"R has condition number {condition:.1g}: the input hardly excites some directions of "
             "the weights, which are uncertain there; the error is hardly affected.",
@@ -242,19 +318,18 @@ def _check_correlations(R: Signal, r: Signal) -> None:
     for name, array in (("R", R), ("r", r)):
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds NaN or infinite numbers.")
-    largest = float(np.abs(R).max())
     skew = np.abs(R - R.conj().T).max() if R.ndim == 2 else abs(R[0].imag)
-    if skew > ROUNDING * largest:
+    if skew > INPUT_TOLERANCE * np.abs(R).max():
         raise ValueError("R is not Hermitian; a correlation matrix is, R[i, j] = conj(R[j, i]).")
 
 
 def _check_semidefinite(R: Signal, r: Signal, w: Signal) -> None:
     values = eigenvalues(R)
-    if values[-1] < -ROUNDING * max(values[0], -values[-1]):
+    if values[-1] < -INPUT_TOLERANCE * max(values[0], -values[-1]):
         raise ValueError(
             f"R has the eigenvalue {values[-1]:.4g}; a correlation matrix has none below zero."
         )
-    if np.abs(R @ w - r).max() > np.sqrt(ROUNDING) * np.abs(r).max():
+    if np.abs(R @ w - r).max() > np.sqrt(INPUT_TOLERANCE) * np.abs(r).max():
         raise ValueError(
             "R is singular and r lies outside its range; no signals have such R and r."
         )
