@@ -104,21 +104,6 @@ def noise_of_sums(
     return np.asarray(SLACK * (gamma(len(w) + 4) * own + np.multiply.outer(rounding, doubt)))
 
 
-def bound_of_bias(
-    mean: Array, drift: Array, mean_y: Array, drift_y: Array, w: Array, bounds: Array
-) -> Array:
-    """Bounds on the errors of b = mean_y - mean'w, (k,), of w (p, k) within bounds.
-
-    The means are off by drift: b* - b is the error of mean_y, less mean'(w* - w), less the error
-    of the mean times w*, less the rounding of b itself.
-    """
-    size = np.abs(mean)
-    with np.errstate(invalid="ignore"):  # infinite bounds times a mean of zero
-        found = drift_y + drift @ (np.abs(w) + bounds) + size @ bounds
-    found = np.where(np.isnan(found), np.inf, found)
-    return np.asarray(SLACK * (found + gamma(len(w) + 2) * (np.abs(mean_y) + size @ np.abs(w))))
-
-
 def in_users_units(bounds: Array, exponent: NDArray[Any]) -> Array:
     """Bounds times 2**exponent, plus what underflow may cost in these units and in the user's."""
     return np.asarray(times_power(bounds + UNDERFLOW, exponent) + LOST)

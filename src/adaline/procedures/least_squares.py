@@ -13,16 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.certificates.digits import (
     SLACK,
-    bound_of_bias,
     cholesky_defect,
     gamma,
     in_users_units,
@@ -31,17 +30,9 @@ from adaline.certificates.digits import (
     outward,
     triangle_defect,
 )
-from adaline.certificates.statements import delivered as rounded
 from adaline.certificates.statements import stated
 from adaline.errors import plural
-from adaline.linalg import (
-    UNIT,
-    cholesky,
-    condition,
-    inverse_triangle,
-    times_power,
-    triangle_of,
-)
+from adaline.linalg import UNIT, cholesky, condition, inverse_triangle, times_power, triangle_of
 from adaline.procedures.krylov import (
     GRAM_UP_TO,
     CentredRows,
@@ -54,27 +45,30 @@ from adaline.procedures.minimum_norm import (
     rank_of,
     wide_minimum_norm,
 )
-from adaline.procedures.refinement import Problem, Solution, Solver, refine
+from adaline.procedures.refinement import (
+    MOST_CORRECTIONS,
+    Problem,
+    Solution,
+    Solver,
+    goal,
+    refine,
+)
 from adaline.procedures.standard_errors import covariance_root
 from adaline.results import Array, Certificate, ClosedFit
 from adaline.sums.moments import Moments
-from adaline.sums.rows import Gradient, Rows, block_rows
+from adaline.sums.rows import Gradient, Rows
 from adaline.sums.threads import between_passes
 from adaline.sums.triangle import Triangle
 
 PROVABLE = 0.1  # an alpha below this gains a digit a correction; above, squares cost too much
-ENOUGH = 2.0**-58  # relative error before the last rounding
-SIDES = 1e-7  # relative error that is enough to decide on classes
-SMALL_PART = 2.0**-10  # of the largest weight: smaller ones decide little
-SURE = 1e-9  # relative error of the squared residuals: standard errors depend on it
 HEAVY = 2.0**400  # total weights and penalties beyond this leave float64's range in products
-NEAR = 100  # powers of two
+NEAR = 100  # powers of two between the unit of a penalty and that of its column, at most
 NEGLIGIBLE = 2.0**-500  # a variance below this is none: columns are in units of about one
 FROM_MOMENTS = "solved in closed form from moments."
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(Solver):
     """V = R^-1 of a triangle R with R'R = S + D nearly: |V'(S + D)V - I| <= alpha."""
 
     V: Array
@@ -100,25 +94,38 @@ class Factor:
     def least(self) -> float:
         return max(1.0 - self.alpha, 0.0)
 
-    @cached_property
-    def sizes(self) -> Array:
-        """|V|."""
-        return np.abs(self.V)
-
     def step(self, g: Array, on: Any) -> tuple[Array, Array, Array]:
-        z, own = self.V.T @ g, gamma(len(g) + 2)
-        left = self.alpha * lengths_of(z) + own * lengths_of(self.sizes.T @ np.abs(g))
-        return self.V @ z, left, own * (self.sizes @ np.abs(z))
-
-    def noise(self, e: Array) -> Array:
-        return lengths_of(self.sizes.T @ e)
-
-    def reach(self) -> Array:
-        return lengths_of(self.V.T)
+        z, own, sizes = self.V.T @ g, gamma(len(g) + 2), np.abs(self.V)
+        left = self.alpha * lengths_of(z) + own * lengths_of(sizes.T @ np.abs(g))
+        return self.V @ z, left, own * (sizes @ np.abs(z))
 
     def along(self, a: Array) -> float:
-        rounded = gamma(len(a) + 1) * np.linalg.norm(self.sizes.T @ np.abs(a))
-        return float(np.linalg.norm(self.V.T @ a) + rounded)
+        rounded = gamma(len(a) + 1) * np.linalg.norm(np.abs(self.V).T @ np.abs(a))
+        return super().along(a) + float(rounded)
+
+
+class RowSums(NamedTuple):
+    """Sums over rows in memory, or over those of a file.
+
+    gradient(scale, on, theta, low) and products(scale, mean, V) are those of `Rows`; triangle() is
+    that of x. rows: the rows themselves, where they are in memory.
+    """
+
+    gradient: Callable[[Array, NDArray[np.int64], Array, Array], Gradient]
+    triangle: Callable[[], Triangle]
+    products: Callable[[Array, Array, Array], tuple[Array, int]]
+    rows: Rows | None = None
+
+    @classmethod
+    def over(cls, rows: Rows) -> RowSums:
+        """Rows in memory."""
+        triangle = partial(Triangle.of, rows.X, None, rows.omega if len(rows.omega) else None)
+        return cls(rows.gradient, triangle, rows.products, rows)
+
+    @property
+    def low(self) -> bool:
+        """Whether samples are known to more than float64: x is off by at most u of each."""
+        return self.rows is not None and len(self.rows.X_low) > 0
 
 
 def unit_columns(m: Moments, intercept: bool, ridge: float | Array = 0.0) -> tuple[Moments, Array]:
@@ -140,45 +147,6 @@ def unit_columns(m: Moments, intercept: bool, ridge: float | Array = 0.0) -> tup
     with np.errstate(over="ignore"):  # `Factor.of` refuses what is too large
         D = np.ldexp(np.broadcast_to(np.asarray(ridge, dtype=np.float64), (p,)), -2 * exponent[:p])
     return u if intercept else u.about_zero(), D
-
-
-def drowned(m: Moments, intercept: bool) -> NDArray[np.intp]:
-    """Columns for which rounding hides whether they vary; constants are exact and not listed.
-
-    This happens after forgetting rows of far larger numbers.
-    """
-    about = m if intercept else m.about_zero()
-    squares, doubt = np.diagonal(about.scatter)[: m.p], about.rounding[: m.p] ** 2
-    return np.flatnonzero(~(squares > doubt) & ~(doubt <= NEGLIGIBLE * m.weight))
-
-
-def sizes_of(u: Moments) -> Array:
-    """Bounds on the lengths of columns about the mean: |S_ij| is at most the product of two."""
-    return np.asarray(np.sqrt(np.maximum(np.diagonal(u.scatter), 0.0)) + 2 * u.rounding)
-
-
-def from_moments(u: Moments, problem: Problem, solver: Solver) -> Solution:
-    """The solution that moments give, corrected once by them, and what they prove of it."""
-    p, k, D = u.p, u.targets, problem.D
-    S, c, everything = u.scatter[:p, :p], u.scatter[:p, p:], slice(None)
-    w = solver.step(c, everything)[0]
-    w = w + solver.step(c - S @ w - D * w, everything)[0]
-    g = c - S @ w - D * w
-    sizes, rounding = sizes_of(u), u.rounding
-    noise = noise_of_sums(sizes[:p], rounding[:p], sizes[p:], rounding[p:], D, w)
-    theta, bound = np.zeros((p + 1, k)), np.full((p + 1, k), np.inf)
-    theta[:p] = w
-    with np.errstate(divide="ignore", invalid="ignore"):
-        near = SLACK * solver.noise(np.abs(g) + noise) / solver.least
-    bound[:p] = np.where(np.isfinite(near), np.multiply.outer(solver.reach(), near), np.inf)
-    if problem.intercept:
-        theta[p] = u.mean[p:] - u.mean[:p] @ w
-        means = u.mean[:p], u.mean_rounding[:p], u.mean[p:], u.mean_rounding[p:]
-        bound[p] = bound_of_bias(*means, w, bound[:p])
-    else:
-        bound[p] = 0.0
-    squares = np.diagonal(u.scatter)[p:] - np.einsum("jt,jt->t", w, c + g + D * w)
-    return Solution(theta, np.zeros_like(theta), bound, np.maximum(squares, 0.0))
 
 
 def least_squares(
@@ -211,156 +179,119 @@ def least_squares(
         if is_large_and_sparse(rows.X, GRAM_UP_TO if accuracy == "full" else 0):
             return iterative_least_squares(CentredRows.of(rows, intercept))
         return wide_minimum_norm(rows, intercept)
-    rows = None if not 1 / HEAVY < m.weight < HEAVY else rows
     enough = m.rows >= m.p + intercept or bool(np.all(ridge > 0))
-    with between_passes(0 if rows is None else m.rows, m.p + 1):
-        u, D = unit_columns(m, intercept, ridge)
-        problem, solver = Problem.of(u, D, intercept), Factor.of(u, D) if enough else None
-        plain = None if solver is None else from_moments(u, problem, solver)
-    if rows is None:
-        if solver is None or plain is None:
-            fit = minimum_norm_of_moments(u, intercept)
-        else:
-            fit = delivered(u, problem, solver, plain, FROM_MOMENTS)
+    u, D = unit_columns(m, intercept, ridge)
+    if rows is None or not 1 / HEAVY < m.weight < HEAVY:
+        fit = solve_moments(u, D, intercept) if enough else None
+        fit = minimum_norm_of_moments(u, intercept) if fit is None else fit
         return weakened(fit, drowned(m, intercept))
-    better: Solver | None = solver
-    if solver is None or not solver.alpha < PROVABLE or len(rows.X_low):
-        better = triangle_solver(u, D, rows, intercept) if enough else None
-        plain, accuracy = zero_solution(u, intercept), "full"
-    if better is None or plain is None:
+    fit = by_rows(u, D, intercept, RowSums.over(rows), accuracy) if enough else None
+    if fit is None:
         return minimum_norm(u, rows, intercept)
-    if rows.X.dtype == np.float32 and accuracy == "full" and are_sure(u, plain):
-        # Moments in float64 nearly always prove the one float32 that every weight rounds to.
-        fit = delivered(u, problem, better, plain, FROM_MOMENTS, rows)
-        if rounded(fit, np.float32).certificate.kind == "exact":
-            return fit
-    good = goal(problem, accuracy)
-    fit = refine_by_rows(u, problem, better, rows, plain, good)
-    if fit.certificate.kind == "unproven" and solver is not None:
+    if fit.certificate.kind == "unproven":
         # One row that outweighs all others by far hides their residuals in the rounding of its own,
         # while moments about that row keep them.
-        other = delivered(u, problem, solver, from_moments(u, problem, solver), FROM_MOMENTS)
-        return other if other.certificate.kind != "unproven" else fit
+        other = solve_moments(u, D, intercept)
+        return fit if other is None or other.certificate.kind == "unproven" else other
     return fit
 
 
-def refine_by_rows(
-    u: Moments,
-    problem: Problem,
-    solver: Solver,
-    rows: Rows,
-    s: Solution,
-    good: Callable[[Solution], NDArray[np.bool_]],
-) -> ClosedFit:
-    """Corrections by rows in memory."""
-    scale = np.ldexp(1.0, -u.exponent)
-
-    def gradients(on: NDArray[np.int64], theta: Array, low: Array) -> Gradient:
-        return rows.gradient(scale, on, theta, low)
-
-    s = refine(problem, solver, gradients, s, good)
-    said = f"solved in closed form, then corrected {plural(s.passes, 'time')} in double-double."
-    return delivered(u, problem, solver, s, said if s.passes else FROM_MOMENTS, rows)
+def solve_moments(u: Moments, D: Array, intercept: bool) -> ClosedFit | None:
+    """The solution that moments give; None where columns are dependent."""
+    problem, solver = Problem.of(u, D, intercept), Factor.of(u, D)
+    if solver is None:
+        return None
+    return deliver(u, problem, solver, from_moments(u, problem, solver))
 
 
-def zero_solution(u: Moments, intercept: bool) -> Solution:
-    """Where corrections start if moments are too ill-conditioned to start from."""
-    p, k = u.p, u.targets
-    theta = np.zeros((p + 1, k))
-    theta[p] = u.mean[p:] if intercept else 0.0
-    return Solution(theta, np.zeros_like(theta), np.full_like(theta, np.inf), np.zeros(k))
-
-
-def are_sure(u: Moments, s: Solution) -> bool:
-    """Whether moments leave the squared residuals their digits."""
-    p, sizes, w = u.p, sizes_of(u), np.abs(s.theta[: u.p])
-    doubt = (u.rounding[p:] + u.rounding[:p] @ w) ** 2
-    doubt += gamma(2 * p + 8) * (sizes[p:] + sizes[:p] @ w) ** 2
-    return bool(np.all(doubt <= SURE * s.squares))
-
-
-def goal(problem: Problem, accuracy: str) -> Callable[[Solution], NDArray[np.bool_]]:
-    """When the bounds of a target are good enough, (k,)."""
-
-    def good(s: Solution) -> NDArray[np.bool_]:
-        if accuracy == "moments":
-            return np.ones(len(s.squares), dtype=bool)
-        size, enough = np.maximum(np.abs(s.theta), problem.floor), ENOUGH
-        if accuracy == "sides":
-            top = np.abs(s.theta[problem.used]).max(axis=0, initial=0.0)
-            size, enough = np.maximum(size, SMALL_PART * top), SIDES
-        fine = s.bound <= enough * size
-        return np.asarray(fine[problem.used].all(axis=0))
-
-    return good
-
-
-def triangle_solver(u: Moments, D: Array, rows: Rows, intercept: bool) -> Factor | None:
-    """From a QR factorisation of the rows; None where columns are dependent."""
-    t = Triangle.of(rows.X, None, rows.omega if len(rows.omega) else None)
-    low = bool(len(rows.X_low))
-    return invert_triangle(u, D, t, lambda V: products(rows, u, V), intercept, low)
-
-
-def products(rows: Rows, u: Moments, V: Array) -> tuple[Array, int]:
-    """(A V)'A V of the rows about the means, and how many numbers were added in a row, at most."""
-    size, K = block_rows(u.p), np.zeros((u.p, u.p))
-    scale, mean = np.ldexp(1.0, -u.exponent[: u.p]), u.mean[: u.p]
-    for _, z, _ in rows.blocks(scale, mean, size):
-        B = z[:, :-1] @ V
-        K += B.T @ B
-    return K, min(size, rows.n) + rows.n // size + 16
-
-
-def invert_triangle(
+def by_rows(
     u: Moments,
     D: Array,
-    t: Triangle,
-    products: Callable[[Array], tuple[Array, int]],
     intercept: bool,
-    low: bool = False,
-) -> Factor | None:
-    """V = R^-1 of the triangle of X, and how good it is by the products (A V)'A V of the rows.
+    sums: RowSums,
+    accuracy: str = "full",
+    most: int = MOST_CORRECTIONS,
+) -> ClosedFit | None:
+    """The solution corrected by passes over the rows; None where columns are dependent."""
+    solver: Factor | None
+    with between_passes(u.rows, u.p + 1):
+        problem, solver = Problem.of(u, D, intercept), Factor.of(u, D)
+        if solver is not None and solver.alpha < PROVABLE and not sums.low:
+            s = from_moments(u, problem, solver)
+        else:  # moments are too ill-conditioned to start from
+            accuracy, solver = "full", None
+            s = Solution.start(np.zeros((u.p + 1, u.targets)))
+            s.theta[u.p] = u.mean[u.p :] if intercept else 0.0
+    solver = invert_triangle(u, D, sums, intercept) if solver is None else solver
+    if solver is None:
+        return None
+    good = goal(problem, accuracy, np.float64 if sums.rows is None else sums.rows.X.dtype)
+    s = refine(problem, solver, partial(sums.gradient, np.ldexp(1.0, -u.exponent)), s, good, most)
+    return deliver(u, problem, solver, s, sums.rows)
 
-    low: samples are off by what rounding left of them, at most u of each.
+
+def from_moments(u: Moments, problem: Problem, solver: Solver) -> Solution:
+    """The solution that moments give, corrected once by them, and what they prove of it."""
+    p, k, D = u.p, u.targets, problem.D
+    S, c, everything = u.scatter[:p, :p], u.scatter[:p, p:], slice(None)
+    w = solver.step(c, everything)[0]
+    w = w + solver.step(c - S @ w - D * w, everything)[0]
+    g = c - S @ w - D * w
+    # |S_ij| is at most the product of two of these lengths.
+    sizes, rounding = np.sqrt(np.maximum(np.diagonal(u.scatter), 0.0)) + 2 * u.rounding, u.rounding
+    noise = noise_of_sums(sizes[:p], rounding[:p], sizes[p:], rounding[p:], D, w)
+    theta, bound = np.zeros((p + 1, k)), np.full((p + 1, k), np.inf)
+    theta[:p] = w
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = SLACK * solver.noise(np.abs(g) + noise) / solver.least
+    bound[:p] = np.where(np.isfinite(near), np.multiply.outer(solver.reach(), near), np.inf)
+    bound[p] = np.inf if problem.intercept else 0.0
+    theta[p] = (u.mean[p:] - u.mean[:p] @ w) * problem.intercept
+    squares = np.diagonal(u.scatter)[p:] - np.einsum("jt,jt->t", w, c + g + D * w)
+    return Solution(theta, np.zeros_like(theta), bound, np.maximum(squares, 0.0))
+
+
+def invert_triangle(u: Moments, D: Array, sums: RowSums, intercept: bool) -> Factor | None:
+    """V = R^-1 of a QR factorisation of the rows; None where columns are dependent.
+
+    How good it is, the products (A V)'A V of another pass say.
     """
     p = u.p
-    t = t.in_units(u.exponent[:p])
+    t = sums.triangle().in_units(u.exponent[:p])
     R = t.centred() if intercept else t.about_zero()
     if np.any(D):
         R = triangle_of(np.vstack([R, np.diag(np.sqrt(D))]))
     V = inverse_triangle(R) if np.isfinite(R).all() and rank_of(R) == p else None
     if V is None:
         return None
+    K, added = sums.products(np.ldexp(1.0, -u.exponent[:p]), u.mean[:p], V)
     drift = sqrt(u.weight) * u.mean_rounding[:p] * intercept
-    alpha = triangle_defect(*products(V), V, sizes_of(u)[:p], D, drift)
-    if low:
+    sizes = np.sqrt(np.maximum(np.diagonal(u.scatter)[:p], 0.0)) + 2 * u.rounding[:p]
+    alpha = triangle_defect(K, added, V, sizes, D, drift)
+    if sums.low:
         moved = UNIT * float(Problem.of(u, D, intercept).lengths[:p] @ lengths_of(V.T))
         alpha = SLACK * (alpha + 2 * sqrt(p * (1 + alpha)) * moved + moved * moved)
     return Factor(V, alpha, condition(R), UNIT * condition(R))
 
 
-def delivered(
-    u: Moments,
-    problem: Problem,
-    solver: Solver,
-    s: Solution,
-    said: str,
-    rows: Rows | None = None,
+def deliver(
+    u: Moments, problem: Problem, solver: Solver, s: Solution, rows: Rows | None = None
 ) -> ClosedFit:
     """The solution in the user's units, with what is proven of it."""
-    p, e = u.p, u.exponent
+    p, e, said = u.p, u.exponent, FROM_MOMENTS
+    if s.passes:
+        said = f"solved in closed form, then corrected {plural(s.passes, 'time')} in double-double."
     exponent = np.vstack([e[p:] - e[:p, None], e[p:]])  # the bias has the units of y
     with np.errstate(over="ignore"):  # squares may be infinite; of weights the certificate tells
         theta, low, floor = (times_power(a, exponent) for a in (s.theta, s.low, problem.floor))
         squares = np.ldexp(s.squares, 2 * e[p:])
     bound, used = outward(in_users_units(s.bound, exponent) + np.abs(low)), problem.used
-    missing = "the intercept" if rows is None and not s.passes and problem.intercept else ""
+    missing = "the intercept" if problem.intercept and not s.passes else ""
     used = slice(p) if missing else used
-    evidence = {"condition": solver.condition}
     root = None
     if isinstance(solver, Factor) and not np.any(problem.D):
         root = covariance_root(solver.V, solver.rough, u, rows, problem.intercept)
+    evidence = {"condition": solver.condition}
     return ClosedFit(
         W=theta[:p].T.copy(),
         b=theta[p].copy(),
@@ -373,6 +304,16 @@ def delivered(
         squares=squares,
         root=root,
     )
+
+
+def drowned(m: Moments, intercept: bool) -> NDArray[np.intp]:
+    """Columns for which rounding hides whether they vary; constants are exact and not listed.
+
+    This happens after forgetting rows of far larger numbers.
+    """
+    about = m if intercept else m.about_zero()
+    squares, doubt = np.diagonal(about.scatter)[: m.p], about.rounding[: m.p] ** 2
+    return np.flatnonzero(~(squares > doubt) & ~(doubt <= NEGLIGIBLE * m.weight))
 
 
 def weakened(fit: ClosedFit, lost: NDArray[np.intp]) -> ClosedFit:

@@ -2,7 +2,7 @@
 triangles alone.
 
 Of all w that minimise |y - Xw - b|^2, the one with the least |w|, in the user's units. Called by
-`procedures.least_squares`, and by Ho and Kashyap's procedure for wide rows.
+`procedures.least_squares` and, for triangles, by `LeastSquares`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from adaline.errors import plural
 from adaline.linalg import (
     UNIT,
-    cholesky,
     condition,
     eigen,
     graded_both,
     inverse_triangle,
     pivots,
     singular,
-    solve_cholesky,
     triangle_of,
 )
 from adaline.results import Array, Certificate, ClosedFit
@@ -28,13 +26,12 @@ from adaline.sums.moments import Moments
 from adaline.sums.rows import Rows
 from adaline.sums.triangle import Triangle
 
-WELL = 1e4  # condition numbers up to which A A' and one correction lose no digit
-NEAR = 1e-3  # share of the squares about the first row that the mean has to leave
+WELL = 1e5  # condition numbers up to which one correction by the residual recovers all digits
 MIX = 1e-8  # coefficients below this are rounding, and not named
 
 
 def minimum_norm(u: Moments, rows: Rows, intercept: bool) -> ClosedFit:
-    """By a triangle for tall data, in the units of u; through the n x n side for wide."""
+    """By a triangle for tall data, in the units of u; by the rows themselves for wide."""
     if u.rows < u.p + intercept:
         return wide_minimum_norm(rows, intercept)
     t = Triangle.of(rows.X, rows.Y, rows.omega if len(rows.omega) else None).in_units(u.exponent)
@@ -46,12 +43,11 @@ def minimum_norm_of_moments(u: Moments, intercept: bool) -> ClosedFit:
     """From moments alone, in unit columns."""
     p = u.p
     values, V = eigen(u.scatter[:p, :p])
+    keep = values > 64 * p * UNIT * max(values.max(initial=0.0), np.finfo(np.float64).tiny)
+    root = np.sqrt(values[keep])
     R = np.zeros((p + u.targets, p + u.targets))
-    R[:p, :p] = np.sqrt(np.maximum(values, 0.0))[:, None] * V.T
-    keep = values > 64 * p * UNIT * max(values.max(initial=0.0), 1e-300)
-    R[:p][~keep] = 0.0
-    inverse = np.where(keep, 1 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
-    R[:p, p:] = inverse[:, None] * (V.T @ u.scatter[:p, p:])
+    R[:p][keep, :p] = root[:, None] * V[:, keep].T
+    R[:p][keep, p:] = V[:, keep].T @ u.scatter[:p, p:] / root[:, None]
     return tall_minimum_norm(R, u.mean, u.exponent, p, intercept)
 
 
@@ -64,8 +60,7 @@ def rank_of(R: Array) -> int:
     """Independent columns among those of R, each taken at unit length."""
     length = np.linalg.norm(R, axis=0)
     with np.errstate(invalid="ignore"):  # infinite columns are refused below
-        unit = R / np.where(length > 0, length, 1.0)
-    _, s, _ = singular(unit)
+        _, s, _ = singular(R / np.where(length > 0, length, 1.0))
     return int(np.count_nonzero(s > rank_tolerance(R) * s.max(initial=0.0)))
 
 
@@ -89,10 +84,10 @@ def tall_minimum_norm(
         _, _, basis = singular(null / np.linalg.norm(null, axis=1, keepdims=True))
         w -= basis.T @ (basis @ w)
     w[~moving] = 0.0
-    here = np.ldexp(w, -down[:, None])
+    unit_w = np.ldexp(w, -down[:, None])
     left = R[:, p:].copy()
-    left[:p] -= R[:p, :p] @ here
-    b = mean[p:] - mean[:p] @ here if intercept else np.zeros(R.shape[1] - p)
+    left[:p] -= R[:p, :p] @ unit_w
+    b = mean[p:] - mean[:p] @ unit_w if intercept else np.zeros(R.shape[1] - p)
     return minimum_norm_fit(
         np.ldexp(w, e[None, p:] - e[:p].min(initial=0)),
         np.ldexp(b, e[p:]),
@@ -107,10 +102,9 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Close
     """The same from a mergeable QR: R w = z, the digits estimated from its condition number."""
     R = t.centred() if intercept else t.about_zero()
     p, e = t.p, t.exponent
-    if rank_of(R[:p, :p]) < p or t.rows < p + intercept:
+    V = inverse_triangle(R[:p, :p]) if rank_of(R[:p, :p]) == p else None
+    if V is None or t.rows < p + intercept:
         return tall_minimum_norm(R, t.mean, e, p, intercept)
-    V = inverse_triangle(R[:p, :p])
-    assert V is not None  # rank_of has looked
     w = V @ R[:p, p:]
     kappa = condition(R[:p, :p] / np.linalg.norm(R[:p, :p], axis=0))
     digits = float(np.clip(15.5 - np.log10(kappa), 0, 15))
@@ -138,66 +132,28 @@ def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> Close
 def dependent_columns(A: Array, rank: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Columns that are combinations of others, with the ones they are combinations of."""
     order = pivots(A)
-    basis, rest = np.sort(order[:rank]), np.sort(order[rank:])
+    basis, others = np.sort(order[:rank]), np.sort(order[rank:])
     U, s, Vt = singular(A[:, basis])
-    mix = (Vt.T / s) @ (U.T @ A[:, rest]) if rank else np.zeros((0, len(rest)))
+    mix = (Vt.T / s) @ (U.T @ A[:, others])
     return tuple(
-        (int(j), tuple(int(i) for i in basis[np.abs(mix[:, q]) > MIX])) for q, j in enumerate(rest)
+        (int(j), tuple(int(i) for i in basis[np.abs(mix[:, q]) > MIX]))
+        for q, j in enumerate(others)
     )
 
 
 def wide_minimum_norm(rows: Rows, intercept: bool) -> ClosedFit:
     """The w of least norm among those that fit best, for rows with their mean reflected away."""
-    root = np.sqrt(rows.omega) if len(rows.omega) else np.ones(rows.n)
-    X, Y = np.asarray(rows.dense(slice(None)), dtype=np.float64), rows.Y
+    root, X, Y = rows.root, np.asarray(rows.dense(), dtype=np.float64), rows.Y
     # One power of two for all columns: the norm of w is that in the user's units.
     e_x, e_y = (int(np.frexp(np.abs(A).max(initial=0.0))[1]) for A in (X, Y))
     X, Y = np.ldexp(X, -e_x), np.ldexp(Y, -e_y)
-    first = X[0].copy() if intercept and len(X) else np.zeros(X.shape[1])
-    X -= first
-    A = X * root[:, None]
-    B = without_mean(Y, root) if intercept else Y * root[:, None]
-    found = least_norm_by_gram(A, B, root, intercept)
-    if found is None:
-        Z = reflected(A, root)[1:] if intercept else A
-        w, rank, kappa = least_norm(Z, B)
-        squares = ((B - Z @ w) ** 2).sum(axis=0)
-    else:
-        w, rank, kappa, squares = found
+    A, B = (without_mean(C, root) if intercept else C * root[:, None] for C in (X, Y))
+    w, rank, kappa = least_norm(A, B)
+    squares = ((B - A @ w) ** 2).sum(axis=0)
     share = root**2 / np.sum(root**2)
-    b = share @ Y - (share @ X + first) @ w if intercept else np.zeros(Y.shape[1])
+    b = share @ Y - (share @ (X - X[0]) + X[0]) @ w if intercept else np.zeros(Y.shape[1])
     W, b, squares = np.ldexp(w, e_y - e_x), np.ldexp(b, e_y), np.ldexp(squares, 2 * e_y)
     return minimum_norm_fit(W, b, rank, kappa, squares, ())
-
-
-def least_norm_by_gram(
-    A: Array, B: Array, root: Array, intercept: bool
-) -> tuple[Array, int, float, Array] | None:
-    """w = A'(A A')^-1 B, its rank and condition and the sums of squares left; A is not reflected.
-
-    The n x n matrix is reflected instead, which is less than A. None where squaring costs too many
-    digits: then `least_norm` looks at A itself.
-    """
-    if not len(A):
-        return None
-    K = A @ A.T
-    whole = float(np.trace(K))
-    if intercept:
-        K = reflected_twice(K, root)[1:, 1:]
-    if not float(np.trace(K)) > NEAR * whole:  # the first row is far from all others
-        return None
-    R = cholesky(K)
-    if R is None or not (kappa := condition(R)) < WELL:
-        return None
-    w, left = np.zeros((A.shape[1], B.shape[1])), B
-    for _ in range(2):
-        c = solve_cholesky(R, left)
-        if intercept:
-            c = reflected(np.vstack([np.zeros(c.shape[1]), c]), root)
-        w += A.T @ c
-        v = A @ w
-        left = B - (reflected(v, root)[1:] if intercept else v)
-    return w, len(K), kappa, (left**2).sum(axis=0)
 
 
 def least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
@@ -210,10 +166,10 @@ def least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
     if not len(A):
         return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
     R = triangle_of(A.T.copy())
-    W, kappa = inverse_triangle(R), condition(R)
-    if W is not None and kappa < 1e5:
-        w = A.T @ (W @ (W.T @ B))
-        w += A.T @ (W @ (W.T @ (B - A @ w)))
+    V, kappa = inverse_triangle(R), condition(R)
+    if V is not None and kappa < WELL:
+        w = A.T @ (V @ (V.T @ B))
+        w += A.T @ (V @ (V.T @ (B - A @ w)))
         return w, len(A), kappa
     length = np.linalg.norm(A, axis=0)
     _, s, _ = singular(A / np.where(length > 0, length, 1.0))
@@ -222,7 +178,7 @@ def least_norm(A: Array, B: Array) -> tuple[Array, int, float]:
         return np.zeros((A.shape[1], B.shape[1])), 0, 1.0
     U, s, V = graded_both(A.T)
     w = (U[:, :rank] / s[:rank]) @ (V[:, :rank].T @ B)
-    return w, rank, float(s[0] / s[rank - 1]) if rank else 1.0
+    return w, rank, float(s[0] / s[rank - 1])
 
 
 def without_mean(X: Array, root: Array) -> Array:
@@ -231,26 +187,9 @@ def without_mean(X: Array, root: Array) -> Array:
     A holds the weighted rows minus the first: H takes away what is common to all, and columns
     that are constant vanish without a trace of rounding.
     """
-    return reflected((X - X[0]) * root[:, None], root)[1:]
-
-
-def reflected(A: Array, root: Array) -> Array:
-    """H A, where H takes the weighted ones to the first axis."""
-    v = root / np.linalg.norm(root)
+    A, v = (X - X[0]) * root[:, None], root / np.linalg.norm(root)
     v[0] += 1.0
-    return np.asarray(A - np.multiply.outer(v, (v @ A) / v[0]))
-
-
-def reflected_twice(K: Array, root: Array) -> Array:
-    """H K H of a symmetric K, in its place."""
-    v = root / np.linalg.norm(root)
-    v[0] += 1.0
-    q = K @ v / v[0]
-    q -= (v @ q) / (2 * v[0]) * v
-    cross = np.multiply.outer(v, q)
-    K -= cross
-    K -= cross.T
-    return K
+    return np.asarray(A[1:] - np.multiply.outer(v[1:], (v @ A) / v[0]))
 
 
 def minimum_norm_fit(
@@ -261,12 +200,13 @@ def minimum_norm_fit(
     squares: Array,
     dependent: tuple[tuple[int, tuple[int, ...]], ...],
 ) -> ClosedFit:
+    """From w (p, k) in the user's units."""
     W = np.ascontiguousarray(w.T)
-    p, directions = W.shape[1], plural(rank, "independent direction")
+    directions = plural(rank, "independent direction")
     return ClosedFit(
         W=W,
         b=b,
-        stopped=f"minimum-norm solution: {directions} among {plural(p, 'column')}.",
+        stopped=f"minimum-norm solution: {directions} among {plural(len(w), 'column')}.",
         certificate=Certificate(
             "unproven",
             "of the many solutions this is the one of least norm, to the digits of the "

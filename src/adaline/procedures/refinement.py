@@ -1,15 +1,13 @@
 """Iterative refinement: corrections by gradients with twice the digits of float64.
 
-    w <- w + d,    (S + D) d = g = A'(y - A w) - D w
+    w <- w + d,    (S + D) d ~ g = A'(y - A w) - D w,    A = the rows about their means
 
 A solver maps a gradient g to a correction d. It may be rough: every correction gains as many digits
 as the solver has (Wilkinson 1963), and theorem (a) of `certificates.digits` proves what is left
 from g and d alone, whoever made them. Targets go together, and each stops on its own.
 
-Called by `procedures.least_squares` and `ridge`, and by `data.fitting` for streams.
-
-Legend: theta + low (p + 1, k) are the weights and, last, the bias of k targets, in units where the
-columns have about length one.
+Called by `procedures.least_squares` and `ridge`. Legend: theta + low (p + 1, k) are the weights
+and, last, the bias of k targets, in units where the columns have about length one.
 """
 
 from __future__ import annotations
@@ -17,48 +15,52 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.digits import SLACK, gamma
+from adaline.certificates.digits import SLACK, gamma, lengths_of
 from adaline.kernels.double_double import towards_the_mean
 from adaline.linalg import UNIT
 from adaline.results import Array
 from adaline.sums.moments import Moments
 from adaline.sums.rows import Gradient, add_exactly
 
+ENOUGH = 2.0**-58  # relative error before the last rounding
+SIDES = 1e-7  # error, as a share of the largest weight, that is enough to decide on classes
 MOST_CORRECTIONS = 40  # a solver with half a digit needs these
-MOST_WEIGHTS = 2**22  # numbers of the weights that are corrected together
-MOST_STALLS = 3  # this is then what float64 factors can give
-STILL = UNIT / 64  # a relative step that changes nothing any more
+MOST_STALLS = 3  # steps hardly shorter than the shortest: float64 factors can give no more
 UNDERFLOWN = 1e-290  # more than products can lose below float64's range
-NO_LENGTH = 1e-300  # a column without length is not divided by
 
 
-class Solver(Protocol):
-    """Corrections for gradients; what `certificates.digits` needs to know of its V and lambda."""
+class Solver:
+    """Corrections for gradients, and what theorem (a) needs to know: V and lambda.
 
-    @property
-    def least(self) -> Any:
-        """lambda of the theorem, one number or (k,)."""
+    V : ndarray of shape (p, p), or the diagonal (p,)
+    least : lambda of the theorem, one number or (k,)
+    condition : of S + D, an estimate
+    """
 
-    @property
-    def condition(self) -> float:
-        """Of S + D, an estimate."""
+    V: Array
+    least: Any
+    condition: float
 
     def step(self, g: Array, on: Any) -> tuple[Array, Array, Array]:
         """For the targets `on`: d (p, k), bounds on |V'(g - (S + D)d)| (k,), roundings of d."""
+        raise NotImplementedError
 
     def noise(self, e: Array) -> Array:
         """Bounds on |V'f| for all f with |f| <= e (p, k)."""
+        return lengths_of(np.abs(self.V).T @ e if self.V.ndim > 1 else self.V[:, None] * e)
 
     def reach(self) -> Array:
         """Lengths of the rows of V, (p,)."""
+        return lengths_of(self.V.T) if self.V.ndim > 1 else self.V
 
     def along(self, a: Array) -> float:
         """A bound on |V'a|."""
+        return float(np.linalg.norm(self.V.T @ a if self.V.ndim > 1 else self.V * a))
 
 
 @dataclass(eq=False)
@@ -88,7 +90,7 @@ class Problem:
         p, D = u.p, D[:, None] if D.ndim == 1 else D
         spread = np.maximum(np.diagonal(u.scatter), 0.0)
         raw, own = np.sqrt(spread + u.weight * u.mean**2) + u.rounding, np.sqrt(spread[:p])
-        some = np.maximum(own, NO_LENGTH)[:, None]
+        some = np.maximum(own, np.finfo(np.float64).tiny)[:, None]
         with np.errstate(over="ignore"):  # beside so large a penalty no weight is small
             # A share of what one column alone could have; of a constant column no weight counts.
             unit = np.where((own > u.rounding[:p])[:, None], UNIT / (some + D / some), np.inf)
@@ -113,8 +115,33 @@ class Solution:
     squares: Array
     passes: int = 0
 
+    @classmethod
+    def start(cls, theta: Array) -> Solution:
+        """Of theta, nothing is known."""
+        return cls(theta, 0.0 * theta, np.full_like(theta, np.inf), np.zeros(theta.shape[1]))
+
 
 Gradients = Callable[[NDArray[np.int64], Array, Array], Gradient]
+Good = Callable[[Solution], NDArray[np.bool_]]
+
+
+def goal(problem: Problem, accuracy: str, dtype: Any = np.float64) -> Good:
+    """When the bounds of a target are good enough, (k,)."""
+
+    def good(s: Solution) -> NDArray[np.bool_]:
+        used, size, p = problem.used, np.abs(s.theta), len(problem.mean)
+        if accuracy == "moments":
+            return np.ones(len(s.squares), dtype=bool)
+        if accuracy == "sides":
+            return np.asarray((s.bound[:p] <= SIDES * size[:p].max(axis=0)).all(axis=0))
+        if dtype == np.float32:  # every number within the bounds rounds to the same
+            low, high = (np.asarray(s.theta + s.bound * e, dtype=dtype) for e in (-1.0, 1.0))
+            fine = (low == high) & (s.passes > 0)
+        else:
+            fine = s.bound <= ENOUGH * np.maximum(size, problem.floor)
+        return np.asarray(fine[used].all(axis=0))
+
+    return good
 
 
 def refine(
@@ -122,56 +149,37 @@ def refine(
     solver: Solver,
     gradients: Gradients,
     s: Solution,
-    good: Callable[[Solution], NDArray[np.bool_]],
+    good: Good,
     most: int = MOST_CORRECTIONS,
 ) -> Solution:
     """Correct theta until its bounds are good, or no longer shrink; each target stops on its own.
 
-    gradients(on, theta, low) are sums over the rows, of the targets `on`: of rows in memory, or by
-    a pass over a file.
+    gradients(on, theta, low) are sums over the rows, of the targets `on`.
     """
     on = np.flatnonzero(~good(s))
+    # The shortest step of each target, in the metric of S + D, and how often one was hardly shorter
     least, stalls = np.full(len(s.squares), np.inf), np.zeros(len(s.squares), dtype=np.int64)
-    together = max(MOST_WEIGHTS // len(s.theta), 1)
     while len(on) and s.passes < most:
         s.passes += 1
-        for i in range(0, len(on), together):
-            correct(problem, solver, gradients, s, on[i : i + together], least, stalls)
+        theta, low = s.theta[:, on], s.low[:, on]
+        sums = gradients(on, theta, low)
+        step, pull, bound, squares = corrections(problem, solver, on, sums, theta, low)
+        ahead = pull <= 4.0 * least[on]  # otherwise it leads away from the solution
+        at = on[ahead]
+        moved = add_exactly(theta[:, ahead], low[:, ahead], step[:, ahead])
+        s.theta[:, at], s.low[:, at] = moved
+        s.bound[:, at], s.squares[at] = bound[:, ahead], squares[ahead]
+        size = np.maximum(np.abs(s.theta[:, on]), problem.floor[:, on])
+        still = (np.abs(step) <= UNIT / 64 * size).all(axis=0)  # nothing changes any more
+        stalls[on] += pull > 0.5 * least[on]
+        stalls[on[~ahead | still]] = MOST_STALLS
+        least[on] = np.minimum(pull, least[on])
         on = on[(stalls[on] < MOST_STALLS) & ~good(s)[on]]
     return s
 
 
-def correct(
-    problem: Problem,
-    solver: Solver,
-    gradients: Gradients,
-    s: Solution,
-    on: NDArray[np.int64],
-    least: Array,
-    stalls: NDArray[np.int64],
-) -> None:
-    """Correct the targets `on` in place; least (k,) is the shortest step of each in the metric
-    of S + D, stalls how often a step was hardly shorter, or MOST_STALLS where none is worth it."""
-    theta, low = s.theta[:, on], s.low[:, on]
-    sums = gradients(on, theta, low)
-    step, pull, bound, squares = corrections(problem, solver, on, sums, theta, low)
-    ahead = pull <= 4.0 * least[on]  # otherwise it leads away from the solution
-    at = on[ahead]
-    s.theta[:, at], s.low[:, at] = add_exactly(theta[:, ahead], low[:, ahead], step[:, ahead])
-    s.bound[:, at], s.squares[at] = bound[:, ahead], squares[ahead]
-    size = np.maximum(np.abs(s.theta[:, on]), problem.floor[:, on])
-    stalls[on] += pull > 0.5 * least[on]
-    stalls[on[~ahead | (np.abs(step) <= STILL * size).all(axis=0)]] = MOST_STALLS
-    least[on] = np.minimum(pull, least[on])
-
-
 def corrections(
-    problem: Problem,
-    solver: Solver,
-    on: NDArray[np.int64],
-    sums: Gradient,
-    theta: Array,
-    low: Array,
+    problem: Problem, solver: Solver, on: NDArray[Any], sums: Gradient, theta: Array, low: Array
 ) -> tuple[Array, Array, Array, Array]:
     """Steps of (w, b) (p + 1, k), their lengths in the metric of S + D, bounds on what they leave,
     and squared residuals."""

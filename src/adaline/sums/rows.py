@@ -288,6 +288,14 @@ class Rows:
         e = np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
         return np.maximum(e, -LARGEST_EXPONENT)
 
+    def products(self, scale: Array, mean: Array, V: Array) -> tuple[Array, int]:
+        """(A V)'A V, A the rows about the mean, and how many numbers were added up, at most."""
+        size, K = block_rows(self.p), np.zeros(V.shape)
+        for _, z, _ in self.blocks(scale, mean, size):
+            B = z[:, :-1] @ V
+            K += B.T @ B
+        return K, min(size, self.n) + self.n // size + 16
+
     def gradient(
         self, scale: Array, which: NDArray[np.int64], theta: Array, low: Array
     ) -> Gradient:

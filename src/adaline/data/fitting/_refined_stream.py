@@ -8,7 +8,7 @@ inverts.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,7 @@ from adaline.data.fitting._returned import Part
 from adaline.data.reading.source import Block
 from adaline.data.storing.checkpoint import storable
 from adaline.errors import plural
-from adaline.procedures.least_squares import (
-    PROVABLE,
-    Factor,
-    delivered,
-    from_moments,
-    goal,
-    invert_triangle,
-    products,
-    unit_columns,
-    zero_solution,
-)
-from adaline.procedures.refinement import Problem, refine
+from adaline.procedures.least_squares import RowSums, by_rows, unit_columns
 from adaline.results import Array, ClosedFit
 from adaline.sums.moments import Moments
 from adaline.sums.rows import Gradient, Rows
@@ -82,12 +71,13 @@ class ProductsOf:
     """(A V)'A V of a block, and how many numbers were added in a row."""
 
     rows: RowReader
-    u: Moments
+    scale: Array
+    mean: Array
     V: Array
 
     def __call__(self, block: Block) -> Part:
         n, t = table_of(self.rows, block)
-        K, added = products(t, self.u, self.V)
+        K, added = t.products(self.scale, self.mean, self.V)
         return Part(n, np.append(K.ravel(), float(added)))
 
 
@@ -98,31 +88,25 @@ def refined(
     if m.rows < m.p + intercept and not np.all(ridge > 0):
         return None
     u, D = unit_columns(m, intercept, ridge)
-    problem = Problem.of(u, D, intercept)
-    solver = Factor.of(u, D)
-    if solver is not None and solver.alpha < PROVABLE:
-        start = from_moments(u, problem, solver)
-    else:
-        t = passes.sums("triangle", TriangleOf(rows), operator.add)
-        start = zero_solution(u, intercept)
+    count = 0
 
-        def products_of_rows(V: Array) -> tuple[Array, int]:
-            sums = passes.sums("products", ProductsOf(rows, u, V), operator.add)
-            return sums[:-1].reshape(u.p, u.p), int(sums[-1]) + 64
-
-        solver = invert_triangle(u, D, t, products_of_rows, intercept)
-    if solver is None or not solver.least > 0:
-        return None
-    scale, count = np.ldexp(1.0, -u.exponent), 0
-
-    def gradients(on: NDArray[np.int64], theta: Array, low: Array) -> Gradient:
+    def gradient(scale: Array, on: NDArray[np.int64], theta: Array, low: Array) -> Gradient:
         nonlocal count
         count += 1  # each pass has a name by which checkpoints find it
         job = GradientOf(rows, scale, on, theta, low)
         found: Gradient = passes.sums(f"residuals {count}", job, operator.add)
         return found
 
-    good = goal(problem, "full")
-    s = refine(problem, solver, gradients, start, good, MOST_PASSES)
-    said = "solved in closed form, then corrected in " + plural(s.passes, "more pass")
-    return delivered(u, problem, solver, s, f"{said} in double-double.")
+    def triangle() -> Triangle:
+        found: Triangle = passes.sums("triangle", TriangleOf(rows), operator.add)
+        return found
+
+    def products(scale: Array, mean: Array, V: Array) -> tuple[Array, int]:
+        sums = passes.sums("products", ProductsOf(rows, scale, mean, V), operator.add)
+        return sums[:-1].reshape(u.p, u.p), int(sums[-1]) + 64
+
+    fit = by_rows(u, D, intercept, RowSums(gradient, triangle, products), most=MOST_PASSES)
+    if fit is None:
+        return None
+    said = "solved in closed form, then corrected in " + plural(count, "more pass")
+    return replace(fit, stopped=f"{said} in double-double.")
