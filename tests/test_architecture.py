@@ -65,7 +65,7 @@ HOSTS = {
     "numba": "jit",
     "llvmlite": "jit",
     "scipy.linalg": "linalg",
-    "sklearn": "estimators",
+    "sklearn": "estimators evaluation plot",
     "matplotlib": "plot",
     "starlette": "play",
     "uvicorn": "play",

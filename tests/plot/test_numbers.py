@@ -6,17 +6,14 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.spatial import ConvexHull
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, confusion_matrix, roc_auc_score, roc_curve
 
 import adaline
 from adaline import plot
-from adaline.plot.learning import _running
-from adaline.plot.separation import hull
 
 
 def test_leverage_cook_and_standardised_residuals_are_those_of_statsmodels(rng):
@@ -64,61 +61,42 @@ labels = arrays(np.int64, 30, elements=st.integers(0, 1)).filter(lambda y: 0 < y
 @given(values, labels)
 def test_roc_with_ties_is_scikit_learns(v, y):
     display = plot.RocCurveDisplay.from_predictions(y, v)
-    fpr, tpr, thresholds = roc_curve(y, v, drop_intermediate=False)
+    fpr, tpr, _ = roc_curve(y, v)
     np.testing.assert_allclose(display.fpr, fpr, atol=1e-15)
     np.testing.assert_allclose(display.tpr, tpr, atol=1e-15)
-    np.testing.assert_allclose(display.thresholds, thresholds)
-    assert display.area == pytest.approx(roc_auc_score(y, v), abs=1e-14)
+    assert display.roc_auc == pytest.approx(roc_auc_score(y, v), abs=1e-14)
 
 
 def test_confusion_is_scikit_learns_and_rejects_have_a_column(rng):
     y, decided = rng.integers(0, 4, 300), rng.integers(0, 4, 300)
     display = plot.ConfusionMatrixDisplay.from_predictions(y, decided)
-    np.testing.assert_array_equal(display.counts, confusion_matrix(y, decided))
+    np.testing.assert_array_equal(display.confusion_matrix, confusion_matrix(y, decided))
     X = rng.standard_normal((200, 2))
     truth = (X[:, 0] + rng.standard_normal(200) > 0).astype(int)
     model = adaline.LogisticRegression(reject_cost=0.2).fit(X, truth)
     rejects = plot.ConfusionMatrixDisplay.from_estimator(model, X, truth)
-    assert rejects.labels == ["0", "1", "reject"]
-    assert rejects.counts.sum() == 200
-    assert rejects.counts[:, 2].sum() == np.sum(model.predict(X) == "reject") > 0
+    assert rejects.display_labels == ["0", "1", "reject"]
+    assert rejects.confusion_matrix.sum() == 200
+    assert rejects.confusion_matrix[:, 2].sum() == np.sum(model.predict(X) == "reject") > 0
 
 
 def test_calibration_bins_are_scikit_learns_quantiles(rng):
     p = rng.random(200)
     y = (rng.random(200) < p).astype(int)
-    display = plot.CalibrationDisplay.from_predictions(y, p, bins=5)
+    display = plot.CalibrationDisplay.from_predictions(y, p, n_bins=5)
     happened, told = calibration_curve(y, p, n_bins=5, strategy="quantile")
-    np.testing.assert_allclose(display.told, told, atol=1e-12)
-    np.testing.assert_allclose(display.happened, happened, atol=1e-12)
+    np.testing.assert_allclose(display.prob_pred, told, atol=1e-12)
+    np.testing.assert_allclose(display.prob_true, happened, atol=1e-12)
     assert display.brier == pytest.approx(brier_score_loss(y, p))
-    assert np.all((display.low <= display.happened) & (display.happened <= display.high))
+    assert np.all((display.low <= display.prob_true) & (display.prob_true <= display.high))
 
 
-grid = arrays(np.float64, st.tuples(st.integers(3, 25), st.just(2)), elements=st.integers(-4, 4))
-
-
-@given(grid)
-def test_the_hull_is_qhulls_and_goes_round_counter_clockwise(points):
-    corners = hull(points)
-    try:
-        expected = ConvexHull(points)
-    except Exception:  # all on a line: qhull has no hull of them
-        assert len(corners) <= 2
-        return
-    assert {tuple(c) for c in corners} == {tuple(c) for c in points[expected.vertices]}
-    x, y = corners.T
-    area = 0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))
-    assert area == pytest.approx(expected.volume)
-
-
-@given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
-def test_running_means_are_means_of_windows(n, window, seed):
-    squares = np.random.default_rng(seed).random(n) * 10.0 ** np.arange(n, 0, -1)
-    slow = [squares[max(0, i - window + 1) : i + 1].mean() for i in range(n)]
-    # Additions only: errors are relative, even after a large value has left the window.
-    np.testing.assert_allclose(_running(squares, window), slow, rtol=1e-13)
+def test_hulls_are_qhulls_and_classes_on_a_line_have_two_ends():
+    line = [[0, 0], [1, 1], [3, 3], [2, 2]]
+    square = [[5, 0], [6, 0], [6, 1], [5, 1], [5.5, 0.5]]
+    display = plot.SeparabilityDisplay.from_data(line + square, [0] * 4 + [1] * 5)
+    assert display.hulls[0].tolist() == [[0, 0], [3, 3]]
+    assert display.hulls[1].tolist() == [[5, 0], [6, 0], [6, 1], [5, 1]]
 
 
 def test_the_learning_curve_is_that_of_the_filters_measure(rng):
@@ -292,7 +270,7 @@ def test_rows_that_other_features_decide_are_not_shown_as_decided_here():
     model = adaline.LogisticRegression(alpha=1.0).fit(data.data, data.target)
     display = plot.DecisionDisplay.from_estimator(model, data.data, data.target, features=[0, 1])
     assert len(display.elsewhere) > 100
-    assert f"which decide {len(display.elsewhere)} rows otherwise" in display.claim
+    assert f"which decide {len(display.elsewhere)} rows differently" in display.claim
     there = np.setdiff1d(np.arange(569), display.elsewhere)
     step = np.array([display.x[1] - display.x[0], 0.0])
     near = region(display, display.rows - step), region(display, display.rows + step)

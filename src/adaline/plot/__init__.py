@@ -1,88 +1,41 @@
-"""Pictures: displays in scikit-learn's manner, each plain data and a `plot(ax=None)`.
+"""Pictures: displays in scikit-learn's style, each plain data and a `plot(ax=None)`.
 
-A display is made by `from_estimator`, `from_trace`, `from_signals` and the like; what it shows are
-arrays with names, so that it can be checked without looking. `plot` draws on the axes given, or on
-a figure of its own, and never calls `show`; `svg` gives the picture as text. Some also have
-`animate`, which gives an `Animation`: the picture as it moves. Needs the extra `plot`.
+A display is created by `from_estimator`, `from_trace`, `from_signals` and the like. What it shows
+are named arrays, so that it can be checked without looking at it. `plot` draws on the given axes or
+on a new figure and never calls `show`; `svg` returns the picture as text. Some displays also have
+`animate`, which returns an `Animation`. Needs the extra `plot`.
 
 Every name loads on first use.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from adaline._names import lazily
 
 _HOME = {
     "Animation": "adaline.plot.animation",
-    "CalibrationDisplay": "adaline.plot.calibration",
+    "CalibrationDisplay": "adaline.plot.classification",
     "CoefficientsDisplay": "adaline.plot.coefficients",
-    "ConfusionMatrixDisplay": "adaline.plot.confusion",
-    "CoverDisplay": "adaline.plot.cover",
+    "ConfusionMatrixDisplay": "adaline.plot.classification",
+    "CoverDisplay": "adaline.plot.lectures",
     "DecisionDisplay": "adaline.plot.decision",
-    "Display": "adaline.plot._canvas",
-    "EffectDisplay": "adaline.plot.effects",
-    "EigenvalueDisplay": "adaline.plot.eigenvalues",
+    "Display": "adaline.plot.display",
+    "EffectDisplay": "adaline.plot.coefficients",
+    "EigenvalueDisplay": "adaline.plot.lectures",
     "GaussianDisplay": "adaline.plot.gaussian",
-    "LearningCurveDisplay": "adaline.plot.learning",
-    "MarginsDisplay": "adaline.plot.margins",
-    "PredictionDisplay": "adaline.plot.residuals",
-    "ResidualsDisplay": "adaline.plot.residuals",
+    "LearningCurveDisplay": "adaline.plot.signals",
+    "MarginsDisplay": "adaline.plot.lectures",
+    "PredictionDisplay": "adaline.plot.regression",
+    "ResidualsDisplay": "adaline.plot.regression",
     "ResponseDisplay": "adaline.plot.response",
     "RidgePathDisplay": "adaline.plot.ridge",
-    "RocCurveDisplay": "adaline.plot.roc",
+    "RocCurveDisplay": "adaline.plot.classification",
     "SeparabilityDisplay": "adaline.plot.separation",
-    "SpectrogramDisplay": "adaline.plot.spectrogram",
-    "ThresholdDisplay": "adaline.plot.thresholds",
+    "SpectrogramDisplay": "adaline.plot.signals",
+    "ThresholdDisplay": "adaline.plot.classification",
     "WeightPathDisplay": "adaline.plot.descent",
 }
 
-# Spelled out, for type checkers; a test compares it with the table above.
-__all__ = [
-    "Animation",
-    "CalibrationDisplay",
-    "CoefficientsDisplay",
-    "ConfusionMatrixDisplay",
-    "CoverDisplay",
-    "DecisionDisplay",
-    "Display",
-    "EffectDisplay",
-    "EigenvalueDisplay",
-    "GaussianDisplay",
-    "LearningCurveDisplay",
-    "MarginsDisplay",
-    "PredictionDisplay",
-    "ResidualsDisplay",
-    "ResponseDisplay",
-    "RidgePathDisplay",
-    "RocCurveDisplay",
-    "SeparabilityDisplay",
-    "SpectrogramDisplay",
-    "ThresholdDisplay",
-    "WeightPathDisplay",
-]
+__all__ = sorted(_HOME)
 
 __getattr__, __dir__ = lazily(globals(), _HOME)
-
-if TYPE_CHECKING:
-    from adaline.plot._canvas import Display
-    from adaline.plot.animation import Animation
-    from adaline.plot.calibration import CalibrationDisplay
-    from adaline.plot.coefficients import CoefficientsDisplay
-    from adaline.plot.confusion import ConfusionMatrixDisplay
-    from adaline.plot.cover import CoverDisplay
-    from adaline.plot.decision import DecisionDisplay
-    from adaline.plot.descent import WeightPathDisplay
-    from adaline.plot.effects import EffectDisplay
-    from adaline.plot.eigenvalues import EigenvalueDisplay
-    from adaline.plot.gaussian import GaussianDisplay
-    from adaline.plot.learning import LearningCurveDisplay
-    from adaline.plot.margins import MarginsDisplay
-    from adaline.plot.residuals import PredictionDisplay, ResidualsDisplay
-    from adaline.plot.response import ResponseDisplay
-    from adaline.plot.ridge import RidgePathDisplay
-    from adaline.plot.roc import RocCurveDisplay
-    from adaline.plot.separation import SeparabilityDisplay
-    from adaline.plot.spectrogram import SpectrogramDisplay
-    from adaline.plot.thresholds import ThresholdDisplay

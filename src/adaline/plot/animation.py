@@ -1,46 +1,42 @@
-"""Pictures that move: one figure, drawn anew for each frame, as a page with buttons."""
+"""Pictures that move: one figure, drawn anew for each frame, as a page with buttons.
+
+The `animate` method of a display makes an `Animation` from captions and a function `start(axes)`
+that draws what stays and returns `show(k)`, which draws frame k.
+"""
 
 from __future__ import annotations
 
+import base64
+import html
+import io
+import json
 import operator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.plot import _canvas, _film
+from adaline.plot import draw
+from adaline.plot.display import new_figure, style
+from adaline.plot.draw import Ints
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from adaline.plot.display import Display
 
-    from adaline.plot._canvas import Display
+MAX_FRAMES = 60  # by default; any round number
+FRAME_INTERVAL = 250  # milliseconds, by default
+MIN_INTERVAL = 20  # milliseconds: browsers slow down what is faster
+PANEL_SIZE = (5.2, 3.0)  # inches of a panel of several, one below the other: phones are narrow
+FILM_COLOURS = 64  # enough for the edges of letters, at a third of the size of 256
+AREA_COLOURS = 24  # of these, the most common, which are kept exactly
 
-MOST_FRAMES, INTERVAL = 60, 250  # by default: frames of a film, and milliseconds of each
-_SHORTEST = 20  # milliseconds: browsers slow down what is faster
-_DPI = 100
-_LETTERS = 12  # of a title, in an inch
-_STACKED = (5.2, 3.0)  # inches of a panel of several, one below the other: phones are narrow
-
-
-class Scene:
-    """What `Animation` shows: `start` draws what stays and makes what moves, `show` moves it."""
-
-    count: int  # frames
-
-    def start(self, axes: list[Axes]) -> None:
-        raise NotImplementedError
-
-    def show(self, k: int) -> None:
-        raise NotImplementedError
-
-    def words(self, k: int) -> str:
-        """What frame k says: its title."""
-        raise NotImplementedError
+Show = Callable[[int], None]
 
 
 class Animation:
-    """Frames of one picture, made by the `animate` of a display; `save` makes a file of them.
+    """Frames of one picture, made by the `animate` of a display; `save` writes them to a file.
 
     In a notebook it appears as a still picture with buttons that play it and go step by step.
     Nothing moves before a reader asks for it, and nothing is fetched from a network.
@@ -48,9 +44,9 @@ class Animation:
     Attributes
     ----------
     claims : tuple of str
-        What each frame says, in a sentence: its title.
+        What each frame shows, in a sentence: its title.
     interval : int
-        Milliseconds that a frame is shown.
+        Milliseconds per frame.
     figure_, ax_
         Where the frames are drawn. `show(k)` draws frame k, so that matplotlib's own class works
         too: `FuncAnimation(film.figure_, film.show, frames=len(film))`.
@@ -65,37 +61,39 @@ class Animation:
     >>> len(film)
     4
     >>> print(film.claims[-1])
-    Correction 3 of 3: all 4 rows are on their right side
+    Correction 3 of 3: all 4 rows are on the correct side
     """
 
-    def __init__(self, display: Display, scene: Scene, interval: Any = INTERVAL) -> None:
-        self.interval = milliseconds(interval)
-        self.claims = tuple(scene.words(k) for k in range(scene.count))
-        self._scene = scene
-        width, height = display.size
-        if display.panels > 1:
-            width, height = _STACKED
-        letters = int(_LETTERS * width) - display.beside
-        titles = [_canvas.wrapped(words, letters).replace("$", r"\$") for words in self.claims]
-        most = max(title.count("\n") for title in titles)
-        # As many lines in every title: the axes below must not move.
-        most += display.panels > 1  # room below a title over several panels
-        self._titles = [title + "\n " * (most - title.count("\n")) for title in titles]
-        with _canvas.style():
-            n = display.panels
-            self.figure_: Any = _canvas.figure(width, n * height)
+    def __init__(
+        self,
+        display: Display,
+        claims: Sequence[str],
+        start: Callable[[list[Any]], Show],
+        interval: Any = FRAME_INTERVAL,
+    ) -> None:
+        self.interval = check_interval(interval)
+        self.claims = tuple(claims)
+        n = display.panels
+        width, height = display.size if n == 1 else PANEL_SIZE
+        titles = [draw.wrap(claim, width, display.reserved) for claim in self.claims]
+        # The same number of lines in every title, so that the axes below do not move.
+        lines = max(title.count("\n") for title in titles) + (n > 1)
+        self._titles = [title + "\n " * (lines - title.count("\n")) for title in titles]
+        with style():
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+            self.figure_: Any = new_figure(width, n * height)
+            self.figure_.set_dpi(100)
+            self._canvas: Any = FigureCanvasAgg(self.figure_)
             axes = list(self.figure_.subplots(n, 1, squeeze=False)[:, 0])
-            self.ax_: Any = axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
-            self._canvas = _film.canvas(self.figure_, _DPI)
-            scene.start(axes)
-            self._several = len(axes) > 1
-            self._first = axes[0]
+            self.ax_: Any = axes[0] if n == 1 else np.array(axes, dtype=object)
+            self._draw_frame = start(axes)
             self.show(0)
-            self._canvas.draw()
-            self.figure_.set_layout_engine("none")  # what was laid out stays where it is
+            self.figure_.draw_without_rendering()
+            self.figure_.set_layout_engine("none")  # the layout of the first frame stays
 
     def __len__(self) -> int:
-        return self._scene.count
+        return len(self.claims)
 
     def __repr__(self) -> str:
         return f"<Animation of {len(self)} frames, {self.interval} ms each>"
@@ -104,25 +102,26 @@ class Animation:
         """Draw frame k, counted from 0; -1 is the last."""
         at = operator.index(k)
         if not -len(self) <= at < len(self):
-            raise IndexError(f"frame {at} was asked for; there are {len(self)}, counted from 0.")
+            raise IndexError(f"frame {at} does not exist; there are {len(self)}, counted from 0.")
         at %= len(self)
-        with _canvas.style():
-            self._scene.show(at)
-            if self._several:
-                self.figure_.suptitle(self._titles[at], x=0.01, ha="left", fontsize=10.5)
+        with style():
+            self._draw_frame(at)
+            if isinstance(self.ax_, np.ndarray):
+                size = draw.STYLE["axes.titlesize"]
+                self.figure_.suptitle(self._titles[at], x=0.01, ha="left", fontsize=size)
             else:
-                self._first.set_title(self._titles[at])
+                self.ax_.set_title(self._titles[at])
         return self
 
     def pixels(self, k: int) -> NDArray[np.uint8]:
         """Frame k as colours, (height, width, 3)."""
         self.show(k)
-        with _canvas.style():
+        with style():
             self._canvas.draw()
         return np.array(self._canvas.buffer_rgba(), dtype=np.uint8)[..., :3]
 
     def save(self, path: Any) -> Path:
-        """Write the film to a file, in the format that its ending names.
+        """Write the film to a file, in the format of its extension.
 
         Parameters
         ----------
@@ -136,9 +135,11 @@ class Animation:
         file = Path(path)
         ending = file.suffix.lower()
         if ending == ".html":
-            file.write_text(_film.page(self.to_html(), self.claims[-1]), encoding="utf-8")
+            file.write_text(_page(self.to_html(), self.claims[-1]), encoding="utf-8")
         elif ending == ".png":
-            file.write_bytes(_film.still(self))
+            from PIL import Image
+
+            file.write_bytes(_png(Image.fromarray(self.pixels(-1))))
         else:
             raise ValueError(
                 f"cannot save the film as {file.name!r}; expected a name that ends in .html or "
@@ -147,31 +148,147 @@ class Animation:
         return file
 
     def to_html(self) -> str:
-        """A still picture with buttons that play it, as HTML to be put on a page: no network."""
-        return _film.player(self)
+        """A still picture with buttons that play it, as HTML to embed in a page: no network."""
+        images = _quantize([self.pixels(k) for k in range(len(self))])
+        still = images[-1]
+        differences = [_url(_difference(image, still)) for image in images]
+        return PLAYER.format(
+            still=_url(still),
+            frames=html.escape(json.dumps(differences)),
+            claims=html.escape(json.dumps(self.claims)),
+            words=html.escape(self.claims[-1]),
+            last=len(self) - 1,
+            interval=self.interval,
+            width=still.width,
+            height=still.height,
+        )
 
     def _repr_html_(self) -> str:
         return self.to_html()
 
 
-def milliseconds(interval: Any) -> int:
-    """The time of a frame, checked."""
-    whole = isinstance(interval, int | np.integer) and not isinstance(interval, bool)
-    if not whole or interval < _SHORTEST:
+def check_interval(interval: Any) -> int:
+    """Milliseconds per frame."""
+    is_whole = isinstance(interval, int | np.integer) and not isinstance(interval, bool)
+    if not is_whole or interval < MIN_INTERVAL:
         raise ValueError(
-            f"interval is {interval!r}; expected a whole number of milliseconds, {_SHORTEST} or "
-            "more."
+            f"interval is {interval!r}; expected a whole number of milliseconds, "
+            f"{MIN_INTERVAL} or more."
         )
     return int(interval)
 
 
-def chosen(m: int, frames: Any) -> NDArray[np.int64]:
-    """At most `frames` of m steps, evenly spread, the first and the last among them.
+def choose_frames(n_steps: int, frames: Any) -> Ints:
+    """At most `frames` steps, evenly spread, the first and the last among them.
 
-    >>> chosen(4, 60), chosen(101, 5)
+    >>> choose_frames(4, 60), choose_frames(101, 5)
     (array([0, 1, 2, 3]), array([  0,  25,  50,  75, 100]))
     """
-    whole = isinstance(frames, int | np.integer) and not isinstance(frames, bool)
-    if not whole or frames < 2:
+    is_whole = isinstance(frames, int | np.integer) and not isinstance(frames, bool)
+    if not is_whole or frames < 2:
         raise ValueError(f"frames is {frames!r}; expected a whole number, 2 or more.")
-    return np.unique(np.linspace(0, m - 1, min(m, int(frames))).round().astype(np.int64))
+    steps = np.linspace(0, n_steps - 1, min(n_steps, int(frames)))
+    return np.unique(steps.round().astype(np.int64))
+
+
+def _quantize(frames: list[NDArray[np.uint8]]) -> list[Any]:
+    """Frames in one palette of few colours, taken from the first, the middle and the last."""
+    from PIL import Image
+
+    sample = Image.fromarray(np.vstack([frames[0], frames[len(frames) // 2], frames[-1]]))
+    counts: Any = sample.getcolors(sample.width * sample.height)
+    common = [colour for _, colour in sorted(counts, reverse=True)[:AREA_COLOURS]]
+    others = FILM_COLOURS - AREA_COLOURS
+    covering = sample.quantize(others, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*np.ravel(common).tolist(), *(covering.getpalette() or [])[: 3 * others]])
+    none = Image.Dither.NONE
+    return [Image.fromarray(frame).quantize(palette=palette, dither=none) for frame in frames]
+
+
+def _difference(image: Any, still: Any) -> Any:
+    """The frame where it differs from the still picture, transparent elsewhere."""
+    from PIL import Image
+
+    pixels, transparent = np.asarray(image), FILM_COLOURS
+    result = Image.fromarray(np.where(pixels == np.asarray(still), np.uint8(transparent), pixels))
+    colours = image.getpalette()[: 3 * FILM_COLOURS]
+    result.putpalette(colours + [0] * (3 * (FILM_COLOURS + 1) - len(colours)))
+    result.info["transparency"] = transparent
+    return result
+
+
+def _png(image: Any) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def _url(image: Any) -> str:
+    return "data:image/png;base64," + base64.b64encode(_png(image)).decode("ascii")
+
+
+def _page(body: str, title: str) -> str:
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title></head>\n"
+        f'<body style="font-family: sans-serif">\n{body}\n</body></html>\n'
+    )
+
+
+# Nothing plays by itself. Without scripts there is the last frame and its claim. On dark pages
+# themes of Sphinx change pictures, but not those of the class dark-light. A frame is composed on a
+# canvas, pixel by pixel: two pictures on top of each other have seams where they are scaled.
+PLAYER = """\
+<figure class="adaline-film" data-frames="{frames}" data-claims="{claims}"
+ data-interval="{interval}" style="margin: 0; max-width: {width}px">
+<div style="position: relative; background: white">
+<img class="still dark-light" src="{still}" alt="{words}" width="{width}" height="{height}"
+ style="display: block; width: 100%; height: auto">
+<canvas class="frame" width="{width}" height="{height}" hidden aria-hidden="true"
+ style="position: absolute; inset: 0; width: 100%; height: 100%"></canvas>
+</div>
+<div class="buttons" style="display: none; gap: 0.5em; align-items: center; padding: 0.3em 0">
+<button type="button" data-do="play" style="min-width: 5em">Play</button>
+<button type="button" data-do="back" aria-label="one step back">◀</button>
+<button type="button" data-do="on" aria-label="one step on">▶</button>
+<input type="range" min="0" max="{last}" value="{last}" aria-label="frame"
+ style="flex: 1; min-width: 4em">
+</div>
+</figure>
+<script>
+for (const film of document.querySelectorAll("figure.adaline-film:not([data-ready])")) {{
+  film.dataset.ready = "yes";
+  const frames = JSON.parse(film.dataset.frames), claims = JSON.parse(film.dataset.claims);
+  const find = (what) => film.querySelector(what), last = frames.length - 1;
+  const still = find("img.still"), over = find("canvas"), bar = find("input");
+  const play = find("[data-do=play]");
+  const pictures = [];
+  let at = last, timer = null;
+  const draw = (k) => {{
+    const pen = over.getContext("2d");
+    pen.drawImage(still, 0, 0, over.width, over.height);
+    pen.drawImage(pictures[k], 0, 0);
+    over.hidden = false;
+  }};
+  const show = (k) => {{
+    at = Math.max(0, Math.min(last, k));
+    still.alt = claims[at]; bar.value = at; bar.setAttribute("aria-valuetext", claims[at]);
+    if (!pictures[at]) {{ pictures[at] = new Image(); pictures[at].src = frames[at]; }}
+    const wanted = at;
+    pictures[at].decode().then(() => {{ if (at === wanted) draw(at); }});
+  }};
+  const stop = () => {{ clearInterval(timer); timer = null; play.textContent = "Play"; }};
+  play.onclick = () => {{
+    if (timer) return stop();
+    play.textContent = "Stop";
+    show(at === last ? 0 : at);
+    timer = setInterval(() => at === last ? stop() : show(at + 1), +film.dataset.interval);
+  }};
+  find("[data-do=back]").onclick = () => {{ stop(); show(at - 1); }};
+  find("[data-do=on]").onclick = () => {{ stop(); show(at + 1); }};
+  bar.oninput = () => {{ stop(); show(+bar.value); }};
+  find(".buttons").style.display = "flex";
+}}
+</script>"""

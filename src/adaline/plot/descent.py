@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 import adaline
-from adaline.evaluation.words import number
-from adaline.plot import _canvas, _given
-from adaline.plot._canvas import Array, Display
-from adaline.plot._moving_curves import GrowingPath
-from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
+from adaline.evaluation.words import number, plural
+from adaline.plot import draw, inputs
+from adaline.plot.animation import FRAME_INTERVAL, MAX_FRAMES, Animation, Show, choose_frames
+from adaline.plot.display import Display
+from adaline.plot.draw import Array
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+MAX_PATH_MARKERS = 200  # steps up to which each has a marker
+MAX_VECTOR_STEPS = 2000  # beyond this, the path becomes pixels
 
 
 @dataclass(eq=False, repr=False)
 class WeightPathDisplay(Display):
-    """The path of two weights over the error they are to make small.
+    """The path of two weights over the error that learning reduces.
 
-    Lectures: gradient descent, LMS and the perceptron criterion. Steps of batch learning are
-    orthogonal to the contours; those of single samples only on average.
+    Steps of batch learning are orthogonal to the contours; those of single samples only on average.
 
     Attributes
     ----------
@@ -32,14 +31,14 @@ class WeightPathDisplay(Display):
     path : ndarray of shape (m, 2)
         The two weights before the first step and after each (after each pass, in batch mode).
     losses : ndarray of shape (m,)
-        The mean error over all samples along the path, other weights as they were at the end.
+        The mean error over all samples along the path, other weights at their final values.
     x, y, surface : ndarray of shape (g,), (g,) and (g, g)
         The mean error over a grid of the two weights.
     names : tuple of two str
     held : int
-        How many other weights are held at their last values on the surface.
+        How many other weights are held at their final values.
     wrong : tuple of two ints, or None
-        For a perceptron: rows not on their right side before the first step, and after the last.
+        For a perceptron: misclassified rows before the first step, and after the last.
 
     Examples
     --------
@@ -63,7 +62,7 @@ class WeightPathDisplay(Display):
     held: int
     wrong: tuple[int, int] | None
     size = (5.6, 4.2)
-    beside = 12
+    reserved = 12
 
     @classmethod
     def from_estimator(
@@ -74,114 +73,128 @@ class WeightPathDisplay(Display):
         Parameters
         ----------
         estimator : Perceptron, WidrowHoff, Adaline, SigmoidPerceptron or LogisticRegression
-            Fitted or not; it is left as it was.
+            Fitted or not; it is not changed.
         X, y : array-like
             One target, or two classes.
         weights : two of "b", names or numbers of columns, optional
             Which to show. By default both columns, or the only column and the bias.
         grid : int, default=120
         **start
-            What else `fit` takes, such as coef_init.
+            Further arguments of `fit`, such as coef_init.
         """
         kind, error = type(estimator).__name__, getattr(estimator, "_error", None)
         if error is None:
             raise TypeError(
-                f"{kind} has no error surface to show here; expected a learner that makes an error "
-                "smaller step by step, such as WidrowHoff, Perceptron or LogisticRegression."
+                f"{kind} has no error surface; expected a learner that reduces an error step by "
+                "step, such as WidrowHoff, Perceptron or LogisticRegression."
             )
-        R = _given.rows(X)
+        alpha = getattr(estimator, "alpha", 0.0)
+        if isinstance(alpha, str):
+            raise TypeError(f"alpha is {alpha!r}; expected a number, such as model.alpha_.")
+        R = inputs.check_rows(X)
         steps = adaline.trace(estimator, X, y, **start)
-        theta, targets = _steps(steps, np.asarray(y), R)
-        names = [*_given.column_names(None, X, R.shape[1]), "b"]
-        pair = _pair(weights, names, bool(estimator.fit_intercept))
-        alpha = _penalty(estimator) / len(R)
+        theta, targets = _weights_and_targets(steps, np.asarray(y), R)
+        names = [*inputs.column_names(None, X, R.shape[1]), "b"]
+        pair = _choose_weights(weights, names, bool(estimator.fit_intercept))
 
-        def loss(both: Array) -> Array:
-            full = np.tile(theta[-1], (len(both), 1))
-            full[:, pair] = both
+        def loss(two: Array) -> Array:
+            full = np.tile(theta[-1], (len(two), 1))
+            full[:, pair] = two
             V = R @ full[:, :-1].T + full[:, -1]
             mean = estimator._row_errors(targets[:, None], V).mean(axis=0)
-            return np.asarray(mean + 0.5 * alpha * np.sum(full[:, :-1] ** 2, axis=1))
+            return np.asarray(mean + 0.5 * alpha / len(R) * np.sum(full[:, :-1] ** 2, axis=1))
 
         path = theta[:, pair]
-        a, b = (np.linspace(*_given.frame(path[:, i], 0.35), int(grid)) for i in (0, 1))
+        a, b = (np.linspace(*inputs.limits(path[:, i], 0.35), int(grid)) for i in (0, 1))
         surface = np.stack([loss(np.column_stack([a, np.full(len(a), value)])) for value in b])
-        held = R.shape[1] - 2 + bool(estimator.fit_intercept)
-        chosen = (names[pair[0]], names[pair[1]])
         wrong = None
-        if error == "perceptron criterion":  # zero weights have zero criterion, and no row right
+        if (
+            error == "perceptron criterion"
+        ):  # which is zero for zero weights, though no row is right
             ends = R @ theta[[0, -1], :-1].T + theta[[0, -1], -1]
             first, last = np.sum(targets[:, None] * ends <= 0, axis=0).tolist()
             wrong = first, last
-        return cls(kind, error, path, loss(path), a, b, surface, chosen, held, wrong)
+        held = R.shape[1] - 2 + bool(estimator.fit_intercept)
+        shown = names[pair[0]], names[pair[1]]
+        return cls(kind, error, path, loss(path), a, b, surface, shown, held, wrong)
 
     @property
     def claim(self) -> str:
         steps, (first, last) = len(self.path) - 1, self.losses[[0, -1]]
-        what = f"{self.error} {number(first, 3)} → {number(last, 3)}"
+        words = f"{self.error} {number(first, 3)} → {number(last, 3)}"
         if self.wrong is not None:
-            what = f"rows not on their right side {self.wrong[0]} → {self.wrong[1]}"
-        said = f"{self.model}: {what} in {_canvas.many(steps, 'step')}"
+            words = f"misclassified rows {self.wrong[0]} → {self.wrong[1]}"
+        words = f"{self.model}: {words} in {plural(steps, 'step')}"
         if self.held:
-            others = "1 other weight" if self.held == 1 else f"{self.held} other weights"
-            said += f"; {others} at the last value"
-        return said
+            words += f"; {plural(self.held, 'other weight')} at the final value"
+        return words
 
-    def animate(self, *, frames: int = MOST_FRAMES, interval: int = INTERVAL) -> Animation:
+    def animate(self, *, frames: int = MAX_FRAMES, interval: int = FRAME_INTERVAL) -> Animation:
         """The path as it grows, step after step.
 
         Parameters
         ----------
         frames : int, default=60
-            The most frames; of more steps, as many are taken at equal distances.
+            The largest number of frames; longer paths are sampled evenly.
         interval : int, default=250
-            Milliseconds of a frame.
+            Milliseconds per frame.
         """
-        return Animation(self, GrowingPath(self, frames), interval)
+        steps = choose_frames(len(self.path), frames).tolist()
+        claims = [
+            f"{self.model}, step {k} of {len(self.path) - 1}: weights "
+            f"({number(self.path[k, 0], 3)}, {number(self.path[k, 1], 3)}), {self.error} "
+            f"{number(self.losses[k], 3)}"
+            for k in steps
+        ]
 
-    def _draw_surface(self, ax: Axes) -> None:
-        """The error over the two weights."""
-        low, high = float(self.surface.min()), float(self.surface.max())
-        # Levels grow with the square, as errors do: even spacing for a parabola.
-        levels = low + (high - low) * np.linspace(0.04, 1.0, 13) ** 2
-        if high > low:
-            filled = ax.contourf(
-                self.x, self.y, self.surface, np.append(low, levels), cmap="Greys", alpha=0.4
-            )
-            filled.set_rasterized(True)
-            ax.contour(self.x, self.y, self.surface, levels, colors="#777777", linewidths=0.6)
-            bar = ax.figure.colorbar(filled, ax=ax, format="%.3g")
-            bar.set_label(self.error)
-            bar.solids.set_rasterized(True)  # type: ignore[union-attr]
+        def start(axes: list[draw.Axes]) -> Show:
+            (ax,) = axes
+            self._draw_surface(ax)
+            look: dict[str, Any] = {"color": draw.colour(0), "linewidth": 1.1, "markersize": 4}
+            path = ax.plot([], [], ".-", label="path", **look)[0]
+            ax.plot(*self.path[0], "o", color=draw.colour(2), markersize=7, label="start")
+            now = ax.plot([], [], "*", color=draw.colour(1), markersize=12, label="now")[0]
+            self._label(ax)
 
-    def _draw(self, axes: list[Axes]) -> None:
-        (ax,) = axes
+            def show(k: int) -> None:
+                done = self.path[: steps[k] + 1]
+                path.set_data(*done.T)
+                now.set_data(*done[-1:].T)
+
+            return show
+
+        return Animation(self, claims, start, interval)
+
+    def _draw(self, ax: draw.Axes) -> None:
         self._draw_surface(ax)
-        many = len(self.path) > 200
-        ax.plot(
-            *self.path.T,
-            "-" if many else ".-",
-            color=_canvas.colour(0),
-            linewidth=1.1,
-            markersize=4,
-            label="path",
-            rasterized=len(self.path) > 2000,
-        )
-        ax.plot(*self.path[0], "o", color=_canvas.colour(2), markersize=7, label="start")
-        ax.plot(*self.path[-1], "*", color=_canvas.colour(1), markersize=12, label="end")
+        style = "-" if len(self.path) > MAX_PATH_MARKERS else ".-"
+        look: dict[str, Any] = {"color": draw.colour(0), "linewidth": 1.1, "markersize": 4}
+        pixels = len(self.path) > MAX_VECTOR_STEPS
+        ax.plot(*self.path.T, style, label="path", rasterized=pixels, **look)
+        ax.plot(*self.path[0], "o", color=draw.colour(2), markersize=7, label="start")
+        ax.plot(*self.path[-1], "*", color=draw.colour(1), markersize=12, label="end")
         self._label(ax)
 
-    def _label(self, ax: Axes) -> None:
-        ax.set_xlabel(
-            f"weight of {_canvas.plain(self.names[0])}" if self.names[0] != "b" else "bias b"
-        )
-        ax.set_ylabel(
-            f"weight of {_canvas.plain(self.names[1])}" if self.names[1] != "b" else "bias b"
-        )
-        _canvas.legend(ax)
+    def _draw_surface(self, ax: draw.Axes) -> None:
+        """Contours of the error over the two weights."""
+        low, high = float(self.surface.min()), float(self.surface.max())
+        if not high > low:
+            return
+        # Levels grow with the square, as errors do: even spacing for a parabola.
+        levels = low + (high - low) * np.linspace(0.04, 1.0, 13) ** 2
+        grid = self.x, self.y, self.surface
+        filled = ax.contourf(*grid, np.append(low, levels), cmap="Greys", alpha=0.4)
+        filled.set_rasterized(True)
+        ax.contour(*grid, levels, colors="#777777", linewidths=0.6)
+        draw.colour_bar(filled, self.error, format="%.3g")
+
+    def _label(self, ax: draw.Axes) -> None:
+        labels = ["bias b" if k == "b" else f"weight of {draw.label(k)}" for k in self.names]
+        ax.set(xlabel=labels[0], ylabel=labels[1])
+        draw.legend(ax)
 
 
-def _steps(steps: adaline.Trace, y: Any, R: Array) -> tuple[Array, Array]:
+def _weights_and_targets(steps: adaline.Trace, y: Any, R: Array) -> tuple[Array, Array]:
     """Weights and bias along the way (m, p + 1), and a target for each row of X."""
     if steps.W_after.shape[1] > 1 or steps.t.shape[1] > 1:
         raise ValueError(
@@ -189,7 +202,7 @@ def _steps(steps: adaline.Trace, y: Any, R: Array) -> tuple[Array, Array]:
             "two classes."
         )
     after = np.column_stack([steps.W_after[:, 0], steps.b_after[:, 0]])
-    if steps.unit == "step":  # of Newton's procedure: all samples at once
+    if steps.unit == "step":  # of Newton's method: all samples at once
         return after, (y == np.unique(y)[-1]).astype(np.float64)
     if steps.unit == "pass":
         after = after[np.append(np.flatnonzero(np.diff(steps.passes)), len(steps) - 1)]
@@ -199,24 +212,12 @@ def _steps(steps: adaline.Trace, y: Any, R: Array) -> tuple[Array, Array]:
     return np.vstack([first, after]), targets
 
 
-def _penalty(estimator: Any) -> float:
-    """alpha of a logistic regression, zero for others."""
-    alpha = getattr(estimator, "alpha", 0.0)
-    if isinstance(alpha, str):
-        raise TypeError(f"alpha is {alpha!r}; the surface needs a number, such as model.alpha_.")
-    return float(alpha)
-
-
-def _pair(weights: Any, names: list[str], bias: bool) -> list[int]:
-    """Two places in (w1, ..., wp, b)."""
+def _choose_weights(weights: Any, names: list[str], bias: bool) -> list[int]:
+    """Two indices into (w1, ..., wp, b)."""
     p = len(names) - 1
-    if weights is None:
-        if p > 2 or p + bias < 2:
-            raise ValueError(
-                f"there are {p} weights{' and a bias' if bias else ''}; name the two to show: "
-                'weights=(first, second), columns or "b".'
-            )
-        return [0, 1]
-    if isinstance(weights, str) or len(weights) != 2:
-        raise ValueError(f'weights is {weights!r}; expected two columns, or a column and "b".')
-    return list(_given.two_of(weights, names))
+    if weights is None and (p > 2 or p + bias < 2):
+        raise ValueError(
+            f"there are {p} weights{' and a bias' if bias else ''}; name the two to show: "
+            'weights=(first, second), columns or "b".'
+        )
+    return [0, 1] if weights is None else inputs.two_columns(weights, names)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from adaline.plot import _canvas, _given
-from adaline.plot._canvas import Array, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_DISTANCES = (1.0, 2.0)
+from adaline.evaluation.words import plural
+from adaline.plot import draw, inputs
+from adaline.plot.display import Display
+from adaline.plot.draw import Array, Ints
 
 
 @dataclass(eq=False, repr=False)
 class GaussianDisplay(Display):
-    """The posterior over two features, and each class's Mahalanobis ellipses.
+    """The posterior p(k | x) over two features, and each class's Mahalanobis ellipses.
 
-    Lecture 5.8: p(k | x) by Bayes' theorem, and the squared distance (x - m)' S^-1 (x - m).
+    The squared distance is (x - m)' S^-1 (x - m).
 
     Attributes
     ----------
@@ -42,7 +39,7 @@ class GaussianDisplay(Display):
     held : int
         How many other features are held at their means.
     leads : ndarray of shape (K, g, g), or None
-        Of more than two classes: the log posterior of each less that of the next best; 0 at the
+        For more than two classes: the log posterior of each less that of the next best; 0 at the
         boundaries.
 
     Examples
@@ -61,19 +58,19 @@ class GaussianDisplay(Display):
     x: Array
     y: Array
     posterior: Array
-    decided: Any
+    decided: Ints
     means: Array
     covariances: Array
     ellipses: list[Array]
     distances: tuple[float, ...]
     rows: Array
-    codes: Any
+    codes: Ints
     classes: list[Any]
     names: tuple[str, str]
     held: int
     leads: Array | None = None
     size = (5.4, 4.0)
-    beside = 12
+    reserved = 12
 
     @classmethod
     def from_estimator(
@@ -84,132 +81,102 @@ class GaussianDisplay(Display):
         *,
         features: Sequence[Any] | None = None,
         names: Sequence[Any] | None = None,
-        distances: Sequence[float] = _DISTANCES,
+        distances: Sequence[float] = (1.0, 2.0),
         grid: int = 140,
     ) -> Self:
-        """Ask a fitted `GaussianClassifier` over a grid; `features` as in DecisionDisplay."""
-        _given.fitted(model, "mahalanobis")
-        R = _given.rows(X)
-        _given.width(model, R)
-        codes = _given.codes(y, model.classes_, len(R))
-        named = _given.column_names(model, X, R.shape[1], names)
-        pair = _given.two_of(features, named)
+        """Evaluate a fitted `GaussianClassifier` on a grid; `features` as in DecisionDisplay."""
+        R, codes = inputs.check_classifier(model, X, y, "mahalanobis")
+        known = inputs.column_names(model, X, R.shape[1], names)
+        pair = inputs.two_columns(features, known)
         reach = tuple(float(d) for d in distances)
         if not reach or min(reach) <= 0:
             raise ValueError(f"distances is {distances!r}; expected numbers above zero.")
-        means, both = model.means_[:, pair], _covariances(model, pair)
-        ellipses = [_ellipses(m, C, reach) for m, C in zip(means, both, strict=True)]
-        seen = np.concatenate(
-            [R[:, pair], *(e.transpose(0, 2, 1).reshape(-1, 2) for e in ellipses)]
-        )
-        a, b = (np.linspace(*_given.frame(seen[:, i], 0.03), int(grid)) for i in (0, 1))
-        G = np.tile(R.mean(axis=0), (len(a) * len(b), 1))
-        G[:, pair[0]], G[:, pair[1]] = np.tile(a, len(b)), np.repeat(b, len(a))
-        P = np.asarray(_given.ask(model, "predict_proba", G), dtype=np.float64)
-        leads = _leads(model, G, P.shape[1])
+        means, covariances = model.means_[:, pair], _covariances(model, pair)
+        ellipses = [_ellipses(m, C, reach) for m, C in zip(means, covariances, strict=True)]
+        curves = [e.transpose(0, 2, 1).reshape(-1, 2) for e in ellipses]
+        seen = np.concatenate([R[:, pair], *curves])
+        a, b = (np.linspace(*inputs.limits(seen[:, i], 0.03), int(grid)) for i in (0, 1))
+        G, shape = inputs.slice_points(R, pair, a, b), (len(b), len(a))
+        P = np.asarray(inputs.call(model, "predict_proba", G), dtype=np.float64)
         shown = P[:, 1] if P.shape[1] == 2 else P.max(axis=1)
-        shape = len(b), len(a)
+        leads = _leads(model, G).T.reshape(-1, *shape) if P.shape[1] > 2 else None
         return cls(
-            a,
-            b,
-            shown.reshape(shape),
-            P.argmax(axis=1).reshape(shape),
-            means,
-            both,
-            ellipses,
-            reach,
-            R[:, pair],
-            codes,
-            model.classes_.tolist(),
-            (named[pair[0]], named[pair[1]]),
-            R.shape[1] - 2,
-            None if leads is None else leads.T.reshape(-1, *shape),
+            x=a,
+            y=b,
+            posterior=shown.reshape(shape),
+            decided=P.argmax(axis=1).reshape(shape),
+            means=means,
+            covariances=covariances,
+            ellipses=ellipses,
+            distances=reach,
+            rows=R[:, pair],
+            codes=codes,
+            classes=model.classes_.tolist(),
+            names=(known[pair[0]], known[pair[1]]),
+            held=R.shape[1] - 2,
+            leads=leads,
         )
 
     @property
     def claim(self) -> str:
-        n = len(self.rows)
-        away = self.rows - self.means[self.codes]
-        values, axes = np.linalg.eigh(self.covariances)
-        along = np.einsum("ni,nij->nj", away, axes[self.codes])
-        # A feature without spread has no distances: every row is at its mean.
-        known = values > 1e-12 * values[:, -1:]
-        unit = np.where(known, values, np.inf)[self.codes]
-        squares = np.sum(along**2 / unit, axis=1)
-        inside = float(np.mean(squares <= max(self.distances) ** 2))
-        expected = 1.0 - np.exp(-0.5 * max(self.distances) ** 2)
-        said = (
-            f"{100 * inside:.0f} % of {_canvas.many(n)} lie within distance "
-            f"{max(self.distances):g} of their class's mean; {100 * expected:.0f} % would "
-            "if Gaussian"
+        values, vectors = np.linalg.eigh(self.covariances)
+        along = np.einsum("ni,nij->nj", self.rows - self.means[self.codes], vectors[self.codes])
+        # A feature without variance has no distances: every row is at its mean.
+        variances = np.where(values > 1e-12 * values[:, -1:], values, np.inf)[self.codes]
+        d = max(self.distances)
+        inside = float(np.mean(np.sum(along**2 / variances, axis=1) <= d**2))
+        words = (
+            f"{100 * inside:.0f} % of {plural(len(self.rows), 'row')} lie within distance {d:g} of "
+            f"their class mean; {100 * (1.0 - np.exp(-0.5 * d**2)):.0f} % would if Gaussian"
         )
         if self.held:
-            said += f"; posterior with {self.held} other feature{'s' * (self.held > 1)} at the mean"
-        return said
+            words += f"; posterior with {plural(self.held, 'other feature')} at the mean"
+        return words
 
-    def _draw(self, axes: list[Axes]) -> None:
-        (ax,) = axes
-        box = (self.x[0], self.x[-1], self.y[0], self.y[-1])
+    def _draw(self, ax: draw.Axes) -> None:
         if len(self.classes) == 2:
-            self._draw_posterior(ax, box)
+            self._draw_posterior(ax)
         else:
-            self._draw_winners(ax, box)
-        for k, label in enumerate(self.classes):
-            some = self.rows[self.codes == k]
-            _canvas.points(ax, some[:, 0], some[:, 1], k, label=_canvas.plain(label))
-            for line, curve in enumerate(self.ellipses[k]):
-                style = _canvas.LINES[line % len(_canvas.LINES)]
-                ax.plot(*curve, color=_canvas.colour(k), linestyle=style, linewidth=1.4, zorder=4)
-            ax.plot(*self.means[k], "+", color=_canvas.INK, markersize=10, zorder=5)
-        ax.set(xlim=box[:2], ylim=box[2:])
-        _canvas.label_axes(ax, *self.names[:2])
-        _canvas.legend(ax)
+            self._draw_winners(ax)
+        draw.classes(ax, self.rows, self.codes, self.classes)
+        for k, curves in enumerate(self.ellipses):
+            for i, curve in enumerate(curves):
+                ax.plot(*curve, color=draw.colour(k), linestyle=draw.line(i), linewidth=1.4)
+            ax.plot(*self.means[k], "+", color=draw.INK, markersize=10, zorder=5)
+        ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
+        draw.label_axes(ax, *self.names)
+        draw.legend(ax)
 
-    def _draw_posterior(self, ax: Axes, box: Any) -> None:
-        """p(classes[1] | x), in the classes' colours, with a bar."""
+    def _draw_posterior(self, ax: draw.Axes) -> None:
+        """p(classes[1] | x), in the classes' colours, with a scale."""
         from matplotlib.colors import LinearSegmentedColormap
 
-        ends = [_canvas.colour(0), "#f7f7f7", _canvas.colour(1)]
-        image = ax.imshow(
-            self.posterior,
-            extent=box,
-            origin="lower",
-            aspect="auto",
-            alpha=0.45,
-            vmin=0.0,
-            vmax=1.0,
-            cmap=LinearSegmentedColormap.from_list("classes", ends),
-            interpolation="none",
-        )
-        bar = ax.figure.colorbar(image, ax=ax)
-        bar.set_label(f"p({_canvas.plain(self.classes[1], 12)} | x)")
-        bar.solids.set_rasterized(True)  # type: ignore[union-attr]
-        if self.posterior.min() < 0.5 < self.posterior.max():
-            ax.contour(self.x, self.y, self.posterior, [0.5], colors=_canvas.INK, linewidths=1.2)
+        ends = [draw.colour(0), "#f7f7f7", draw.colour(1)]
+        colours = LinearSegmentedColormap.from_list("classes", ends)
+        look: dict[str, Any] = {"cmap": colours, "alpha": 0.45, "vmin": 0.0, "vmax": 1.0}
+        image = draw.image(ax, self.x, self.y, self.posterior, **look)
+        draw.colour_bar(image, f"p({draw.label(self.classes[1], 12)} | x)")
+        draw.contours(ax, self.x, self.y, self.posterior, [0.5])
 
-    def _draw_winners(self, ax: Axes, box: Any) -> None:
-        """The colour of the likeliest class, the fainter the less certain."""
+    def _draw_winners(self, ax: draw.Axes) -> None:
+        """The colour of the likeliest class, fainter the less certain."""
         K = len(self.classes)
-        shade = np.array([_canvas.tint(_canvas.colour(k), 1.0) for k in range(K)])[self.decided]
+        shade = np.array([draw.tint(k, 1.0) for k in range(K)])[self.decided]
         shade[..., 3] = 0.04 + 0.4 * (self.posterior - 1.0 / K) / (1.0 - 1.0 / K)
-        ax.imshow(shade, extent=box, origin="lower", aspect="auto", interpolation="none")
+        draw.image(ax, self.x, self.y, shade)
         for lead in () if self.leads is None else self.leads:
-            if lead.min() < 0 < lead.max():
-                ax.contour(self.x, self.y, lead, [0.0], colors=_canvas.INK, linewidths=0.8)
+            draw.contours(ax, self.x, self.y, lead, [0.0], linewidths=0.8)
 
 
-def _leads(model: Any, G: Array, K: int) -> Array | None:
+def _leads(model: Any, G: Array) -> Array:
     """Log posteriors less the best of the others, (g, K): their zeros are smooth lines."""
-    if K == 2:
-        return None
-    scores = np.asarray(_given.ask(model, "predict_log_proba", G), dtype=np.float64)
+    scores = np.asarray(inputs.call(model, "predict_log_proba", G), dtype=np.float64)
     best = np.sort(scores, axis=1)[:, -2:]
-    others = np.where(scores == best[:, 1:], best[:, :1], best[:, 1:])
-    return np.asarray(scores - others)
+    return scores - np.where(scores == best[:, 1:], best[:, :1], best[:, 1:])
 
 
-def _covariances(model: Any, pair: tuple[int, int]) -> Array:
-    """Covariances of two features, (K, 2, 2), whatever the shape of covariance_."""
+def _covariances(model: Any, pair: list[int]) -> Array:
+    """Covariances of two features, (K, 2, 2), for any shape of covariance_."""
     C, K = np.asarray(model.covariance_, dtype=np.float64), len(model.classes_)
     if model.covariance == "diagonal":
         C = np.stack([np.diag(row) for row in C])
@@ -221,7 +188,7 @@ def _covariances(model: Any, pair: tuple[int, int]) -> Array:
 def _ellipses(mean: Array, C: Array, distances: tuple[float, ...]) -> Array:
     """Points m + d L (cos, sin), where L L' = C."""
     angle = np.linspace(0.0, 2.0 * np.pi, 90)
-    values, axes = np.linalg.eigh(C)
-    L = axes * np.sqrt(np.maximum(values, 0.0))
-    circle = np.stack([np.cos(angle), np.sin(angle)])
-    return np.stack([mean[:, None] + d * (L @ circle) for d in distances])
+    values, vectors = np.linalg.eigh(C)
+    L = vectors * np.sqrt(np.maximum(values, 0.0))
+    circle = L @ np.stack([np.cos(angle), np.sin(angle)])
+    return np.stack([mean[:, None] + d * circle for d in distances])

@@ -1,43 +1,41 @@
-"""What a filter does to an impulse and to each frequency."""
+"""Impulse and frequency responses of filters, as they are and as they learn."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.evaluation.words import number
-from adaline.plot import _canvas
-from adaline.plot._canvas import Array, Display
-from adaline.plot._moving_curves import MovingResponse
-from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
+from adaline.plot import draw, inputs
+from adaline.plot.animation import FRAME_INTERVAL, MAX_FRAMES, Animation, Show, choose_frames
+from adaline.plot.display import Display
+from adaline.plot.draw import Array
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_POINTS = 1024
-_STEMS = 200  # taps up to which each is a stem of its own
+MIN_FREQUENCIES = 1024  # of a gain curve; any number that fills a screen
+MAX_STEMS = 200  # taps up to which each is drawn as a stem
+MAX_WEIGHT_CURVES = 6  # more cannot be distinguished
 
 
 @dataclass(eq=False, repr=False)
 class ResponseDisplay(Display):
-    """Impulse response, and the gain of each frequency in decibels.
+    """Impulse response of a filter, and its gain at each frequency in decibels.
 
-    Lecture: linear filters, y(n) = w^H x(n): the impulse response is conj(w).
+    y(n) = w^H x(n), so that the impulse response is conj(w).
 
     Attributes
     ----------
     impulse : ndarray of shape (taps,)
     frequencies : ndarray of shape (m,)
-        In units of `rate`: cycles a sample, or Hz where a rate was given.
+        In units of `rate`: cycles per sample, or Hz where a rate is given.
     gain : ndarray of shape (m,)
         20 log10 |H|; -inf where nothing passes.
     truth, truth_gain : ndarray or None
-        The same of the system that should be found, where it is known.
+        The same of the system to be identified, where it is known.
     rate : float or None
-        Samples a second.
+        Samples per second.
     name : str
 
     Examples
@@ -62,13 +60,12 @@ class ResponseDisplay(Display):
     def from_filter(
         cls, filter: Any, *, rate: float | None = None, truth: Any = None, channel: int = 0
     ) -> Self:
-        """The weights of a filter as they are now; `channel` chooses one of several references."""
+        """The current weights of a filter; `channel` selects one of several references."""
         if not hasattr(filter, "weights"):
             raise TypeError(f"{type(filter).__name__} has no weights; expected a filter.")
         W = np.atleast_2d(filter.weights)
-        if not 0 <= channel < len(W):
-            raise ValueError(f"channel is {channel}; there are {len(W)}, counted from 0.")
-        return cls.from_weights(W[channel], rate=rate, truth=truth, name=type(filter).__name__)
+        w = W[inputs.check_index(channel, len(W), "channel")]
+        return cls.from_weights(w, rate=rate, truth=truth, name=type(filter).__name__)
 
     @classmethod
     def from_weights(
@@ -80,38 +77,38 @@ class ResponseDisplay(Display):
         ----------
         weights : array-like of shape (taps,)
         rate : float, optional
-            Samples a second.
+            Samples per second.
         truth : array-like, optional
-            The impulse response of the system that the filter should be.
+            The impulse response of the system to be identified.
         name : str
         """
-        if rate is not None and not 0 < rate < np.inf:
-            raise ValueError(f"rate is {rate!r}; expected samples a second, above zero.")
-        h = _finite(weights, "weights").conj()
-        known = None if truth is None else _finite(truth, "truth")
-        whole = np.iscomplexobj(h) or (known is not None and np.iscomplexobj(known))
-        size = max(_POINTS, len(h), 0 if known is None else len(known))
-        f = np.fft.fftshift(np.fft.fftfreq(size)) if whole else np.fft.rfftfreq(size)
-        gains = [None if v is None else _gain(v, size, whole) for v in (h, known)]
-        assert gains[0] is not None
-        scaled = np.asarray(f * (rate or 1.0), dtype=np.float64)
-        return cls(h, scaled, gains[0], known, gains[1], rate, name)
+        unit = inputs.check_rate(rate)
+        h = _check_weights(weights, "weights", 1).conj()
+        system = None if truth is None else _check_weights(truth, "truth", 1)
+        n = max(MIN_FREQUENCIES, len(h), 0 if system is None else len(system))
+        both_sides = any(v is not None and np.iscomplexobj(v) for v in (h, system))
+        f = np.fft.fftshift(np.fft.fftfreq(n)) if both_sides else np.fft.rfftfreq(n)
+        truth_gain = None if system is None else _gain(system, n, both_sides)
+        return cls(
+            h,
+            np.asarray(f * unit, dtype=np.float64),
+            _gain(h, n, both_sides),
+            system,
+            truth_gain,
+            rate,
+            name,
+        )
 
     @property
     def claim(self) -> str:
         top = int(np.argmax(self.gain))
         if np.isneginf(self.gain[top]):
             return f"{self.name}: nothing passes, all weights are zero"
-        unit = "Hz" if self.rate else "cycles a sample"
-        at = f"{number(self.frequencies[top], 4)} {unit}"
-        said = f"{self.name}: largest gain {number(self.gain[top], 3)} dB at {at}"
-        if self.truth is not None:
-            n = max(len(self.truth), len(self.impulse))
-            a, b = (np.pad(v, (0, n - len(v))) for v in (self.impulse, self.truth))
-            size = float(np.linalg.norm(b))
-            if size:
-                said += f"; {100 * float(np.linalg.norm(a - b)) / size:.2g} % off the true response"
-        return said
+        unit = "Hz" if self.rate else "cycles per sample"
+        words = f"{self.name}: largest gain {number(self.gain[top], 3)} dB at "
+        words += f"{number(self.frequencies[top], 4)} {unit}"
+        off = None if self.truth is None else _misalignment(self.impulse, self.truth)
+        return words if off is None else f"{words}; {off:.2g} % off the true response"
 
     def animate(
         self,
@@ -119,64 +116,143 @@ class ResponseDisplay(Display):
         *,
         truth: Any = None,
         at: Any = None,
-        frames: int = MOST_FRAMES,
-        interval: int = INTERVAL,
+        frames: int = MAX_FRAMES,
+        interval: int = FRAME_INTERVAL,
     ) -> Animation:
         """The impulse response and the weights as the filter learns.
 
         Parameters
         ----------
         weights : array-like of shape (records, taps)
-            Weights over time, such as `history` of a filter made with history=20.
+            Weights over time, such as `history` of a filter created with history=20.
         truth : array-like of shape (taps,) or (records, taps), optional
-            The system that the filter should be, which may change; by default that of the picture.
+            The system to be identified, which may change; by default that of the picture.
         at : array-like of shape (records,), optional
             When each record was taken, such as `history_at` of the filter.
         frames : int, default=60
-            The most frames; of more records, as many are taken at equal distances.
+            The largest number of frames; longer histories are sampled evenly.
         interval : int, default=250
-            Milliseconds of a frame.
+            Milliseconds per frame.
         """
-        return Animation(self, MovingResponse(self, weights, truth, at, frames), interval)
+        W = _check_weights(weights, "weights", 2)
+        truth = self.truth if truth is None else truth
+        T = None if truth is None else _check_weights(np.atleast_2d(truth), "truth", 2)
+        if T is not None and len(T) not in (1, len(W)):
+            raise ValueError(
+                f"truth has {len(T)} records and weights have {len(W)}; give one system, or one "
+                "for each record."
+            )
+        times = np.arange(float(len(W))) if at is None else inputs.check_vector(at, "at")
+        if len(times) != len(W):
+            raise ValueError(f"at has {len(times)} times for {len(W)} records; give one for each.")
+        kept = choose_frames(len(W), frames)
+        times, W = times[kept], W[kept].conj()
+        T = None if T is None else np.broadcast_to(T, (len(weights), T.shape[1]))[kept]
+        unit = "record" if at is None else "sample"
 
-    def _draw(self, axes: list[Axes]) -> None:
-        left, right = axes
-        for k, (h, gain, words) in enumerate(
-            [(self.impulse, self.gain, self.name), (self.truth, self.truth_gain, "true system")]
-        ):
+        def caption(k: int) -> str:
+            words = f"{self.name}, {unit} {times[k]:g}"
+            if T is None:
+                return words
+            off = _misalignment(W[k], T[k])
+            return f"{words}: " + (
+                "the true response is zero" if off is None else f"{off:.0f} % off the true response"
+            )
+
+        def start(axes: list[draw.Axes]) -> Show:
+            return _start_response(axes, self.name, times, W, T, f"{unit}s")
+
+        return Animation(self, [caption(k) for k in range(len(kept))], start, interval)
+
+    def _draw(self, left: draw.Axes, right: draw.Axes) -> None:
+        curves = [
+            (self.impulse, self.gain, self.name),
+            (self.truth, self.truth_gain, "true system"),
+        ]
+        for k, (h, gain, words) in enumerate(curves):
             if h is None or gain is None:
                 continue
-            at, values = np.arange(len(h)), h.real
-            look: dict[str, Any] = {"color": _canvas.colour(k), "label": _canvas.plain(words)}
-            if len(h) <= _STEMS and k == 0:
-                left.vlines(
-                    at, np.minimum(values, 0.0), np.maximum(values, 0.0), color=look["color"]
-                )
-            style = ("o" if k == 0 else "x") if len(h) <= _STEMS else ("-", "--")[k]
-            left.plot(at, values, style, markersize=5, **look)
-            shown = np.maximum(gain, np.max(gain[np.isfinite(gain)], initial=-300.0) - 100.0)
-            right.plot(self.frequencies, shown, ("-", "--")[k], **look)
-        _canvas.level(left, 0.0)
+            look: dict[str, Any] = {"color": draw.colour(k), "label": draw.label(words)}
+            few = len(h) <= MAX_STEMS
+            if few and k == 0:
+                draw.stems(left, h.real)
+            left.plot(h.real, "ox"[k] if few else draw.line(k), markersize=5, **look)
+            floor = np.max(gain[np.isfinite(gain)], initial=-300.0) - 100.0
+            right.plot(self.frequencies, np.maximum(gain, floor), draw.line(k), **look)
+        draw.reference(left, 0.0)
         part = " (real part)" if np.iscomplexobj(self.impulse) else ""
-        left.set(xlabel="delay, samples", ylabel=f"impulse response{part}")
-        left.set_title("Impulse response")
-        right.set_xlabel("frequency, Hz" if self.rate else "frequency, cycles a sample")
-        right.set_ylabel("gain, dB")
-        right.set_title("Gain")
+        left.set(
+            xlabel="delay, samples", ylabel=f"impulse response{part}", title="Impulse response"
+        )
+        right.set_xlabel("frequency, Hz" if self.rate else "frequency, cycles per sample")
+        right.set(ylabel="gain, dB", title="Gain")
         if self.truth is not None:
-            _canvas.legend(left)
+            draw.legend(left)
 
 
-def _finite(weights: Any, what: str) -> NDArray[Any]:
-    found = np.asarray(weights)
-    if found.dtype.kind not in "fciu" or found.ndim != 1 or not found.size:
-        raise ValueError(f"{what} have shape {found.shape}; expected numbers, (taps,).")
-    if not np.isfinite(found).all():
-        raise ValueError(f"{what} hold NaN or infinity; the filter has diverged.")
-    return found.astype(np.result_type(found, np.float64))
+def _check_weights(values: Any, what: str, ndim: int) -> NDArray[Any]:
+    """Weights (taps,), or over time (records, taps), finite."""
+    w = np.asarray(values)
+    if w.dtype.kind not in "fciu" or w.ndim != ndim or not w.size:
+        shape = "(taps,)" if ndim == 1 else "(records, taps), as history=20 of a filter records"
+        raise ValueError(f"{what} have shape {w.shape}; expected numbers, {shape}.")
+    if not np.isfinite(w).all():
+        raise ValueError(f"{what} contain NaN or infinity; the filter has diverged.")
+    return w.astype(np.result_type(w, np.float64))
 
 
-def _gain(h: NDArray[Any], size: int, whole: bool) -> Array:
-    H = np.fft.fftshift(np.fft.fft(h, size)) if whole else np.fft.rfft(h, size)
+def _gain(h: NDArray[Any], n: int, both_sides: bool) -> Array:
+    """20 log10 |H| at n frequencies."""
+    H = np.fft.fftshift(np.fft.fft(h, n)) if both_sides else np.fft.rfft(h, n)
     with np.errstate(divide="ignore"):
         return np.asarray(20.0 * np.log10(np.abs(H)))
+
+
+def _misalignment(w: NDArray[Any], truth: NDArray[Any]) -> float | None:
+    """100 |w - h| / |h|, the shorter padded with zeros; None where h = 0."""
+    n = max(len(w), len(truth))
+    a, b = (np.pad(v, (0, n - len(v))) for v in (w, truth))
+    size = float(np.linalg.norm(b))
+    return 100 * float(np.linalg.norm(a - b)) / size if size else None
+
+
+def _start_response(
+    axes: list[draw.Axes],
+    name: str,
+    times: Array,
+    W: NDArray[Any],
+    T: NDArray[Any] | None,
+    unit: str,
+) -> Show:
+    """The moving impulse response, and each weight up to now."""
+    ax, right = axes
+    shown = W.real if T is None else np.append(W.real, T.real)
+    low, high = inputs.limits(np.append(shown, 0.0))
+    lines = draw.stems(ax, 0.0 * W[0].real)
+    heads = ax.plot(
+        0.0 * W[0].real, "o", markersize=5, color=draw.colour(0), label=draw.label(name)
+    )[0]
+    curves = [right.plot([], [], color=draw.colour(0))[0] for _ in range(W.shape[1])]
+    curves = curves[:MAX_WEIGHT_CURVES]
+    crosses: Any = None
+    if T is not None:
+        look: dict[str, Any] = {"color": draw.colour(1), "label": "true system"}
+        crosses = ax.plot(0.0 * T[0].real, "x", markersize=7, **look)[0]
+        look = {"color": draw.colour(1), "linewidth": 1.0, "drawstyle": "steps-pre"}
+        right.plot(times, T[:, : len(curves)].real, "--", **look)
+    draw.reference(ax, 0.0)
+    part = " (real part)" if np.iscomplexobj(W) else ""
+    ax.set(xlabel="delay, samples", ylabel=f"impulse response{part}", ylim=(low, high))
+    draw.legend(ax)
+    right.set(xlim=inputs.limits(times, 0.02), ylim=(low, high), ylabel="weights", xlabel=unit)
+
+    def show(k: int) -> None:
+        w = W[k].real
+        lines.set_segments([np.array([[j, 0.0], [j, v]]) for j, v in enumerate(w)])
+        heads.set_ydata(w)
+        if crosses is not None and T is not None:
+            crosses.set_ydata(T[k].real)
+        for j, curve in enumerate(curves):
+            curve.set_data(times[: k + 1], W[: k + 1, j].real)
+
+    return show

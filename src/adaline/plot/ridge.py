@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from adaline.evaluation.words import number
-from adaline.plot import _canvas, _given
-from adaline.plot._canvas import Array, Display
-from adaline.plot._moving_curves import MovingPenalty
-from adaline.plot.animation import INTERVAL, MOST_FRAMES, Animation
+from adaline.plot import draw, inputs
+from adaline.plot.animation import FRAME_INTERVAL, MAX_FRAMES, Animation, Show, choose_frames
+from adaline.plot.display import Display
+from adaline.plot.draw import Array
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_NAMED = 7  # curves that the legend names, those that reach farthest first
+MAX_NAMED_CURVES = 7  # in the legend, one for each of the darker colours
 
 
 @dataclass(eq=False, repr=False)
 class RidgePathDisplay(Display):
     """Coefficients against the penalty, and the errors whose minimum chooses it.
-
-    Lecture: ridge regression.
 
     Attributes
     ----------
@@ -33,7 +28,7 @@ class RidgePathDisplay(Display):
     gcv, loo : ndarray of shape (L,), loo may be None
         Generalised and exact leave-one-out mean squared error.
     best_gcv, best_loo : float, best_loo may be None
-        Penalties of the smallest of them on this grid.
+        Penalties of their minima on this grid.
     alpha : float or None
         The penalty of the fit.
     names : tuple of str
@@ -55,8 +50,6 @@ class RidgePathDisplay(Display):
     coef: Array
     gcv: Array
     loo: Array | None
-    best_gcv: float
-    best_loo: float | None
     alpha: float | None
     names: tuple[str, ...]
     panels = 2
@@ -74,28 +67,32 @@ class RidgePathDisplay(Display):
         names: Sequence[Any] | None = None,
     ) -> Self:
         """The path of a fitted `Ridge`; its training rows add the leave-one-out errors."""
-        _given.fitted(model, "path")
+        inputs.check_model(model, "path")
         path = model.path(alphas, X, y)
-        known = np.atleast_1d(model.alpha_)
-        picture = cls.from_path(path, target=target)
-        picture.alpha = float(known[target])
-        picture.names = tuple(_given.column_names(model, X, len(path.names), names))
+        alpha = float(np.atleast_1d(model.alpha_)[target])
+        picture = cls.from_path(path, alpha=alpha, target=target)
+        picture.names = tuple(inputs.column_names(model, X, len(path.names), names))
         return picture
 
     @classmethod
     def from_path(cls, path: Any, *, alpha: float | None = None, target: int = 0) -> Self:
-        """A `RidgePath`, as `Ridge.path` gives it; `target` chooses one of several."""
+        """The result of `Ridge.path`; `target` selects one of several."""
         coef, gcv, loo = path.coef, path.gcv, path.loo
-        if coef.ndim == 3:
-            if not 0 <= target < coef.shape[1]:
-                raise ValueError(f"target is {target}; there are {coef.shape[1]}, from 0.")
-            coef, gcv = coef[:, target], gcv[:, target]
-            loo = None if loo is None else loo[:, target]
-        elif target != 0:
-            raise ValueError(f"target is {target}; there is one, number 0.")
-        found = [None if e is None else float(path.alphas[np.nanargmin(e)]) for e in (gcv, loo)]
-        assert found[0] is not None
-        return cls(path.alphas, coef, gcv, loo, found[0], found[1], alpha, tuple(path.names))
+        several = coef.ndim == 3
+        j = inputs.check_index(target, coef.shape[1] if several else 1, "target")
+        if several:
+            coef, gcv, loo = coef[:, j], gcv[:, j], None if loo is None else loo[:, j]
+        return cls(path.alphas, coef, gcv, loo, alpha, tuple(path.names))
+
+    @property
+    def best_gcv(self) -> float:
+        """The penalty of the least generalised cross-validation error on this grid."""
+        return float(self.alphas[np.nanargmin(self.gcv)])
+
+    @property
+    def best_loo(self) -> float | None:
+        """The penalty of the least leave-one-out error on this grid."""
+        return None if self.loo is None else float(self.alphas[np.nanargmin(self.loo)])
 
     @property
     def claim(self) -> str:
@@ -104,51 +101,62 @@ class RidgePathDisplay(Display):
         loo, gcv = number(self.best_loo, 3), number(self.best_gcv, 3)
         return f"Errors are least near alpha = {loo} (LOO), {gcv} (GCV)"
 
-    def animate(self, *, frames: int = MOST_FRAMES, interval: int = INTERVAL) -> Animation:
+    def animate(self, *, frames: int = MAX_FRAMES, interval: int = FRAME_INTERVAL) -> Animation:
         """The penalty from its smallest value to its largest; `alphas` of the path may begin at 0.
 
         Parameters
         ----------
         frames : int, default=60
-            The most frames; of more penalties, as many are taken at equal distances.
+            The largest number of frames; more penalties are sampled evenly.
         interval : int, default=250
-            Milliseconds of a frame.
+            Milliseconds per frame.
         """
-        return Animation(self, MovingPenalty(self, frames), interval)
+        order = np.argsort(self.alphas, kind="stable")
+        order = order[choose_frames(len(order), frames)]
+        kind, errors = ("GCV", self.gcv) if self.loo is None else ("leave-one-out", self.loo)
+        claims = [
+            f"alpha = {number(self.alphas[i], 3)}: |w| = "
+            f"{number(np.linalg.norm(self.coef[i]), 3)}, {kind} error {number(errors[i], 3)}"
+            for i in order
+        ]
 
-    def _draw(self, axes: list[Axes]) -> None:
-        left, right = axes
-        reach = np.abs(self.coef).max(axis=0)
-        order = np.argsort(-reach, kind="stable")
-        for place, j in enumerate(order[:_NAMED].tolist()):
-            left.plot(
-                self.alphas,
-                self.coef[:, j],
-                color=_canvas.colour(place),
-                linestyle=_canvas.LINES[place % len(_canvas.LINES)],
-                label=_canvas.plain(self.names[j], 16),
-            )
-        if len(order) > _NAMED:
-            from matplotlib.collections import LineCollection
+        def start(axes: list[draw.Axes]) -> Show:
+            self._draw(*axes)
+            lines = [ax.axvline(1.0, color=draw.INK, linewidth=1.2) for ax in axes]
+            look: dict[str, Any] = {"color": draw.INK, "markersize": 4, "zorder": 5}
+            dots = [ax.plot([], [], "o", **look)[0] for ax in axes]
 
-            others = [np.column_stack([self.alphas, self.coef[:, j]]) for j in order[_NAMED:]]
-            faint: dict[str, Any] = {"colors": "#999999", "linewidths": 0.7, "zorder": 1}
-            left.add_collection(LineCollection(others, rasterized=len(others) > 20, **faint))
-        _canvas.level(left, 0.0)
-        left.set_ylabel("coefficient")
-        left.set_title("Coefficients shrink")
-        right.plot(self.alphas, self.gcv, "--", color=_canvas.colour(1), label="GCV")
-        right.plot(self.best_gcv, np.nanmin(self.gcv), "^", color=_canvas.colour(1), markersize=8)
-        if self.loo is not None and self.best_loo is not None:
-            right.plot(self.alphas, self.loo, "-", color=_canvas.colour(0), label="leave-one-out")
-            right.plot(
-                self.best_loo, np.nanmin(self.loo), "o", color=_canvas.colour(0), markersize=8
-            )
-        right.set_ylabel("mean squared error, estimated")
-        right.set_title("Expected error has a minimum")
-        for ax in axes:
+            def show(k: int) -> None:
+                i = order[k]
+                for line in lines:
+                    line.set_xdata([self.alphas[i]] * 2)
+                dots[0].set_data(np.full(self.coef.shape[1], self.alphas[i]), self.coef[i])
+                dots[1].set_data([self.alphas[i]], [errors[i]])
+
+            return show
+
+        return Animation(self, claims, start, interval)
+
+    def _draw(self, left: draw.Axes, right: draw.Axes) -> None:
+        order = np.argsort(-np.abs(self.coef).max(axis=0), kind="stable")
+        left.plot(
+            self.alphas, self.coef[:, order[MAX_NAMED_CURVES:]], color="#999999", linewidth=0.7
+        )
+        for k, j in enumerate(order[:MAX_NAMED_CURVES].tolist()):
+            look: dict[str, Any] = {"color": draw.colour(k), "linestyle": draw.line(k)}
+            left.plot(self.alphas, self.coef[:, j], label=draw.label(self.names[j], 16), **look)
+        draw.reference(left, 0.0)
+        left.set(ylabel="coefficient", title="Coefficients shrink")
+        curves = {"leave-one-out": (self.loo, self.best_loo), "GCV": (self.gcv, self.best_gcv)}
+        for k, (words, (errors, best)) in enumerate(curves.items()):
+            if errors is not None:
+                look = {"color": draw.colour(k)}
+                right.plot(self.alphas, errors, draw.line(k), label=words, **look)
+                right.plot(best, np.nanmin(errors), draw.marker(k), markersize=8, **look)
+        right.set(ylabel="mean squared error, estimated", title="Expected error has a minimum")
+        for ax in (left, right):
             if self.alpha:
-                _canvas.level(ax, self.alpha, "alpha of the fit", along="v")
+                draw.reference(ax, self.alpha, "alpha of the fit", along="v")
             ax.set_xscale("log" if self.alphas.min() > 0 else "symlog")
             ax.set_xlabel("penalty alpha")
-            _canvas.legend(ax)
+            draw.legend(ax)

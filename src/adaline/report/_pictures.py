@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from adaline import plot
 from adaline.evaluation.effects import Effect
 from adaline.evaluation.thresholds import Thresholds, ratio_of
 from adaline.evaluation.words import plain
-from adaline.plot.palette import COLOURS
+from adaline.plot.draw import COLOURS
 from adaline.report._rows import Rows
 
 _BROAD = 2000  # columns up to which a direction of rows is looked for
@@ -58,7 +58,7 @@ class Picture:
     @property
     def width(self) -> float:
         """Inches of a panel."""
-        return self.display.size[0]
+        return float(self.display.size[0])
 
     @property
     def least(self) -> int:
@@ -68,7 +68,7 @@ class Picture:
     @property
     def broad(self) -> bool:
         """Whether it needs the page's whole width."""
-        return self.display.panels > 1
+        return bool(self.display.panels > 1)
 
 
 def effect_pictures(effects: tuple[Effect, ...], X: Any, names: list[str]) -> list[Picture]:
@@ -175,10 +175,9 @@ def _confusion(facts: Mapping[str, Any], kind: str) -> plot.ConfusionMatrixDispl
     counts, K = np.array(facts["confusion"], dtype=np.int64), len(facts["labels"])
     labels = [str(label) for label in facts["labels"]]
     if counts[:, K:].any():
-        rejected = counts[:, K:].sum(axis=1, keepdims=True)
-        return plot.ConfusionMatrixDisplay(
-            np.hstack([counts[:, :K], rejected]), [*labels, "reject"], kind
-        )
+        square = np.zeros((K + 1, K + 1), dtype=np.int64)
+        square[:K, :K], square[:K, K] = counts[:, :K], counts[:, K:].sum(axis=1)
+        return plot.ConfusionMatrixDisplay(square, [*labels, "reject"], kind)
     return plot.ConfusionMatrixDisplay(counts[:, :K].copy(), labels, kind)
 
 
@@ -217,7 +216,7 @@ def _of_two_classes(model: Any, rows: Rows, kind: str, facts: Mapping[str, Any])
                 chances,
                 positive=positive,
                 name=kind,
-                bins=max(2, min(10, len(rows) // 20)),
+                n_bins=max(2, min(10, len(rows) // 20)),
             ),
         )
 
@@ -227,4 +226,6 @@ def _roc(
 ) -> plot.RocCurveDisplay:
     """The curve of these rows; the area is that of the quality."""
     found = plot.RocCurveDisplay.from_predictions(rows.y, scores, positive=positive, name=kind)
-    return found if facts["auc"] is None else replace(found, area=facts["auc"])
+    if facts["auc"] is not None:
+        found.roc_auc = facts["auc"]
+    return found

@@ -1,0 +1,192 @@
+"""`Display`, the base class of all pictures: a claim in a sentence, `plot` and `svg`.
+
+Figures are made without pyplot, so no window opens and no global state changes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from html import escape
+from typing import TYPE_CHECKING, Any, Self
+from xml.etree import ElementTree
+
+import numpy as np
+
+from adaline import MissingExtra
+from adaline.plot import draw
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from matplotlib.figure import Figure
+
+
+class Display:
+    """Base class of all displays: named numbers, a claim in a sentence, `plot` and `svg`.
+
+    Subclasses set `claim` and `_draw`, which receives one axes for each panel.
+
+    Attributes
+    ----------
+    ax_ : Axes, or array of Axes
+        Where the last `plot` drew.
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> from adaline.plot import CoverDisplay
+    >>> CoverDisplay.from_dimensions(2)
+    <CoverDisplay: Half of all labellings are separable at two points per weight>
+    """
+
+    ax_: Any
+    figure_: Any
+    panels = 1  # axes side by side
+    size: tuple[float, float] = (5.2, 3.6)  # inches of one panel
+    reserved = 4  # letters of the title for which labels and a colour bar leave no room
+
+    @property
+    def claim(self) -> str:
+        """What the picture shows, in a sentence: its title, and its text for screen readers."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """The claim: all numbers would fill pages."""
+        return f"<{type(self).__name__}: {self.claim}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.claim)}</p>"
+
+    def _repr_svg_(self) -> str | None:
+        return self.svg() if hasattr(self, "figure_") else None
+
+    def plot(self, ax: Any = None, *, title: bool = True) -> Self:
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            For a display of several panels, as many axes.
+        title : bool, default=True
+            Whether to write `claim` over the picture.
+
+        Returns
+        -------
+        self, with `ax_` and `figure_`
+        """
+        with style():
+            axes = self._axes(ax)
+            self._draw(*axes)
+            reserved = self.reserved if self.panels == 1 else 0
+            words = draw.wrap(self.claim, self.size[0] * self.panels, reserved)
+            if title and self.panels == 1:
+                axes[0].set_title(words)
+            elif title and ax is None:
+                size = draw.STYLE["axes.titlesize"]
+                axes[0].figure.suptitle(words, x=0.01, ha="left", fontsize=size)
+        self.ax_ = axes[0] if self.panels == 1 else np.array(axes, dtype=object)
+        self.figure_ = axes[0].figure
+        return self
+
+    def svg(self, key: str = "picture", *, title: bool = True) -> str:
+        """The picture as SVG: text stays text, and pictures with different keys share no ids."""
+        if not title or not hasattr(self, "figure_"):
+            self.plot(title=title)
+        return svg_of(self.figure_, key, self.claim)
+
+    def svgs(self, key: str = "picture") -> list[str]:
+        """Each panel as an SVG of its own, without the claim, for narrow pages."""
+        with style():
+            axes = [new_figure(*self.size).subplots() for _ in range(self.panels)]
+            self._draw(*axes)
+        words = [self.claim, *(ax.get_title(loc="left") for ax in axes[1:])]
+        return [svg_of(ax.figure, f"{key}-{k}", words[k]) for k, ax in enumerate(axes)]
+
+    def _draw(self, *axes: Any) -> None:
+        raise NotImplementedError
+
+    def _axes(self, ax: Any) -> list[Any]:
+        if ax is None:
+            width, height = self.size
+            figure = new_figure(width * self.panels, height)
+            return list(figure.subplots(1, self.panels, squeeze=False)[0])
+        axes = list(np.ravel(np.asarray(ax, dtype=object)))
+        if len(axes) != self.panels:
+            raise ValueError(
+                f"{type(self).__name__} draws {self.panels} panels and got {len(axes)} axes; give "
+                "one for each, or none."
+            )
+        return axes
+
+
+def new_figure(width: float, height: float) -> Any:
+    """A figure of so many inches, which no list of pyplot holds."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def style() -> AbstractContextManager[None]:
+    """Our settings of matplotlib while we draw."""
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise MissingExtra.of("plot", "a picture", "matplotlib") from None
+    return mpl.rc_context(draw.STYLE)
+
+
+def svg_of(figure: Figure, key: str, words: str) -> str:
+    """A figure as one `<svg>` element for a page: no ids shared with others, no date, no script.
+
+    Black follows the page's text colour and white its background (`--paper`), for dark pages.
+    """
+    import matplotlib as mpl
+
+    out = io.BytesIO()
+    # matplotlib's ids are hashes salted with the key: pictures on one page share none.
+    with mpl.rc_context(draw.STYLE | {"svg.hashsalt": key}), warnings.catch_warnings():
+        # Letters that matplotlib's font lacks are drawn by the reader's fonts.
+        warnings.filterwarnings("ignore", message=".*missing from .*font", category=UserWarning)
+        none = dict.fromkeys(["Date", "Creator", "Format", "Type"])
+        figure.savefig(out, format="svg", metadata=none)
+    text = out.getvalue().decode("utf-8")
+    root = ElementTree.fromstring(text)
+    _simplify(root, set(re.findall(r"(?<=[(\"]#)[^)\"]+(?=[)\"])", text)))
+    for name in ("width", "height"):
+        root.attrib.pop(name, None)
+    root.attrib |= {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": words}
+    root.attrib |= {"fill": "currentColor", "stroke-linejoin": "round"}
+    root.attrib["font-family"] = "'DejaVu Sans', Verdana, sans-serif"
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _simplify(element: ElementTree.Element, used: set[str]) -> None:
+    """Drop what a reader never sees, a third of the bytes: metadata, unused ids, digits."""
+    element.tag = element.tag.rpartition("}")[2]
+    is_text = element.tag in ("text", "tspan")
+    if not is_text:
+        element.text = None  # line breaks between elements
+    old, element.attrib = element.attrib, {}
+    for qualified, value in old.items():
+        name = qualified.rpartition("}")[2]
+        if name == "id" and value not in used:
+            continue
+        if name in ("d", "x", "y"):
+            value = re.sub(r"-?\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", value).strip()
+        elif name in ("style", "fill", "stroke"):
+            value = re.sub(r"\s*font-family:[^;]*;?", "", value).replace(draw.INK, "currentColor")
+            value = value.replace(draw.PAPER, f"var(--paper, {draw.PAPER})")
+        element.attrib[name] = value
+    for child in list(element):
+        _simplify(child, used)
+        child.tail = child.tail if is_text else None
+        if child.tag in ("metadata", "style"):
+            element.remove(child)
+    # Markers of one look state it once, in their group: most of the bytes of a cloud of points.
+    looks = {child.get("style") if child.tag == "use" else None for child in element}
+    if element.tag == "g" and len(element) > 1 and len(looks) == 1 and None not in looks:
+        element.set("style", str(looks.pop()))
+        for child in element:
+            del child.attrib["style"]
