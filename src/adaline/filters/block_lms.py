@@ -7,31 +7,23 @@ spectra (P, C, F) of the last P blocks of x, the latest first     W (P, C, F) of
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
-from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import fft
 
 from adaline.filters.filter import Filter, Learns, Shapes
-from adaline.filters.signals import (
-    EPS,
-    STEP,
-    Signal,
-    absolute_and_relative,
-    require_memory,
-    squares,
-)
-from adaline.kernels.filters.spectra import correlate_spectra, filter_spectra
+from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative, squares
 from adaline.parameters import NONE, count, shown
 
 SMOOTHING = 0.9  # factor of the running average of a bin's power, from block to block
 HALF_LIFE = 2.0**14  # of the level below which x counts as quiet, in samples
-JUMP = 4.0  # most growth of a level in a block, so that one click does not stop learning
-WORSE = 100.0  # the filter restarts if |y|^2 > 100 |d|^2 in a block: its weights fit noise, ...
-QUIET = 0.1  # ... unless d has less than this share of its usual energy: it may pause
-EVERYWHERE = 0.01  # the part of eps="auto" that is the same in every bin
-BLOWN = 1e8  # a |y| so many times above the signals is divergence
+MAX_GROWTH = 4.0  # of a level in a block, so that one click does not stop learning
+RESTART_ENERGY_RATIO = 100.0  # restart if |y|^2 > 100 |d|^2 in a block: the weights fit noise
+MIN_DESIRED_SHARE = (
+    0.1  # no restart if d has less than this share of its usual energy: it may pause
+)
+DIVERGENCE_RATIO = 1e8  # a |y| so many times above the signals is divergence
 
 
 class Level(NamedTuple):
@@ -54,13 +46,6 @@ def choose_block(taps: int, latency: int | None) -> int:
     if latency is None:
         return int(2 ** np.clip(np.round(np.log2(taps / 4)), 6, 12))
     return 1 << (latency.bit_length() - 1)
-
-
-@cache
-def triangle(B: int) -> Signal:
-    """The autocorrelation of B ones, circular on 2 B points."""
-    lag: Signal = np.minimum(np.arange(2 * B), np.arange(2 * B, 0, -1))
-    return 1.0 - lag / B
 
 
 @dataclass(eq=False, repr=False)
@@ -133,8 +118,6 @@ class BlockLMS(Filter):
                 f"block is {self.block} and latency is {shown(latency)}; give one of them, the "
                 "other follows."
             )
-        if latency is not None:
-            require_memory({"latency": latency}, 16 * latency)
         vars(self)["block"] = self.block or choose_block(self.taps, latency)
         self.latency = 0  # samples by which the output is late; the parameter chooses the block
         self._begun: tuple[Signal, Signal] | None = None
@@ -160,13 +143,11 @@ class BlockLMS(Filter):
         }
 
     def _adapt(self, line: Signal, hop: int, d: Signal, learns: Learns, y: Signal) -> int:
-        level = self._level
-        self._level = level = level._replace(
-            loudest_x=max(level.loudest_x, float(np.abs(line).max())),
-            loudest_d=max(level.loudest_d, float(np.abs(d).max())),
-        )
-        limit = BLOWN * (level.loudest_d + level.gain * level.loudest_x)
         memory, B, n = self._memory, self.block or 1, 0
+        loudest_x = max(self._level.loudest_x, float(np.abs(line).max()))
+        loudest_d = max(self._level.loudest_d, float(np.abs(d).max()))
+        self._level = self._level._replace(loudest_x=loudest_x, loudest_d=loudest_d)
+        limit = DIVERGENCE_RATIO * (loudest_d + self._level.gain * loudest_x)
         while n < len(d):
             start = int(self._level.filled)
             stop = min(B, start + len(d) - n)
@@ -187,14 +168,12 @@ class BlockLMS(Filter):
         return n
 
     def _to_spectra(self, lines: Signal) -> Signal:
-        return np.asarray(fft.rfft(lines) if self._is_real else fft.fft(lines))
+        real = self._memory["x"].dtype.kind == "f"
+        return np.asarray(fft.rfft(lines) if real else fft.fft(lines))
 
     def _to_lines(self, spectra: Signal) -> Signal:
-        return np.asarray(fft.irfft(spectra) if self._is_real else fft.ifft(spectra))
-
-    @property
-    def _is_real(self) -> bool:
-        return bool(self._memory["x"].dtype.kind == "f")
+        real = self._memory["x"].dtype.kind == "f"
+        return np.asarray(fft.irfft(spectra) if real else fft.ifft(spectra))
 
     def _part_of_block(self, start: int, stop: int) -> Signal:
         """y of samples start, ..., stop - 1 of an incomplete block.
@@ -216,29 +195,27 @@ class BlockLMS(Filter):
         """y of the complete block, by spectra; then update the weights and begin the next block."""
         B, memory, level, self._begun = self.block or 1, self._memory, self._level, None
         W, spectra, d, learns = (memory[name] for name in ("W", "spectra", "d", "learns"))
-        P, C, F = W.shape
         spectra[1:] = spectra[:-1].copy()
         spectra[0] = self._to_spectra(memory["x"])
-        Y, powers = np.empty(F, W.dtype), np.empty((P * C, F), memory["smoothed"].dtype)
-        filter_spectra(W.reshape(-1, F), spectra.reshape(-1, F), Y, powers)
-        latest, smoothed = P * powers[:C].sum(axis=0), memory["smoothed"]
+        latest, smoothed = len(W) * sum_squares(spectra[:1]), memory["smoothed"]
         smoothed[:] = SMOOTHING * smoothed + (1.0 - SMOOTHING) * latest
-        power = np.maximum(powers.sum(axis=0), smoothed)
-        lines = self._to_lines(np.stack([Y, power]))
+        power = np.maximum(sum_squares(spectra), smoothed)
+        lines = self._to_lines(np.stack([np.einsum("pcf,pcf->f", W, spectra), power]))
         y = lines[0, B:].copy()
         now, before = float(latest.mean()), level.power
         faded = before * 2.0 ** (-B / HALF_LIFE)
-        x_level = max(min(now, JUMP * before) if before else now, faded)
+        x_level = max(min(now, MAX_GROWTH * before) if before else now, faded)
         energy, usual = float(squares(d).sum()), level.usual
-        worse = float(squares(y).sum()) > WORSE * energy and energy >= QUIET * usual
-        usual = usual + (min(energy, JUMP * usual) - usual) / 16.0 if usual else energy
+        too_loud = float(squares(y).sum()) > RESTART_ENERGY_RATIO * energy
+        too_loud &= energy >= MIN_DESIRED_SHARE * usual
+        usual = usual + (min(energy, MAX_GROWTH * usual) - usual) / 16.0 if usual else energy
         self._level = level._replace(filled=0.0, power=x_level, usual=usual)
-        if worse and learns.all():
+        if too_loud and learns.all():
             W[:] = 0.0
         elif learns.any():
             # The error is zero for half of the 2 B points. This window leaks each bin into its
             # neighbours, so the power of a weak bin gets what leaks from strong ones.
-            lines[1] *= triangle(B)
+            lines[1] *= 1.0 - np.minimum(np.arange(2 * B), np.arange(2 * B, 0, -1)) / B
             lines[0, :B], lines[0, B:] = 0.0, np.where(learns, d - y, 0)
             E, leaked = self._to_spectra(lines)
             self._learn(E, np.maximum(power, leaked.real), x_level, float(smoothed.mean()))
@@ -249,15 +226,13 @@ class BlockLMS(Filter):
         """W + eta conj(X) E / power, constrained to responses of the length of a partition."""
         B, W = self.block or 1, self._memory["W"]
         eps, relative = absolute_and_relative(self.eps)
-        # eps in proportion to the recent power of each bin, and a little in every bin, for those
+        # eps in proportion to the recent power of each bin, and a hundredth in every bin, for those
         # in which x has no power.
         share = relative * x_level / mean if mean > 0.0 else 0.0
-        floor = 2.0 * eps + EVERYWHERE * relative * x_level
+        floor = 2.0 * eps + 0.01 * relative * x_level
         below = power + floor + share * self._memory["smoothed"]
         E *= np.divide(self.eta, below, out=np.zeros_like(below), where=below > 0.0)
-        G, F = np.empty_like(W), len(E)
-        correlate_spectra(self._memory["spectra"].reshape(-1, F), E, G.reshape(-1, F))
-        g = self._to_lines(G)
+        g = self._to_lines(np.conj(self._memory["spectra"]) * E)
         g[:, :, B:] = 0.0
         g[-1, :, self.taps - (len(g) - 1) * B :] = 0.0  # the last partition may be shorter
         W += self._to_spectra(g)
@@ -269,8 +244,7 @@ class BlockLMS(Filter):
 
     def _set_weights(self, W: Signal) -> None:
         P, C, _ = self._memory["W"].shape
-        h = np.zeros((C, P * (self.block or 1)), W.dtype)
-        h[:, : self.taps] = W.conj()
+        h = np.pad(W.conj(), [(0, 0), (0, P * (self.block or 1) - self.taps)])
         parts = h.reshape(C, P, -1).transpose(1, 0, 2)
         self._memory["W"][:] = self._to_spectra(np.concatenate([parts, 0 * parts], axis=2))
         self._level = self._level._replace(gain=float(np.abs(W).sum()))
@@ -279,3 +253,9 @@ class BlockLMS(Filter):
     def _check_state(self) -> None:
         if self._level.filled not in range(self.block or 1):
             raise ValueError("state has a memory that points outside of itself.")
+
+
+def sum_squares(spectra: Signal) -> Signal:
+    """The power of each bin, summed over partitions and channels."""
+    parts = spectra.real, spectra.imag
+    return np.asarray(sum(np.einsum("pcf,pcf->f", part, part) for part in parts))
