@@ -20,9 +20,7 @@ SMOOTHING = 0.9  # factor of the running average of a bin's power, from block to
 HALF_LIFE = 2.0**14  # of the level below which x counts as quiet, in samples
 MAX_GROWTH = 4.0  # of a level in a block, so that one click does not stop learning
 RESTART_ENERGY_RATIO = 100.0  # restart if |y|^2 > 100 |d|^2 in a block: the weights fit noise
-MIN_DESIRED_SHARE = (
-    0.1  # no restart if d has less than this share of its usual energy: it may pause
-)
+MIN_DESIRED_SHARE = 0.1  # ... unless d has less than this share of its usual energy: a pause
 DIVERGENCE_RATIO = 1e8  # a |y| so many times above the signals is divergence
 
 

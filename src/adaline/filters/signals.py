@@ -105,7 +105,7 @@ def as_channels(x: Any, channels: int | None) -> Signal:
             f"x has shape {x.shape}; expected (samples,) or (samples, channels). "
             "Pass one sample with step()."
         )
-    x = x[:, None] if x.ndim == 1 else x
+    x = np.asarray(x[:, None] if x.ndim == 1 else x)
     if channels is not None and x.shape[1] != channels:
         raise ValueError(
             f"x has {x.shape[1]} channels (shape {x.shape}); this filter has {channels} since its "
@@ -210,7 +210,7 @@ def hold_last(x: Signal, bad: NDArray[np.bool_], last: Signal) -> Signal:
     """
     padded = np.concatenate([last[None], x])  # row 0 is what came before
     place = np.where(bad, 0, np.arange(1, len(x) + 1)[:, None])
-    return np.take_along_axis(padded, np.maximum.accumulate(place, axis=0), axis=0)
+    return np.asarray(np.take_along_axis(padded, np.maximum.accumulate(place, axis=0), axis=0))
 
 
 def as_line(values: Any, name: str) -> Signal:

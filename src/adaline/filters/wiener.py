@@ -280,7 +280,7 @@ def whole_matrix(R: Signal) -> Signal:
     if R.ndim == 2:
         return R
     lag = np.subtract.outer(np.arange(len(R)), np.arange(len(R)))
-    return np.where(lag < 0, R[abs(lag)].conj(), R[abs(lag)])
+    return np.asarray(np.where(lag < 0, R[abs(lag)].conj(), R[abs(lag)]))
 
 
 def _solve(R: Signal, r: Signal) -> tuple[Signal, int]:
