@@ -112,6 +112,7 @@ CALLS = {
         {"source": TABLE, "target": "x3"},
         {
             "target": NONE,
+            "options": NONE,
             "columns": NONE,
             "missing": set(),
             "unknown": set(),
@@ -131,6 +132,7 @@ CALLS = {
         {"source": TABLE, "target": "x3"},
         {
             "target": NONE,
+            "options": NONE,
             "columns": NONE,
             "missing": set(),
             "most_levels": WHOLE | {"huge"},
@@ -145,9 +147,7 @@ CALLS = {
             "jobs": WHOLE,
         },
     ),
-    "prepare": (ENCODING.prepare, {"source": TABLE}, {}),
-    "reread": (ENCODING.reread, {"source": TABLE}, {}),
-    "read": (ENCODING.read, {"block": BLOCK}, {"block": set()}),
+    "prepare": (ENCODING.prepare, {"source": TABLE}, {"as_written": {"true"}}),
     "unknown_in": (ENCODING.unknown_in, {"block": BLOCK}, {"block": set()}),
     "Encoding.from_dict": (Encoding.from_dict, {"plain": ENCODING.to_dict()}, {"plain": set()}),
     "kept": (ENCODING.kept, {"block": BLOCK}, {"block": set(), "target": NONE | TEXTS}),
@@ -255,7 +255,7 @@ def test_the_calls_work_with_right_values(call, tmp_path, monkeypatch):
     arguments = {k: str(tmp_path / "m.adaline") if v is PATH else v for k, v in given.items()}
     function(**arguments)
     if call not in ("fit, in order", "write_report"):
-        known = set(inspect.signature(function).parameters) - {"check"}
+        known = set(inspect.signature(function).parameters) - {"check", "given"}
         assert known <= set(right) | set(given)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import adaline
 from adaline.data import Encoding, Prepared, blocks, fit
-from adaline.data.columns.terms import parsed, term_of
+from adaline.data.columns.formula import parse_formula, parse_term
 from adaline.errors import DataError
 from exported import InC, in_python, in_sqlite, text_of
 
@@ -83,7 +83,7 @@ def test_the_coefficients_are_statsmodels(frame):
     ],
 )
 def test_the_language(formula, terms):
-    assert parsed(formula).terms(["a", "b", "c"]) == terms
+    assert parse_formula(formula).terms(["a", "b", "c"]) == terms
 
 
 @pytest.mark.parametrize(
@@ -95,17 +95,17 @@ def test_the_language(formula, terms):
 )
 def test_what_is_no_formula_is_refused_with_a_sentence(formula):
     with pytest.raises(DataError, match=r"formula|term"):
-        parsed(formula).terms(["a", "b"])
+        parse_formula(formula).terms(["a", "b"])
 
 
 @given(st.text("ab+-:*^().,~` 13log\n", max_size=20))
 def test_any_text_is_a_formula_or_a_sentence(text):
     try:
-        terms = parsed(text).terms(["a", "b"])
+        terms = parse_formula(text).terms(["a", "b"])
     except DataError:
         return
     for term in terms:
-        assert term_of(term)
+        assert parse_term(term)
 
 
 def test_a_logarithm_of_zero_names_row_and_column(frame):

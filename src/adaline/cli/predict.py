@@ -77,7 +77,7 @@ def predict(
     for wanted in keep or ():
         known_column(source, wanted, "--keep")
     encoding, told = found.prepared_for(source, unknown)
-    source = encoding.reread(source)
+    source = encoding.prepare(source, as_written=True)
     if printer.common.json and out == "-":
         format = "json"  # type: ignore[assignment]
     more = _more(found.model, encoding, interval, level, explain)

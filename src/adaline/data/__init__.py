@@ -11,6 +11,7 @@ from adaline._names import lazily
 
 _HOME = {
     "Block": "adaline.data.reading.source",
+    "ColumnOptions": "adaline.data.columns.options",
     "Encoding": "adaline.data.columns.encoding",
     "Prepared": "adaline.data.storing.model_files",
     "Source": "adaline.data.reading.source",
@@ -30,6 +31,7 @@ _HOME = {
 
 __all__ = [
     "Block",
+    "ColumnOptions",
     "Encoding",
     "Look",
     "Prepared",
@@ -52,6 +54,7 @@ __getattr__, __dir__ = lazily(globals(), _HOME)
 if TYPE_CHECKING:
     from adaline.data.columns.encoding import Encoding
     from adaline.data.columns.look import Look, look
+    from adaline.data.columns.options import ColumnOptions
     from adaline.data.fitting.fitting import fit
     from adaline.data.reading.blocks import blocks
     from adaline.data.reading.source import Block, Source

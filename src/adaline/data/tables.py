@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.look import look_at
-from adaline.data.columns.options import ColumnOptions, Missing, Unknown
+from adaline.data.columns.options import ColumnOptions
 from adaline.data.fitting.fitting import counted_rows as counted_rows
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_number, check_text, check_truth, check_whole
@@ -119,20 +118,13 @@ class Table(Result):
 def table(
     source: Any,
     target: str,
+    options: ColumnOptions | None = None,
     *,
     share: float = 0.0,
     seed: int = 0,
     stratified: bool = False,
-    columns: Sequence[str] | None = None,
-    missing: Missing = "auto",
-    unknown: Unknown = "zeros",
-    read: Mapping[str, str] | None = None,
-    na: Sequence[str] | None = None,
-    use: Sequence[str] | None = None,
-    ignore: Sequence[str] | None = None,
-    formula: str | None = None,
-    exact_levels: bool = False,
     encoding: Encoding | None = None,
+    **given: Any,
 ) -> Table:
     """Read a file or table as `adaline fit` does: columns to numbers, and some rows held out.
 
@@ -141,16 +133,18 @@ def table(
     source : path, table, array, or what `blocks` gave
     target : str
         The name of the column to learn.
+    options : ColumnOptions, optional
+        What is known of the columns, as in `look`.
     share : float
         The share of the rows to hold out, from 0 to below 1. A hash of the seed and of a row's
         place decides, so the same file gives the same rows.
     seed : int
     stratified : bool
         Whether every class keeps its share.
-    columns, missing, unknown, read, na, use, ignore, formula, exact_levels
-        What is known of the columns, as in `look`.
     encoding : Encoding, optional
         How columns become numbers; learned from the source by default.
+    **given
+        Fields of `ColumnOptions`; missing is "auto" and unknown "zeros" by default.
 
     Returns
     -------
@@ -178,17 +172,8 @@ def table(
     rows = blocks(source)
     place_of(target, rows.names, rows.name, "target column")
     if encoding is None:
-        options = ColumnOptions.given(
-            target=target,
-            columns=columns,
-            missing=missing,
-            unknown=unknown,
-            read=read,
-            na=na,
-            use=use,
-            ignore=ignore,
-            formula=formula,
-            exact_levels=exact_levels,
+        options = ColumnOptions.of(
+            options, given | {"target": target}, missing="auto", unknown="zeros"
         )
         encoding = look_at(rows, options).encoding
     rows = encoding.prepare(rows)
@@ -196,23 +181,7 @@ def table(
         return Table(target, encoding, rows)
     by = target if stratified else None
     learned = Share(rows, seed, share, False, by)
-    return Table(target, with_means(encoding, learned), learned, Share(rows, seed, share, True, by))
-
-
-def with_means(encoding: Encoding, rows: Source, jobs: Any = 1) -> Encoding:
-    """Levels of text are those of all rows; means that stand for gaps are of the rows learned."""
-    filled = [entry.name for entry in encoding.inputs if entry.mean is not None]
-    if not filled:
-        return encoding
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # all has been said about all rows
-            ours = Encoding.learn(rows, columns=filled, missing="mean", jobs=jobs)
-    except DataError:  # a column has no value in these rows
-        return encoding
-    means = {entry.name: entry.mean for entry in ours.inputs}
-    inputs = tuple(replace(e, mean=means.get(e.name)) for e in encoding.inputs)
-    return replace(encoding, inputs=inputs)
+    return Table(target, encoding.with_means(learned), learned, Share(rows, seed, share, True, by))
 
 
 def gathered(

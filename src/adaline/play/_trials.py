@@ -27,7 +27,8 @@ def fields(prepared: Any, data: Path) -> list[dict[str, Any]]:
     inputs = prepared.encoding.inputs
     if len(inputs) > _MOST_FIELDS:
         return []
-    source = prepared.encoding.reread(blocks(data, columns=[entry.name for entry in inputs]))
+    source = blocks(data, columns=[entry.name for entry in inputs])
+    source = prepared.encoding.prepare(source, as_written=True)
     first = next(iter(source))
     made = []
     for entry in inputs:
@@ -57,7 +58,7 @@ def answer(prepared: Any, given: Mapping[str, Any], folder: Path) -> dict[str, A
         told = np.asarray(prepared.predict(source))
     except ValueError as error:
         raise ValueError(str(error).replace(f"{path}: ", "")) from None
-    strange = encoding.unknown_in(next(iter(encoding.reread(source))))
+    strange = encoding.unknown_in(next(iter(encoding.prepare(source, as_written=True))))
     return {
         "prediction": _plain(told[0]),
         "classes": _classes(prepared, source),

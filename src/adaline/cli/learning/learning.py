@@ -21,7 +21,6 @@ from adaline.data import fit as fit_blocks
 from adaline.data.sharing import Share, labels
 from adaline.data.tables import counted_rows
 from adaline.data.tables import gathered as rows_of
-from adaline.data.tables import with_means as means_of
 from adaline.evaluation.cross_validation import fit_in_order
 from adaline.evaluation.evidence import is_proven
 
@@ -84,7 +83,7 @@ class Learned:
 
 def with_means(encoding: Encoding, source: Source, plan: Plan) -> Encoding:
     """Means that stand for gaps are of the rows learned."""
-    return means_of(encoding, learned_rows(source, plan), plan.jobs) if plan.share else encoding
+    return encoding.with_means(learned_rows(source, plan), plan.jobs) if plan.share else encoding
 
 
 def learned_rows(source: Source, plan: Plan) -> Source:

@@ -1,59 +1,42 @@
-"""Columns of a table to numbers: as they are, read by a notation, or one indicator a level."""
+"""`Encoding`: how the columns of a table become numbers; learned by a study, kept with a model."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.columns.applying import (
-    ReadSource,
-    check_notation,
-    encoded_columns,
-    encoded_matrix,
-    read_block,
+    count_unknown,
+    encode_column,
+    encode_matrix,
     read_column,
     side_by_side,
     texts_among_numbers,
-    unknown_values,
 )
-from adaline.data.columns.by_name import (
-    check_block,
-    chosen_rows,
-    missing_in,
-    places_in,
+from adaline.data.columns.by_name import ByName, missing_in, places_in
+from adaline.data.columns.facts import means_of
+from adaline.data.columns.formula import (
+    Part,
+    expand_terms,
+    made_columns,
+    parse_formula,
+    parse_term,
 )
-from adaline.data.columns.inputs import (
-    Input,
-    as_plain_data,
-    check_fields,
-    encoded_names,
-    from_plain_data,
-)
-from adaline.data.columns.options import (
-    MOST_LEVELS,
-    ColumnOptions,
-    Missing,
-    Unknown,
-)
-from adaline.data.columns.strays import with_gaps
-from adaline.data.columns.study import Study, study, warn_of
-from adaline.data.columns.term_columns import Part, expanded, made_columns
-from adaline.data.columns.terms import parsed, term_of
+from adaline.data.columns.inputs import Input, pairs, plain_fields, texts
+from adaline.data.columns.options import MISSING, UNKNOWN, ColumnOptions, Missing, Unknown
+from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks
-from adaline.data.reading.checks import (
-    check_choice,
-    check_text,
-)
+from adaline.data.reading.checks import check_choice, check_text, check_truth, wrong_type
+from adaline.data.reading.derived import Derived
 from adaline.data.reading.notations import is_bare
-from adaline.data.reading.source import Block, Column, Source
+from adaline.data.reading.source import Block, Column, Kind, Source
 from adaline.errors import DataError, DateColumn
 from adaline.results import Array, Result
-from adaline.sums.mapreduce import Executor
 
 __all__ = ["Encoding", "Input"]
 
@@ -117,7 +100,16 @@ class Encoding(Result):
     terms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        check_choice("missing", self.missing, MISSING)
+        check_choice("unknown", self.unknown, UNKNOWN)
+        for name, kind, expected in _TUPLES:
+            value = getattr(self, name)
+            if not isinstance(value, tuple) or not all(isinstance(part, kind) for part in value):
+                raise wrong_type(name, value, expected)
+        if not all(list(map(type, pair)) == [str, str] for pair in self.left_out):
+            raise wrong_type("left_out", self.left_out, "a tuple of pairs (column, why)")
+        if self.target is not None and not isinstance(self.target, Input):
+            raise wrong_type("target", self.target, "an Input, or None")
         if self.terms:
             made_columns(self.inputs, self.terms)  # refuses terms of other columns
 
@@ -126,21 +118,10 @@ class Encoding(Result):
         cls,
         source: Any,
         target: str | None = None,
-        *,
-        columns: Sequence[str] | None = None,
-        missing: Missing = "refuse",
-        unknown: Unknown = "refuse",
-        most_levels: int = MOST_LEVELS,
-        rare: int | None = None,
-        read: Mapping[str, str] | None = None,
-        na: Sequence[str] | None = None,
-        use: Sequence[str] | None = None,
-        ignore: Sequence[str] | None = None,
-        formula: str | None = None,
-        exact_levels: bool = False,
-        jobs: int | Executor = 1,
+        options: ColumnOptions | None = None,
+        **given: Any,
     ) -> Encoding:
-        """The encoding of all columns but the target; no pass where all are plain numbers.
+        """The encoding of all columns but the target; no pass if all are plain numbers.
 
         Columns that count or name the rows are left out with a `DataWarning`: numbers 1, 2, 3, ...
         or 0, 1, 2, ...; whole numbers that are all different in a column called "", id, index and
@@ -153,72 +134,32 @@ class Encoding(Result):
         source : path, table, array, iterable, or what `blocks` gave
         target : str, optional
             A column that is not an input.
-        columns : sequence of str, optional
-            The input columns, exactly these; all but the target by default.
-        missing, unknown
-            As in the class.
-        most_levels : int, default=1000
-            A column of text with more levels is left out, or refused where you asked for it.
-        rare : int, optional
-            In text with more than 20 levels those with fewer rows are merged into "(other)", for
-            which unknown levels count, too; 5 with missing="auto", and 1, which merges none, with
-            others.
-        read : mapping, optional
-            How to read columns: {"code": "text", "price": "number", "sold": "date dmy"}; a
-            notation such as "number € .," says how numbers are written.
-        na : sequence of str, optional
-            Texts that stand for a missing value in every column, such as ["?", "-999"].
-        use : sequence of str, optional
-            Columns to use, even if they look like numbers or names of rows.
-        ignore : sequence of str, optional
-            Columns that are no inputs, as the target.
-        formula : str, optional
-            Which columns to use, and what to make of them: "rent ~ log(size) + rooms:garden". It
-            knows `+`, `-`, `:`, `*`, `^2` to `^9`, `log`, `sqrt`, `poly(x, 3)` and "." for all
-            columns; names with other letters stand between backticks. Powers are plain, not
-            orthogonal.
-        exact_levels : bool
-            Whether levels that differ only in case or surrounding blanks, or as Y and Yes do, stay
-            apart. By default they are merged into the most frequent spelling, with a `DataWarning`,
-            and rows to predict are read in the same way; spellings that did not occur are unknown.
-        jobs : int, default=1
-            Processes that read.
+        options : ColumnOptions, optional
+            What is known of the columns.
+        **given
+            Fields of `ColumnOptions`: columns, missing, unknown, most_levels, rare, read, na, use,
+            ignore, formula, exact_levels, jobs.
         """
-        options = ColumnOptions.given(
-            target=target,
-            columns=columns,
-            missing=missing,
-            unknown=unknown,
-            most_levels=most_levels,
-            rare=rare,
-            read=read,
-            na=na,
-            use=use,
-            ignore=ignore,
-            formula=formula,
-            exact_levels=exact_levels,
-            jobs=jobs,
-        )
-        found = study(blocks(source), options)
-        warn_of(found)
-        return cls.of(found)
+        learned = study(blocks(source), ColumnOptions.of(options, given | {"target": target}))
+        learned.warn()
+        return cls.of(learned)
 
     @classmethod
-    def of(cls, found: Study) -> Encoding:
+    def of(cls, learned: Study) -> Encoding:
         """The encoding that a study of all columns leads to."""
-        said = found.options
-        given = found.left_out, said.na, found.target
-        encoding = cls(found.inputs, said.missing, said.unknown, *given)
-        return encoding if said.formula is None else encoding.with_formula(said.formula)
+        options = learned.options
+        marks = learned.left_out, tuple(options.na), learned.target
+        encoding = cls(learned.inputs, options.missing, options.unknown, *marks)
+        return encoding if options.formula is None else encoding.with_formula(options.formula)
 
     def with_formula(self, formula: str) -> Encoding:
         """The terms of a formula; inputs that no term has are left out."""
         check_text("formula", formula, "such as 'rent ~ log(size) + rooms:garden'")
-        terms = parsed(formula).terms([entry.name for entry in self.inputs])
-        used = {factor.column for text in terms for factor in term_of(text)}
-        strange = used - {entry.name for entry in self.inputs}
-        if strange:
-            raise DataError(f"formula: there is no column {sorted(strange)[0]!r} to use.")
+        names = [entry.name for entry in self.inputs]
+        terms = parse_formula(formula).terms(names)
+        used = {factor.column for text in terms for factor in parse_term(text)}
+        if strange := used.difference(names):
+            raise DataError(f"formula: there is no column {min(strange)!r} to use.")
         inputs = tuple(entry for entry in self.inputs if entry.name in used)
         return replace(self, inputs=inputs, terms=terms)
 
@@ -226,12 +167,19 @@ class Encoding(Result):
         """The same with a target of plain numbers, which is read as such in every file."""
         return replace(self, target=Input(name))
 
+    def with_means(self, rows: Source, jobs: Any = 1) -> Encoding:
+        """The same with the means of these rows, such as those to learn from, for missing values.
+
+        Levels of text stay those of all rows.
+        """
+        means = means_of(rows, [e.name for e in self.inputs if e.mean is not None], jobs)
+        inputs = (replace(e, mean=means.get(e.name, e.mean)) for e in self.inputs)
+        return replace(self, inputs=tuple(inputs))
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the encoded columns: "size", "colour=red"."""
-        if self.terms:
-            return tuple(name for name, _, _ in made_columns(self.inputs, self.terms))
-        return encoded_names(self.inputs)
+        return tuple(name for _, names in self.groups() for name in names)
 
     @property
     def labels(self) -> list[str]:
@@ -254,43 +202,50 @@ class Encoding(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `from_dict` takes it back."""
-        return as_plain_data(self)
+        return plain_fields(self, "inputs", "missing", "unknown")
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Encoding:
         """The encoding that `to_dict` described; anything else is refused."""
-        return cls(**from_plain_data(plain))
+        if not isinstance(plain, Mapping):
+            raise wrong_type("plain", plain, "a mapping, as Encoding.to_dict gives")
+        try:
+            return cls(
+                tuple(map(Input.from_dict, plain["inputs"])),
+                plain["missing"],
+                plain["unknown"],
+                pairs(plain.get("left_out", ())),
+                texts(plain.get("na", ())),
+                None if "target" not in plain else Input.from_dict(plain["target"]),
+                texts(plain.get("terms", ())),
+            )
+        except DataError:
+            raise
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+            raise DataError(f"this describes no encoding: {error!r}.") from None
 
-    def prepare(self, source: Any) -> Source:
+    def prepare(self, source: Any, *, as_written: bool = False) -> Source:
         """The source with its columns read as this encoding reads them, the target too.
 
-        The same source where they are so already. Columns that are text here are text in a CSV
+        The same source if they are so already. Columns that are text here are text in a CSV
         file that holds digits only, so that "007" keeps its zeros. Numbers and dates are read in
-        the notation of this encoding; a value that it does not fit is refused.
+        the notation of this encoding; a value that it does not fit is refused. `as_written` leaves
+        other columns as they are written in the file: `encode` takes those blocks, too.
         """
-        source = self.reread(source)
-        entries, there = self._entries(), set(source.names)
-        kinds = dict(zip(source.names, source.kinds, strict=True))
-        other = [e for e in entries if e.name in there]
-        if not self.na:
-            other = [e for e in other if e.spellings or kinds[e.name] != _kind(e)]
-        return ReadSource(source, other, self.na) if other else source
-
-    def reread(self, source: Any) -> Source:
-        """The source with columns as text that are text here; other columns as they are written.
-
-        `encode` takes its blocks; `prepare` is for who wants numbers in them.
-        """
-        found = blocks(source)
+        check_truth("as_written", as_written)
+        rows: Source = blocks(source)
         if self.target is not None and self.target.levels is not None:
-            found = found.with_labels(self.target.name)
-        there = set(found.names)
-        text = [
-            e.name
-            for e in self._entries()
-            if e.name in there and (e.levels is not None or not found.fits(e.reading))
-        ]
-        return with_gaps(found, self.na, [e.marks for e in self._entries()], text)
+            rows = rows.with_labels(self.target.name)
+        names = set(rows.names)
+        entries = [entry for entry in self._entries() if entry.name in names]
+        text = [e.name for e in entries if e.levels is not None or not rows.fits(e.reading)]
+        marks = (mark for entry in self._entries() for mark in entry.marks)
+        rows = rows.reread(text, tuple(dict.fromkeys((*self.na, *marks))))
+        if as_written:
+            return rows
+        kinds = dict(zip(rows.names, rows.kinds, strict=True))
+        other = [e for e in entries if self.na or e.spellings or kinds[e.name] != _kind(e)]
+        return ReadColumns(rows, other, self.na) if other else rows
 
     def forgiving(self, source: Any) -> tuple[Encoding, dict[str, tuple[str, ...]]]:
         """This encoding with words among numbers, in the first rows, as gaps; and which they are.
@@ -299,63 +254,56 @@ class Encoding(Result):
         be filled in (missing="auto" or "mean"), and unknown="zeros". A column in which nothing can
         be read stays as it is, and is refused when it is read.
         """
-        found = blocks(source)
-        if self.missing not in ("auto", "mean") or self.unknown != "zeros" or not found.again:
+        source = blocks(source)
+        if self.missing not in ("auto", "mean") or self.unknown != "zeros" or not source.again:
             return self, {}
         try:
-            self.prepare(found).head()
+            self.prepare(source).head()
             return self, {}
         except DataError:
-            there = set(found.names)
-            wanted = [e for e in self.inputs if e.levels is None and e.name in there]
-            head = self.reread(found).reread([e.name for e in wanted], self.na).head()
-        odd = texts_among_numbers(head, wanted, self.na)
+            names = set(source.names)
+            numbers = [e for e in self.inputs if e.levels is None and e.name in names]
+            written = self.prepare(source, as_written=True)
+            head = written.reread([e.name for e in numbers], self.na).head()
+        odd = texts_among_numbers(head, numbers, self.na)
         marks = {name: tuple(text.strip() for text in texts) for name, texts in odd.items()}
         inputs = (replace(e, marks=(*e.marks, *marks.get(e.name, ()))) for e in self.inputs)
         return replace(self, inputs=tuple(inputs)), odd
-
-    def read(self, block: Block) -> Block:
-        """A block with its columns read as this encoding reads them; `prepare` does it for all."""
-        check_block(block)
-        return read_block(self._entries(), block, self.na)
 
     def _entries(self) -> list[Input]:
         return [*self.inputs, *([self.target] if self.target is not None else [])]
 
     def kept(self, block: Block, target: str | None = None) -> NDArray[np.bool_] | None:
-        """Which rows to keep; None where all are kept.
+        """Which rows to keep; None if all are kept.
 
         missing="drop" leaves out rows with any gap, "auto" those without a target.
         """
-        check_block(block)
+        _require_block(block)
         if target is not None:
             check_text("target", target, "the name of a column")
         if self.missing not in ("drop", "auto"):
             return None
-        wanted = list(self.inputs) if self.missing == "drop" else []
-        if target is not None:
-            known = self.target is not None and self.target.name == target
-            wanted.append(self.target if known and self.target is not None else Input(target))
+        entries = list(self.inputs) if self.missing == "drop" else []
         keep = np.ones(block.rows, dtype=bool)
-        for entry, j in zip(wanted, places_in(block, [e.name for e in wanted]), strict=True):
-            column = block.column(j)
-            if entry.name != target or entry is self.target:
-                column = self._column(entry, column, block)
-            gone = missing_in(column)
+        gaps = []
+        columns = ByName(block)
+        if target is not None and self.target is not None and self.target.name == target:
+            entries.append(self.target)
+        elif target is not None:
+            gaps.append(missing_in(columns[target]))
+        gaps += [missing_in(self._column(entry, columns)) for entry in entries]
+        for gone in gaps:
             if gone is not None:
                 keep &= ~gone
         return None if keep.all() else keep
 
     def unknown_in(self, block: Block) -> dict[str, int]:
         """How many values of each column of text are no level that was learned."""
-        check_block(block)
+        _require_block(block)
+        columns = ByName(block)
         text = [entry for entry in self.inputs if entry.levels is not None]
-        found = {}
-        for entry, j in zip(text, places_in(block, [e.name for e in text]), strict=True):
-            count = unknown_values(entry, self._column(entry, block.column(j), block))
-            if count:
-                found[entry.name] = count
-        return found
+        counts = {e.name: count_unknown(e, self._column(e, columns)) for e in text}
+        return {name: count for name, count in counts.items() if count}
 
     def encode(
         self,
@@ -365,7 +313,7 @@ class Encoding(Result):
         *,
         check: bool = True,
     ) -> Any:
-        """Rows of numbers (n, p): float64, or CSR where the block is.
+        """Rows of numbers (n, p): float64, or CSR if the block is.
 
         Parameters
         ----------
@@ -378,52 +326,70 @@ class Encoding(Result):
             Whether to look for infinities and NaN; who sums all numbers sees them in the sums.
         """
         check_choice("order", order, ("C", "F"))
-        keep = self.kept(block) if keep is None else chosen_rows(keep, block.rows)
-        places = places_in(block, self._columns)
-        if block.matrix is not None and self._whole:
-            return encoded_matrix(self.inputs, block, places, keep, order)
-        n = block.rows if keep is None else int(keep.sum())
-        columns: list[Array] = []
-        as_they_are = not check and not self.terms and not self.na
-        for entry, j in zip(self.inputs, places, strict=True):
-            column = block.column(j)
-            plain = as_they_are and entry.mean is None and _is_plain(entry)
-            if plain and column.kind == "number" and column.missing is None:
-                check_notation(entry, column, block)
-                columns.append(column.values if keep is None else column.values[keep])
-            else:
-                column = self._column(entry, column, block)
-                columns += encoded_columns(entry, column, block, keep, self.unknown)
+        keep = self.kept(block) if keep is None else _require_mask(keep, block.rows)
+        plain = not self.na and not self.terms and all(map(_is_plain, self.inputs))
+        if block.matrix is not None and plain:
+            places = places_in(block, [entry.name for entry in self.inputs])
+            return encode_matrix(self.inputs, block, places, keep, order)
+        by_name, encoded = ByName(block), list[Array]()
+        for entry in self.inputs:
+            column = self._column(entry, by_name)
+            encoded += encode_column(entry, column, block, keep, self.unknown, check)
         if self.terms:
-            columns = expanded(self.inputs, self.terms, columns, block, keep)
-        return side_by_side(columns, n, order)
+            encoded = expand_terms(self.inputs, self.terms, encoded, block, keep)
+        return side_by_side(encoded, block.rows if keep is None else int(keep.sum()), order)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what is worked out again."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @cached_property
-    def _columns(self) -> tuple[str, ...]:
-        return tuple(entry.name for entry in self.inputs)
-
-    @cached_property
-    def _whole(self) -> bool:
-        """Whether every input is a column of numbers as it is."""
-        return not self.na and not self.terms and all(map(_is_plain, self.inputs))
-
-    def _column(self, entry: Input, column: Column, block: Block) -> Column:
-        """The column as its input has it."""
-        as_is = not self.na and not entry.spellings and "" not in column.levels[:1]
-        if column.kind == _kind(entry) and as_is:
-            check_notation(entry, column, block)
-            return column
-        return read_column(entry, column, block, self.na)
+    def _column(self, entry: Input, columns: ByName) -> Column:
+        """The column of an input, read as the input says."""
+        return read_column(entry, columns[entry.name], columns.block, self.na)
 
 
-def _kind(entry: Input) -> str:
+_TUPLES: tuple[tuple[str, type, str], ...] = (
+    ("inputs", Input, "a tuple of Input, as Encoding.learn gives"),
+    ("left_out", tuple, "a tuple of pairs (column, why)"),
+    ("na", str, "a tuple of texts"),
+    ("terms", str, "a tuple of texts, as Encoding.learn gives"),
+)
+
+
+def _kind(entry: Input) -> Kind:
     return "number" if entry.levels is None else "text"
 
 
 def _is_plain(entry: Input) -> bool:
     bare = is_bare(entry.reading)
     return entry.levels is None and not entry.gaps and not entry.parts and bare
+
+
+def _require_block(block: Any) -> None:
+    if not isinstance(block, Block):
+        raise wrong_type("block", block, "a Block, such as blocks(source) gives")
+
+
+def _require_mask(keep: Any, rows: int) -> NDArray[np.bool_]:
+    if not (isinstance(keep, np.ndarray) and keep.dtype == bool and keep.shape == (rows,)):
+        raise wrong_type("keep", keep, f"an array of {rows} booleans")
+    return np.asarray(keep)
+
+
+class ReadColumns(Derived):
+    """The rows of a source, some columns read as inputs say; `Encoding.prepare` makes it."""
+
+    def __init__(self, source: Source, entries: Sequence[Input], na: Sequence[str]) -> None:
+        super().__init__(source)
+        self.entries, self.na = tuple(entries), tuple(na)
+        kinds = dict(zip(source.names, source.kinds, strict=True))
+        self.kinds = tuple((kinds | {e.name: _kind(e) for e in entries}).values())
+
+    def of(self, block: Block) -> Block:
+        """A block with its columns read as the inputs say."""
+        columns = ByName(block)
+        read = {e.name: read_column(e, columns[e.name], block, self.na) for e in self.entries}
+        every = (read[name] if name in read else columns[name] for name in block.names)
+        return Block(block.names, tuple(every), None, block.place)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the source and of how it is read."""
+        how = repr(([entry.to_dict() for entry in self.entries], self.na))
+        return hashlib.sha256(f"{self.source.fingerprint} {how}".encode()).hexdigest()

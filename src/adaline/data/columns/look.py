@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.data.columns.by_name import ByName, missing_in
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.facts import Numbers, Texts
+from adaline.data.columns.facts import Numbers
 from adaline.data.columns.inputs import Input
-from adaline.data.columns.options import MOST_LEVELS, ColumnOptions, Missing, Unknown
-from adaline.data.columns.rules import are_rounded, told
-from adaline.data.columns.study import Study, Verdict, study
+from adaline.data.columns.options import ColumnOptions
+from adaline.data.columns.rules import are_rounded
+from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
 from adaline.data.reading.source import Column, Source
 from adaline.results import Result
 from adaline.summaries import aligned
-from adaline.sums.mapreduce import Executor
 
-_EXAMPLES, _WIDE = 3, 18  # values shown of a column, and letters of each
-_ALIKE = 0.999  # correlation of columns that say nearly the same
-_COMPARED = 200  # columns of numbers that are compared with each other, at most
-_ROWS = 10_000  # rows that are compared
-_TELLING = 3  # rows that differ from the rest, at least: rare words meet in one row by chance
+EXAMPLES, EXAMPLE_LETTERS = 3, 18  # values shown of a column, and letters of each
+ALIKE = 0.999  # correlation of columns that hold nearly the same
+COMPARED_COLUMNS, COMPARED_ROWS = 200, 10_000  # at most: a tenth of a second
+TELLING_ROWS = 3  # rows that differ from the rest, at least: rare words meet in one row by chance
 
 
 @dataclass(frozen=True)
@@ -117,26 +113,12 @@ class Look(Result):
 
 
 def look(
-    source: Any,
-    target: str | None = None,
-    *,
-    columns: Sequence[str] | None = None,
-    missing: Missing = "auto",
-    unknown: Unknown = "refuse",
-    most_levels: int = MOST_LEVELS,
-    rare: int | None = None,
-    read: Mapping[str, str] | None = None,
-    na: Sequence[str] | None = None,
-    use: Sequence[str] | None = None,
-    ignore: Sequence[str] | None = None,
-    formula: str | None = None,
-    exact_levels: bool = False,
-    jobs: int | Executor = 1,
+    source: Any, target: str | None = None, options: ColumnOptions | None = None, **given: Any
 ) -> Look:
     """What each column of a table is, and what a fit would do with it and why.
 
-    Parameters are those of `Encoding.learn`, which decides in the same way; `encoding` of the
-    answer is the one to fit with.
+    Parameters are those of `Encoding.learn`, which decides in the same way, but missing is "auto"
+    by default; `encoding` of the answer is the one to fit with.
 
     Examples
     --------
@@ -157,127 +139,104 @@ def look(
     colour  text    4     2          blue, red      text, 3 levels
     y       number  0     3          1.5, 2, 3      the target
     """
-    options = ColumnOptions.given(
-        target=target,
-        columns=columns,
-        missing=missing,
-        unknown=unknown,
-        most_levels=most_levels,
-        rare=rare,
-        read=read,
-        na=na,
-        use=use,
-        ignore=ignore,
-        formula=formula,
-        exact_levels=exact_levels,
-        jobs=jobs,
+    return look_at(
+        blocks(source), ColumnOptions.of(options, given | {"target": target}, missing="auto")
     )
-    return look_at(blocks(source), options)
 
 
 def look_at(source: Source, options: ColumnOptions) -> Look:
-    """`look` with its parameters in one object, as `table` and the command have them."""
-    found = study(source, options)
-    encoding, target = Encoding.of(found), options.target
-    head = ByName(found.head if found.head is not None else found.source.head())
-    alike = _alike(found, head)
-    seen = {verdict.name: verdict for verdict in found.verdicts}
-    notes = {name: note for name, note in found.notes}
-    looked = [
-        _looked_at(name, kind, seen.get(name), found, head, target, alike, notes)
-        for name, kind in zip(found.source.names, found.source.kinds, strict=True)
-    ]
-    warnings = [f"{name!r}: {note}." for name, note in found.notes]
+    """`look` at an open source."""
+    learned = study(source, options)
+    columns = ByName(learned.head or learned.source.head())
+    alike = _alike(learned, columns)
+    notes = {name: f"nearly the same as {other!r}" for name, other in alike.items()}
+    notes |= dict(learned.notes) | dict(learned.left_out)
+    inputs = {entry.name: entry for entry in learned.inputs}
+    judged = {verdict.name for verdict in learned.verdicts}
+    looked = []
+    for name in learned.source.names:
+        entry, use = inputs.get(name), "left out" if name in judged else "left out, as you asked"
+        if entry is not None:
+            use = describe_use(entry)
+        if name == options.target:
+            entry = learned.target
+            how = "" if entry is None or entry.reading == "text" else words(entry.reading)
+            use = "the target" + f", {how}" * (
+                entry is not None and entry.reading not in ("", "text")
+            )
+        column, gaps = columns[name], _gaps(learned, columns, name, entry)
+        looked.append(LookedAt(name, column.kind, gaps, *_values(column), use, notes.get(name, "")))
+    warnings = [f"{name!r}: {note}." for name, note in learned.notes]
     warnings += [f"{name!r} says nearly the same as {other!r}." for name, other in alike.items()]
-    rows = found.source.rows if found.source.rows is not None else _rows(found)
-    return Look(found.source.name, rows, tuple(looked), encoding, tuple(warnings))
+    encoding = Encoding.of(learned)
+    return Look(learned.source.name, learned.rows, tuple(looked), encoding, tuple(warnings))
 
 
-def _rows(found: Study) -> int | None:
-    """The number of rows, where all were looked at."""
-    facts: list[Numbers | Texts] = [*found.facts.numbers.values(), *found.facts.texts.values()]
-    return facts[0].n + facts[0].gaps if facts else None
-
-
-def _looked_at(
-    name: str,
-    kind: str,
-    verdict: Verdict | None,
-    found: Study,
-    head: ByName,
-    target: str | None,
-    alike: Mapping[str, str],
-    notes: Mapping[str, str],
-) -> LookedAt:
-    column = head[name]
-    different, examples = _values(column)
-    gaps = int(np.sum(_gone(column)))
-    if name in found.facts.texts:
-        texts = found.facts.texts[name]
-        entry = verdict.entry if verdict is not None else found.target
-        reading = texts.readings.get(entry.reading) if entry is not None else None
-        gaps = texts.gaps if reading is None else reading.gaps
-    elif name in found.facts.numbers:
-        gaps = found.facts.numbers[name].gaps
-    why = notes.get(name, "") or (f"nearly the same as {alike[name]!r}" if name in alike else "")
-    if name == target:
-        how = found.target.reading if found.target else ""
-        use = "the target" + (f", {words(how)}" if how not in ("", "text") else "")
-    elif verdict is None:
-        use = "left out, as you asked"
-    elif verdict.entry is None:
-        use, why = "left out", verdict.why
+def describe_use(entry: Input) -> str:
+    """How a column is used, in words."""
+    if entry.is_date:
+        parts = [part.partition("=")[0] for part in entry.parts]
+        more = [word for word in ("month", "weekday") if word in parts]
+        text = words(entry.reading) + ": days" + "".join(f", {word}s" for word in more)
+    elif entry.levels is not None:
+        count = len(entry.levels)
+        text = f"text, {count} level{'s' * (count != 1)}"
+        text += f", {len(entry.merged)} rare ones merged" * bool(entry.merged)
     else:
-        use = told(verdict.entry)
-    return LookedAt(name, kind, gaps, different, examples, use, why)
+        text = words(entry.reading or "number")
+    return text + ", gaps marked" * entry.gaps
 
 
-def _gone(column: Column) -> NDArray[np.bool_]:
-    gone = missing_in(column)
-    return np.zeros(len(column.values), dtype=bool) if gone is None else gone
+def _gaps(learned: Study, columns: ByName, name: str, entry: Input | None) -> int:
+    """Missing values of all rows, as far as they were looked at."""
+    fact = learned.facts.get(name)
+    if fact is None:
+        missing = missing_in(columns[name])
+        return 0 if missing is None else int(missing.sum())
+    reading = (
+        None if entry is None or isinstance(fact, Numbers) else fact.readings.get(entry.reading)
+    )
+    return fact.gaps if reading is None else reading.gaps
 
 
 def _values(column: Column) -> tuple[int | None, tuple[str, ...]]:
     """How many different values there are, and the first few."""
-    values = column.values[~_gone(column)]
+    missing = missing_in(column)
+    values = np.unique(column.values if missing is None else column.values[~missing])
     if column.kind == "other":
         return None, ()
-    found = np.unique(values)
+    first = values[:EXAMPLES].tolist()
     if column.kind == "text":
-        shown = [column.levels[k] for k in found[:_EXAMPLES].tolist()]
+        shown = [column.levels[k] for k in first]
     elif column.kind == "date":
-        shown = [str(np.datetime64(int(v // 1), "D")) for v in found[:_EXAMPLES].tolist()]
+        shown = [str(np.datetime64(int(day // 1), "D")) for day in first]
     else:
-        shown = [f"{v:g}" for v in found[:_EXAMPLES].tolist()]
-    count = None if column.kind == "number" and are_rounded(found) else len(found)
-    return count, tuple(s if len(s) <= _WIDE else f"{s[: _WIDE - 3]}..." for s in shown)
+        shown = [f"{value:g}" for value in first]
+    count = None if column.kind == "number" and are_rounded(values) else len(values)
+    most = EXAMPLE_LETTERS
+    return count, tuple(s if len(s) <= most else f"{s[: most - 3]}..." for s in shown)
 
 
-def _alike(found: Study, head: ByName) -> dict[str, str]:
-    """Columns of numbers whose first rows say nearly the same as those of an earlier column."""
-    names = [
-        verdict.name
-        for verdict in found.verdicts
-        if verdict.entry is not None and verdict.entry.levels is None and not verdict.entry.reading
-    ][:_COMPARED]
-    columns = {}
-    for name in names:
-        column = head[name]
-        if column.kind == "number" and missing_in(column) is None:
-            values = np.asarray(column.values[:_ROWS], dtype=np.float64)
-            with np.errstate(over="ignore", invalid="ignore"):
-                centred = values - values.mean()
-                length = float(np.linalg.norm(centred))
-            differ = np.count_nonzero(values != np.median(values))
-            if np.isfinite(length) and length > 0 and differ >= _TELLING:
-                columns[name] = centred / length
-    told: dict[str, str] = {}
-    for k, (name, unit) in enumerate(columns.items()):
-        for other in list(columns)[:k]:
-            if abs(float(unit @ columns[other])) > _ALIKE:
-                told[name] = other
-                break
-    return told
+def _alike(learned: Study, columns: ByName) -> dict[str, str]:
+    """Columns of numbers whose first rows hold nearly the same as those of an earlier column."""
+    plain = [e.name for e in learned.inputs if e.levels is None and not e.reading]
+    units: dict[str, Any] = {}
+    alike: dict[str, str] = {}
+    for name in plain[:COMPARED_COLUMNS]:
+        column = columns[name]
+        if column.kind != "number" or missing_in(column) is not None:
+            continue
+        values = np.asarray(column.values[:COMPARED_ROWS], dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = values - values.mean()
+            length = float(np.linalg.norm(centred))
+        differ = np.count_nonzero(values != np.median(values))
+        if np.isfinite(length) and length > 0 and differ >= TELLING_ROWS:
+            unit = centred / length
+            twin = next((n for n, v in units.items() if abs(float(unit @ v)) > ALIKE), None)
+            units[name] = unit
+            alike |= {} if twin is None else {name: twin}
+    return alike
 
 
 def _is_news(entry: Input) -> bool:

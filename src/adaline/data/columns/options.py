@@ -1,13 +1,12 @@
-"""What a caller says of the columns of a table: the parameters of `Encoding.learn` and `look`."""
+"""`ColumnOptions`: what a caller knows of the columns of a table, for all who learn from one."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from adaline.data.columns.terms import parsed
+from adaline.data.columns.formula import parse_formula
 from adaline.data.reading.checks import (
     check_choice,
     check_jobs,
@@ -17,6 +16,7 @@ from adaline.data.reading.checks import (
     check_texts,
     check_truth,
     check_whole,
+    wrong_type,
 )
 from adaline.data.reading.notations import is_notation
 from adaline.errors import DataError
@@ -25,36 +25,77 @@ from adaline.sums.mapreduce import Executor
 Missing = Literal["refuse", "drop", "mean", "auto"]
 Unknown = Literal["refuse", "zeros"]
 MISSING, UNKNOWN = ("refuse", "drop", "mean", "auto"), ("refuse", "zeros")
-MOST_LEVELS = 1000
-_RARE = 5  # rows, below which a level is merged with others
+RARE_ROWS = 5  # with missing="auto", levels with fewer rows are merged: too few for a weight
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """The parameters of `Encoding.learn`, checked; `marks` are found on the way, and not given."""
+    """How the columns of a table are to be read: for `look`, `table`, `fit` and `Encoding.learn`.
+
+    Parameters
+    ----------
+    target : str, optional
+        The column to learn, which is no input.
+    columns : sequence of str, optional
+        The input columns, exactly these; all but the target by default.
+    missing : {"refuse", "drop", "mean", "auto"}
+        What to do with missing values, as in `Encoding`.
+    unknown : {"refuse", "zeros"}
+        What to do with levels that were not there when learning, as in `Encoding`.
+    most_levels : int, default=1000
+        A column of text with more levels is left out, or refused if you asked for it.
+    rare : int, optional
+        In text with more than 20 levels, those with fewer rows are merged into "(other)", for which
+        unknown levels count, too; 5 with missing="auto", and 1, which merges none, with others.
+    read : mapping, optional
+        How to read columns: {"code": "text", "price": "number", "sold": "date dmy"}; a notation
+        such as "number € .," says how numbers are written.
+    na : sequence of str, optional
+        Texts that stand for a missing value in every column, such as ["?", "-999"].
+    use : sequence of str, optional
+        Columns to use, even if they look like numbers or names of rows.
+    ignore : sequence of str, optional
+        Columns that are no inputs, as the target.
+    formula : str, optional
+        Which columns to use, and what to make of them: "rent ~ log(size) + rooms:garden". It knows
+        `+`, `-`, `:`, `*`, `^2` to `^9`, `log`, `sqrt`, `poly(x, 3)` and "." for all columns; names
+        with other letters stand between backticks. Powers are plain, not orthogonal.
+    exact_levels : bool
+        Whether levels that differ only in case or surrounding blanks, or as Y and Yes do, stay
+        apart. By default they are merged into the most frequent spelling, with a `DataWarning`, and
+        rows to predict are read in the same way; spellings that did not occur are unknown.
+    jobs : int, default=1
+        Processes that read.
+    """
 
     target: str | None = None
     columns: Sequence[str] | None = None
     missing: Missing = "refuse"
     unknown: Unknown = "refuse"
-    most_levels: int = MOST_LEVELS
+    most_levels: int = 1000
     rare: int | None = None
     read: Mapping[str, str] = field(default_factory=dict)
-    na: tuple[str, ...] = ()
-    use: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
+    na: Sequence[str] = ()
+    use: Sequence[str] = ()
+    ignore: Sequence[str] = ()
     formula: str | None = None
     exact_levels: bool = False
     jobs: int | Executor = 1
-    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def given(cls, **parameters: Any) -> ColumnOptions:
-        """Of parameters as users give them, which may be None where there is nothing to say."""
-        nothing = [n for n in ("read", "na", "use", "ignore") if parameters.get(n, 0) is None]
-        return cls(**{name: value for name, value in parameters.items() if name not in nothing})
+    def of(cls, options: ColumnOptions | None, given: Mapping[str, Any], **usual: Any) -> Any:
+        """`options` with what else is given; without options, `usual` are the defaults."""
+        if options is not None and not isinstance(options, ColumnOptions):
+            raise wrong_type("options", options, "ColumnOptions, or None")
+        unknown = given.keys() - {one.name for one in fields(cls)}
+        if unknown:
+            raise TypeError(f"{min(unknown)} is no option of columns; see help(ColumnOptions).")
+        return cls(**(usual | dict(given))) if options is None else replace(options, **given)
 
     def __post_init__(self) -> None:
+        for name in ("read", "na", "use", "ignore"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, {} if name == "read" else ())
         check_choice("missing", self.missing, MISSING)
         check_choice("unknown", self.unknown, UNKNOWN)
         check_names("columns", self.columns)
@@ -62,63 +103,52 @@ class ColumnOptions:
         if self.rare is not None:
             check_whole("rare", self.rare, 0)
         check_mapping("read", self.read)
-        marks = "a sequence of texts that stand for missing values, such as ['?']"
-        check_texts("na", self.na, marks)
+        check_texts("na", self.na, "a sequence of texts that stand for missing values: ['?']")
         for name in ("use", "ignore"):
             check_texts(name, getattr(self, name), "a sequence of column names, such as ['age']")
         check_truth("exact_levels", self.exact_levels)
         check_jobs(self.jobs)
         if self.target is not None:
             check_text("target", self.target, "the name of a column")
-        self._set("read", dict(self.read))
         for name, how in self.read.items():
-            known = how in ("text", "number", "date") if isinstance(how, str) else False
-            if not known and not (isinstance(how, str) and is_notation(how)):
+            if not isinstance(how, str) or not (how in ("text", "date") or is_notation(how)):
                 raise ValueError(
                     f"read[{name!r}] is {how!r}; expected 'text', 'number', 'date', or a notation "
                     "such as 'number %', 'number € .,' or 'date dmy'."
                 )
-        self._set("na", tuple(text.strip() for text in self.na))
-        self._set("use", tuple(self.use))
-        self._set("ignore", tuple(self.ignore))
+        object.__setattr__(self, "na", tuple(text.strip() for text in self.na))
         if self.formula is not None:
-            self._take_formula()
+            self._require_columns_of_formula()
 
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)  # an option in its one form
-
-    def _take_formula(self) -> None:
-        """The columns that a formula names, and its target."""
+    def _require_columns_of_formula(self) -> None:
         check_text("formula", self.formula, "such as 'rent ~ log(size) + rooms:garden'")
-        found = parsed(str(self.formula))
-        if found.target is not None and found.target != self.target:
+        formula = parse_formula(str(self.formula))
+        if formula.target not in (None, self.target):
             raise DataError(
-                f"formula: it has {found.target!r} before ~, and the target is {self.target!r}."
+                f"formula: it has {formula.target!r} before ~, and the target is {self.target!r}."
             )
-        if self.target in found.columns:
+        if self.target in formula.columns:
             raise DataError(f"formula: the target {self.target!r} is among its terms.")
-        if found.takes_all:
-            self._set("use", (*self.use, *found.columns))
-        elif self.columns is None:
-            self._set("columns", found.columns)
-        else:
+        if self.columns is not None:
             raise DataError("columns and formula are both given; the formula names its columns.")
 
-    def with_marks(self, marks: Mapping[str, tuple[str, ...]]) -> ColumnOptions:
-        """The same with texts that stand for gaps in some columns."""
-        other = copy.copy(self)
-        other._set("marks", marks)
-        return other
+    @property
+    def inputs(self) -> Sequence[str] | None:
+        """The columns that are named as inputs; None for all."""
+        if self.formula is None or parse_formula(self.formula).takes_all:
+            return self.columns
+        return parse_formula(self.formula).columns
 
     @property
-    def merged_below(self) -> int:
-        """Rows, below which a level is merged; 1 merges none."""
-        return (_RARE if self.missing == "auto" else 1) if self.rare is None else self.rare
-
-    def na_of(self, name: str) -> tuple[str, ...]:
-        """Texts that stand for a missing value in a column."""
-        return (*self.na, *self.marks.get(name, ()))
+    def least_rows(self) -> int:
+        """Levels with fewer rows are merged; 1 merges none."""
+        return (RARE_ROWS if self.missing == "auto" else 1) if self.rare is None else self.rare
 
     def keeps(self, name: str) -> bool:
         """Whether the user named the column: then it is used, whatever it looks like."""
-        return self.columns is not None or name in self.use
+        used = [] if self.formula is None else parse_formula(self.formula).columns
+        return self.columns is not None or name in self.use or name in used
+
+    def says_number(self, name: str) -> bool:
+        """Whether the user calls the column a number, even if it looks like codes."""
+        return self.read.get(name, "").startswith("number")

@@ -1,7 +1,4 @@
-"""Rules that decide on a column: whether it tells anything, how its text is read, what is merged.
-
-`study` applies them to what it has learned of all rows (`facts`).
-"""
+"""Rules that decide what becomes of a column: input, left out, or doubtful; `study` calls them."""
 
 from __future__ import annotations
 
@@ -12,29 +9,210 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.data.columns.applying import months_of, weekdays_of
 from adaline.data.columns.by_name import missing_in
 from adaline.data.columns.facts import Numbers, Texts
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
+from adaline.data.columns.options import ColumnOptions
+from adaline.data.reading.column_readings import without_marks
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
+from adaline.data.reading.fields import MISSING
 from adaline.data.reading.magnitudes import LETTERS
-from adaline.data.reading.notations import MONEY, UNITS, candidates, is_gap, words
+from adaline.data.reading.notations import MONEY, NATIVE, UNITS, candidates, is_gap, several
 from adaline.data.reading.source import Column
 from adaline.errors import DataError
 
-COUNTED = 10  # rows from which on a column 1, 2, 3, ... counts the rows, whatever its name
-_NAMED = 3  # rows from which on the name of a column counts
-_DIFFERENT = 0.8  # share of the rows with a value of their own that makes names of a text
-_ROW_NAMES = frozenset(
-    (
-        *("", "id", "ids", "index", "idx", "row", "rows", "rowname", "rownames", "row.names"),
-        *("row names", "row_names", "rownumber", "row_number", "row number", "rowid", "no", "no."),
-        *("nr", "nr.", "obs", "observation", "case", "caseno", "key", "uuid", "guid", "record"),
-        *("#", "level_0"),
-    )
+ENOUGH_ROWS = 10  # from which on 1, 2, 3, ... counts the rows and a code repeats, not by chance
+NAMED_ROWS = 3  # from which on the name of a column is believed
+DISTINCT_SHARE = 0.8  # of the rows with a text of their own: then the text names them
+MANY_LEVELS = 20  # above which rare levels are merged
+GAP_SHARE, GAP_ROWS = 0.05, 5  # of the rows, and rows, from which on gaps have an indicator
+DATED_ROWS = 60  # from which on months and weekdays have indicators,
+MONTH_DAYS, WEEKDAY_DAYS = 3, 14  # with so many different days for each month, and for weekdays
+SHOWN_SPELLINGS = 4
+_CODES = (99.0, 999.0, 9999.0, 99999.0, 999999.0)  # and their negatives: often a missing value
+_ROW_NAME = re.compile(
+    r"|ids?|index|idx|rows?|row[ ._]?names?|row[ _]?number|no\.?|nr\.?|obs|observation|case(no)?"
+    r"|key|record|#|level_0|unnamed: ?\d+(\.\d+)?|(.*[ _.-])?(id|uuid|guid|rownum|rowid)"
 )
-_ROW_NAME = re.compile(r"unnamed: ?\d+(\.\d+)?|(.*[ _.-])?(id|uuid|guid|rownum|rowid)")
-_CAMEL = re.compile(r".*[a-z](Id|ID)")
-_CODES = (99.0, 999.0, 9999.0, 99999.0, 999999.0)
+_CAMEL_CASE_ID = re.compile(r".*[a-z](Id|ID)")
+_SHORT_LEVELS = {"y": "yes", "n": "no", "t": "true", "f": "false"}
+OTHER_KIND = "holds neither numbers nor text"  # lists, or objects in objects
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a column would become; why it is left out, or what is doubtful."""
+
+    name: str
+    entry: Input | None
+    why: str = ""
+    note: str = ""
+
+    @property
+    def used(self) -> Input | None:
+        """The input, None if the column is left out."""
+        return None if self.why else self.entry
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The notation of a column of text, what its values are, and a note if it was a guess."""
+
+    notation: str
+    numbers: Numbers
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Decides on columns by the options, by facts about all rows and by the first rows.
+
+    `typed` says whether the source has types, `notation` how its numbers are written, and `marks`
+    which texts among the numbers of a column stand for missing values.
+    """
+
+    options: ColumnOptions
+    typed: bool
+    notation: str
+    marks: Mapping[str, tuple[str, ...]]
+
+    def verdict(self, name: str, column: Column, fact: Numbers | Texts | None) -> Verdict:
+        """The input that is made of a column, and why it is left out."""
+        if column.kind == "other":
+            return Verdict(name, None, OTHER_KIND)
+        if isinstance(fact, Texts):
+            return self._of_text(name, fact)
+        how = self.options.read.get(name, "")
+        if column.kind == "date":
+            return self.of_numbers(name, fact, "date", only_days=how == "number")
+        if how.startswith("date"):
+            raise DataError(f"the column {name!r} holds numbers, which cannot be read as dates.")
+        verdict = self.of_numbers(name, fact, self.written(column))
+        why = counts_rows(column, name)
+        if why and not verdict.why and not self.options.keeps(name):
+            return replace(verdict, why=why)
+        code = suspicious_code(without_marks(column, self.options.na))
+        note = "" if code is None else f"{code:g} comes often and may mean a missing value"
+        return replace(verdict, note=note)
+
+    def written(self, column: Column) -> str:
+        """The notation of a column of numbers if its file has decimal commas; else ""."""
+        notation = column.notation or self.notation
+        return notation if notation in NATIVE[1:] else ""
+
+    def na_of(self, name: str) -> tuple[str, ...]:
+        """Texts that stand for a missing value in a column."""
+        return (*self.options.na, *self.marks.get(name, ()))
+
+    def of_numbers(
+        self,
+        name: str,
+        fact: Numbers | Texts | None,
+        how: str = "",
+        note: str = "",
+        only_days: bool = False,
+    ) -> Verdict:
+        """Numbers or dates, and what stands for their gaps."""
+        why = ""
+        assert not isinstance(fact, Texts)
+        entry = Input(name, reading=how, marks=self.marks.get(name, ()))
+        if entry.is_date:
+            assert fact is not None
+            entry = replace(entry, parts=("days",) if only_days else date_parts(fact))
+        if fact is not None and self.options.missing in ("mean", "auto"):
+            auto = self.options.missing == "auto"
+            if not fact.n and not auto:
+                raise DataError(f"every value of the column {name!r} is missing; drop it.")
+            if not fact.n:
+                return Verdict(name, None, "has no value in any row")
+            if auto and fact.low == fact.high and not fact.gaps and not self.options.keeps(name):
+                why = f"is {fact.low:g} in every row"
+            many = fact.gaps >= max(GAP_ROWS, GAP_SHARE * (fact.n + fact.gaps))
+            entry = replace(entry, mean=fact.mean, gaps=auto and many)
+        return Verdict(name, entry, why, note)
+
+    def _of_text(self, name: str, fact: Texts) -> Verdict:
+        options, how = self.options, self.options.read.get(name, "")
+        reading = self.reading(name, fact)
+        if reading is not None:
+            return self.of_numbers(name, reading.numbers, reading.notation, reading.note)
+        auto = options.missing == "auto"
+        if not fact.n and auto:
+            return Verdict(name, None, "has no value in any row")
+        counts, spellings, note = merge_spellings(fact.counts or {}, options.exact_levels)
+        too_many = fact.counts is None or len(counts) > options.most_levels
+        if too_many and options.keeps(name):
+            raise too_many_levels(name, fact, options.most_levels)
+        why = names_rows(name, fact, len(counts), options.most_levels)
+        if not why and len(counts) > MANY_LEVELS and max(counts.values()) < options.least_rows:
+            why = f"has {len(counts):,} different values, none of them in {options.least_rows} "
+            why += "rows or more"  # indicators of them would only know the same things again
+        entry = None
+        if not too_many:
+            entry = text_input(name, counts, auto and fact.gaps > 0, options.least_rows)
+            entry = replace(entry, reading=how, spellings=spellings)
+            assert entry.levels is not None
+            if auto and len(entry.levels) < 2 and not why:
+                why = f"is {entry.levels[0]!r} in every row" if entry.levels else "has no value"
+                why += ", however it is spelled" * bool(spellings)
+        if not why or options.keeps(name):
+            return Verdict(name, entry, note=note)
+        numbers = fact.readings.get("number")
+        if numbers is not None and not how and not is_named_like_rows(name):
+            note = "its text holds numbers only, and was read as numbers"
+            return self.of_numbers(name, numbers, "number", note)
+        mixed = "" if how else several(list(counts), self.na_of(name))
+        return Verdict(name, entry, f"holds {mixed}" if mixed else why)
+
+    def reading(self, name: str, fact: Texts) -> Reading | None:
+        """How text is to be read as numbers or dates; None if it is text.
+
+        A table that has types calls its own text text, unless a notation or a mark of a missing
+        value shows why its numbers could not be numbers.
+        """
+        how, readings, gaps = self.options.read.get(name, ""), fact.readings, fact.n > fact.told
+        if how == "text":
+            return None
+        if how:
+            fits = (n for n in readings if n == how or n.startswith(f"{how} "))
+            readings = {notation: readings[notation] for notation in fits}
+            if not readings:
+                raise unreadable(name, fact, how)
+        elif self.typed and "number" in readings and not gaps and name not in self.marks:
+            return None
+        if not readings:
+            return None
+        reading = best_number(readings, fact.counts) or best_date(readings, fact.counts)
+        if not how and gaps and reading.numbers.low == reading.numbers.high:
+            return None  # "?" and "1" are two levels rather than a number with gaps
+        return reading
+
+    def target(self, column: Column, fact: Numbers | Texts | None) -> tuple[Input | None, str]:
+        """How the target is read, None if it is taken as it is; and a note."""
+        name = self.options.target
+        assert name is not None
+        if column.kind == "date":
+            return Input(name, reading="date"), ""
+        texts = fact if isinstance(fact, Texts) else Texts({}, 0, 0, 0, {})
+        _, same, merged = merge_spellings(texts.counts or {}, self.options.exact_levels)
+        text = Input(name, (), reading="text", spellings=same)
+        if self.options.read.get(name, "") == "text":
+            return text, merged
+        if column.kind == "number":
+            written, na = self.written(column), self.na_of(name)
+            marks = self.marks.get(name, ())
+            return (Input(name, reading=written, marks=marks) if written or na else None), ""
+        reading = self.reading(name, texts)
+        if reading is not None:
+            marks = self.marks.get(name, ())
+            return Input(name, reading=reading.notation, marks=marks), reading.note
+        as_it_is = self.typed and not self.options.na
+        if column.kind != "text" or (as_it_is and not same):
+            return None, ""
+        gaps = [level for level in column.levels if level in MISSING and not as_it_is]
+        note = f"{gaps[0]!r} is a class; na=[{gaps[0]!r}] takes it as missing" if gaps else ""
+        return text, "; ".join(filter(None, (note, merged)))
 
 
 def is_named_like_rows(name: str) -> bool:
@@ -43,30 +221,27 @@ def is_named_like_rows(name: str) -> bool:
     >>> [is_named_like_rows(n) for n in ("", "Unnamed: 0", "customer_id", "userId", "width")]
     [True, True, True, True, False]
     """
-    plain = name.strip().lower()
-    return (
-        plain in _ROW_NAMES
-        or _ROW_NAME.fullmatch(plain) is not None
-        or _CAMEL.fullmatch(name.strip()) is not None
-    )
+    plain = name.strip()
+    return bool(_ROW_NAME.fullmatch(plain.lower()) or _CAMEL_CASE_ID.fullmatch(plain))
 
 
-def counts_rows(column: Column, name: str) -> str | None:
-    """Why numbers of the first rows are numbers of rows; None where they are not."""
+def counts_rows(column: Column, name: str) -> str:
+    """Why numbers of the first rows are numbers of rows; "" if they are not."""
     values = np.asarray(column.values)
     n = len(values)
-    if n >= COUNTED and values[0] in (0, 1) and column.missing is None:
+    if n >= ENOUGH_ROWS and values[0] in (0, 1) and column.missing is None:
         with np.errstate(over="ignore", invalid="ignore"):
-            steps = values[1:] - values[:-1]
-        if bool(np.all(steps == 1)):
-            return "counts the rows"
-    if n < _NAMED or not is_named_like_rows(name) or missing_in(column) is not None:
-        return None
-    if _are_whole(values) and len(np.unique(values)) == n:
+            if np.all(values[1:] - values[:-1] == 1):
+                return "counts the rows"
+    if n < NAMED_ROWS or not is_named_like_rows(name) or missing_in(column) is not None:
+        return ""
+    with np.errstate(invalid="ignore"):
+        whole = np.isfinite(values).all() and np.all(values == np.floor(values))
+    if whole and len(np.unique(values)) == n:
         return "has a number of its own in every row"
-    if _are_whole(values) and are_rounded(values):
+    if whole and are_rounded(values):
         return "has whole numbers beyond 2^53, of which the last digits are lost"
-    return None
+    return ""
 
 
 def are_rounded(values: NDArray[np.generic]) -> bool:
@@ -74,251 +249,146 @@ def are_rounded(values: NDArray[np.generic]) -> bool:
     return values.dtype.kind == "f" and bool(np.any(np.abs(values) >= 2.0**53))
 
 
-def _are_whole(values: NDArray[np.generic]) -> bool:
-    if values.dtype.kind in "iu":
-        return True
-    if values.dtype.kind != "f":
-        return False
-    return bool(np.isfinite(values).all() and np.all(values == np.floor(values)))
-
-
-def names_rows(found: Texts, name: str, most: int) -> str | None:
-    """Why text is names of rows, or too many levels; None where it is neither."""
-    rows = found.n + found.gaps
-    if found.counts is None:
+def names_rows(name: str, fact: Texts, different: int, most: int) -> str:
+    """Why text is names of rows, or too many levels; "" if it is neither."""
+    if fact.counts is None:
         return "has more than 20,000 different values"
-    different = len(found.counts)
-    if found.n and is_named_like_rows(name) and different == found.n >= _NAMED:
+    if fact.n and is_named_like_rows(name) and different == fact.n >= NAMED_ROWS:
         return "has a text of its own in every row"
-    if different > _DIFFERENT * found.n and found.n >= COUNTED:
-        return f"has {different:,} different values in {rows:,} rows"
-    if different > most:
-        return f"has {different:,} different values, more than {most:,}"
-    return None
-
-
-def tells_nothing(found: Numbers) -> str | None:
-    """Why numbers of all rows tell nothing; None where they do."""
-    if not found.n:
-        return "has no value in any row"
-    if found.low == found.high and not found.gaps:
-        return f"is {found.low:g} in every row"
-    return None
+    if different > DISTINCT_SHARE * fact.n and fact.n >= ENOUGH_ROWS:
+        return f"has {different:,} different values in {fact.n + fact.gaps:,} rows"
+    return f"has {different:,} different values, more than {most:,}" if different > most else ""
 
 
 def suspicious_code(column: Column) -> float | None:
     """A number such as -999 that may stand for a missing value: extreme, repeated and far off.
 
-    A negative one is far off where no other number is negative.
+    A negative one is far off if no other number is negative.
     """
     gone = missing_in(column)
     values = np.asarray(column.values if gone is None else column.values[~gone])
-    if len(values) < COUNTED or values.dtype.kind not in "iuf":
+    if len(values) < ENOUGH_ROWS or values.dtype.kind not in "iuf":
         return None
     for code in (float(values.min()), float(values.max())):
-        if abs(code) not in _CODES:
-            continue
         others = values[values != code]
-        if len(others) < 2 or len(values) - len(others) < 2:
+        if abs(code) not in _CODES or not 2 <= len(others) <= len(values) - 2:
             continue
         low, high = float(others.min()), float(others.max())
-        alone = code < 0 <= low
-        if alone or min(abs(code - low), abs(code - high)) > max(high - low, 1.0):
+        if code < 0 <= low or min(abs(code - low), abs(code - high)) > max(high - low, 1.0):
             return code
     return None
 
 
-_MANY_LEVELS = 20  # levels, above which rare ones are merged
-_MANY_GAPS, _SOME_GAPS = 0.05, 5  # share of the rows, and rows, for an indicator of gaps
-_DATED_ROWS = 60  # rows for indicators of months and weekdays,
-_DAYS_A_MONTH, _DAILY_DAYS = 3, 14  # different days for each month, and for weekdays
-_HUNDREDS = 3  # different numbers such as 987 that make a thousand and more of 1.234
-_FULL_YEAR = re.compile(r"\d{4}")
-_DAILY = 3  # days of the calendar for each day that comes, at most, in daily data
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The notation of a column, what its values are, and a note where it was a guess."""
-
-    notation: str
-    found: Numbers
-    note: str = ""
-
-
-def recognised(texts: Texts, typed: bool, wanted: str, name: str) -> Reading | None:
-    """How text is to be read as numbers or dates; None where it is text.
-
-    A table that has types calls its own text text, unless a notation or a mark of a missing value
-    shows why its numbers could not be numbers.
-    """
-    readings = texts.readings
-    if wanted:
-        readings = {k: v for k, v in readings.items() if k == wanted or k.startswith(f"{wanted} ")}
-        if not readings:
-            raise unreadable(texts, wanted, name)
-    elif typed and "number" in readings and texts.n == texts.told:
-        return None
-    if not readings:
-        return None
-    best = _best_number(readings, texts.counts) or _best_date(readings, texts.counts)
-    marks = texts.n > texts.told
-    if not wanted and marks and best.found.low == best.found.high:
-        return None  # "?" and "1" are two levels rather than a number with gaps
-    return best
-
-
-def unreadable(texts: Texts, wanted: str, name: str) -> DataError:
-    """Say which value is not what the user calls it."""
-    levels = list(texts.counts or ())
-    kind = wanted.partition(" ")[0]
-    told = [level for level in levels if not is_gap(level)]
+def unreadable(name: str, fact: Texts, how: str) -> DataError:
+    """Which value is not what the user calls it."""
+    told = [level for level in fact.counts or () if not is_gap(level)]
+    kind = how.partition(" ")[0]
+    if not told:
+        return DataError(f"the column {name!r} has no value that could be read as a {kind}.")
     strange = [
         level
         for level in told
-        if not any(c.startswith(wanted) for c in candidates([level], forced=True))
+        if not any(notation.startswith(how) for notation in candidates([level], forced=True))
     ]
-    example = strange[0] if strange else told[0] if told else None
-    if example is None:
-        return DataError(f"the column {name!r} has no value that could be read as a {kind}.")
-    how = f"as {wanted!r}" if " " in wanted else f"as a {kind}"
-    more = "and others are written in other ways; " if not strange else ""
+    example = (strange or told)[0][:40]
+    as_what = f"as {how!r}" if " " in how else f"as a {kind}"
+    more = "" if strange else "and others are written in other ways; "
     return DataError(
-        f"the column {name!r} has {example[:40]!r}, which cannot be read {how}; {more}correct it, "
-        f"or say that it stands for a missing value (na=[{example[:40]!r}]; --na on the command "
-        "line)."
+        f"the column {name!r} has {example!r}, which cannot be read {as_what}; {more}correct it, "
+        f"or say that it stands for a missing value (na=[{example!r}]; --na on the command line)."
     )
 
 
-def _best_number(readings: dict[str, Numbers], counts: Mapping[str, int] | None) -> Reading | None:
-    """The likeliest notation of numbers; thousands where a comma has three digits after it."""
-    numbers = [notation for notation in readings if notation.startswith("number")]
-    if not numbers:
+def too_many_levels(name: str, fact: Texts, most: int) -> DataError:
+    """A column of text that cannot be a column of levels."""
+    some = sorted(fact.counts)[:2] if fact.counts else []
+    shown = f" ({some[0]!r}, {some[1]!r}, ...)" if len(some) == 2 else ""
+    return DataError(
+        f"the column {name!r} has more than {most} levels{shown}, which may be names or numbers of "
+        "things; leave it out (columns=), make numbers of it, or raise most_levels."
+    )
+
+
+def best_number(
+    readings: Mapping[str, Numbers], counts: Mapping[str, int] | None
+) -> Reading | None:
+    """The likeliest notation of numbers; thousands if a comma has three digits after it."""
+    first = next((notation for notation in readings if notation.startswith("number")), None)
+    if first is None:
         return None
-    first, found = numbers[0], readings[numbers[0]]
-    head = " ".join(part for part in first.split(" ")[:2] if part == "number" or part in UNITS)
-    money = head.partition(" ")[2] in MONEY
+    numbers = readings[first]
+    unit = next((part for part in first.split(" ")[1:2] if part in UNITS), "")
+    plain = f"number {unit}".strip()
+    note = ""
     if first.endswith(f" {LETTERS}"):
-        return Reading(first, found, "k, M and bn were read as thousands, millions and billions")
-    other = readings.get(f"{head} .,")
-    if other is None or _is_same(found, other):
-        return Reading(first, found)
-    if first == head:
-        if money or _has_hundreds(counts, found):  # 1.234 €: three decimals of money are rare
-            note = "1.234 was read as a thousand and more, not as 1.234"
-            return Reading(f"{head} .,", other, note)
-        beside = found.high < 1000 and not np.isclose(1000 * found.mean, other.mean)
+        note = "k, M and bn were read as thousands, millions and billions"
+    other = readings.get(f"{plain} .,")
+    if other is None or note or numbers.range == other.range:
+        return Reading(first, numbers, note)
+    if first == plain and (unit in MONEY or _has_hundreds(counts, numbers)):
+        # 1.234 €: money with three decimals is rare; and 987 beside 1.234 is a number of thousands.
+        note = "1.234 was read as a thousand and more, not as 1.234"
+        return Reading(f"{plain} .,", other, note)
+    if first == plain and numbers.high < 1000 and not np.isclose(1000 * numbers.mean, other.mean):
         note = "1.234 was read as 1.234, not as a thousand and more (the notation 'number .,')"
-        return Reading(first, found, note if beside else "")
-    if first == f"{head} ,.":
-        return Reading(first, found, "1,234 was read as a thousand and more, not as 1.234")
-    return Reading(first, found)
+    elif first == f"{plain} ,.":
+        note = "1,234 was read as a thousand and more, not as 1.234"
+    return Reading(first, numbers, note)
 
 
-def _has_hundreds(counts: Mapping[str, int] | None, found: Numbers) -> bool:
-    """Whether numbers without a point stand beside 1.234 and end where thousands begin."""
-    if counts is None or found.high >= 1000:
+def _has_hundreds(counts: Mapping[str, int] | None, numbers: Numbers) -> bool:
+    """Whether three or more numbers such as 987 stand beside numbers such as 1.234."""
+    if counts is None or numbers.high >= 1000:
         return False
     whole = {level.strip().lstrip("+-") for level in counts} - {"999"}
-    return sum(level.isdigit() and len(level) == 3 for level in whole) >= _HUNDREDS
+    return sum(level.isdigit() and len(level) == 3 for level in whole) >= 3
 
 
-def _best_date(readings: dict[str, Numbers], counts: Mapping[str, int] | None) -> Reading:
-    """The order of day and month; where both fit, the one that keeps the dates closer together."""
+def best_date(readings: Mapping[str, Numbers], counts: Mapping[str, int] | None) -> Reading:
+    """The order of day and month; if both fit, the one that keeps the dates closer together."""
     fits = [order for order in ORDERS if f"date {order}" in readings]
-    found = {order: readings[f"date {order}"] for order in fits}
-    best = min(fits, key=lambda order: found[order].high - found[order].low)
-    note = ""
-    if len(fits) > 1 and not _is_same(found[fits[0]], found[fits[1]]):
-        told = {"dmy": "day before month", "mdy": "month before day"}.get(best, ORDERS[best])
-        note = f"dates such as 01/02/2024 fit two orders and were read {told}"
-    if any(not _FULL_YEAR.search(level) and not is_gap(level) for level in counts or ()):
-        note += "; " * bool(note) + "years of two digits were read as 1969 to 2068"
-    return Reading(f"date {best}", found[best], note)
+    dates = {order: readings[f"date {order}"] for order in fits}
+    best = min(fits, key=lambda order: dates[order].high - dates[order].low)
+    notes = []
+    if len({numbers.range for numbers in dates.values()}) > 1:
+        order = {"dmy": "day before month", "mdy": "month before day"}.get(best, ORDERS[best])
+        notes.append(f"dates such as 01/02/2024 fit two orders and were read {order}")
+    if any(not re.search(r"\d{4}", level) and not is_gap(level) for level in counts or ()):
+        notes.append("years of two digits were read as 1969 to 2068")
+    return Reading(f"date {best}", dates[best], "; ".join(notes))
 
 
-def _is_same(a: Numbers, b: Numbers) -> bool:
-    return (a.low, a.high, a.mean) == (b.low, b.high, b.mean)
-
-
-def number_input(
-    name: str, found: Numbers | None, missing: str, reading: str = "", *, only_days: bool = False
-) -> Input:
-    """A number or date, with what stands for its gaps."""
-    entry = Input(name, None, None, reading)
-    if reading.partition(" ")[0] == "date":
-        assert found is not None
-        entry = replace(entry, parts=("days",) if only_days else date_parts(found))
-    if missing not in ("mean", "auto"):
-        return entry
-    assert found is not None
-    if not found.n:
-        raise DataError(f"every value of the column {name!r} is missing; drop it.")
-    many = found.gaps >= max(_SOME_GAPS, _MANY_GAPS * (found.n + found.gaps))
-    return replace(entry, mean=found.mean, gaps=missing == "auto" and many)
-
-
-def date_parts(found: Numbers) -> tuple[str, ...]:
-    """Days; of 60 rows or more also months, where each has 3 days, and weekdays of daily data."""
+def date_parts(dates: Numbers) -> tuple[str, ...]:
+    """Days; of 60 rows or more also months, if each has 3 days, and weekdays of daily data."""
+    if dates.n < DATED_ROWS:
+        return ("days",)
+    many = dates.different is None  # so many days have every month and weekday
+    days = np.arange(366.0) if many else np.array(sorted(dates.different or ()))
+    n = np.inf if many else len(days)
+    months, weekdays = np.unique(months_of(days)).tolist(), np.unique(weekdays_of(days)).tolist()
     parts = ["days"]
-    if found.n < _DATED_ROWS:
-        return tuple(parts)
-    months = [k + 1 for k, count in enumerate(found.months) if count]
-    different = np.inf if found.days is None else len(found.days)
-    if different >= _DAYS_A_MONTH * len(months):
+    if n >= MONTH_DAYS * len(months):
         parts += [f"month={month}" for month in months[1:]]
-    weekdays = [WEEKDAYS[k] for k, count in enumerate(found.weekdays) if count]
-    span = found.high - found.low + 1
-    if different >= _DAILY_DAYS and span <= _DAILY * different:
-        parts += [f"weekday={day}" for day in weekdays[1:]]
+    if n >= WEEKDAY_DAYS and dates.high - dates.low + 1 <= 3 * n:  # nearly every day is there
+        parts += [f"weekday={WEEKDAYS[day]}" for day in weekdays[1:]]
     return tuple(parts)
 
 
-def all_rare(found: Texts, rare: int) -> str | None:
-    """Why many levels tell nothing, as none has rows enough; None where one has."""
-    counts = found.counts or {}
-    if len(counts) <= _MANY_LEVELS or max(counts.values()) >= rare:
-        return None
-    return f"has {len(counts):,} different values, none of them in {rare} rows or more"
+def text_input(name: str, counts: Mapping[str, int], gaps: bool, least_rows: int) -> Input:
+    """Text with its levels; rare ones are merged, and gaps may be a level."""
+    levels = sorted(counts)
+    many = len(levels) > MANY_LEVELS
+    merged = tuple(level for level in levels if many and counts[level] < least_rows)
+    if len(merged) == len(levels):
+        merged = ()
+    extra = (*[OTHER_LEVEL] * bool(merged), *[MISSING_LEVEL] * gaps)
+    kept = (level for level in levels if level not in {*merged, *extra})
+    return Input(name, (*kept, *extra), merged=merged)
 
 
-def text_input(name: str, found: Texts, missing: str, rare: int, reading: str = "") -> Input:
-    """Text with its levels; rare ones are merged, and gaps are a level where missing="auto"."""
-    assert found.counts is not None
-    levels, merged = sorted(found.counts), []
-    if len(levels) > _MANY_LEVELS:
-        merged = [level for level in levels if found.counts[level] < rare]
-    kept = [level for level in levels if level not in set(merged)]
-    if merged and not kept:
-        merged, kept = [], levels
-    extra = [OTHER_LEVEL] if merged else []
-    extra += [MISSING_LEVEL] if missing == "auto" and found.gaps else []
-    kept = [level for level in kept if level not in extra] + extra
-    return Input(name, tuple(kept), None, reading, False, tuple(merged))
-
-
-def told(entry: Input) -> str:
-    """How a column is used, in words."""
-    if entry.is_date:
-        parts = [part.partition("=")[0] for part in entry.parts]
-        more = [word for word in ("month", "weekday") if word in parts]
-        text = words(entry.reading) + ": days" + "".join(f", {word}s" for word in more)
-    elif entry.levels is not None:
-        count = len(entry.levels)
-        text = f"text, {count} level{'s' * (count != 1)}"
-        if entry.merged:
-            text += f", {len(entry.merged)} rare ones merged"
-    else:
-        text = words(entry.reading or "number")
-    return text + (", gaps marked" if entry.gaps else "")
-
-
-Pairs = tuple[tuple[str, str], ...]  # a spelling, and the level that it is read as
-_SAME = {"y": "yes", "n": "no", "t": "true", "f": "false"}
-_LISTED = 4
-
-
-def merge_spellings(counts: dict[str, int], exact: bool) -> tuple[dict[str, int], Pairs, str]:
+def merge_spellings(
+    counts: Mapping[str, int], exact: bool
+) -> tuple[dict[str, int], tuple[tuple[str, str], ...], str]:
     """How often each level comes after merging, which spellings were merged, and a note on it.
 
     Levels are the same if they differ only in case or blanks, or as Y and yes do, unless `exact`.
@@ -333,21 +403,22 @@ def merge_spellings(counts: dict[str, int], exact: bool) -> tuple[dict[str, int]
     meanings: dict[str, list[str]] = {}
     for level in [] if exact else sorted(counts):
         meanings.setdefault(" ".join(level.split()).casefold(), []).append(level)
-    for short, long in _SAME.items():
+    for short, long in _SHORT_LEVELS.items():
         if short in meanings and long in meanings:
             meanings[long] += meanings.pop(short)
     meanings.pop("", None)  # blanks alone are a missing value or nothing
-    same = {}
+    same: dict[str, str] = {}
     for alike in meanings.values():
         usual = " ".join(max(alike, key=lambda level: counts[level]).split())
-        same.update({level: usual for level in alike if len(alike) > 1 and level != usual})
+        same |= {level: usual for level in alike if len(alike) > 1 and level != usual}
     merged: dict[str, int] = {}
     for level, n in counts.items():
         merged[same.get(level, level)] = merged.get(same.get(level, level), 0) + n
-    told = [
+    pairs = tuple(sorted(same.items()))
+    notes = [
         f"{level!r} ({counts[level]:,} of {merged[usual]:,} rows) is read as {usual!r}"
-        for level, usual in sorted(same.items())
+        for level, usual in pairs[:SHOWN_SPELLINGS]
     ]
-    listed = "; ".join(told[:_LISTED]) + "; ..." * (len(told) > _LISTED)
-    note = f"{listed}; exact_levels=True (--exact-levels) keeps them apart" if same else ""
-    return merged, tuple(sorted(same.items())), note
+    notes += ["..."] * (len(pairs) > SHOWN_SPELLINGS)
+    advice = "; exact_levels=True (--exact-levels) keeps them apart" if pairs else ""
+    return merged, pairs, "; ".join(notes) + advice

@@ -1,87 +1,107 @@
-"""A source looked at before it is learned from: what each column is, and what is made of it."""
+"""`study`: one pass over a table that is learned from, and what it says of every column.
+
+`Encoding.learn`, `look`, `table`, `fit` and the command ask it; what they need to know of all rows
+(how many there are, levels, means, missing values, labels of the target) is in its answer.
+"""
 
 from __future__ import annotations
 
-import functools
-import operator
+import shlex
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from adaline.data.columns.by_name import ByName, column_of, missing_in
-from adaline.data.columns.facts import (
-    Facts,
-    Numbers,
-    Texts,
-    Wanted,
-    facts_of,
-    facts_of_block,
-    texts_of,
-)
+from adaline.data.columns.by_name import ByName, missing_in
+from adaline.data.columns.facts import Facts, FactsOf, Numbers, Texts, counts_of, facts_of
 from adaline.data.columns.inputs import Input
 from adaline.data.columns.options import ColumnOptions
-from adaline.data.columns.rules import (
-    Reading,
-    all_rare,
-    counts_rows,
-    is_named_like_rows,
-    merge_spellings,
-    names_rows,
-    number_input,
-    recognised,
-    suspicious_code,
-    tells_nothing,
-    text_input,
-)
-from adaline.data.columns.strays import without_strays
-from adaline.data.reading.column_readings import as_text, without_marks
-from adaline.data.reading.fields import MISSING
-from adaline.data.reading.notations import NATIVE, candidates, several
-from adaline.data.reading.source import Block, Column, Source, chosen, place_of
+from adaline.data.columns.rules import OTHER_KIND, Judge, Verdict, too_many_levels
+from adaline.data.reading.notations import candidates, nearly_all, words
+from adaline.data.reading.source import Block, Source, chosen, place_of
 from adaline.data.reading.totals import is_sum
 from adaline.errors import DataError, DataWarning
-from adaline.sums.mapreduce import mapreduce
 
-_TOTAL = "the last row has the sum of all rows above it: a total is no row, so delete it"
-_OTHER = "holds neither numbers nor text"  # lists, or objects in objects
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A column: the input that is made of it, why it is left out, and what is doubtful."""
-
-    name: str
-    entry: Input | None
-    why: str = ""
-    note: str = ""
-    spare: Input | None = None  # what it would be if it were not left out
+MOST_LABELS = 1000  # different values of a target up to which they may be classes
+SHOWN_STRAYS = 3
+Notes = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """All columns of a source as an encoding sees them."""
+    """All columns of a source as an encoding sees them.
+
+    Attributes
+    ----------
+    source : Source
+        Its rows, read as the study read them.
+    head : Block or None
+        The first rows; None of a matrix.
+    facts : dict
+        What all rows hold, by column.
+    verdicts : tuple of Verdict
+        What becomes of each column but the target and those that are ignored.
+    target : Input or None
+        How the target is read; None if it is taken as it is.
+    notes : tuple of (column, note)
+        What is doubtful.
+    options : ColumnOptions
+    """
 
     source: Source
     head: Block | None
     facts: Facts
     verdicts: tuple[Verdict, ...]
     target: Input | None
-    notes: tuple[tuple[str, str], ...]
+    notes: Notes
     options: ColumnOptions
 
     @property
     def inputs(self) -> tuple[Input, ...]:
         """Of the columns that are used."""
-        return tuple(v.entry for v in self.verdicts if v.entry is not None)
+        return tuple(v.used for v in self.verdicts if v.used is not None)
 
     @property
-    def left_out(self) -> tuple[tuple[str, str], ...]:
+    def left_out(self) -> Notes:
         """Columns that are not used, and why."""
-        return tuple((v.name, v.why) for v in self.verdicts if v.entry is None)
+        return tuple((v.name, v.why) for v in self.verdicts if v.used is None)
+
+    @property
+    def rows(self) -> int | None:
+        """The number of rows, if the source knows it or there was a pass over all."""
+        for fact in self.facts.values():
+            return fact.n + fact.gaps
+        return self.source.rows
+
+    @property
+    def labels(self) -> tuple[Any, ...] | None:
+        """The different values of the target, sorted; None if unknown, or too many for classes."""
+        fact = self.facts.get(self.options.target or "")
+        if fact is None:
+            return None
+        merged: dict[Any, Any] = dict(self.target.spellings) if self.target is not None else {}
+        known: Any = fact.different if isinstance(fact, Numbers) else fact.counts
+        labels = None if known is None else {merged.get(value, value) for value in known}
+        return None if labels is None or len(labels) > MOST_LABELS else tuple(sorted(labels))
+
+    def warn(self) -> None:
+        """Warn of what was left out, and of what was guessed."""
+        name, told = self.source.name, "; ".join(f"{n!r} {why}" for n, why in self.left_out)
+        messages = [
+            f"{name}: left out: {told}. use=[...] takes a column in, and columns=[...] says which "
+            "to use."
+        ] * bool(told)
+        messages += [
+            f"{name}: the column {column!r}: {note}. read={{...}} says how to read it, na=[...] "
+            "what stands for a missing value."
+            for column, note in self.notes
+        ]
+        for message in messages:
+            warnings.warn(message, DataWarning, stacklevel=3)
 
 
 def study(source: Source, options: ColumnOptions) -> Study:
-    """Look at a source: at the first rows, and at all where text, dates or means need it."""
+    """Look at the first rows, and at all if text, dates or means need it."""
     names = list(source.names)
     for option in ("read", "use", "ignore"):
         for name in getattr(options, option):
@@ -90,261 +110,137 @@ def study(source: Source, options: ColumnOptions) -> Study:
     if target is not None:
         place_of(target, names, source.name, "target column")
         source = source.with_labels(target)
-    picked = [names[j] for j in chosen(options.columns, names, source.name)]
+    picked = [names[j] for j in chosen(options.inputs, names, source.name)]
     picked = [name for name in picked if name not in (target, *options.ignore)]
     if not picked:
         raise DataError(f"{source.name}: there are no columns beside the target.")
-    as_text = [name for name, how in options.read.items() if how != "number"]
-    named = picked if target is None else [*picked, target]
-    source, options, odd = without_strays(source.reread(as_text, options.na), options, named)
-    kinds = dict(zip(source.names, source.kinds, strict=True))
+    if source.is_matrix and not options.read and not options.na:
+        return _study_of_matrix(source, options, picked)
+    text = [name for name, how in options.read.items() if how != "number"]
+    source = source.reread(text, tuple(options.na))
+    marks, notes = dict[str, tuple[str, ...]](), list[tuple[str, str]]()
+    if options.missing == "auto":
+        source, marks, notes = _mark_strays(source, options, text, [*picked, target])
+    kinds: dict[str, str] = dict(zip(source.names, source.kinds, strict=True))
     for name in picked:
         if kinds[name] == "other" and (options.missing != "auto" or options.keeps(name)):
-            raise DataError(f"{source.name}: the column {name!r} {_OTHER}; leave it out.")
-    plain = source.is_matrix and not options.read and not options.na
-    head = None if plain else source.head()
-    wanted = _wanted(options, picked, kinds, head)
-    facts = _facts(source, wanted, options, head)
+            raise DataError(f"{source.name}: the column {name!r} {OTHER_KIND}; leave it out.")
+    judge = Judge(options, source.typed, source.notation, marks)
+    head = source.head()
+    columns = ByName(head)
+    entry, note, seen = None, "", None
     try:
-        if head is None:  # columns of a matrix are taken as they are
-            entries = [number_input(n, facts.numbers.get(n), options.missing) for n in picked]
-            verdicts = tuple(Verdict(entry.name, entry) for entry in entries)
-            return Study(source, head, facts, verdicts, None, (), options)
-        judge = _Judge(kinds, ByName(head), facts, options, source.typed, source.notation)
-        verdicts = judge.never_empty([judge.verdict(name) for name in picked])
-        entry, note = judge.target()
+        collect = _collected(source, kinds, picked, judge, columns)
+        facts = facts_of(collect, options.jobs)
+        verdicts = [judge.verdict(name, columns[name], facts.get(name)) for name in picked]
+        _use_one(verdicts, facts, options)
+        if target is not None:
+            seen = (
+                facts.get(target) or replace(collect, kinds={target: "text"}).of_block(head)[target]
+            )
+            entry, note = judge.target(columns[target], seen)
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from None
-    notes = [(v.name, v.note) for v in verdicts if v.note and v.entry is not None]
-    notes += [(target, note)] if target is not None and note else []
-    notes += _total(head, facts)
-    return Study(source, head, facts, verdicts, entry, (*odd, *notes), options)
+    notes += [(v.name, v.note) for v in verdicts if v.note and v.used is not None]
+    notes += [(str(target), note)] * bool(note)
+    if any(fact.n + fact.gaps == head.rows for fact in facts.values()):
+        notes += _total_in_last_row(head.names, columns)
+    return Study(source, head, facts, tuple(verdicts), entry, tuple(notes), options)
 
 
-def _total(head: Block, facts: Facts) -> list[tuple[str, str]]:
-    """A note on a row of totals, which is doubted where all rows were seen."""
-    every: list[Numbers | Texts] = [*facts.numbers.values(), *facts.texts.values()]
-    if not every or every[0].n + every[0].gaps != head.rows:
-        return []
-    columns = ByName(head)
-    numbers = ((name, columns[name]) for name in head.names)
-    sums = [n for n, c in numbers if c.kind == "number" and is_sum(c.values, missing_in(c))]
-    return [(name, _TOTAL) for name in sums[:1]]
-
-
-def _wanted(
-    options: ColumnOptions, picked: list[str], kinds: Mapping[str, str], head: Block | None
-) -> Wanted:
-    """Text and dates need all rows, numbers only where their means are wanted."""
-    forced = [name for name, how in options.read.items() if how.startswith("number")]
-    as_text = [name for name, how in options.read.items() if how == "text"]
-    text = [name for name in picked if kinds[name] == "text" or name in as_text]
-    dates = [name for name in picked if kinds[name] == "date" and name not in text]
-    numbers = [name for name in picked if kinds[name] == "number" and name not in text]
-    if options.missing not in ("mean", "auto"):
-        numbers = []
-    target = options.target
-    if target is not None and head is not None and kinds[target] == "text":
-        levels = column_of(head, target).levels
-        open_ = not levels or candidates(levels, options.na_of(target), forced=target in forced)
-        read = options.read.get(target, "") != "text" and (open_ or target in options.read)
-        passes = not options.exact_levels and (text or numbers or dates)  # for its spellings, too
-        text += [target] if read or passes else []
-    named = tuple(text), tuple(numbers), tuple(dates)
-    return Wanted(*named, options.na, tuple(forced), options.marks)
-
-
-def _facts(source: Source, wanted: Wanted, options: ColumnOptions, head: Block | None) -> Facts:
-    if not (wanted.text or wanted.numbers or wanted.dates):
-        return Facts({}, {})
-    inputs = [name for name in wanted.text if name != options.target]
-    if not source.again and head is not None and not (inputs or wanted.numbers or wanted.dates):
-        return facts_of_block(head, wanted)  # the target alone: its first rows must tell
-    look = functools.partial(facts_of, source=source.for_reading(), wanted=wanted)
-    add: Callable[[Facts, Facts], Facts] = operator.add
-    return mapreduce(look, source.descriptors(), add, options.jobs)
-
-
-@dataclass(frozen=True, eq=False)
-class _Judge:
-    """What is made of each column, by the facts about all rows and by the first rows."""
-
-    kinds: Mapping[str, str]
-    head: ByName
-    facts: Facts
-    options: ColumnOptions
-    typed: bool  # whether the source has types
-    notation: str  # in which its columns of numbers are
-
-    def verdict(self, name: str) -> Verdict:
-        """The input that is made of a column, or why it is left out."""
-        found = self._verdict(name)
-        marks = self.options.marks.get(name)
-        if not marks:
-            return found
-        entry, spare = (  # texts that stand for gaps among numbers go with their input
-            None if one is None or one.levels is not None else replace(one, marks=marks)
-            for one in (found.entry, found.spare)
-        )
-        return replace(found, entry=entry or found.entry, spare=spare or found.spare)
-
-    def _verdict(self, name: str) -> Verdict:
-        kind, read = self.kinds[name], self.options.read.get(name, "")
-        if kind == "other":
-            return Verdict(name, None, _OTHER)
-        if name in self.facts.texts:
-            return self._of_text(name, self.facts.texts[name])
-        found = self.facts.numbers.get(name)
-        if kind == "date":
-            return self._of_numbers(name, found, "date", only_days=read == "number")
-        if read.startswith("date"):
-            raise DataError(f"the column {name!r} holds numbers, which cannot be read as dates.")
-        column = self.head[name]
-        verdict = self._of_numbers(name, found, self._written(column))
+def _study_of_matrix(source: Source, options: ColumnOptions, picked: Sequence[str]) -> Study:
+    """Columns of a matrix are taken as they are; only their means may be needed."""
+    fill = dict.fromkeys(picked if options.missing in ("mean", "auto") else (), "number")
+    facts = facts_of(FactsOf(source, fill, {}), options.jobs)
+    judge = Judge(options, True, "", {})
+    verdicts = [replace(judge.of_numbers(name, facts.get(name)), why="") for name in picked]
+    for verdict in verdicts:
         if verdict.entry is None:
-            return verdict
-        why = counts_rows(column, name)
-        if why is not None and not self.options.keeps(name):
-            return Verdict(name, None, why, spare=verdict.entry)
-        code = suspicious_code(without_marks(column, self.options.na))
-        if code is None:
-            return verdict
-        note = f"{code:g} comes often and may mean a missing value"
-        return Verdict(name, verdict.entry, note=note)
-
-    def _of_numbers(
-        self,
-        name: str,
-        found: Numbers | None,
-        reading: str,
-        note: str = "",
-        *,
-        only_days: bool = False,
-    ) -> Verdict:
-        missing = self.options.missing
-        why = tells_nothing(found) if found is not None and missing == "auto" else None
-        empty = found is not None and not found.n
-        if why is not None and (empty or not self.options.keeps(name)):
-            spare = None if empty else number_input(name, found, missing, reading)
-            return Verdict(name, None, why, spare=spare)
-        return Verdict(
-            name, number_input(name, found, missing, reading, only_days=only_days), note=note
-        )
-
-    def _of_text(self, name: str, found: Texts) -> Verdict:
-        options, how = self.options, self.options.read.get(name, "")
-        reading = self._read_as(name, found)
-        if reading is not None:
-            return self._of_numbers(name, reading.found, reading.notation, reading.note)
-        if not found.n and options.missing == "auto":
-            return Verdict(name, None, "has no value in any row")
-        counts, same, merged = merge_spellings(found.counts or {}, options.exact_levels)
-        found = replace(found, counts=counts) if same else found
-        why = names_rows(found, name, options.most_levels) or all_rare(found, options.merged_below)
-        too_many = found.counts is None or len(found.counts) > options.most_levels
-        if too_many and options.keeps(name):
-            raise too_many_levels(name, found, options.most_levels)
-        spare = None
-        if not too_many:
-            spare = text_input(name, found, options.missing, options.merged_below, how)
-            spare = replace(spare, spellings=same)
-            alone = len(spare.levels or ()) < 2
-            if options.missing == "auto" and alone and why is None:
-                why = f"is {spare.levels[0]!r} in every row" if spare.levels else "has no value"
-                why += ", however it is spelled" * bool(same)
-        if why is None or options.keeps(name):
-            return Verdict(name, spare, note=merged)
-        plain = found.readings.get("number")
-        if plain is not None and not how and not is_named_like_rows(name):
-            note = "its text holds numbers only, and was read as numbers"
-            return self._of_numbers(name, plain, "number", note)
-        mixed = "" if how else several(list(found.counts or ()), options.na_of(name))
-        return Verdict(name, None, f"holds {mixed}" if mixed else why, spare=spare)
-
-    def _read_as(self, name: str, found: Texts) -> Reading | None:
-        how = self.options.read.get(name, "")
-        typed = self.typed and name not in self.options.marks  # strays are why numbers are text
-        return None if how == "text" else recognised(found, typed, how, name)
-
-    def _written(self, column: Column) -> str:
-        """The notation of a column of numbers, where its file has decimal commas."""
-        notation = column.notation or self.notation
-        return notation if notation in NATIVE and notation != "number" else ""
-
-    def target(self) -> tuple[Input | None, str]:
-        """How the target is read, None where it is taken as it is; and a note."""
-        name, options = self.options.target, self.options
-        if name is None:
-            return None, ""
-        kind, column, found = self.kinds[name], self.head[name], self.facts.texts.get(name)
-        marks = options.marks.get(name, ())
-        if found is None and kind == "text":
-            counts = texts_of(as_text(column, options.na)).counts
-        else:
-            counts = None if found is None else found.counts
-        _, same, merged = merge_spellings(counts or {}, options.exact_levels)
-        text = Input(name, (), None, "text", spellings=same)
-        if kind == "date":
-            return Input(name, reading="date"), ""
-        if options.read.get(name, "") == "text":
-            return text, merged
-        reading = None if found is None else self._read_as(name, found)
-        if reading is not None:
-            return Input(name, reading=reading.notation, marks=marks), reading.note
-        written = self._written(column) if kind == "number" else ""
-        if written or (kind == "number" and options.na_of(name)):
-            return Input(name, reading=written, marks=marks), ""
-        as_is = self.typed and not options.na
-        if kind != "text" or (as_is and not same):
-            return None, ""
-        gaps = [level for level in column.levels if level in MISSING]
-        if not gaps or as_is:
-            return text, merged
-        note = f"{gaps[0]!r} is a class; na=[{gaps[0]!r}] takes it as missing"
-        return text, f"{note}; {merged}" if merged else note
-
-    def never_empty(self, verdicts: list[Verdict]) -> tuple[Verdict, ...]:
-        """Where all would be left out, the first that can be used is used, with a note."""
-        if any(v.entry is not None for v in verdicts):
-            return tuple(verdicts)
-        for k, verdict in enumerate(verdicts):
-            if verdict.spare is not None:
-                note = f"{verdict.why}; it is used all the same, as there is no other column"
-                verdicts[k] = Verdict(verdict.name, verdict.spare, note=note)
-                return tuple(verdicts)
-        first = verdicts[0]
-        found = self.facts.texts.get(first.name)
-        if found is not None and found.n:
-            raise too_many_levels(first.name, found, self.options.most_levels)
-        if first.why == _OTHER:
-            raise DataError(f"the column {first.name!r} {_OTHER}; leave it out.")
-        raise DataError(f"every value of the column {first.name!r} is missing; drop it.")
+            raise _nothing_there(verdict.name)
+    return Study(source, None, facts, tuple(verdicts), None, (), options)
 
 
-def too_many_levels(name: str, found: Texts, most: int) -> DataError:
-    """A column of text that cannot be a column of levels."""
-    some = sorted(found.counts)[:2] if found.counts else []
-    shown = f" ({some[0]!r}, {some[1]!r}, ...)" if len(some) == 2 else ""
-    return DataError(
-        f"the column {name!r} has more than {most} levels{shown}, which may be names or numbers of "
-        "things; leave it out (columns=), make numbers of it, or raise most_levels."
-    )
+def _collected(
+    source: Source, kinds: Mapping[str, str], picked: Sequence[str], judge: Judge, columns: ByName
+) -> FactsOf:
+    """What a pass collects: text and dates need all rows, numbers only if means are wanted."""
+    options, collected = judge.options, dict[str, str]()
+    for name in picked:
+        kind = "text" if options.read.get(name) == "text" else kinds[name]
+        if kind in ("text", "date") or (kind == "number" and options.missing in ("mean", "auto")):
+            collected[name] = kind
+    target = options.target
+    if target is not None and kinds[target] == "text":
+        levels, forced = columns[target].levels, options.says_number(target)
+        notation = not levels or candidates(levels, judge.na_of(target), forced=forced)
+        if collected or notation or target in options.read:
+            collected[target] = "text"
+    elif target is not None and collected and kinds[target] == "number":
+        collected[target] = "target"
+    if not source.again and collected.keys() <= {target}:
+        collected = {}  # the first rows of the target must do
+    na = {name: judge.na_of(name) for name in (*picked, *([target] if target else []))}
+    return FactsOf(source, collected, na, [name for name in na if options.says_number(name)])
 
 
-def warn_of(found: Study) -> None:
-    """Say what was left out, and what was guessed."""
-    if found.left_out:
-        told = "; ".join(f"{name!r} {why}" for name, why in found.left_out)
-        warnings.warn(
-            f"{found.source.name}: left out: {told}. use=[...] takes a column in, and "
-            "columns=[...] says which to use.",
-            DataWarning,
-            stacklevel=3,
-        )
-    for name, note in found.notes:
-        warnings.warn(
-            f"{found.source.name}: the column {name!r}: {note}. read={{...}} says how to read it, "
-            "na=[...] what stands for a missing value.",
-            DataWarning,
-            stacklevel=3,
-        )
+def _use_one(verdicts: list[Verdict], facts: Facts, options: ColumnOptions) -> None:
+    """If all columns would be left out, use the first that can be used, with a note."""
+    if any(verdict.used is not None for verdict in verdicts):
+        return
+    for k, verdict in enumerate(verdicts):
+        if verdict.entry is not None:
+            note = f"{verdict.why}; it is used all the same, as there is no other column"
+            verdicts[k] = replace(verdict, why="", note=note)
+            return
+    first = verdicts[0]
+    fact = facts.get(first.name)
+    if isinstance(fact, Texts) and fact.n:
+        raise too_many_levels(first.name, fact, options.most_levels)
+    if first.why == OTHER_KIND:
+        raise DataError(f"the column {first.name!r} {OTHER_KIND}; leave it out.")
+    raise _nothing_there(first.name)
+
+
+def _nothing_there(name: str) -> DataError:
+    return DataError(f"every value of the column {name!r} is missing; drop it.")
+
+
+def _mark_strays(
+    source: Source, options: ColumnOptions, text: Sequence[str], names: Sequence[str | None]
+) -> tuple[Source, dict[str, tuple[str, ...]], list[tuple[str, str]]]:
+    """With missing="auto", a few texts among numbers or dates count as missing; with notes."""
+    strays = source.strays()
+    # Numbers in another notation, such as 1,234.5 far below 12.5, are text that is read later.
+    written = [name for name, odd in strays.items() if all(candidates([one]) for one in odd)]
+    found = {name: ("numbers", odd) for name, odd in strays.items() if name not in written}
+    na = (*options.na, *(one.strip() for _, odd in found.values() for one in odd))
+    source = source.reread([*text, *written], tuple(dict.fromkeys(na)))
+    kinds = dict(zip(source.names, source.kinds, strict=True))
+    wanted = [n for n in names if n is not None and kinds[n] == "text" and n not in options.read]
+    columns: Any = ByName(source.head()) if wanted else {}
+    for name in wanted:
+        notation, odd = nearly_all(counts_of(columns[name]), options.na)
+        if odd and notation != "number":  # plain numbers were told from codes by their source
+            found[name] = ("dates" if notation.startswith("date") else words(notation), odd)
+    notes = []
+    for name, (among, odd) in found.items():
+        told = ", ".join(map(repr, odd[:SHOWN_STRAYS])) + ", ..." * (len(odd) > SHOWN_STRAYS)
+        option = f"--text {shlex.quote(name)} takes the column as text"
+        notes.append((name, f"{told} among {among} is taken as missing; {option}"))
+    marks = {name: tuple(one.strip() for one in odd) for name, (_, odd) in found.items()}
+    return source, marks, notes
+
+
+def _total_in_last_row(names: Sequence[str], columns: ByName) -> list[tuple[str, str]]:
+    """A note on a last row that has the sum of all rows above it."""
+    for name in names:
+        column = columns[name]
+        if column.kind == "number" and is_sum(column.values, missing_in(column)):
+            return [
+                (
+                    name,
+                    "the last row has the sum of all rows above it: a total is no row, so "
+                    "delete it",
+                )
+            ]
+    return []
