@@ -1,9 +1,9 @@
 """Rows about their means as an operator A = diag(root) (X - 1 mean'), and what its products solve.
 
 Products with A cost two multiplications with X, and a bias costs no nonzero: the mean is subtracted
-from the products. Conjugate gradients (CG) solve (A'A + lam) w = A'y, CGLS min |y - A w|, Lanczos
-steps estimate traces; no matrix of p x p or n x n numbers is made. Many targets go together, each
-with its own step and end.
+from the products. Conjugate gradients minimise |y - A w|^2 + lam |w|^2, Lanczos steps estimate
+what a spectrum would tell of penalties; no matrix of p x p or n x n numbers is made. Many targets
+go together, each with its own step and end.
 
 Called by `procedures.least_squares` and by the estimators for large sparse rows, and by
 `procedures.spectrum` and `procedures.ridge`, for which rows are dense, too.
@@ -11,7 +11,6 @@ Called by `procedures.least_squares` and by the estimators for large sparse rows
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum, sqrt
@@ -24,7 +23,7 @@ from scipy import sparse
 from adaline.certificates.digits import SLACK, in_users_units, lengths_of
 from adaline.certificates.statements import stated_together
 from adaline.errors import plural
-from adaline.linalg import UNIT, lengths
+from adaline.linalg import UNIT
 from adaline.parameters import is_sparse
 from adaline.results import Array, Certificate, ClosedFit
 from adaline.sums.rows import Rows
@@ -33,7 +32,7 @@ DENSE_UP_TO = 1024  # columns up to which a p x p matrix costs little
 GRAM_UP_TO = 4096  # columns of tall data up to which a p x p matrix pays: it proves all digits
 LARGE = 2**21  # entries, zeros counted, up to which the dense procedures take milliseconds
 THIN = 8  # entries to a nonzero, from which on products with sparse rows are cheaper
-SHARE = 1e-8  # of |w|, or of the first gradient, at which steps end
+SHARE = 1e-8  # of lam |w|, or of the first gradient, at which steps end
 MOST_STEPS = 5000  # well-posed data take some dozens
 ROUNDING = 1e-14  # share of the first gradient below which only rounding is left
 SAFE = 1e100  # penalties beyond this, or below its inverse, in units of X, may leave float64
@@ -72,13 +71,12 @@ class CentredRows:
     @classmethod
     def of(cls, t: Rows, intercept: bool, units: Array | None = None) -> CentredRows:
         """Sparse rows stay sparse where that costs no digits."""
-        X, Y, p = t.X, t.Y, t.p
-        root, weight = np.sqrt(t.omega) if len(t.omega) else np.ones(t.n), t.weight
+        X, Y, p, root, weight = t.X, t.Y, t.p, t.root, t.weight
         top = max(float(X.max()), -float(X.min())) if 0 not in X.shape else 0.0
         e = max(int(np.frexp(top)[1]), -1000)
         e_y = np.asarray(np.frexp(np.abs(Y).max(axis=0, initial=0.0))[1], dtype=np.int64)
         B, mean = np.ldexp(Y, -e_y), np.zeros(p + Y.shape[1])
-        flat = np.ptp(B, axis=0) == 0 if intercept else np.abs(B).max(axis=0, initial=0.0) == 0
+        flat = np.asarray(np.ptp(B, axis=0) == 0 if intercept else ~B.any(axis=0))
         if t.sparse:
             X = sparse.csr_array(X).astype(np.float64) * np.ldexp(1.0, -e)
             mean[:p] = (root**2 @ X) / weight * intercept
@@ -103,12 +101,8 @@ class CentredRows:
     def targets(self, which: NDArray[np.intp]) -> CentredRows:
         """The same rows with some of the targets."""
         mean = np.append(self.mean[: self.p], self.mean[self.p :][which])
-        some: dict[str, Any] = {
-            "B": self.B[:, which],
-            "flat": self.flat[which],
-            "e_y": self.e_y[which],
-        }
-        return replace(self, mean=mean, **some)
+        some: dict[str, Any] = {v: getattr(self, v)[which] for v in ("flat", "e_y")}
+        return replace(self, mean=mean, B=self.B[:, which], **some)
 
     @property
     def p(self) -> int:
@@ -127,11 +121,10 @@ class CentredRows:
 
     def times(self, W: Array) -> Array:
         """A W."""
-        if not self.sparse:
-            return np.asarray(self.X @ W)
         V = np.asarray(self.X @ W)
-        V -= self.centre @ W
-        V *= self.root[:, None]
+        if self.sparse:
+            V -= self.centre @ W
+            V *= self.root[:, None]
         return V
 
     def transposed(self, C: Array) -> Array:
@@ -139,9 +132,7 @@ class CentredRows:
         if not self.sparse:
             return np.asarray(self.X.T @ C)
         G = np.asarray(self.X.T @ (C * self.root[:, None]))
-        if self.intercept:
-            G -= np.multiply.outer(self.centre, self.root @ C)
-        return G
+        return G - np.multiply.outer(self.centre, self.root @ C) if self.intercept else G
 
     def scatter(self, W: Array) -> Array:
         """A'A W."""
@@ -175,10 +166,6 @@ class CentredRows:
         longest = float(np.max(self.root * (size @ np.ones(self.p)), initial=0.0))
         return SLACK * sqrt(min(tall * longest, float(self.raw_squares.sum())))
 
-    def bias(self, W: Array) -> Array:
-        """b of each target, in units of e_y, (k,)."""
-        return np.asarray(self.mean[self.p :] - self.mean[: self.p] @ W)
-
 
 def centre(C: Array, root: Array, weight: float) -> Array:
     """Subtract the weighted mean in place; a second time what rounding left of it, if it counts.
@@ -193,73 +180,39 @@ def centre(C: Array, root: Array, weight: float) -> Array:
     return np.asarray(mean + left)
 
 
-def cg(
-    product: Callable[[Array], Array], C: Array, lam: Array, D: Array
-) -> tuple[Array, NDArray[np.int64]]:
-    """W with (S + lam) W = C nearly, and the number of steps of each target.
+def solve(A: CentredRows, lam: Array, D: Array) -> tuple[Array, Array, NDArray[np.int64]]:
+    """W (p, k) that minimises |B - A W|^2 + lam |W|^2, A'B, and the steps of each target.
 
-    product(V) is S V; D (p,) is about the diagonal of S, for the preconditioner 1/(D + lam). A
-    target is done where |gradient| <= SHARE lam |w|: then w is within that share of the solution.
+    Conjugate gradients (Hestenes & Stiefel 1952) with the preconditioner 1/(D + lam), D (p, 1). Of
+    a penalised target they end where |gradient| <= SHARE lam |w|: then w is within that share of
+    the solution. Without penalties they start at zero and stay in the span of the rows, where the
+    solution of least norm lies, if D is constant: other units would change what is least.
     """
-    solution, steps = np.zeros_like(C), np.zeros(C.shape[1], dtype=np.int64)
-    least = ROUNDING * lengths_of(C)
-    on = np.flatnonzero(least > 0.0)
-    W, R, lam, least = np.zeros((len(C), len(on))), C[:, on], lam[on], least[on]
-    scale = 1.0 / (D[:, None] + lam)
-    V = scale * R
-    rz = dots(R, V)
-    for step in range(1, MOST_STEPS + 1):
-        if not len(on):
-            break
-        Q = product(V)
-        Q += lam * V
-        a = rz / dots(V, Q)
-        W += a * V
-        R -= a * Q
-        left = np.sqrt(dots(R, R))
-        more = (left > SHARE * lam * np.sqrt(dots(W, W))) & (left > least) & np.isfinite(left)
-        if step == MOST_STEPS or not more.all():
-            solution[:, on], steps[on] = W, step
-            on, lam, least, rz = on[more], lam[more], least[more], rz[more]
-            W, R, V, scale = (M[:, more] for M in (W, R, V, scale))
-        Z = scale * R
-        new = dots(R, Z)
-        V *= new / rz
-        V += Z
-        rz = new
-    return solution, steps
-
-
-def cgls(A: CentredRows, B: Array) -> tuple[Array, NDArray[np.int64]]:
-    """W that minimises |B - A W|, of least norm, and steps (Hestenes & Stiefel 1952).
-
-    Done where |A'r| <= SHARE |A'b|. No preconditioner: from zero the steps stay in the span of the
-    rows, where the solution of least norm lies, and other units would change what is least.
-    """
-    G = A.transposed(B)
-    solution, steps = np.zeros_like(G), np.zeros(B.shape[1], dtype=np.int64)
-    first = np.sqrt(dots(G, G))
-    on = np.flatnonzero(first > 0.0)
-    W, R, V, first = np.zeros((len(G), len(on))), B[:, on], G[:, on], first[on]
-    gg = first**2
-    for step in range(1, MOST_STEPS + 1):
-        if not len(on):
-            break
-        Q = A.times(V)
-        a = gg / dots(Q, Q)
-        W += a * V
-        R -= a * Q
-        G = A.transposed(R)
-        new = dots(G, G)
-        more = (new > (SHARE * first) ** 2) & np.isfinite(new)
-        if step == MOST_STEPS or not more.all():
-            solution[:, on], steps[on] = W, step
-            on, gg, new, first = on[more], gg[more], new[more], first[more]
-            W, R, V, G = (M[:, more] for M in (W, R, V, G))
-        V *= new / gg
-        V += G
-        gg = new
-    return solution, steps
+    C, k = A.transposed(A.B), A.B.shape[1]
+    solution, steps, together = np.zeros_like(C), np.zeros(k, np.int64), max(MOST_WEIGHTS // A.p, 1)
+    for i in range(0, k, together):
+        on = i + np.flatnonzero(lengths_of(C[:, i : i + together]) > 0.0)
+        W, R, G, scale = np.zeros((A.p, len(on))), A.B[:, on], C[:, on], 1.0 / (D + lam[on])
+        first, V = lengths_of(G), scale * G
+        size = dots(G, V)
+        for step in range(1, MOST_STEPS + 1):
+            if not len(on):
+                break
+            Q = A.times(V)
+            a = size / (dots(Q, Q) + lam[on] * dots(V, V))
+            W, R = W + a * V, R - a * Q
+            G = A.transposed(R) - lam[on] * W
+            left = np.sqrt(dots(G, G))
+            enough = SHARE * np.where(lam[on] > 0, lam[on] * np.sqrt(dots(W, W)), first)
+            more = (left > enough) & (left > ROUNDING * first) & np.isfinite(left)
+            if step == MOST_STEPS or not more.all():
+                solution[:, on], steps[on] = W, step
+                on, first, size = on[more], first[more], size[more]
+                W, R, G, V, scale = (M[:, more] for M in (W, R, G, V, scale))
+            Z = scale * G
+            before, size = size, dots(G, Z)
+            V = Z + size / before * V
+    return solution, C, steps
 
 
 def dots(A: Array, B: Array) -> Array:
@@ -271,37 +224,26 @@ def dots(A: Array, B: Array) -> Array:
 
 def iterative_ridge(A: CentredRows, alpha: Array) -> ClosedFit:
     """w = (A'A + alpha)^-1 A'y for each target, with a bound on the error of all its weights."""
-    lam, p, k = np.ldexp(alpha, -2 * A.e), A.p, A.B.shape[1]
+    lam = np.ldexp(alpha, -2 * A.e)
     if not np.all((lam > 1 / SAFE) & (lam < SAFE)):
         raise ValueError(
             f"alpha is {np.min(alpha):g} and the largest entry of X is about 2**{A.e}; products of "
             "sparse rows need a penalty nearer to their squares. Scale X, or change alpha."
         )
-    W, R = np.empty((p, k)), np.empty_like(A.B)
-    bounds, steps, shares = np.empty(k), np.zeros(k, dtype=np.int64), np.empty(k)
     # Columns far above the mean eigenvalue are scaled down to it. Those below stay as they are:
     # dividing by their squares would spread the many equal eigenvalues of wide data.
     D = np.maximum(A.squares, 2.0 * A.squares.sum() / min(A.X.shape))
-    for at in parts(p, k):
-        C = A.transposed(A.B[:, at])
-        W[:, at], steps[at] = cg(A.scatter, C, lam[at], D)
-        R[:, at] = A.B[:, at] - A.times(W[:, at])
-        bounds[at], G = distance_by_penalty(A, W[:, at], R[:, at], lam[at], A.B[:, at])
-        first = lengths_of(C)
-        shares[at] = lengths_of(G) / np.where(first > 0, first, 1.0)
+    W, C, steps = solve(A, lam, D[:, None])
+    R = A.B - A.times(W)
+    bounds, G = distance_by_penalty(A, W, R, lam)
     condition = sqrt((A.norm**2 + float(lam.min())) / float(lam.min()))
     R -= np.multiply.outer(A.root, A.root @ R / A.weight) * A.intercept
-    used = np.ldexp(W, A.e_y - A.e)
-    grown = in_users_units(bounds + p * 2.0**-1020, A.e_y - A.e)
-    proven = stated_together(used.T, grown, {"condition": condition})
-    evidence = {**proven.evidence, "steps": int(steps.max()), "gradient_share": float(shares.max())}
-    certificate = Certificate(proven.kind, proven.statement, evidence)
-    return iterative_fit(A, W, R, int(steps.max(initial=0)), certificate, condition)
+    grown = in_users_units(bounds + A.p * 2.0**-1020, A.e_y - A.e)
+    proven = stated_together(np.ldexp(W, A.e_y - A.e).T, grown, {"condition": condition})
+    return iterative_fit(A, W, R, C, G, steps, proven, condition)
 
 
-def distance_by_penalty(
-    A: CentredRows, W: Array, R: Array, lam: Array, B: Array
-) -> tuple[Array, Array]:
+def distance_by_penalty(A: CentredRows, W: Array, R: Array, lam: Array) -> tuple[Array, Array]:
     """Bounds on |w - w*| of each target, and the gradients G (p, k), by theorem (a) with least lam.
 
     R = B - A W in float64. For m nonzeros in a row, products of it are off by gamma(m) |x|'|w|, in
@@ -317,7 +259,7 @@ def distance_by_penalty(
     sums = np.array([fsum(c) for c in (root[:, None] * R).T])
     shifts = np.multiply.outer(mean, sums) * A.intercept
     G = np.asarray(A.X.T @ (root[:, None] * R)) - shifts - lam * W
-    size_r, size_b = lengths_of(R), lengths_of(B)
+    size_r, size_b = lengths_of(R), lengths_of(A.B)
     drift = float(np.linalg.norm(UNIT * (counts + 12) * np.sqrt(A.raw_squares)))
     wrong = UNIT * (longest + 8) * A.norm * size_w + 8 * UNIT * (2 * size_r + 2 * size_b)
     off = np.abs(sums) + 4 * UNIT * sqrt(A.weight) * size_r
@@ -333,43 +275,40 @@ def iterative_least_squares(A: CentredRows) -> ClosedFit:
     Without a penalty nothing bounds the smallest eigenvalue, so that a small gradient proves small
     residuals but no digit of the weights: the certificate says so.
     """
-    p, k = A.p, A.B.shape[1]
-    W, steps = np.empty((p, k)), np.zeros(k, dtype=np.int64)
-    for at in parts(p, k):
-        W[:, at], steps[at] = cgls(A, A.B[:, at])
+    W, C, steps = solve(A, np.zeros(A.B.shape[1]), np.ones((A.p, 1)))
     R = A.B - A.times(W)
-    first = lengths_of(A.transposed(A.B))
-    share = float(np.max(lengths_of(A.transposed(R)) / np.where(first > 0, first, 1.0)))
-    taken = int(steps.max(initial=0))
-    certificate = Certificate(
-        "unproven",
-        f"the gradient is {share:.1e} of that at zero weights; without a penalty this proves "
-        "no digit of the weights. Ridge has a proof.",
-        {"steps": taken, "gradient_share": share},
-    )
     # The condition is not known: a small eigenvalue may hide from so few steps.
-    return iterative_fit(A, W, R, taken, certificate, np.nan)
-
-
-def parts(p: int, k: int) -> list[slice]:
-    """Targets that are solved for together."""
-    most = max(MOST_WEIGHTS // p, 1)
-    return [slice(i, min(i + most, k)) for i in range(0, k, most)]
+    return iterative_fit(A, W, R, C, A.transposed(R), steps, None, np.nan)
 
 
 def iterative_fit(
-    A: CentredRows, W: Array, R: Array, steps: int, certificate: Certificate, condition: float
+    A: CentredRows,
+    W: Array,
+    R: Array,
+    C: Array,
+    G: Array,
+    steps: NDArray[np.int64],
+    proven: Certificate | None,
+    condition: float,
 ) -> ClosedFit:
-    """The fit in the user's units, from W (p, k) and weighted residuals R (n, k)."""
-    p, k = W.shape
+    """The fit in the user's units, from W (p, k), weighted residuals R (n, k), gradients G there
+    and C at zero."""
+    (p, k), taken, first = W.shape, int(steps.max(initial=0)), lengths_of(C)
+    share = float(np.max(lengths_of(G) / np.where(first > 0, first, 1.0)))
+    said = (
+        f"the gradient is {share:.1e} of that at zero weights; without a penalty this proves no "
+        "digit of the weights. Ridge has a proof."
+    )
+    proven = Certificate("unproven", said, {}) if proven is None else proven
+    evidence = {**proven.evidence, "steps": taken, "gradient_share": share}
     return ClosedFit(
         W=np.ldexp(W, A.e_y - A.e).T.copy(),
-        b=np.ldexp(A.bias(W), A.e_y),
-        stopped=f"solved by {plural(steps, 'step')} of conjugate gradients on sparse rows.",
-        certificate=certificate,
+        b=np.ldexp(A.mean[p:] - A.mean[:p] @ W, A.e_y),
+        stopped=f"solved by {plural(taken, 'step')} of conjugate gradients on sparse rows.",
+        certificate=Certificate(proven.kind, proven.statement, evidence),
         rank=min(len(A.root) - A.intercept, p),
         condition=condition,
         W_low=np.zeros((k, p)),
         b_low=np.zeros(k),
-        squares=np.ldexp(np.asarray(lengths(R.T)) ** 2, 2 * A.e_y),
+        squares=np.ldexp(lengths_of(R) ** 2, 2 * A.e_y),
     )

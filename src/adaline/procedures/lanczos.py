@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from adaline.procedures.krylov import CentredRows
+from adaline.procedures.penalties import RULES
 from adaline.results import Array
 
-PROBES = 6
-STEPS = 60
+PROBES = 6  # random vectors; more cost more time than the flat minimum is worth
+STEPS = 60  # of Lanczos
 TOGETHER = 32  # vectors in a product
 AGREE = 0.02  # shares by which half the steps may differ for a penalty to be considered
-A_DECADE = 40  # penalties
-NAMES = {"gcv": "the generalised cross-validation error", "evidence": "minus the evidence"}
+GRID = np.geomspace(1e-9, 1e3, 481)  # penalties, in units of the largest eigenvalue
 
 
 @dataclass(frozen=True)
@@ -51,36 +51,37 @@ def estimated_penalties(s: CentredRows, rule: str) -> tuple[Array, list[str]]:
             "which are estimated from products, or a number."
         )
     rule = "gcv" if rule == "auto" else rule
-    (n, k), B = s.B.shape, s.B
-    length = np.linalg.norm(B, axis=0)
-    free = float(n - s.intercept)
+    k, length = s.B.shape[1], np.linalg.norm(s.B, axis=0)
     probes = lanczos(s, random_probes(s))
     top = float(probes[STEPS].theta.max(initial=0.0))
     if not top > 0.0:
         return np.ones(k), ["no column of X varies: every penalty gives weights of zero."]
-    lam = top * np.geomspace(1e-9, 1e3, 12 * A_DECADE + 1)
-    alphas, sentences = np.empty(k), []
+    lam, alphas, sentences = top * GRID, np.empty(k), []
     for t in range(0, k, TOGETHER):
         block = slice(t, min(t + TOGETHER, k))
-        own = lanczos(s, B[:, block] / np.where(length[block] > 0, length[block], 1.0))
+        own = lanczos(s, s.B[:, block] / np.where(length[block] > 0, length[block], 1.0))
         F, half = (
-            criterion(rule, lam, own[m], probes[m], free, length[block], s)
-            for m in (STEPS, STEPS // 2)
+            criterion(rule, lam, own[m], probes[m], length[block], s) for m in (STEPS, STEPS // 2)
         )
         for j, i in enumerate(range(block.start, block.stop)):
             flat = not length[i] > 1e-14 * np.sqrt(s.weight)
-            alphas[i], said = minimiser(lam, F[:, j], half[:, j], NAMES[rule], flat)
-            sentences.append(said + note_on_trace(probes[STEPS], alphas[i]))
+            alphas[i], said = minimiser(lam, F[:, j], half[:, j], RULES[rule], flat)
+            # How sure the estimated trace is.
+            each = probes[STEPS].kept(alphas[i : i + 1])[0]
+            share = each.std(ddof=1) / np.sqrt(PROBES) / max(each.mean(), 1e-300)
+            note = f"({STEPS} Lanczos steps; the trace by {PROBES} random vectors, to {share:.1g}.)"
+            sentences.append(f"{said} {note}")
     return np.ldexp(alphas, 2 * s.e), sentences
 
 
 def criterion(
-    rule: str, lam: Array, y: Quadrature, z: Quadrature, n: float, length: Array, s: CentredRows
+    rule: str, lam: Array, y: Quadrature, z: Quadrature, length: Array, s: CentredRows
 ) -> Array:
     """The criterion at each penalty, (L, k)."""
-    left = n * z.kept(lam).mean(axis=1)[:, None]  # residual degrees of freedom
+    n = float(len(s.root) - s.intercept)
     if rule == "gcv":
-        count = max(s.weight, float(s.X.shape[0]))
+        left = n * z.kept(lam).mean(axis=1)[:, None]  # residual degrees of freedom
+        count = max(s.weight, float(len(s.root)))
         return np.asarray(length**2 * y.kept(lam, 2) / s.weight * (count / left) ** 2)
     with np.errstate(divide="ignore"):
         logs = np.log(length**2 * y.kept(lam) / n)
@@ -90,32 +91,23 @@ def criterion(
 def minimiser(lam: Array, F: Array, half: Array, name: str, flat: bool) -> tuple[float, str]:
     """The penalty of the least error among those where half the steps say nearly the same."""
     if flat:
-        return float(
-            lam[-1]
-        ), "y is constant: every penalty predicts it, and a large one was taken."
+        return lam[-1], "y is constant: every penalty predicts it, and a large one was taken."
     close = np.abs(F - half) <= AGREE * np.abs(F)
     first = len(lam) - int(np.argmin(np.append(close[::-1], False)))  # all from here on agree
     i = first + int(np.argmin(F[first:])) if first < len(lam) else len(lam) - 1
     if i == len(lam) - 1:
-        return 1e3 * float(lam[i]), f"{name} is least at infinite penalties: the weights are zero."
+        return 1e3 * lam[i], f"{name} is least at infinite penalties: the weights are zero."
     if i == first:
-        return float(lam[i]), (
+        return lam[i], (
             f"{name} falls to the smallest penalty that {STEPS} Lanczos steps can tell, which was "
             "taken; a smaller number may be better."
         )
-    return float(lam[i]), f"alpha minimises an estimate of {name}."
-
-
-def note_on_trace(z: Quadrature, lam: float) -> str:
-    """How sure the estimated trace is, in words."""
-    each = z.kept(np.array([lam]))[0]
-    share = each.std(ddof=1) / np.sqrt(len(each)) / max(each.mean(), 1e-300)
-    return f" ({STEPS} Lanczos steps; the trace by {len(each)} random vectors, to {share:.1g}.)"
+    return lam[i], f"alpha minimises an estimate of {name}."
 
 
 def random_probes(s: CentredRows) -> Array:
     """Random signs without what is common to all rows, each of length one."""
-    Z = np.random.default_rng(0).choice([-1.0, 1.0], size=(s.X.shape[0], PROBES))
+    Z = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(s.root), PROBES))
     if s.intercept:
         Z -= np.multiply.outer(s.root, s.root @ Z / s.weight)
     return np.asarray(Z / np.linalg.norm(Z, axis=0))
@@ -139,6 +131,7 @@ def lanczos(s: CentredRows, V: Array) -> dict[int, Quadrature]:
 
 
 def gauss_nodes(diagonal: Array, beside: Array) -> Quadrature:
+    """By the eigenvectors of the tridiagonal matrices."""
     m, q = diagonal.shape
     T, at = np.zeros((q, m, m)), np.arange(m)
     T[:, at, at] = diagonal.T

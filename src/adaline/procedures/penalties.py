@@ -42,7 +42,7 @@ ALIKE = 2.0  # deviations that differ by less make no choice worth its time
 RANGE = 1e100  # deviations from 1/RANGE to RANGE have squares well inside float64
 NODES = 16  # Chebyshev nodes around the best of three penalties a decade
 NOISE = 1e-13  # coefficients of rounding noise would move the minimum
-PLACES, NEWTON_STEPS = 129, 8  # where polynomials are looked at; from there, steps are quadratic
+PLACES = np.linspace(-1.0, 1.0, 129)  # where polynomials are looked at before Newton's steps
 RESIDUALS = 2**18  # numbers of the residuals of a block at all penalties: two megabytes
 FEWEST_ROWS = 64  # in a block, for which products of matrices pay
 
@@ -70,8 +70,7 @@ def minus_evidence(f: Spectrum, lam: Array) -> Array:
 
 def evidence_in_units(f: Spectrum, lam: Array) -> Array:
     """`minus_evidence` of y/2**e_y: units would hide the last digits of a flat minimum."""
-    n = f.count - f.intercept
-    s = f.s[:, None, None]
+    n, s = f.count - f.intercept, f.s[:, None, None]
     with np.errstate(divide="ignore"):
         Q = f.rest + (f.a[:, None] ** 2 * f.lost(lam)).sum(axis=0)
         logs = np.log(2 * np.pi * Q / n) + 1
@@ -79,13 +78,7 @@ def evidence_in_units(f: Spectrum, lam: Array) -> Array:
     return np.asarray((n * logs + volume.sum(axis=0) + f.intercept * np.log(f.weight)) / 2)
 
 
-def choose(f: Spectrum, rule: str, rows: Rows | None) -> tuple[Array, list[str]]:
-    """The penalty of each target by a rule among RULES, and a sentence for each."""
-    found = choice(f, rule, rows)
-    return found.alphas, found.sentences
-
-
-def choice(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -> Choice:
+def choose(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -> Choice:
     """The penalty of each target by a rule among RULES; f is of columns divided by unit (p,).
 
     Between 1/1000 of the least eigenvalue and 1000 times the largest, three penalties a decade
@@ -116,36 +109,35 @@ def choice(f: Spectrum, rule: str, rows: Rows | None, unit: Array = OWN_UNITS) -
 
     squares = (f.a**2).sum(axis=0)
     exact = f.full & (f.rest <= EXACT * squares) & (f.count - f.intercept > len(f.s))
-    low = 1e-3 * float(s.min())
-    lam, end, least = search(criterion, low, 1e3 * float(s.max()))
+    low, top = 1e-3 * float(s.min()), float(s.max())
+    lam, end, least = search(criterion, low, 1e3 * top)
     lowest = (1e-9 if not f.full else 1e-33 if rule == "evidence" else 1e-15) * float(s.min())
     while np.any(falls := (end < 0) & ~exact & ~f.flat) and low > 2.0 * lowest:
         more, turn, value = search(criterion, 1e-6 * low, 10.0 * low)
         lam, least = np.where(falls, more, lam), np.minimum(least, value)
         end[falls] = np.where(turn[falls] == 0, 0, -1)
         low *= 1e-6
-    name, sentences = RULES[rule], [f"alpha minimises {RULES[rule]}."] * len(lam)
-    for t in range(len(lam)):
-        if f.flat[t] or end[t] > 0:
-            lam[t] = 1e12 * s.max()
-            sentences[t] = f"{name} is least at infinite penalties: the weights are about zero."
-        elif exact[t]:
-            lam[t] = 0.0
-            sentences[t] = "y is fitted up to rounding without a penalty: this is least squares."
-        elif end[t] < 0 and f.full and rule != "evidence":
-            lam[t] = 0.0
-            sentences[t] = (
-                f"{name} is as small at alpha = 0 as anywhere, up to rounding: this is least "
-                "squares."
-            )
-        elif end[t] < 0:
-            lam[t] = lowest
-            sentences[t] = (
-                f"{name} is no larger at the smallest penalty that still filters dependent "
-                "directions, which was taken."
-            )
-        if f.flat[t]:
-            sentences[t] = "y is constant: every penalty predicts it, and a large one was taken."
+    name, free = RULES[rule], f.full and rule != "evidence"
+    sentences = [f"alpha minimises {name}."] * len(lam)
+    cases = [  # the first that holds for a target
+        (f.flat, 1e12 * top, "y is constant: every penalty predicts it, and a large one was taken"),
+        (end > 0, 1e12 * top, f"{name} is least at infinite penalties: the weights are about zero"),
+        (exact, 0.0, "y is fitted up to rounding without a penalty: this is least squares"),
+        (
+            (end < 0) & free,
+            0.0,
+            f"{name} is as small at alpha = 0 as anywhere, up to rounding: this is least squares",
+        ),
+        (
+            end < 0,
+            lowest,
+            f"{name} is no larger at the smallest penalty that still filters dependent "
+            "directions, which was taken",
+        ),
+    ]
+    for holds, value, text in reversed(cases):
+        lam = np.where(holds, value, lam)
+        sentences = [f"{text}." if h else t for h, t in zip(holds, sentences, strict=True)]
     return Choice(np.asarray(np.ldexp(lam, 2 * f.e)), sentences, least)
 
 
@@ -168,36 +160,30 @@ def search(
     i = len(t) - 1 - np.argmax(near[::-1], axis=0)
     end = np.where(i == len(t) - 1, 1, np.where(near[0], -1, 0))
     centre, half = t[np.clip(i, 1, len(t) - 2)], t[1] - t[0]
-    inside = end == 0
-    F = (
-        criterion(np.exp(centre + half * chebyshev.chebpts1(NODES)[:, None]))
-        if inside.any()
-        else F[:0]
-    )
-    best = np.where(inside, vertices(F), 0.0) if len(F) else np.zeros(len(end))
-    return np.exp(centre + half * best), end, np.minimum(least, F.min(axis=0, initial=np.inf))
+    if end.all():
+        return np.exp(centre), end, least
+    F = criterion(np.exp(centre + half * chebyshev.chebpts1(NODES)[:, None]))
+    best = np.where(end == 0, vertices(F), 0.0)
+    return np.exp(centre + half * best), end, np.minimum(least, F.min(axis=0))
 
 
 def vertices(F: Array) -> Array:
     """Where the polynomial through each column of F, values at Chebyshev's nodes, is least on
     [-1, 1]: the best of many places, and Newton's steps from there."""
-    to_coefficients = chebyshev.chebvander(chebyshev.chebpts1(NODES), NODES - 1).T * (2.0 / NODES)
-    to_coefficients[0] /= 2.0
     low, size = F.min(axis=0), np.ptp(F, axis=0)
-    c = to_coefficients @ ((F - low) / np.where(size > 0, size, 1.0))
+    c = chebyshev.chebvander(chebyshev.chebpts1(NODES), NODES - 1).T * (2.0 / NODES)
+    c[0] /= 2.0
+    c = c @ ((F - low) / np.where(size > 0, size, 1.0))
     c[np.maximum.accumulate(np.abs(c)[::-1], axis=0)[::-1] <= NOISE] = 0.0
-    places = np.linspace(-1.0, 1.0, PLACES)
-    i = np.argmin(chebyshev.chebvander(places, NODES - 1) @ c, axis=0)
-    x, left, right = places[i], places[np.maximum(i - 1, 0)], places[np.minimum(i + 1, PLACES - 1)]
-    for _ in range(NEWTON_STEPS):
-        slope, curvature = (
-            np.einsum("kj,jk->k", chebyshev.chebvander(x, NODES - 1 - m), chebyshev.chebder(c, m))
-            for m in (1, 2)
+    x = PLACES[np.argmin(chebyshev.chebval(PLACES, c), axis=1)]
+    gap, slope, bend = PLACES[1] - PLACES[0], chebyshev.chebder(c), chebyshev.chebder(c, 2)
+    left, right = np.maximum(x - gap, -1.0), np.minimum(x + gap, 1.0)
+    for _ in range(8):  # quadratic from here
+        curvature = chebyshev.chebval(x, bend, tensor=False)
+        step = chebyshev.chebval(x, slope, tensor=False) / np.where(
+            curvature > 0, curvature, np.inf
         )
-        convex = curvature > 0
-        x = np.clip(
-            x - np.where(convex, slope / np.where(convex, curvature, 1.0), 0.0), left, right
-        )
+        x = np.clip(x - step, left, right)
     return np.where(size > 0, x, 0.0)
 
 
@@ -207,20 +193,21 @@ def leave_one_out(f: Spectrum, rows: Rows, lam: Array, unit: Array = OWN_UNITS) 
     f is of columns that were divided by unit (p,), or by 1.
     """
     (r, k), L = f.a.shape, len(lam)
-    total, shared = np.zeros((L, k)), lam.shape[1] == 1
-    lost = f.lost(lam)
-    part = f.a[:, None] * lost if f.A is not None else (1 - lost) * f.a[:, None]
+    total, lost = np.zeros((L, k)), f.lost(lam)
+    part = f.a[:, None] * (lost if f.A is not None else 1 - lost)
     most = max(RESIDUALS // (FEWEST_ROWS * L), 1)
     for some in (slice(i, i + most) for i in range(0, k, most)):
-        own = lost if shared else lost[:, :, some]
-        for part_of, U, y, left in directions(f, rows, some, own, unit):
+        own = lost if lam.shape[1] == 1 else lost[:, :, some]
+        for where, U, y, left in directions(f, rows, some, own, unit):
             block = part[:, :, some]
             e = (U @ block.reshape(r, L * block.shape[2])).reshape(len(U), *block.shape[1:])
             if f.A is None:  # what the directions leave of y; of wide rows, what is lost of it
                 np.subtract(y[:, None], e, out=e)
-            q = one_copy(left, rows.omega[part_of])
+            if len(rows.omega):  # 1 - h of one of a row's omega copies, or of the whole row
+                heavy = np.maximum(rows.omega[where], 1.0)[:, None, None]
+                left = (left + (heavy - 1)) / heavy
             with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 without a penalty
-                e /= q
+                e /= left
             total[:, some] += np.einsum("nlk,nlk->lk", e, e)
     return total / f.weight
 
@@ -239,20 +226,11 @@ def directions(
     p = len(f.V)
     scale = np.append(np.full(p, np.ldexp(1.0, -f.e)) / unit, np.ldexp(1.0, -f.e_y[some]))
     shift = np.append(f.mean[:p], f.mean[p:][some])
-    kept = 1 - lost
     for part, z, y in rows.targets(some).blocks(scale, shift, size):
         U = (z[:, :p] @ f.V) / np.sqrt(f.s)
         left = (1 - f.intercept / f.weight * z[:, -1:] ** 2)[:, :, None]
-        left = left - np.tensordot(U * U, kept, axes=1)
+        left = left - np.tensordot(U * U, 1 - lost, axes=1)
         yield part, U, y, np.maximum(left, TIE)
-
-
-def one_copy(left: Array, omega: Array) -> Array:
-    """1 - h of one of a row's omega copies, or of the whole row where omega <= 1."""
-    if not len(omega):
-        return left
-    heavy = np.maximum(omega, 1.0)[:, None, None]
-    return np.asarray((left + (heavy - 1)) / heavy)
 
 
 def in_better_units(
@@ -263,16 +241,15 @@ def in_better_units(
     f is the spectrum of the columns as they are, from rows or from moments.
     """
     units = standard_units(deviations(m, f.intercept) if m else deviations_of_rows(f))
-    own = choice(f, rule, rows) if units is None or is_searchable(f) else None
     if units is None:
-        assert own is not None
-        return own, f, None
+        return choose(f, rule, rows), f, None
+    own = choose(f, rule, rows) if is_searchable(f) else None
     if f.A is not None and rows is not None:
         g = spectrum_of_rows(CentredRows.of(rows, f.intercept, units))
     else:
         assert m is not None
         g = spectrum_of_moments(m, f.intercept, units)
-    standard = choice(g, rule, rows, units)
+    standard = choose(g, rule, rows, units)
     if own is not None and (not np.any(standard.alphas) or is_better(own, standard, rule, f)):
         return own, f, None
     said = [
@@ -297,8 +274,7 @@ def deviations_of_rows(f: Spectrum) -> Array:
     if f.A.sparse:
         least = 1e-12 * f.A.raw_squares
     with np.errstate(over="ignore"):
-        found = np.ldexp(np.sqrt(np.maximum(squares, 0.0) / f.weight), f.e)
-    return np.where(squares > least, found, 0.0)
+        return np.ldexp(np.sqrt(np.where(squares > least, squares, 0.0) / f.weight), f.e)
 
 
 def dependence(m: Moments, intercept: bool) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -316,12 +292,9 @@ def dependence(m: Moments, intercept: bool) -> tuple[tuple[int, tuple[int, ...]]
 def standard_units(deviation: Array) -> Array | None:
     """Standard deviations, and 1 for constants; None where they are alike, or out of range."""
     some = deviation[deviation > 0]
-    if not len(some):
+    if not len(some) or some.min() < 1.0 / RANGE or some.max() > RANGE:
         return None
-    low, high = float(some.min()), float(some.max())
-    if low < 1.0 / RANGE or high > RANGE or high <= ALIKE * low:
-        return None
-    return np.where(deviation > 0, deviation, 1.0)
+    return None if some.max() <= ALIKE * some.min() else np.where(deviation > 0, deviation, 1.0)
 
 
 def is_better(one: Choice, other: Choice, rule: str, f: Spectrum) -> bool:

@@ -351,7 +351,7 @@ class Ridge(ClosedFormRegressor):
         """ln p(y | alpha) of the fit, and the alpha where it is greatest; see Notes."""
         check_is_fitted(self, "fit_")
         f = self._spectral()
-        best, _ = choose(f, "evidence", None)
+        best = choose(f, "evidence", None).alphas
         with np.errstate(invalid="ignore"):
             here, there = (
                 -minus_evidence(f, f.in_units(np.atleast_1d(a))[None])[0]
