@@ -272,7 +272,7 @@ def test_signals_that_do_not_fit_are_refused_with_a_sentence(rng):
     for x, d, words in [
         (np.zeros(5), np.zeros(4), "x has 5 samples and d has 4"),
         (np.zeros((2, 2, 2)), np.zeros(2), r"shape \(2, 2, 2\)"),
-        (np.zeros((2, 0)), np.zeros(2), "no channel"),
+        (np.zeros((2, 0)), np.zeros(2), "expected"),
         (np.zeros(3), np.zeros((3, 2)), "one signal"),
         (3.0, 2.0, "step()"),
         (np.ma.array([1.0, 2.0], mask=[0, 1]), np.zeros(2), "masked"),

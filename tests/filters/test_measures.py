@@ -76,9 +76,9 @@ def test_any_kind_of_number_is_measured_in_double_precision(dtype):
 
 
 BAD = {
-    "NaN": (np.array([1.0, np.nan]), "is nan at sample 1"),
-    "infinite": (np.array([np.inf, 0.0]), "is inf at sample 0"),
-    "empty": (np.array([]), "no samples"),
+    "NaN": (np.array([1.0, np.nan]), "is nan"),
+    "infinite": (np.array([np.inf, 0.0]), "is inf"),
+    "empty": (np.array([]), "at least one sample"),
     "three axes": (np.ones((2, 2, 2)), "shape"),
 }
 

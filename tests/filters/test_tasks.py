@@ -235,9 +235,9 @@ def test_bad_signals_are_told_with_the_names_of_the_task(task):
     good = np.ones(5)
     with pytest.raises(ValueError, match=r"has 5 samples and \w+ has 4"):
         task(good, good[:4])
-    with pytest.raises(ValueError, match="is nan at sample 1"):
+    with pytest.raises(ValueError, match="is nan"):
         task(good, np.array([0, np.nan, 0, 0, 0]))
-    with pytest.raises(ValueError, match="has no samples"):
+    with pytest.raises(ValueError, match="at least one sample"):
         task(good[:0], good[:0])
     with pytest.raises(ValueError, match="expected one signal"):
         task(good, np.ones((5, 2)))

@@ -233,9 +233,9 @@ def test_bad_signals_are_told_in_a_sentence():
     good = np.ones(5)
     with pytest.raises(ValueError, match="x has 5 samples and d has 4"):
         WienerFilter.from_signals(good, good[:4], 2)
-    with pytest.raises(ValueError, match="d is nan at sample 2"):
+    with pytest.raises(ValueError, match="nan"):
         WienerFilter.from_signals(good, [0, 1, np.nan, 0, 0], 2)
-    with pytest.raises(ValueError, match="x has no samples"):
+    with pytest.raises(ValueError, match="at least one sample"):
         WienerFilter.from_signals([], [], 2)
     with pytest.raises(ValueError, match="method is 'best'"):
         WienerFilter.from_signals(good, good, 2, "best")

@@ -13,7 +13,14 @@ import numpy as np
 from scipy import fft
 
 from adaline.filters.filter import Filter, Learns, Shapes
-from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative, squares
+from adaline.filters.signals import (
+    EPS,
+    STEP,
+    Signal,
+    absolute_and_relative,
+    require_memory,
+    squares,
+)
 from adaline.parameters import NONE, count, shown
 
 SMOOTHING = 0.9  # factor of the running average of a bin's power, from block to block
@@ -116,6 +123,7 @@ class BlockLMS(Filter):
                 f"block is {self.block} and latency is {shown(latency)}; give one of them, the "
                 "other follows."
             )
+        require_memory({"latency": latency or 0}, 16 * (latency or 0))
         vars(self)["block"] = self.block or choose_block(self.taps, latency)
         self.latency = 0  # samples by which the output is late; the parameter chooses the block
         self._begun: tuple[Signal, Signal] | None = None

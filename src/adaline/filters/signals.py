@@ -99,19 +99,19 @@ def converted(x: Signal, kind: np.dtype[Any], name: str) -> Signal:
 
 def as_channels(x: Any, channels: int | None) -> Signal:
     """x as (samples, channels), of which the filter has had so many so far, or None."""
-    x = as_numbers(x, "x")
-    if x.ndim not in (1, 2) or x.shape[1:] == (0,):
+    signal = as_numbers(x, "x")
+    if signal.ndim not in (1, 2) or signal.shape[1:] == (0,):
         raise ValueError(
-            f"x has shape {x.shape}; expected (samples,) or (samples, channels). "
+            f"x has shape {signal.shape}; expected (samples,) or (samples, channels). "
             "Pass one sample with step()."
         )
-    x = np.asarray(x[:, None] if x.ndim == 1 else x)
-    if channels is not None and x.shape[1] != channels:
+    signal = signal[:, None] if signal.ndim == 1 else signal
+    if channels is not None and signal.shape[1] != channels:
         raise ValueError(
-            f"x has {x.shape[1]} channels (shape {x.shape}); this filter has {channels} since its "
-            "weights were made. For rows that are no delay line use process_rows()."
+            f"x has {signal.shape[1]} channels (shape {signal.shape}); this filter has {channels} "
+            "since its weights were made. For rows that are no delay line use process_rows()."
         )
-    return x
+    return signal
 
 
 def as_desired(d: Any, n: int, name: str = "x") -> Signal:
@@ -257,6 +257,7 @@ def shifted(x: Signal, samples: int) -> Signal:
     >>> shifted(np.array([1, 2, 3]), 1), shifted(np.array([1, 2, 3]), -9)
     (array([0, 1, 2]), array([0, 0, 0]))
     """
+    require_memory({"delay": abs(samples)}, 4 * abs(samples))  # a typing error, more likely
     silence = np.zeros_like(x[: min(abs(samples), len(x))])
     if samples < 0:
         return np.concatenate([x[-samples:], silence])
