@@ -122,7 +122,7 @@ def as_desired(d: Any, n: int, name: str = "x") -> Signal:
     if signal.ndim != 1:
         advice = " Samples go down the rows: transpose it, and x alike."
         advice *= signal.shape[:1] == (1,)
-        raise ValueError(f"d has shape {signal.shape}; expected shape ({n},).{advice}")
+        raise ValueError(f"d has shape {signal.shape}; expected one signal ({n},).{advice}")
     if len(signal) != n:
         raise ValueError(
             f"{name} has {n} samples and d has {len(signal)}; they belong together one by one."

@@ -1,6 +1,6 @@
-"""Linear algebra modulo a prime below 2^26, and rows of unit length, for exact separability.
+"""Linear algebra modulo a prime below 2^26, for exact separability.
 
-Called by integers.py and certificates/separation/rows.py. Residues 0 <= a < p are so small that
+Called by integers.py. Residues 0 <= a < p are so small that
 sums of 1024 products fit an int64.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline.jit import kernel, sum_kernel
+from adaline.jit import kernel
 
 
 @kernel
@@ -88,31 +88,3 @@ def lift(limbs, C, rest, digits, p):
                 value = (left << 26) + rest[i, k]
                 rest[i, k] = value // p
                 left = value - rest[i, k] * p
-
-
-@sum_kernel
-def sum_of_squares(x):
-    """x'x."""
-    total = 0.0
-    for j in range(x.shape[0]):
-        total += x[j] * x[j]
-    return total
-
-
-@kernel
-def unit_rows(X, scale, scale_too, centre, bias, least, Z, length):
-    """Rows (1, z) of unit length in Z (n, p + bias), and their lengths before.
-
-    z = x scale scale_too - centre, multiplied in this order: the product of both scales may leave
-    float64; the 1 is there with a bias (1, else 0). Rows not longer than `least` become zero.
-    """
-    n, p = X.shape
-    for i in range(n):
-        if bias == 1:
-            Z[i, 0] = 1.0
-        for j in range(p):
-            Z[i, j + bias] = X[i, j] * scale[j] * scale_too[j] - centre[j]
-        length[i] = np.sqrt(sum_of_squares(Z[i]))
-        factor = 1.0 / length[i] if length[i] > least else 0.0
-        for j in range(p + bias):
-            Z[i, j] *= factor

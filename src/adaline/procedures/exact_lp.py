@@ -26,7 +26,7 @@ from adaline.certificates.separation.claims import (
     used_columns,
     weights_of,
 )
-from adaline.certificates.separation.rows import Ints, SignedRows, blocks, rounded
+from adaline.certificates.separation.rows import Ints, SignedRows
 from adaline.integers import (
     Matrix,
     Vector,
@@ -39,12 +39,7 @@ from adaline.integers import (
     null_space,
     reduced,
 )
-from adaline.linalg import singular
 from adaline.results import Array
-
-ROUNDS = 4  # of conditioning: each mends what the rounding of the one before left
-GOOD = 1e4  # condition number with which floats work well
-MOST_PRODUCTS = 3e7  # of integers in exact coordinates of all samples: some seconds
 
 
 @dataclass(frozen=True)
@@ -145,7 +140,7 @@ class WeightSpace:
     """All weights, or those orthogonal to the rows of a support, in integer coordinates.
 
     Where there are more columns than rows, independent columns are enough: what any weights can
-    do, weights of these can. `condition` replaces the columns E by E P, whose rounding is harmless.
+    do, weights of these can.
 
     Attributes
     ----------
@@ -153,16 +148,12 @@ class WeightSpace:
         Of the weights that are orthogonal to the support; None without one.
     chosen : bool
         Whether independent columns were chosen, modulo a prime.
-    P : Matrix or None
-        Columns of P after `condition`; then E holds E P of all samples, F the same in floats with
-        column j divided by 2^shifts_j.
     """
 
     def __init__(self, rows: SignedRows) -> None:
         self.rows = rows
         self.basis: Matrix | None = None
         self.chosen = False
-        self.P: Matrix | None = None
 
     @cached_property
     def columns(self) -> Ints:
@@ -174,16 +165,10 @@ class WeightSpace:
             raise TooLarge(
                 f"{self.rows.n} rows of {len(columns)} columns are too many for integers"
             )
-        return self.choose_columns()[0]
-
-    def choose_columns(self) -> tuple[Ints, Ints, Matrix]:
-        """Independent columns, their exponents, and the samples in these integers."""
         X, columns = self.rows.samples(np.arange(self.rows.n))
-        q = least_exponents(X)
-        E = integer_rows(X, q)
-        _, chosen = independent(E)
+        _, chosen = independent(integer_rows(X, least_exponents(X)))
         self.chosen = True
-        return np.asarray(columns[chosen]), q[chosen], [[row[j] for j in chosen] for row in E]
+        return np.asarray(columns[chosen])
 
     @property
     def full(self) -> int:
@@ -195,52 +180,9 @@ class WeightSpace:
         """Free weights."""
         return self.full if self.basis is None else len(self.basis)
 
-    def condition(self) -> bool:
-        """Change to coordinates that are rounded after all cancellation; False where it is done.
-
-        Where columns depend on each other up to their last digits, floats see nothing of what is
-        left. P, about V / sigma of a singular value decomposition, is applied in integers. Not
-        done where it would take long, or where all samples are zero.
-        """
-        rows = self.rows
-        large = rows.n * rows.D**2 > MOST_PRODUCTS
-        if self.P is not None or large or not (rows.intercept or rows.top.any()):
-            return False
-        self.columns, self.q, self.E = self.choose_columns()
-        k = len(self.columns)
-        self.P = [[int(i == j) for i in range(k)] for j in range(k)]
-        self.round_columns()
-        for _ in range(ROUNDS):
-            _, sigma, Vt = singular(self.F)
-            if sigma[-1] * GOOD > sigma[0]:
-                break
-            for_scaled = [to_integers(m) for m in Vt / np.maximum(sigma, sigma[0] * 1e-18)[:, None]]
-            most = max(self.shifts)
-            factors = [
-                [a << (most - s) for a, s in zip(m, self.shifts, strict=True)] for m in for_scaled
-            ]
-            self.P = [combination(f, self.P) for f in factors]
-            self.E = [[dot(row, f) for f in factors] for row in self.E]
-            self.round_columns()
-        return True
-
-    def round_columns(self) -> None:
-        """F: columns of E in floats, with the largest entry about one."""
-        self.shifts = [max(map(abs, column)).bit_length() for column in zip(*self.E, strict=True)]
-        scaled = (zip(row, self.shifts, strict=True) for row in self.E)
-        self.F = np.array([[rounded(a, s) for a, s in row] for row in scaled])
-
-    @cached_property
-    def q(self) -> Ints:
-        """Powers of two that the columns are divided by."""
-        return self.rows.grains[self.columns]
-
     def signed(self, numbers: list[int]) -> Matrix:
         """Signed rows in integers, before any restriction."""
-        if self.P is None:
-            return self.rows.integers(numbers, self.rows.grains, self.columns)[0]
-        pairs = [self.rows.pair(number) for number in numbers]
-        return [blocks(self.E[i], int(self.rows.codes[i]), j, self.rows.K) for i, j in pairs]
+        return self.rows.integers(numbers, self.rows.grains, self.columns)[0]
 
     def matrix(self, numbers: list[int]) -> Matrix:
         """Signed rows in the coordinates of this space."""
@@ -252,11 +194,8 @@ class WeightSpace:
     def weights(self, coordinates: list[int]) -> list[list[int]]:
         """Weights W (K - 1, D) of the samples."""
         z = coordinates if self.basis is None else combination(coordinates, self.basis)
-        if self.P is not None:
-            k = len(self.P)
-            parts = [combination(z[i : i + k], self.P) for i in range(0, len(z), k)]
-            z = [a for part in parts for a in part]
-        return weights_of(reduced(z), self.columns, self.q, self.rows.K, self.rows.D)
+        rows = self.rows
+        return weights_of(reduced(z), self.columns, rows.grains[self.columns], rows.K, rows.D)
 
     def restrict(self, support: list[int]) -> bool:
         """Keep only weights orthogonal to the support's rows; False where none are left."""
@@ -286,35 +225,24 @@ class WeightSpace:
     def orthonormal(self) -> Array:
         """Q, an orthonormal basis of this space for float rows."""
         assert self.basis is not None
-        columns = []
+        rows, columns, self.shifts = self.rows, [], list[int]()
+        grains = rows.grains[self.columns]
         for z in self.basis:
-            if self.P is not None:  # u 2^f weighs the float samples as z weighs the coordinates
-                shifts = self.shifts * (self.rows.K - 1)
-                scaled = [a << s for a, s in zip(z, shifts, strict=True)]
-                f = max(a.bit_length() for a in scaled)
-                columns.append((np.array([rounded(a, f) for a in scaled]), f))
-            else:
-                W = weights_of(z, self.columns, self.q, self.rows.K, self.rows.D)
-                U, f = self.rows.floats(W)
-                columns.append((U.ravel(), f - int(self.q.max())))  # as weights_of multiplied by it
-        self.basis_shifts = [f for _, f in columns]
-        Q, self.R = np.linalg.qr(np.array([u for u, _ in columns]).T)
+            U, f = rows.floats(weights_of(z, self.columns, grains, rows.K, rows.D))
+            columns.append(U.ravel())
+            self.shifts.append(f - int(grains.max()))  # as weights_of multiplied by it
+        Q, self.R = np.linalg.qr(np.array(columns).T)
         return Q
 
     def rounded(self, u: Array, least: float) -> list[list[int]] | None:
         """Weights of the samples that are, exactly, in this space and about u in floats."""
-        if self.basis is not None:
-            a = np.linalg.lstsq(self.R, u, rcond=None)[0]
-            if not a.any() or not np.isfinite(a).all():
-                return None
-            most = max(self.basis_shifts)
-            factors = zip(to_integers(a), self.basis_shifts, strict=True)
-            return self.weights([b << (most - f) for b, f in factors])
-        numbers = to_integers(u, least)
-        if self.P is None:
-            return self.rows.from_floats(numbers)
-        most, shifts = max(self.shifts), self.shifts * (self.rows.K - 1)
-        return self.weights([a << (most - s) for a, s in zip(numbers, shifts, strict=True)])
+        if self.basis is None:
+            return self.rows.from_floats(to_integers(u, least))
+        a = np.linalg.lstsq(self.R, u, rcond=None)[0]
+        if not a.any() or not np.isfinite(a).all():
+            return None
+        factors = zip(to_integers(a), self.shifts, strict=True)
+        return self.weights([b << (max(self.shifts) - f) for b, f in factors])
 
 
 def to_integers(u: Array, least: float = 0.0) -> list[int]:

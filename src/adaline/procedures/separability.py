@@ -56,7 +56,6 @@ def compile_kernels() -> None:
     """Run every kernel once."""
     nearest_point(lambda z: (1, np.ones(2), 1.0), (0, np.array([2.0, 0.0])), max_iter=2)
     null_vector([[1], [1]])
-    SignedRows(np.eye(2), np.arange(2), 2, True).unit_samples  # noqa: B018
 
 
 def decide_data(
@@ -127,7 +126,7 @@ class Search:
     def decide(self) -> Weights | None:
         """Weights with y'w > 0 on all rows that the support does not span; None if it spans all."""
         require_time(self.deadline)
-        self.floats = self.plain = FloatRows.of(self.rows, self.rows.unit_samples[0])
+        self.floats = FloatRows.of(self.rows, self.rows.unit_samples[0])
         while True:
             answer = self.take_step()
             if not isinstance(answer, Answer):
@@ -172,13 +171,6 @@ class Search:
                     return answer
                 if nearest.stopped != "zero":
                     break
-        if self.space.condition():
-            length = np.linalg.norm(self.space.F, axis=1, keepdims=True)
-            F = self.space.F / np.where(length > 0.0, length, 1.0)
-            self.floats = FloatRows.of(self.rows, F)
-            if self.support:
-                self.space.restrict(self.support)
-            return self.take_step()
         return self.solve_exactly(start)
 
     def find_twins(self) -> Answer | None:
@@ -234,7 +226,7 @@ class Search:
                 return W
             # The rows farthest on the wrong side join; what floats cannot see goes first.
             values = np.full(self.rows.count, -np.inf)
-            values[self.plain.numbers] = self.plain.values(self.rows.floats(W)[0].ravel())
+            values[self.floats.numbers] = self.floats.values(self.rows.floats(W)[0].ravel())
             wrong = np.flatnonzero(self.active)[~positive]
             worst = wrong[np.argsort(values[wrong], kind="stable")[:8]].tolist()  # a few at a time
             known = known + worst

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.integers import Matrix, dyadic, integer_rows, least_exponents, reduced
-from adaline.kernels import exact
 from adaline.linalg import UNIT
 from adaline.parameters import is_sparse
 from adaline.results import Array
@@ -156,14 +155,7 @@ class SignedRows:
         if self.is_sparse:
             top = np.asarray(abs(self.X).max(axis=0).todense()).ravel()
             return -top, top
-        # Several rows at a time, as numpy is slow for the extremes of narrow rows.
-        k = min(self.n, max(256 // self.p, 1))
-        wide, rest = self.X[: self.n // k * k].reshape(-1, k * self.p), self.X[-k:]
-        low, high = (
-            np.minimum(end(wide, axis=0).reshape(k, -1) * sign, rest * sign).min(axis=0) * sign
-            for end, sign in ((np.min, 1.0), (np.max, -1.0))
-        )
-        return low, high
+        return self.X.min(axis=0), self.X.max(axis=0)
 
     @cached_property
     def top(self) -> Array:
@@ -202,9 +194,10 @@ class SignedRows:
             factor = np.divide(1.0, length, out=np.zeros(self.n), where=length > TINY)
             unit: list[Any] = [sparse.csr_matrix(factor[:, None])] if s else []
             return sparse.hstack([*unit, sparse.diags(factor) @ csr], format="csr"), length
-        Z, length, half = np.empty((self.n, self.D)), np.empty(self.n), -e // 2
-        scales = np.ldexp(1.0, half), np.ldexp(1.0, -e - half)  # one alone may leave float64
-        exact.unit_rows(self.X, *scales, self.centre, s, TINY, Z, length)
+        Z = np.ones((self.n, self.D))
+        Z[:, s:] = np.ldexp(self.X, -e) - self.centre
+        length = np.sqrt(np.einsum("ij,ij->i", Z, Z))
+        Z *= np.divide(1.0, length, out=np.zeros(self.n), where=length > TINY)[:, None]
         return Z, length
 
     def floats(self, W: Weights) -> tuple[Array, int]:
