@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adaline.data.weighing import row_weights
+from adaline.data.tables import row_weights
 from adaline.errors import DataError
 
 LABELS = np.array(["a", "b", "b", "b"])

@@ -1,7 +1,8 @@
-"""Every file that adaline writes: whole or not at all, and never in place of what is no file.
+"""Files as a whole: written completely or not at all, and read up to a limit.
 
-A file is written under a random name beside its target, which nobody can have planted, synced, and
-renamed over the target. Pipes, terminals and what `/dev/stdout` stands for are written into.
+`Output` writes a random name beside the target, which nobody can have planted, syncs it, and
+renames it over the target. Pipes, terminals and what `/dev/stdout` stands for are written into.
+Everything that adaline writes goes through it: models, checkpoints, predictions, reports.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ import shutil
 import stat
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
+from adaline.errors import ModelFileError
+
+LIMIT = 2**32  # bytes of a file that is read, unless the caller says otherwise
+MOST_LINKS = 40  # followed, as many as Linux does
 # Names of files that this process has open already: a rename would take them from whoever reads.
 _OPEN_ALREADY = re.compile(r"/dev/(fd/.*|stdin|stdout|stderr)|/proc/[^/]+(/task/\d+)?/fd/.*")
-_MOST_LINKS = 40  # as many as Linux follows
+_Path = str | os.PathLike[str]
 
 
 class Output:
-    """Bytes into a file that appears whole when the block ends, or stays as it was on an error.
+    """Bytes into a file that appears complete when the block ends, or stays as it was on an error.
 
     An existing file keeps its mode, and a new one has what the umask leaves. A link stays a link:
     the file that it leads to is written. A pipe, a terminal or another character device is never
@@ -48,18 +52,15 @@ class Output:
     ['numbers.txt']
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], previous: str | os.PathLike[str] | None = None
-    ) -> None:
-        self.path = os.fspath(path)
-        self.previous = None if previous is None else Path(previous)
-        self._there = _status(self.path)
+    def __init__(self, path: _Path, previous: _Path | None = None) -> None:
+        self.path, self.previous = os.fspath(path), previous
+        self._existing = _writable_status(self.path)
         self._sink: IO[bytes] | None = None  # what takes the bytes at the end: a pipe, a terminal
         self._temporary: Path | None = None
 
     def __enter__(self) -> IO[bytes]:
-        there = self._there
-        if there is not None and (not stat.S_ISREG(there.st_mode) or _is_open_already(self.path)):
+        existing = self._existing
+        if existing and (not stat.S_ISREG(existing.st_mode) or _is_open_already(self.path)):
             self._sink = open(self.path, "wb")
             self.file: IO[bytes] = tempfile.TemporaryFile()
             return self.file
@@ -69,26 +70,24 @@ class Output:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
         for extra in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
             flags |= getattr(os, extra, 0)
-        # What replaces a private file is never readable by others, not even while it is written.
-        try:
-            handle = os.open(temporary, flags, 0o666 if there is None else 0o600)
-        except OSError as error:
-            raise self._named(error) from None
+        with self._named_errors():
+            # What replaces a private file is never readable by others, even while it is written.
+            handle = os.open(temporary, flags, 0o600 if existing else 0o666)
         self._temporary = temporary
         self.file = os.fdopen(handle, "w+b")
         return self.file
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
                 self._finish()
         finally:
-            self._close()
+            for file in (self.file, self._sink):
+                if file is not None:
+                    with contextlib.suppress(OSError):
+                        file.close()
+            if self._temporary is not None:
+                self._temporary.unlink(missing_ok=True)
 
     def _finish(self) -> None:
         self.file.flush()
@@ -98,42 +97,34 @@ class Output:
             self._sink.flush()
             return
         assert self._temporary is not None
-        if self._there is not None:
-            _same_rights(self.file.fileno(), self._there)
+        if self._existing is not None:
+            _copy_rights(self._existing, self.file.fileno())
         os.fsync(self.file.fileno())
         self.file.close()
         if self.previous is not None and self._target.exists():
-            _keep(self._target, self.previous)
-        try:
+            os.replace(self._target, self.previous)  # a crash now leaves the previous file
+        with self._named_errors():  # Windows replaces no file that another program holds open
             os.replace(self._temporary, self._target)
-        except OSError as error:  # Windows replaces no file that another program holds open
-            raise self._named(error) from None
         self._temporary = None
-        _sync_directory(self._target.parent)
+        with contextlib.suppress(OSError):  # not all systems can sync a directory
+            directory = os.open(self._target.parent, os.O_RDONLY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
 
-    def _named(self, error: OSError) -> OSError:
-        """The error, told with the name that was asked for instead of the temporary one."""
-        return error if error.errno is None else OSError(error.errno, error.strerror, self.path)
-
-    def _close(self) -> None:
-        for file in (self.file, self._sink):
-            if file is not None:
-                with contextlib.suppress(OSError):
-                    file.close()
-        if self._temporary is not None:
-            self._temporary.unlink(missing_ok=True)
+    @contextlib.contextmanager
+    def _named_errors(self) -> Any:
+        """Errors name the file that was asked for instead of the temporary one."""
+        try:
+            yield
+        except OSError as error:
+            named = error.errno is not None
+            raise OSError(error.errno, error.strerror, self.path) if named else error from None
 
 
-def write_atomically(
-    path: str | os.PathLike[str],
-    data: bytes,
-    *,
-    previous: str | os.PathLike[str] | None = None,
-) -> None:
-    """Write a file so that a crash at any moment leaves the old one or the new one, whole.
-
-    As `Output`, for bytes that are all there already.
-    """
+def write_atomically(path: _Path, data: bytes, *, previous: _Path | None = None) -> None:
+    """Write a file such that a crash leaves the old one or the new one, complete; see `Output`."""
     with Output(path, previous) as file:
         file.write(data)
 
@@ -143,23 +134,21 @@ def as_text(file: IO[bytes]) -> io.TextIOWrapper:
     return io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
 
 
-def refuse_unwritable(path: str | os.PathLike[str]) -> None:
-    """Raise OSError with a sentence where `Output` would: before work is done in vain."""
-    there = _status(os.fspath(path))
+def refuse_unwritable(path: _Path) -> None:
+    """Raise OSError with a sentence if `Output` would: before work is done in vain."""
     folder = os.path.dirname(os.path.realpath(path)) or "."
-    if there is None and not os.path.isdir(folder):
-        raise FileNotFoundError(
-            errno.ENOENT, f"there is no directory {folder!r} to write it in; make it first", path
-        )
+    if _writable_status(os.fspath(path)) is None and not os.path.isdir(folder):
+        message = f"there is no directory {folder!r} to write it in; make it first"
+        raise FileNotFoundError(errno.ENOENT, message, path)
 
 
-def _status(path: str) -> os.stat_result | None:
-    """What is there now, links followed; None where nothing is; an error where it must stay."""
+def _writable_status(path: str) -> os.stat_result | None:
+    """What is there now, links followed; None if nothing is; an error if it must stay."""
     try:
-        found = os.stat(path)
+        existing = os.stat(path)
     except FileNotFoundError:
         return None
-    mode = found.st_mode
+    mode = existing.st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "this is a directory; name a file in it", path)
     if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
@@ -167,55 +156,54 @@ def _status(path: str) -> os.stat_result | None:
         raise OSError(errno.EINVAL, f"this is {what}, which is not written to; name a file", path)
     if stat.S_ISREG(mode) and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "this file may not be written to", path)
-    return found
+    return existing
 
 
 def _is_open_already(path: str) -> bool:
     """Whether a path leads through `/dev/stdout` and the like."""
-    for _ in range(_MOST_LINKS):
+    for _ in range(MOST_LINKS):
         path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-        if _OPEN_ALREADY.fullmatch(path):
-            return True
-        if not os.path.islink(path):
-            return False
+        if _OPEN_ALREADY.fullmatch(path) or not os.path.islink(path):
+            break
         path = os.path.join(os.path.dirname(path), os.readlink(path))
-    return False
+    return _OPEN_ALREADY.fullmatch(path) is not None
 
 
-def _same_rights(handle: int, there: os.stat_result) -> None:
+def _copy_rights(existing: os.stat_result, handle: int) -> None:
     """Owner, group and mode of the file that was there, as far as the system allows."""
     if os.name != "posix":
         return
-    mode, ours = stat.S_IMODE(there.st_mode), os.fstat(handle)
-    if (ours.st_uid, ours.st_gid) != (there.st_uid, there.st_gid):
+    mode, own = stat.S_IMODE(existing.st_mode), os.fstat(handle)
+    if (own.st_uid, own.st_gid) != (existing.st_uid, existing.st_gid):
         try:
-            os.fchown(handle, there.st_uid, there.st_gid)
+            os.fchown(handle, existing.st_uid, existing.st_gid)
         except OSError:  # another group may do no more than everybody may
             mode = mode & 0o707 | (mode & 0o007) << 3
     os.fchmod(handle, mode)
 
 
-def _keep(target: Path, previous: Path) -> None:
-    """The file under a second name; where links are not possible, under that name only."""
-    link = previous.with_name(f".{previous.name[:60]}.{secrets.token_hex(8)}.tmp")
-    try:
-        os.link(target, link)
-    except OSError:
-        link = target
-    try:
-        os.replace(link, previous)
-    except OSError:
-        if link != target:
-            link.unlink(missing_ok=True)
-        raise
+def read_file(path: _Path, *, limit: int = LIMIT) -> bytes:
+    """All bytes of a regular file that is not larger than the limit; else ModelFileError."""
+    # Opened without waiting: a pipe put in a file's place must not make the reader hang.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        what = "is not a regular file; copy what it gives to a file first"
+        what = "is a directory, not a file" if stat.S_ISDIR(status.st_mode) else what
+        raise ModelFileError(f"{os.fspath(path)!r} {what}.")
+    with os.fdopen(handle, "rb") as file:
+        refuse_large(status.st_size, limit)
+        data = file.read(limit + 1)
+    refuse_large(len(data), limit)
+    return data
 
 
-def _sync_directory(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere a directory cannot be opened
-        return
-    with contextlib.suppress(OSError):  # the file is there; some systems cannot sync its name
-        directory = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+def refuse_large(size: int, limit: int) -> None:
+    """Raise ModelFileError if a file has more bytes than the limit."""
+    if size > limit:
+        raise ModelFileError(
+            f"The file has {size} bytes and the limit is {limit}; pass a larger limit if you "
+            "trust where it comes from."
+        )

@@ -1,4 +1,8 @@
-"""Rows of a source that are learned from, and rows that are held out; and their columns."""
+"""Rows to learn from and rows held out: a hash of the seed and of each row's place decides.
+
+So every row is decided by itself, in any order and any process, and the same file gives the same
+rows. `table` and the command share a source out; `evaluation` has the folds of rows in memory.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.dealing import held_out, share_out
+from adaline.data.columns.by_name import column_of, missing_in
 from adaline.data.reading.derived import Derived
 from adaline.data.reading.source import Block, Source
+from adaline.parameters import ParameterError, array
 
-_CLASSES = 30  # different values up to which a target holds classes to share out alike
+MOST_CLASSES = 30  # different values up to which a target holds classes to share out alike
+# The constants of Vigna's splitmix64.
+_GOLDEN, _A, _B = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 class Share(Derived):
-    """The rows of a source that are held out, or all others."""
+    """The rows of a source that are held out (`out`), or all others.
+
+    `by` is the column of classes that keep their shares, piece by piece; otherwise each row is
+    decided by itself.
+    """
 
     def __init__(
         self, source: Source, seed: int, share: float, out: bool, by: str | None = None
@@ -28,24 +39,27 @@ class Share(Derived):
 
     def read(self, piece: Any) -> Block:
         """The rows of a piece that are ours."""
-        block = self.source.read(piece)
-        chosen = held_out(piece.index, block.rows, self.seed, self.share)
-        if self.by is not None:
-            chosen = _by_class(block, self.by, piece.index, self.seed, self.share, chosen)
-        return block.kept(chosen if self.out else ~chosen)
+        return self._ours(self.source.read(piece), piece.index)
 
     def slices(self, piece: Any) -> Iterator[Block]:
-        """Our rows of each slice, the same as of the whole piece: every row is decided by itself,
-        but for the shares of classes.
-        """
+        """Our rows of each slice, the same as of the whole piece; shares of classes need it all."""
         if self.by is not None:
             yield self.read(piece)
             return
-        at = 0
+        start = 0
         for block in self.source.slices(piece):
-            chosen = held_out(piece.index, at + block.rows, self.seed, self.share)[at:]
-            yield block.kept(chosen if self.out else ~chosen)
-            at += block.rows
+            yield self._ours(block, piece.index, start)
+            start += block.rows
+
+    def _ours(self, block: Block, piece: int, start: int = 0) -> Block:
+        drawn = held_out(piece, start + block.rows, self.seed, self.share)[start:]
+        if self.by is not None and block.rows:
+            values, missing = column(block, self.by)
+            values = values.astype(str) if values.dtype.kind == "O" else values
+            if not missing.any() and len(np.unique(values)) <= MOST_CLASSES:
+                places = np.arange(block.rows) + (piece << 32)
+                drawn = share_out(values, self.share, places=places, seed=self.seed)
+        return block.kept(drawn if self.out else ~drawn)
 
     def head(self) -> Block:
         """Those of the first piece."""
@@ -58,7 +72,7 @@ class Share(Derived):
 
 
 class Spread(Derived):
-    """Some blocks of a source, at most so many, spread over it."""
+    """Some pieces of a source, at most so many, spread over it."""
 
     def __init__(self, source: Source, most: int) -> None:
         super().__init__(source)
@@ -67,43 +81,77 @@ class Spread(Derived):
     def descriptors(self) -> Iterable[Any]:
         """Some of the pieces of the source."""
         pieces = list(self.source.descriptors())
-        if len(pieces) <= self.most:
-            return pieces
-        return [pieces[k * len(pieces) // self.most] for k in range(self.most)]
+        n = min(len(pieces), self.most)
+        return [pieces[k * len(pieces) // n] for k in range(n)]
 
 
-def _by_class(
-    block: Block, target: str, piece: int, seed: int, share: float, otherwise: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Rows to hold out so that each class keeps its share; as they are where there are no classes.
+def held_out(piece: int, rows: int, seed: int, share: float) -> NDArray[np.bool_]:
+    """Which rows of a piece are held out.
 
-    Few rows of a class are then neither all held out nor all learned from, but by bad luck.
+    >>> held_out(0, 10_000, seed=0, share=0.2).mean().round(2)
+    np.float64(0.2)
     """
-    values, gone = column(block, target)
-    kinds, codes = np.unique(
-        values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True
-    )
-    if not block.rows or len(kinds) > _CLASSES or gone.any():
-        return otherwise
-    places = np.arange(block.rows) + (piece << 32)
-    return share_out(codes, share, places=places, seed=seed % 2**63)
+    start = mix(mix(np.uint64(seed % 2**64)) ^ np.uint64(piece))
+    with np.errstate(over="ignore"):
+        drawn = mix(start + np.arange(rows, dtype=np.uint64))
+    return np.asarray((drawn >> np.uint64(11)) * 2.0**-53 < share)
 
 
-def column(block: Block, wanted: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def share_out(y: Any, share: float, *, places: Any = None, seed: int = 0) -> NDArray[np.bool_]:
+    """Which rows to hold out such that each class keeps its share, but for one row.
+
+    Examples
+    --------
+    >>> y = ["rare"] * 10 + ["common"] * 90
+    >>> out = share_out(y, 0.2)
+    >>> int(out[:10].sum()), int(out[10:].sum())
+    (2, 18)
+    """
+    n = len(array("y", y))
+    places = np.arange(n) if places is None else np.asarray(places)
+    with np.errstate(over="ignore"):
+        drawn = mix(mix(np.uint64(seed % 2**64)) + places.astype(np.uint64))
+    order = np.lexsort((drawn, codes_of("y", y, n)))
+    counts = np.floor(np.arange(n + 1) * share + 0.5)  # held out of the first 0, 1, ... in order
+    out = np.zeros(n, dtype=bool)
+    out[order] = counts[1:] > counts[:-1]
+    return out
+
+
+def mix(x: Any) -> Any:
+    """Vigna's splitmix64: every bit of x moves half of the bits of the answer."""
+    with np.errstate(over="ignore"):
+        x = x + _GOLDEN
+        x = (x ^ (x >> np.uint64(30))) * _A
+        x = (x ^ (x >> np.uint64(27))) * _B
+        return x ^ (x >> np.uint64(31))
+
+
+def codes_of(name: str, values: Any, n: int) -> NDArray[np.int64]:
+    """The place of each value among the different ones, sorted."""
+    found = array(name, values)
+    if found.shape != (n,):
+        raise ParameterError(f"{name} has shape {found.shape}; expected one for each of {n} rows.")
+    if found.dtype.kind == "O" and not any(v is None or v != v for v in found.tolist()):
+        found = np.array(found.tolist())
+        found = found.astype(str) if found.dtype.kind == "O" else found
+    if found.dtype.kind == "O" or (found.dtype.kind in "fmM" and np.any(found != found)):
+        raise ParameterError(f"{name} has missing values; fill them in, or leave their rows out.")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+def column(block: Block, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Values of a column, text as str, and which are missing."""
-    found = block.column(list(block.names).index(wanted))
-    gone = np.zeros(block.rows, bool) if found.missing is None else found.missing.copy()
+    found = column_of(block, name)
+    missing = missing_in(found)
     values = np.asarray(found.values)
     if found.kind == "text":
-        levels = np.array(found.levels or ("",), dtype=object)
-        return levels[values], gone
-    if values.dtype.kind == "f":
-        gone |= np.isnan(values)
-    return values, gone
+        values = np.array(found.levels or ("",), dtype=object)[values]
+    return values, np.zeros(block.rows, dtype=bool) if missing is None else missing
 
 
 def labels(values: NDArray[Any]) -> NDArray[Any]:
-    """Labels as models know them: text, or whole numbers as int."""
+    """Labels as models have them: text, or whole numbers as int."""
     if values.dtype.kind == "O":
         return values.astype(str) if len(values) else np.empty(0, dtype="U1")
     if values.dtype.kind != "f" or not len(values) or not np.abs(values).max() < 2**53:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.look import look_at
@@ -21,7 +22,6 @@ from adaline.data.reading.scratch import kept_in as kept_in
 from adaline.data.reading.scratch import no_scratch as no_scratch
 from adaline.data.reading.source import Source, place_of
 from adaline.data.sharing import Share, column, labels
-from adaline.data.weighing import row_weights
 from adaline.errors import DataError
 from adaline.results import Result
 
@@ -193,15 +193,16 @@ def gathered(
     left_out = 0
     for block in source:
         keep = encoding.kept(block, target)
-        values, gone = column(block, target)
-        if keep is None and gone.any():
-            at = block.place(int(np.argmax(gone)))
+        values, missing = column(block, target)
+        if keep is None and missing.any():
+            at = block.place(int(np.argmax(missing)))
             raise DataError(
-                f"the target {target!r} is missing at {at} ({int(gone.sum())} in this block); "
+                f"the target {target!r} is missing at {at} ({int(missing.sum())} in this block); "
                 "missing='drop' leaves those rows out."
             )
-        if counts and values.dtype.kind != "O" and np.any(values[~gone] < 0):
-            i = int(np.argmax(np.where(gone, 0, values) < 0))
+        negative = counts and values.dtype.kind != "O" and (values < 0) & ~missing
+        if np.any(negative):
+            i = int(np.argmax(negative))
             raise DataError(
                 f"{source.name}: the target {target!r} is {values[i]:g} at {block.place(i)}; "
                 "counts are not negative; correct it or leave that row out."
@@ -209,18 +210,10 @@ def gathered(
         left_out += 0 if keep is None else int((~keep).sum())
         X.append(encoding.encode(block, keep))
         y.append(values if keep is None else values[keep])
-    found = np.concatenate(y) if y else np.empty(0)
-    if not len(found):
+    if not sum(map(len, y)):
         raise DataError(f"{source.name}: no rows are left to learn from.")
-    return _stacked(X), found, left_out
-
-
-def _stacked(parts: list[Any]) -> Any:
-    if hasattr(parts[0], "tocsr"):
-        from scipy import sparse
-
-        return sparse.vstack(parts).tocsr()
-    return np.concatenate(parts)
+    rows = sparse.vstack(X).tocsr() if sparse.issparse(X[0]) else np.concatenate(X)
+    return rows, np.concatenate(y), left_out
 
 
 def columns_beside(
@@ -231,21 +224,61 @@ def columns_beside(
     in_order: str | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Columns that are no inputs, of the rows that are learned from; keys say what they are."""
-    found: dict[str, list[NDArray[Any]]] = {option: [] for option in wanted}
     if in_order is not None:  # dates in their order, however they are written
         options = ColumnOptions(columns=[in_order], missing="auto")
         source = look_at(source, options).encoding.prepare(source)
+    parts: dict[str, list[NDArray[Any]]] = {option: [] for option in wanted}
     for block in source:
         keep = encoding.kept(block, target)
-        for option, named in wanted.items():
-            values, gone = column(block, named)
+        for option, name in wanted.items():
+            values, missing = column(block, name)
             if keep is not None:
-                values, gone = values[keep], gone[keep]
-            if gone.any():
-                said = repr(named) if option == named else f"{option} {named!r}"
+                values, missing = values[keep], missing[keep]
+            if missing.any():
+                called = repr(name) if option == name else f"{option} {name!r}"
                 raise DataError(
-                    f"{said} is missing in {int(gone.sum())} of {len(gone)} rows; "
+                    f"{called} is missing in {int(missing.sum())} of {len(missing)} rows; "
                     "fill it in, or leave these rows out of the file."
                 )
-            found[option].append(values)
-    return {option: np.concatenate(parts) for option, parts in found.items()}
+            parts[option].append(values)
+    return {option: np.concatenate(values) for option, values in parts.items()}
+
+
+def row_weights(
+    y: NDArray[Any], given: NDArray[Any] | None, name: str | None, balanced: bool
+) -> NDArray[np.float64] | None:
+    """Weights of rows, or None if all count the same; `name` is the column of those given.
+
+    Balanced: every class gets the same weight in all, and the weights sum to the number of rows.
+
+    >>> row_weights(np.array(["a", "b", "b", "b"]), None, None, True).round(3)
+    array([2.   , 0.667, 0.667, 0.667])
+    """
+    omega = None if given is None else _checked_weights(given, f"the column of weights {name!r}")
+    if not balanced:
+        return omega
+    omega = np.ones(len(y)) if omega is None else omega
+    classes, places = np.unique(y, return_inverse=True)
+    totals = np.bincount(places, weights=omega)
+    if not totals.all():
+        empty = str(classes[int(np.argmin(totals))])
+        raise DataError(f"balanced: the class {empty!r} has no weight; leave its rows out.")
+    return np.asarray(omega * (omega.sum() / len(classes) / totals)[places])
+
+
+def _checked_weights(given: NDArray[Any], who: str) -> NDArray[np.float64]:
+    if given.dtype.kind == "O":
+        raise DataError(f"{who} holds text such as {str(given[0])[:40]!r}; expected numbers.")
+    omega = given.astype(np.float64)
+    bad = ~(np.isfinite(omega) & (omega >= 0))
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise DataError(f"{who} is {omega[i]:g} in row {i + 1}; weights are numbers, 0 or more.")
+    if not omega.any():
+        raise DataError(f"{who} is 0 in every row; some must count.")
+    return omega
+
+
+def with_means(encoding: Encoding, rows: Source, jobs: Any = 1) -> Encoding:
+    """`Encoding.with_means`, for callers of before."""
+    return encoding.with_means(rows, jobs)

@@ -7,7 +7,7 @@ from typing import Any
 
 from adaline import ModelFileError, Separability
 from adaline.data import Encoding
-from adaline.data.whole_files import read_file
+from adaline.data.outputs import read_file
 
 FORMAT, VERSION = "adaline proof about a table", 1
 _LONGEST = 2**28  # bytes of a proof file

@@ -18,10 +18,10 @@ from adaline.cli.files.file_options import Reading
 from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.words import did_you_mean
 from adaline.data import Source, blocks
-from adaline.data.dealing import held_out as held_out
 from adaline.data.outputs import refuse_unwritable
 from adaline.data.sharing import Share as Share
 from adaline.data.sharing import column as column
+from adaline.data.sharing import held_out as held_out
 from adaline.data.sharing import labels as labels
 
 _COUNTED = 5_000_000  # numbers of a packed file that are read only to count its rows

@@ -12,7 +12,7 @@ from adaline.cli.printing.errors import Usage
 from adaline.cli.printing.words import did_you_mean
 from adaline.data import Encoding, Source
 from adaline.data.tables import columns_beside
-from adaline.data.weighing import row_weights as row_weights
+from adaline.data.tables import row_weights as row_weights
 from adaline.evaluation.words import name, number
 
 

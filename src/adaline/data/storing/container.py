@@ -20,8 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.outputs import write_atomically
-from adaline.data.whole_files import LIMIT, read_file, refuse_large
+from adaline.data.outputs import LIMIT, read_file, refuse_large, write_atomically
 from adaline.errors import ModelFileError
 
 __all__ = ["DTYPES", "LIMIT", "pack", "read_file", "unpack", "write_atomically"]
