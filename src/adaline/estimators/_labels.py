@@ -15,7 +15,7 @@ from adaline.parameters import NONE, Expected, ParameterError, is_number, named,
 from adaline.results import Array
 
 if TYPE_CHECKING:
-    from adaline.sums.class_sums import Codes
+    from adaline.sums.class_moments import Codes
 
 
 LARGEST_WHOLE = 2.0**53  # below, whole numbers and their differences are exact in float64

@@ -25,8 +25,7 @@ from adaline.errors import IllConditionedWarning, RankDeficientWarning, plural
 from adaline.linalg import UNIT, condition, eigen, inverse_cholesky, pivots
 from adaline.parameters import is_sparse
 from adaline.results import Array, Certificate, Result
-from adaline.sums.class_moments import ClassMoments
-from adaline.sums.class_sums import Codes, blocks
+from adaline.sums.class_moments import ClassMoments, Codes, blocks
 from adaline.sums.threads import one_blas_thread, over_pieces
 
 RIDGE = 2.0**-20  # least eigenvalue left in a singular R: ten digits of its inverse survive

@@ -4,7 +4,7 @@
     S_k = sum omega t t' - n_k (m_k - s_k)(m_k - s_k)',   t = x / 2^e - s_k,
 
 over the rows x of class k. The centre s_k is the mean of a few of them, so that classes far from
-zero and from each other cost no digits.
+zero and from each other cost no digits. In code root is sqrt(omega), or empty without weights.
 
 Called by estimators/bayes and data/fitting. tests/test_class_moments.py compares the bounds with
 rational arithmetic.
@@ -12,7 +12,7 @@ rational arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -20,30 +20,25 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from adaline.errors import refuse_beyond_memory
 from adaline.linalg import UNIT
-from adaline.parameters import ParameterError, blocks_of, count, is_sparse, named, words
+from adaline.parameters import ParameterError, array, count, is_sparse, words
 from adaline.results import Array, Result
-from adaline.sums.class_sums import (
-    Codes,
-    block_rows,
-    centres,
-    checked_codes,
-    entry_places,
-    scatter_shape,
-    sums_of_cut,
-    sums_of_entries,
-)
-from adaline.sums.rows import Rows, as_rows, check_finite, is_dask
+from adaline.sums.rows import Rows, as_rows, check_finite, is_dask, merged
 from adaline.sums.threads import one_blas_thread, pieces, summed
 
+Codes = NDArray[np.int64]
 Covariance = Literal["shared", "full", "diagonal"]
 COVARIANCE = replace(
     words("shared", "full", "diagonal"), says="it can be 'shared', 'full' or 'diagonal'"
 )
 CLASSES, SIZE = count(1, 10**6), count(0)
 
+BLOCK_NUMBERS = 2**16  # in a block of rows: half a megabyte, which stays in a core's cache
+BLOCK_ROWS = 1024  # in a block at least: products of fewer rows take BLAS a fifth longer
+CENTRE_ROWS = 16  # rows of a class that its centre is the mean of (any round number)
 LOST = 2.0**-1072  # what a square may lose below float64's range
 SAFE_SQUARE = 2.0**300  # mean squares of columns up to here, and from its inverse on, are safe
 FAR_UNITS = 400  # powers of two between units beyond which nothing is left of the smaller
@@ -145,19 +140,13 @@ class ClassMoments(Result):
         cls, blocks: Iterable[tuple[Any, ...]], K: int, covariance: Covariance = "shared"
     ) -> ClassMoments:
         """Moments of all blocks (X, codes) or (X, codes, weights)."""
-        total: ClassMoments | None = None
         CLASSES("K", K)
         COVARIANCE("covariance", covariance)
-        for i, block in blocks_of(blocks, "(X, codes) or (X, codes, weights)"):
-            try:
-                X, codes, *weights = block
-                part = cls.of(X, codes, K, weights[0] if weights else None, covariance)
-            except (ValueError, TypeError) as error:
-                raise named(error, f"blocks[{i}]") from None
-            total = part if total is None else total + part
-        if total is None:
-            raise ValueError("there are no blocks to merge; give at least one (X, codes).")
-        return total
+
+        def of(X: Any, codes: Any, weights: Any = None) -> ClassMoments:
+            return cls.of(X, codes, K, weights, covariance)
+
+        return merged(blocks, "(X, codes) or (X, codes, weights)", of)
 
     @classmethod
     def empty(cls, p: int, K: int, covariance: Covariance = "shared") -> ClassMoments:
@@ -294,6 +283,100 @@ def _of_rows(
         mean_rounding=2 * gamma * reach * each + 2 * UNIT * moved + lost * each * each,
         covariance=covariance,
     )
+
+
+def checked_codes(codes: ArrayLike, n: int, K: int) -> Codes:
+    """The class 0..K-1 of each of n rows, as int64."""
+    c = array("codes", codes)
+    if c.dtype.kind not in "iub":
+        raise ValueError(f"codes have dtype {c.dtype}; expected integers 0..{K - 1}.")
+    if c.shape != (n,):
+        raise ValueError(f"X has {n} rows and codes have shape {c.shape}; give one code a row.")
+    if n and (c.min() < 0 or c.max() >= K):
+        raise ValueError(
+            f"codes run from {c.min()} to {c.max()}; {K} classes are 0..{K - 1} (K = {K})."
+        )
+    return np.ascontiguousarray(c, dtype=np.int64)
+
+
+def scatter_shape(K: int, p: int, covariance: str) -> tuple[int, ...]:
+    """Of the scatter of K classes and p features."""
+    return {"shared": (p, p), "full": (K, p, p), "diagonal": (K, p)}[covariance]
+
+
+def block_rows(p: int) -> int:
+    """Rows of a block."""
+    return max(BLOCK_NUMBERS // p, BLOCK_ROWS)
+
+
+def blocks(X: Any, i: int, j: int) -> Iterator[tuple[slice, Array]]:
+    """Blocks of the rows i..j, dense, in C order."""
+    for start in range(i, j, block_rows(X.shape[1])):
+        part = slice(start, min(start + block_rows(X.shape[1]), j))
+        yield part, X[part].toarray() if is_sparse(X) else np.ascontiguousarray(X[part])
+
+
+def centres(X: Any, codes: Codes, K: int, scale: Array, omega: Array) -> Array:
+    """The mean of some rows of each class (K, p), exact where they are equal; else zero."""
+    shift, left = np.zeros((K, len(scale))), codes if not len(omega) else np.where(omega, codes, K)
+    order = np.argsort(left.astype(np.min_scalar_type(K)), kind="stable")
+    ends = np.searchsorted(left[order], np.arange(K + 1))
+    for k in np.flatnonzero(np.diff(ends)):
+        x = X[order[ends[k] : min(ends[k] + CENTRE_ROWS, ends[k + 1])]]
+        x = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64) * scale
+        shift[k] = x[0] + (x - x[0]).mean(axis=0)
+    return np.where(np.isfinite(shift), shift, 0.0)
+
+
+def sums_of_cut(
+    X: Any, codes: Codes, root: Array, scale: Array, shift: Array, covariance: str, i: int, j: int
+) -> tuple[Array, Array]:
+    """Sums of omega t by class (K, p), and of omega t t', in the shape of the scatter."""
+    (K, p), sums = shift.shape, np.zeros_like(shift)
+    G = np.zeros(scatter_shape(K, p, covariance))
+    for part, x in blocks(X, i, j):
+        c, r = codes[part], root[part]
+        if covariance == "full":  # rows of a class side by side
+            # Sorting one or two bytes a row takes a tenth of the time of sorting eight.
+            order = np.argsort(c.astype(np.min_scalar_type(K)), kind="stable")
+            x, c, r = x[order], c[order], r[order] if len(r) else r
+        T = np.multiply(x, scale, dtype=np.float64)
+        T -= shift[c]
+        if len(r):
+            T *= r[:, None]
+        each = r if len(r) else np.ones(len(c))
+        members = sparse.csr_array((each, c, np.arange(len(c) + 1)), shape=(len(c), K))
+        sums += np.asarray(members.T @ T)
+        if covariance == "shared":
+            G += T.T @ T
+        elif covariance == "diagonal":
+            members.data = np.ones(len(c))
+            G += np.asarray(members.T @ (T * T))
+        else:
+            ends = np.searchsorted(c, np.arange(K + 1))
+            for k in np.flatnonzero(np.diff(ends)):
+                own = T[ends[k] : ends[k + 1]]
+                G[k] += own.T @ own
+    return sums, G
+
+
+def sums_of_entries(
+    X: Any, codes: Codes, root: Array, scale: Array, shift: Array, i: int, j: int
+) -> tuple[Array, Array]:
+    """Sums of omega t and of omega t^2 (K, p) over the stored entries of CSR rows."""
+    rows, places = X[i:j], entry_places(X[i:j], codes[i:j])
+    r = np.repeat(root[i:j], np.diff(rows.indptr)) if len(root) else 1.0
+    t = (rows.data * scale[rows.indices] - shift.ravel()[places]) * r
+    first, second = (
+        np.bincount(places, terms, shift.size).astype(np.float64).reshape(shift.shape)
+        for terms in (t * r, t * t)
+    )
+    return first, second
+
+
+def entry_places(X: Any, codes: Codes) -> Codes:
+    """Where each stored entry is in an array (K, p), flattened."""
+    return np.asarray(np.repeat(codes, np.diff(X.indptr)) * X.shape[1] + X.indices)
 
 
 def _combined(a: ClassMoments, b: ClassMoments, sign: float, n: Array) -> ClassMoments:

@@ -18,10 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from adaline.linalg import UNIT, times_power
-from adaline.parameters import blocks_of, count, named
+from adaline.parameters import count
 from adaline.results import Array, Result
-from adaline.sums.mapreduce import Reduction
-from adaline.sums.rows import Rows, block_rows, check_finite, is_dask
+from adaline.sums.rows import Rows, block_rows, check_finite, is_dask, merged
 from adaline.sums.threads import one_blas_thread, pieces, summed
 
 MOST = 30_000  # columns whose sums, 7 GB, a large machine may still hold
@@ -118,17 +117,7 @@ class Moments(Result):
     @classmethod
     def over(cls, blocks: Iterable[tuple[Any, ...]]) -> Moments:
         """Moments of all blocks (X, y) or (X, y, weights), merged in a tree of fixed shape."""
-        sums: Reduction[Moments] = Reduction(Moments.__add__)
-        for i, block in blocks_of(blocks, "(X, y) or (X, y, weights)"):
-            sums.push(cls._of_block(i, block))
-        return sums.total()
-
-    @classmethod
-    def _of_block(cls, i: int, block: Any) -> Moments:
-        try:
-            return cls.of(*block)
-        except (ValueError, TypeError) as error:
-            raise named(error, f"blocks[{i}]") from None
+        return merged(blocks, "(X, y) or (X, y, weights)", cls.of)
 
     @classmethod
     def empty(cls, p: int, k: int = 0) -> Moments:

@@ -22,7 +22,7 @@ from adaline.linalg import UNIT, inner
 from adaline.parameters import is_sparse
 from adaline.results import Array
 from adaline.sums.losses import Logistic, Loss, Softmax
-from adaline.sums.scaled_rows import NONE, Gram, ScaledRows, add_products, values
+from adaline.sums.scaled_rows import NONE, ScaledRows, add_products, gram_of, values
 
 Want = Literal["", "joint", "blocks", "mean", "least", "thin"]
 """Which curvature to sum; for one output all matrices are the Hessian (q, q).
@@ -298,7 +298,6 @@ class Objective:
         rows, K, bare = self.rows, self.K, self.is_bare
         f, terms, least, G = 0.0, 0.0, inf, np.zeros((K, self.q))
         H: Array | None = None
-        gram = Gram()
         for where, Z in blocks:
             y, omega = rows.y[where], rows.omega[where]
             V = values(Z, W)
@@ -317,7 +316,7 @@ class Objective:
                 H = np.zeros((1, self.q)) if H is None else H
                 add_products(H, (c * omega if len(omega) else c)[None], Z)
             elif want:
-                own = _curvature(gram, want, Z, part.curvature, omega if len(omega) else 1.0)
+                own = _curvature(want, Z, part.curvature, omega if len(omega) else 1.0)
                 H = own if H is None else np.add(H, own, out=H)
         return f, terms, least, G, H
 
@@ -336,20 +335,20 @@ class Objective:
         return found * rows.omega if len(rows.omega) else found
 
 
-def _curvature(gram: Gram, want: Want, Z: Array, bent: Array, o: Array | float) -> Array:
+def _curvature(want: Want, Z: Array, bent: Array, o: Array | float) -> Array:
     """One block's share of the curvature; bent is that of `Parts`, and o are the weights."""
     if bent.ndim == 1:
-        return gram.of(Z, np.sqrt(o * bent))
+        return gram_of(Z, np.sqrt(o * bent))
     K, q = len(bent), Z.shape[1]
     if want == "least":
-        return gram.of(Z, np.sqrt(o * bent.min(axis=0)))
+        return gram_of(Z, np.sqrt(o * bent.min(axis=0)))
     if want == "mean":
-        return gram.of(Z, np.sqrt(o * (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)))
+        return gram_of(Z, np.sqrt(o * (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)))
     if want == "blocks":
-        return np.array([gram.of(Z, np.sqrt(o * p * (1.0 - p) * (K / (K - 1)))) for p in bent])
+        return np.array([gram_of(Z, np.sqrt(o * p * (1.0 - p) * (K / (K - 1)))) for p in bent])
     # The sums of p_k p_m z z' are the products of one matrix. Its diagonal blocks are left out:
     # p_k (1 - p_k) is the sum of p_k p_m over the other classes m, without a difference.
-    B = gram.of(Z, np.sqrt(o) * bent).reshape(K, q, K, q)
+    B = gram_of(Z, np.sqrt(o) * bent).reshape(K, q, K, q)
     B[np.arange(K), :, np.arange(K)] = 0.0
     H = -B
     H[np.arange(K), :, np.arange(K)] = B.sum(axis=2)

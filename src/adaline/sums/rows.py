@@ -10,21 +10,24 @@ Called by the estimators, by all sums, by closed forms, and by readers of sparse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from math import isfinite
 from operator import add
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import plural
 from adaline.kernels import double_double
-from adaline.parameters import ParameterError, is_sparse, numbers
+from adaline.parameters import ParameterError, blocks_of, is_sparse, named, numbers
 from adaline.results import Array, Result
+from adaline.sums.mapreduce import Reduction
 from adaline.sums.threads import over_pieces
+
+T = TypeVar("T")
 
 BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a core
 TALLEST = 2048  # rows of a block whose products BLAS computes; more do not make it faster
@@ -376,6 +379,18 @@ def add_exactly(high: Array, low: Array, more: Array) -> tuple[Array, Array]:
     """high + low + more with twice the digits of float64."""
     total, error = two_sums(high, more)
     return two_sums(total, low + error)
+
+
+def merged(blocks: Iterable[Any], expected: str, of: Callable[..., T]) -> T:
+    """of(*block) of all blocks, merged with + in a tree of fixed shape; errors name the block."""
+    sums: Reduction[T] = Reduction(add)
+    for i, block in blocks_of(blocks, expected):
+        try:
+            part = of(*block)
+        except (ValueError, TypeError) as error:
+            raise named(error, f"blocks[{i}]") from None
+        sums.push(part)
+    return sums.total()
 
 
 def block_rows(q: int) -> int:

@@ -1,4 +1,4 @@
-"""Rows of a table in units that suit them, handed out in blocks.
+"""Rows of a loss, in units that suit them, handed out in blocks.
 
     z = scale x - shift, and 1 for the bias
 
@@ -25,17 +25,16 @@ from numpy.typing import NDArray
 from adaline.linalg import UNDERFLOW, UNIT, length
 from adaline.parameters import is_sparse
 from adaline.results import Array
+from adaline.sums.rows import BLOCK, LARGEST_EXPONENT
 from adaline.sums.threads import one_blas_thread, over_pieces
 
 T = TypeVar("T")
 
-BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a core
 SMALL = 2**18  # numbers in X up to which (z, 1) is computed once and stored: two megabytes
 NEAR = 4.0  # deviations; the mean of a column nearer to zero than this costs at most three bits
 MANY = 2000  # columns above which no p x p matrix is computed
 SAMPLE = 512  # rows that deviations are estimated from: units need only be about right
 FAR_EXPONENT = 300  # z is computed, not folded into the weights, for scales beyond 2^±300
-LARGEST_EXPONENT = 1020  # 2^1020 can be squared with care; 2^1024 is no number
 NONE = np.empty(0)
 
 
@@ -85,17 +84,14 @@ class ScaledRows:
         """Choose the units. Numbers in X that are not finite give bounds that are not finite."""
         unit = ldexp(1.0, frexp(float(omega.max()))[1]) if len(omega) else 1.0
         with np.errstate(invalid="ignore", over="ignore"):
-            scale, shift, top, deviation = _units(X, intercept)
-        scaled = omega / unit if len(omega) else omega
-        rows = cls(X, y, scaled, offset, intercept, scale, shift, top, deviation, unit)
-        return rows.prepared()
+            units = good_units(X, intercept)
+        return cls(X, y, omega / unit, offset, intercept, *units, unit)._prepared()
 
-    def prepared(self) -> ScaledRows:
+    def _prepared(self) -> ScaledRows:
         """The same, with z computed where the table is small."""
         if is_sparse(self.X) or self.X.size > SMALL or not np.isfinite(self.top).all():
             return replace(self, stored=None)
-        Z = np.empty((self.n, self.q))
-        return replace(self, stored=_with_bias(self.X, self.scale, self.shift, Z))
+        return replace(self, stored=self._scaled(self.X, np.empty((self.n, self.q))))
 
     def in_unit(self, unit: float) -> ScaledRows:
         """The same weights measured in another power of two."""
@@ -106,19 +102,18 @@ class ScaledRows:
         top = self.top
         if not len(top):
             with np.errstate(invalid="ignore", over="ignore"):
-                ends = np.array(_ends(X)) * self.scale - self.shift
-            top = np.append(1.01 * np.abs(ends).max(axis=0), 1.0)
+                z = np.array(extremes(X)) * self.scale - self.shift
+            top = np.append(1.01 * np.abs(z).max(axis=0), 1.0)
         if len(omega) or self.unit != 1.0:  # rows without weights weigh 1, in this unit, too
             omega = (omega if len(omega) else np.ones(X.shape[0])) / self.unit
         return replace(self, X=X, y=y, omega=omega, offset=offset, top=top, stored=None)
 
     def taking(self, k: slice | Array) -> ScaledRows:
         """Only these rows, with the units of all."""
-        omega = self.omega[k] if len(self.omega) else NONE
-        offset = self.offset[k] if len(self.offset) else NONE
+        omega, offset = (a[k] if len(a) else NONE for a in (self.omega, self.offset))
         X = self.X[k] if is_sparse(self.X) else np.ascontiguousarray(self.X[k])
-        few = replace(self, X=X, y=np.ascontiguousarray(self.y[k]), omega=omega, offset=offset)
-        return few.prepared()
+        y = np.ascontiguousarray(self.y[k])
+        return replace(self, X=X, y=y, omega=omega, offset=offset)._prepared()
 
     @property
     def n(self) -> int:
@@ -140,11 +135,6 @@ class ScaledRows:
         """A weight for each row."""
         return self.omega if len(self.omega) else np.ones(self.n)
 
-    @cached_property
-    def farthest(self) -> float:
-        """The largest |offset|."""
-        return float(np.max(np.abs(self.offset), initial=0.0))
-
     @property
     def is_wide(self) -> bool:
         """Whether there are too many columns for a matrix of columns x columns."""
@@ -157,29 +147,18 @@ class ScaledRows:
             return False
         # Sparse rows stay sparse: where they are wide, digits lost to a far mean are only counted.
         near = bool(np.all(np.abs(self.shift) <= NEAR)) or (is_sparse(self.X) and self.is_wide)
-        exponents = np.frexp(self.scale)[1]
-        return near and bool(np.all(np.abs(exponents) < FAR_EXPONENT))
-
-    @cached_property
-    def away(self) -> Array:
-        """|z - scale x|, (p + 1,), where products use x itself; else zeros."""
-        away = np.zeros(self.q)
-        if self.folded:
-            away[:-1] = np.abs(self.shift)
-        return away
+        return near and bool(np.all(np.abs(np.frexp(self.scale)[1]) < FAR_EXPONENT))
 
     @cached_property
     def extent(self) -> Array:
         """Bounds on the terms that sums over z_j are made of, (p + 1,)."""
-        return np.asarray(self.top + 2.0 * self.away)
+        return np.asarray(self.top + np.append(2.0 * np.abs(self.shift) * self.folded, 0.0))
 
     @cached_property
     def lost(self) -> Array:
         """What underflow of one product can change in a sum over z_j, (p + 1,)."""
-        lost = np.full(self.q, UNDERFLOW)
-        if self.folded:  # products of x are scaled after they are summed
-            lost[:-1] *= np.maximum(self.scale, 1.0)
-        return lost
+        # Products of x are scaled after they are summed.
+        return UNDERFLOW * np.append(np.maximum(self.scale, 1.0) ** self.folded, 1.0)
 
     def block_rows(self, matrix: bool, K: int = 1) -> int:
         """Rows of a block: so many that calls of numpy cost little; Gram matrices want tall ones.
@@ -191,16 +170,9 @@ class ScaledRows:
 
     def depth(self, matrix: bool = False) -> float:
         """Rounded additions behind a sum over all rows, at most."""
-        return self._depths[matrix]
-
-    @cached_property
-    def _depths(self) -> tuple[float, float]:
-        n, rows = self.n, [min(self.block_rows(matrix), self.n) for matrix in (False, True)]
-        if is_sparse(self.X):
-            rows[0] = n
-        # 40: pieces of `over_pieces`, merged in order.
-        plain, square = (k + n / 1024 + 40.0 for k in rows)  # blocks have 1024 rows at least
-        return plain, square
+        n, rows = self.n, min(self.block_rows(matrix), self.n)
+        # 40: pieces of `over_pieces`, merged in order; blocks have 1024 rows at least.
+        return (n if is_sparse(self.X) and not matrix else rows) + n / 1024 + 40.0
 
     def over_blocks(
         self, work: Callable[[Iterator[tuple[slice, Any]]], T], matrix: bool, K: int = 1
@@ -218,21 +190,28 @@ class ScaledRows:
             return over_pieces(lambda i, j: work(self._blocks(i, j, matrix, K)), self.n, self.q)
 
     def _blocks(self, start: int, stop: int, matrix: bool, K: int) -> Iterator[tuple[slice, Any]]:
-        if is_sparse(self.X) and self.folded and not matrix:
-            whole = start == 0 and stop == self.n
-            yield slice(start, stop), self.X if whole else self.X[start:stop]
+        folded = self.folded and not matrix
+        if is_sparse(self.X) and folded:
+            yield slice(start, stop), self.X if stop - start == self.n else self.X[start:stop]
             return
         rows, place = self.block_rows(matrix, K), np.empty((0, 0))
         for i in range(start, stop, rows):
             part = slice(i, min(i + rows, stop))
             if self.stored is not None:
                 yield part, self.stored[part]
-            elif self.folded and not matrix:
+            elif folded:
                 yield part, np.ascontiguousarray(self.X[part], dtype=np.float64)
             else:
                 X = self.X[part].toarray() if is_sparse(self.X) else self.X[part]
                 place = place if len(place) else np.empty((len(X), self.q))
-                yield part, _with_bias(X, self.scale, self.shift, place[: len(X)])
+                yield part, self._scaled(X, place[: len(X)])
+
+    def _scaled(self, X: Any, Z: Array) -> Array:
+        """(scale x - shift, 1) in Z, with the same bits in any layout of X."""
+        np.multiply(X, self.scale, dtype=np.float64, out=Z[:, :-1])
+        Z[:, :-1] -= self.shift
+        Z[:, -1] = 1.0
+        return Z
 
     def weights_of_blocks(self, theta: Array) -> Array:
         """theta (K, p + 1) for blocks that are x where these are `folded`."""
@@ -254,10 +233,13 @@ class ScaledRows:
 
     def project(self, A: Array) -> Array:
         """A'(z, 1) of every row, (n, columns of A)."""
-        A = A if self.intercept else np.vstack([A[:-1], np.zeros(A.shape[1])])
-        W = self.weights_of_blocks(A.T)
+        W = self.weights_of_blocks(self._of_intercept(A).T)
         parts = self.over_blocks(lambda blocks: [values(Z, W) for _, Z in blocks], False)
         return np.concatenate([V.T for piece in parts for V in piece])
+
+    def _of_intercept(self, A: Array) -> Array:
+        """A (p + 1, m) without its last row, where there is no bias."""
+        return A if self.intercept else np.vstack([A[:-1], np.zeros(A.shape[1])])
 
     def combine(self, R: Array) -> Array:
         """Sums of r (z, 1) for every column r of R (n, K), (K, p + 1)."""
@@ -276,8 +258,7 @@ class ScaledRows:
         """Sum of c (z, 1)(z, 1)' for c >= 0 of every row, (p + 1, p + 1)."""
 
         def of(blocks: Iterator[tuple[slice, Any]]) -> Array:
-            gram = Gram()
-            return sum(gram.of(Z, np.sqrt(c[part])) for part, Z in blocks)  # type: ignore[return-value]
+            return np.asarray(np.sum([gram_of(Z, np.sqrt(c[part])) for part, Z in blocks], axis=0))
 
         H = np.sum(self.over_blocks(of, True), axis=0)
         if not self.intercept:
@@ -286,66 +267,34 @@ class ScaledRows:
 
     def squares(self, A: Array, root: Array = NONE) -> Array:
         """|A'(z, 1)|^2 of every row, times root^2 where given; (n,)."""
+        A = self._of_intercept(A)
 
         def of(blocks: Iterator[tuple[slice, Any]]) -> list[Array]:
-            found = []
-            for part, Z in blocks:
-                V = Z @ A if self.intercept else Z[:, :-1] @ A[:-1]
-                own = np.einsum("ij,ij->i", V, V)
-                found.append(own * root[part] ** 2 if len(root) else own)
-            return found
+            V = (Z @ A for _, Z in blocks)
+            return [np.einsum("ij,ij->i", v, v) for v in V]
 
-        return np.concatenate([v for piece in self.over_blocks(of, True) for v in piece])
+        own = np.concatenate([v for piece in self.over_blocks(of, True) for v in piece])
+        return own * root**2 if len(root) else own
 
     def value_error(self, theta: Array) -> float:
         """Bound on what rounding did to any value theta'z + offset."""
-        reach = float((np.abs(theta) @ self.extent).max()) + self.farthest
+        reach = float((np.abs(theta) @ self.extent).max())
+        reach += float(np.max(np.abs(self.offset), initial=0.0))
         return (self.q + 8) * UNIT * reach + self.q * UNDERFLOW
-
-    @cached_property
-    def longest(self) -> float:
-        """The largest |x| of a CSR row."""
-        return self._longest(np.ones(self.q - 1))
-
-    def _longest(self, each: Array) -> float:
-        """The largest root of sum each_j x_j^2 of a CSR row."""
-        entries = np.abs(self.X.data, dtype=np.float64) * np.sqrt(each)[self.X.indices]
-        top = float(entries.max(initial=0.0))
-        entries /= top or 1.0  # squares stay in the range of float64
-        rows = np.add.reduceat(np.append(entries * entries, 0.0), self.X.indptr[:-1])
-        return top * sqrt(float(rows.max()))
 
     def farthest_from(self, mean: Array, units: Array) -> float:
         """A bound on the largest |(z - mean) / sqrt(units)| of a row; mean and units are (p,)."""
         root = np.sqrt(units)
-        if is_sparse(self.X):
-            # |z - mean| <= |scale x| + |shift + mean|, so that no row is unpacked.
-            each = (self.scale / root) ** 2
-            plain = np.ptp(each) <= 1e-12 * each.max(initial=0.0)
-            longest = sqrt(each.max(initial=0.0)) * self.longest if plain else self._longest(each)
-            return 1.01 * (longest + length((self.shift + mean) / root))
-        each = (self.scale / root) ** 2
-        if self.folded and np.ptp(each) == 0.0:  # |x - c|^2 from products that keep rows whole
-            c = (self.shift + mean) / self.scale
-            square = float(c @ c)
-
-            def of_rows(blocks: Iterator[tuple[slice, Any]]) -> float:
-                largest = 0.0
-                for _, X in blocks:
-                    own = np.einsum("ij,ij->i", X, X)
-                    lost = 4.0 * (len(c) + 8) * UNIT * (own + square)
-                    largest = max(largest, float((own - 2.0 * (X @ c) + square + lost).max()))
-                return largest
-
-            return 1.01 * sqrt(float(each[0]) * max(self.over_blocks(of_rows, False)))
+        if is_sparse(self.X):  # |z - mean| <= |scale x| + |shift + mean|: no row is unpacked
+            entries = np.abs(self.X.data, dtype=np.float64) * (self.scale / root)[self.X.indices]
+            top = float(entries.max(initial=0.0))
+            entries /= top or 1.0  # squares stay in the range of float64
+            squares = np.add.reduceat(np.append(entries * entries, 0.0), self.X.indptr[:-1])
+            return 1.01 * (top * sqrt(squares.max()) + length((self.shift + mean) / root))
 
         def of(blocks: Iterator[tuple[slice, Any]]) -> float:
-            largest = 0.0
-            for _, Z in blocks:
-                D = Z[:, :-1] * (1.0 / root)
-                D -= mean / root
-                largest = max(largest, float(np.einsum("ij,ij->i", D, D).max()))
-            return largest
+            D = ((Z[:, :-1] - mean) / root for _, Z in blocks)
+            return max(float(np.einsum("ij,ij->i", d, d).max()) for d in D)
 
         return 1.01 * sqrt(max(self.over_blocks(of, True)))
 
@@ -368,50 +317,38 @@ def add_products(G: Array, R: Array, Z: Any) -> None:
     G[:, -1] += R.sum(axis=1)
 
 
-class Gram:
-    """Sums of root^2 (z, 1)(z, 1)' over blocks, in one place for the rows times root."""
-
-    def __init__(self) -> None:
-        self.place = NONE
-
-    def of(self, Z: Array, root: Array) -> Array:
-        """Over rows (z, 1) of Z; root (m,), or (K, m) for the rows root_k (z, 1) side by side."""
-        K = len(root) if root.ndim > 1 else 1
-        size = Z.size * K
-        self.place = self.place if len(self.place) >= size else np.empty(size)
-        A = self.place[:size].reshape(len(Z), K, -1)
-        np.multiply(root.reshape(K, -1).T[:, :, None], Z[:, None, :], out=A)
-        flat = A.reshape(len(Z), -1)
-        return flat.T @ flat
+def gram_of(Z: Array, root: Array) -> Array:
+    """Sum of root^2 (z, 1)(z, 1)' of a block; of root (K, m) that of all root_k z side by side."""
+    A = (np.atleast_2d(root).T[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
+    return np.asarray(A.T @ A)
 
 
-def _with_bias(X: Any, scale: Array, shift: Array, Z: Array) -> Array:
-    """(scale x - shift, 1) in Z, with the same bits in any layout of X."""
-    np.multiply(X, scale, dtype=np.float64, out=Z[:, :-1])
-    Z[:, :-1] -= shift
-    Z[:, -1] = 1.0
-    return Z
-
-
-def _units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
+def good_units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
     """scale, shift, top and deviation.
 
     Means and deviations are those of a sample of dense rows: units need only be about right, but
     the bounds hold for every row.
     """
     n, p = X.shape
-    few: Any = X.tocsc() if is_sparse(X) else X[:: -(-n // SAMPLE)]
-    few = few if is_sparse(X) else np.ascontiguousarray(few, dtype=np.float64)
-    low, high = _ends(few if is_sparse(X) else X)
-    mean = np.zeros(p)
-    if intercept and is_sparse(X):
-        mean = _column_sums(few, few.data) / n
-    elif intercept:
+    (low, high), mean, few = extremes(X), np.zeros(p), X
+    if not is_sparse(X):
+        few = np.ascontiguousarray(X[:: -(-n // SAMPLE)], dtype=np.float64)
         mean = few[0] + (few - few[0]).mean(axis=0)  # exact for a constant column
-    mean = np.clip(np.where(np.isfinite(mean), mean, 0.0), low, high) if intercept else mean
+    elif intercept:
+        mean = np.bincount(X.indices, X.data, p) / n
+    mean = np.clip(np.where(np.isfinite(mean), mean, 0.0), low, high) * intercept
     largest = np.maximum(np.abs(high - mean), np.abs(low - mean))
+    safe = np.where(largest > 0, largest, 1.0)  # squares stay in the range of float64
+    if is_sparse(X):
+        # A zero is as far from the mean as the mean from zero.
+        away, at = mean / safe, X.indices
+        squares = np.bincount(at, (X.data / safe[at] - away[at]) ** 2, p)
+        squares = (squares + (n - np.bincount(at, minlength=p)) * away**2) / n
+    else:
+        D = (few - mean) / safe
+        squares = np.einsum("ij,ij->j", D, D) / len(D)
     # The mean square of n numbers lies between their largest square over n and that square.
-    size = np.clip(_spread(few, mean, largest), largest / sqrt(2.0 * n), largest)
+    size = np.clip(safe * np.sqrt(squares), largest / sqrt(2.0 * n), largest)
     exponent = np.clip(np.frexp(size)[1], -LARGEST_EXPONENT, LARGEST_EXPONENT)
     if not (size > 0).all():  # a column of zeros has the units, and so the penalty, of the others
         exponent[~(size > 0)] = int(np.median(exponent[size > 0])) if (size > 0).any() else 0
@@ -422,53 +359,12 @@ def _units(X: Any, intercept: bool) -> tuple[Array, Array, Array, Array]:
     return scale, shift, np.append(top, 1.0), size * scale
 
 
-def _column_sums(X: Any, entries: Array, of: np.ufunc = np.add) -> Array:
-    """Sum (or another reduction) of these entries of CSC rows for each column; 0 of empty ones."""
-    found, some = np.zeros(X.shape[1]), np.diff(X.indptr) > 0
-    if some.any():
-        found[some] = of.reduceat(entries, X.indptr[:-1][some], dtype=np.float64)
-    return found
-
-
-def _ends(X: Any) -> tuple[Array, Array]:
+def extremes(X: Any) -> tuple[Array, Array]:
     """The least and the largest number of every column."""
     if is_sparse(X):
-        X = X.tocsc()
-        low, high = (_column_sums(X, X.data, of) for of in (np.minimum, np.maximum))
-        full = np.diff(X.indptr) == X.shape[0]  # the others have a zero
-        return np.where(full, low, np.minimum(low, 0.0)), np.where(full, high, np.maximum(high, 0))
-    n, p = X.shape
-    # numpy takes several times as long for the extremes of columns of narrow rows as of long ones.
-    many = max(256 // max(p, 1), 1)
-
-    def of_piece(i: int, j: int) -> tuple[Array, Array]:
-        low, high = X[i].copy(), X[i].copy()
-        rows = max(BLOCK // max(p, 1), 256) // many * many
-        for k in range(i, j, rows):
-            part = X[k : min(k + rows, j)]
-            if len(part) % many == 0 and part.flags.c_contiguous:
-                part = part.reshape(-1, many * p)
-            for ends, best in ((low, np.minimum), (high, np.maximum)):
-                found = best.reduce(part, axis=0).reshape(-1, p)
-                best(ends, best.reduce(found, axis=0), out=ends)
-        return low, high
-
-    parts = over_pieces(of_piece, n, p)
-    low, high = (
-        np.min([part[0] for part in parts], axis=0),
-        np.max([part[1] for part in parts], axis=0),
-    )
+        low, high = (getattr(X.tocsc(), end)(axis=0).toarray().ravel() for end in ("min", "max"))
+    else:
+        parts = over_pieces(lambda i, j: (X[i:j].min(axis=0), X[i:j].max(axis=0)), *X.shape)
+        lows, highs = zip(*parts, strict=True)
+        low, high = np.min(lows, axis=0), np.max(highs, axis=0)
     return low.astype(np.float64), high.astype(np.float64)
-
-
-def _spread(X: Any, around: Array, largest: Array) -> Array:
-    """Root of the mean of (x - around)^2."""
-    safe = np.where(largest > 0, largest, 1.0)  # squares stay in the range of float64
-    if is_sparse(X):
-        count = np.diff(X.indptr)
-        data = (X.data - np.repeat(around, count)) / np.repeat(safe, count)
-        squares, zeros = _column_sums(X, data * data), X.shape[0] - count
-        # A zero is as far from the mean as the mean from zero.
-        return np.asarray(safe * np.sqrt((squares + zeros * (around / safe) ** 2) / X.shape[0]))
-    D = (X - around) / safe
-    return np.asarray(safe * np.sqrt(np.einsum("ij,ij->j", D, D) / len(D)))

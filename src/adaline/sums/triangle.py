@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from adaline.errors import refuse_beyond_memory
 from adaline.linalg import triangle_of
-from adaline.parameters import blocks_of, named
 from adaline.results import Array, Result
-from adaline.sums.rows import Rows, check_finite, is_dask
+from adaline.sums.rows import Rows, check_finite, is_dask, merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +83,7 @@ class Triangle(Result):
     @classmethod
     def over(cls, blocks: Iterable[tuple[Any, ...]]) -> Triangle:
         """The triangle of all blocks (X, y) or (X, y, weights)."""
-        total: Triangle | None = None
-        for i, block in blocks_of(blocks, "(X, y) or (X, y, weights)"):
-            try:
-                part = cls.of(*block)
-            except (ValueError, TypeError) as error:
-                raise named(error, f"blocks[{i}]") from None
-            total = part if total is None else total + part
-        if total is None:
-            raise ValueError("there are no blocks to merge; give at least one (X, y).")
-        return total
+        return merged(blocks, "(X, y) or (X, y, weights)", cls.of)
 
     @property
     def p(self) -> int:

@@ -29,8 +29,7 @@ from adaline.procedures.gaussian import (
     troubles,
 )
 from adaline.results import Array, Certificate
-from adaline.sums.class_moments import COVARIANCE, ClassMoments, Covariance
-from adaline.sums.class_sums import Codes
+from adaline.sums.class_moments import COVARIANCE, ClassMoments, Codes, Covariance
 
 
 class GaussianClassifier(Classifier):
