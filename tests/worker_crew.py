@@ -75,15 +75,15 @@ def checkpointed_fit(address: str, folder, checkpoint, out, pause: float) -> Non
 def slow_command(words: list[str], pause: float, said) -> None:
     """The command `adaline`, which pauses after every part; what it says goes to a file."""
     from adaline.cli import main
-    from adaline.data.fitting._passes import Passes
+    from adaline.data.fitting.chunks import Chunks
 
-    tell = Passes.tell
+    tell = Chunks.tell
 
     def slowly(self, rows: int) -> None:
         time.sleep(pause)
         tell(self, rows)
 
-    Passes.tell = slowly
+    Chunks.tell = slowly
     with open(said, "w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)

@@ -80,13 +80,6 @@ def _memory() -> float:
     return float(min((limit for limit in limits if limit > 0), default=float("inf")))
 
 
-def strange(what: str) -> DataError:
-    """The error for what a worker returned and no worker should: a pickle can hold anything."""
-    return DataError(
-        f"a worker returned {what}; it may run another version of adaline. Nothing of it was used."
-    )
-
-
 _SINGULAR = {"are": "is", "have": "has", "were": "was", "do": "does"}
 
 

@@ -19,7 +19,7 @@ _HOME = {
     "cluster": "adaline.distributed.clusters",
     "export": "adaline.data.storing.export",
     "describe": "adaline.data.storing.model_files",
-    "fit": "adaline.data.fitting.fitting",
+    "fit": "adaline.data.fitting.fit",
     "load": "adaline.data.storing.model_files",
     "Table": "adaline.data.tables",
     "table": "adaline.data.tables",
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from adaline.data.columns.encoding import Encoding
     from adaline.data.columns.look import Look, look
     from adaline.data.columns.options import ColumnOptions
-    from adaline.data.fitting.fitting import fit
+    from adaline.data.fitting.fit import fit
     from adaline.data.reading.blocks import blocks
     from adaline.data.reading.source import Block, Source
     from adaline.data.storing.export import export

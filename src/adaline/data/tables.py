@@ -14,7 +14,7 @@ from scipy import sparse
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.look import look_at
 from adaline.data.columns.options import ColumnOptions
-from adaline.data.fitting.fitting import counted_rows as counted_rows
+from adaline.data.fitting.fit import counted_rows as counted_rows
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_number, check_text, check_truth, check_whole
 from adaline.data.reading.scratch import SCRATCH as SCRATCH

@@ -11,11 +11,11 @@ nothing about the bits.
 
 from __future__ import annotations
 
-import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from multiprocessing import get_context
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -24,10 +24,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 D = TypeVar("D")
 T = TypeVar("T")
 
-_AHEAD = 2  # blocks in flight for each process: enough to keep it busy, few enough to hold
-
-
-_END = object()
+AHEAD = 2  # blocks in flight for each process: enough to keep it busy, few enough to hold
 
 
 @dataclass
@@ -125,7 +122,6 @@ def mapreduce(
     *,
     reduction: Reduction[T] | None = None,
     after: Callable[[Reduction[T]], None] | None = None,
-    check: Callable[[T], None] | None = None,
 ) -> T:
     """Apply a pure function to every descriptor and merge what it gives.
 
@@ -150,9 +146,6 @@ def mapreduce(
         Where to go on from: its `count` descriptors are skipped.
     after : callable, optional
         Gets the reduction after every part; may keep it, to go on from later.
-    check : callable, optional
-        Gets every part that another process returned before it is merged, and raises
-        (`errors.strange`) where it cannot be what it should be.
 
     Examples
     --------
@@ -160,15 +153,12 @@ def mapreduce(
     6
     """
     sums: Reduction[T] = Reduction(merge) if reduction is None else reduction
-    rest = iter(descriptors)
-    for k in range(sums.count):
-        if next(rest, _END) is _END:
-            raise ValueError(f"{sums.count} parts are merged, and there are {k}.")
-    executor = _executor(jobs)
-    trusted = isinstance(executor, Here)
-    for part, of in executor.parts(function, rest, merge, sums.count):
-        if check is not None and not trusted:
-            check(part)
+    remaining = iter(descriptors)
+    skipped = sum(1 for _ in islice(remaining, sums.count))
+    if skipped < sums.count:
+        raise ValueError(f"{sums.count} parts are merged, and there are {skipped}.")
+    executor = jobs if not isinstance(jobs, int) else InProcess() if jobs == 1 else Processes(jobs)
+    for part, of in executor.parts(function, remaining, merge, sums.count):
         sums.push(part, of)
         if progress is not None:
             progress(part)
@@ -177,105 +167,14 @@ def mapreduce(
     return sums.total()
 
 
-def _executor(jobs: int | Executor) -> Executor:
-    if not isinstance(jobs, int):
-        return jobs
-    if jobs < 1:
-        raise ValueError(f"jobs is {jobs}; give a number of processes, 1 or more.")
-    return Here() if jobs == 1 else Processes(jobs)
-
-
-class Here:
+class InProcess:
     """This process, a part after the other."""
 
     def parts(
-        self,
-        function: Callable[[Any], Any],
-        descriptors: Iterator[Any],
-        merge: Callable[[Any, Any], Any],
-        start: int,
+        self, function: Callable[[Any], Any], descriptors: Iterator[Any], merge: Any, start: int
     ) -> Iterator[tuple[Any, int]]:
         """The parts in order."""
         return ((function(descriptor), 1) for descriptor in descriptors)
-
-
-_function: Callable[[Any], Any] | None = None  # of a worker, sent once and not with every block
-
-
-def _begin(function: Callable[[Any], Any], jobs: int) -> None:
-    """Begin a worker, with its share of the threads: were every process to use as many as there
-    are, they would stand in each other's way.
-    """
-    global _function
-    _function = function
-    found = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
-    threadpool_limits(max(max(found, default=1) // jobs, 1))
-
-
-def _apply(descriptor: Any) -> Any:
-    assert _function is not None
-    return _function(descriptor)
-
-
-def _apply_to(function: Callable[[Any], Any], descriptor: Any) -> Any:
-    return function(descriptor)
-
-
-def _share_threads(jobs: int) -> None:
-    _begin(_apply, jobs)
-
-
-class Pool:
-    """A pool of processes that many passes share, each with its own function.
-
-    Starting processes costs seconds, so that many short passes keep them. The function travels with
-    every block instead of once with every process.
-
-    >>> with Pool(2) as pool:  # doctest: +SKIP
-    ...     mapreduce(abs, [-1, 2, -3], int.__add__, pool)
-    """
-
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
-        self._pool = ProcessPoolExecutor(
-            jobs,
-            get_context("spawn"),
-            initializer=_share_threads,
-            initargs=(jobs,),
-        )
-
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def parts(
-        self,
-        function: Callable[[Any], Any],
-        descriptors: Iterator[Any],
-        merge: Callable[[Any, Any], Any],
-        start: int,
-    ) -> Iterator[tuple[Any, int]]:
-        """The parts in order."""
-        return _in_order(self._pool, functools.partial(_apply_to, function), descriptors, self.jobs)
-
-
-def _in_order(
-    pool: ProcessPoolExecutor, function: Callable[[Any], Any], descriptors: Iterator[Any], jobs: int
-) -> Iterator[tuple[Any, int]]:
-    """The parts in order, a few blocks ahead of who takes them."""
-    flying: deque[Future[Any]] = deque()
-    try:
-        for descriptor in descriptors:
-            flying.append(pool.submit(function, descriptor))
-            if len(flying) >= _AHEAD * jobs:
-                yield flying.popleft().result(), 1
-        while flying:
-            yield flying.popleft().result(), 1
-    finally:
-        for future in flying:
-            future.cancel()
 
 
 @dataclass(frozen=True)
@@ -284,15 +183,45 @@ class Processes:
 
     jobs: int
 
+    def __post_init__(self) -> None:
+        if self.jobs < 1:
+            raise ValueError(f"jobs is {self.jobs}; give a number of processes, 1 or more.")
+
     def parts(
-        self,
-        function: Callable[[Any], Any],
-        descriptors: Iterator[Any],
-        merge: Callable[[Any, Any], Any],
-        start: int,
+        self, function: Callable[[Any], Any], descriptors: Iterator[Any], merge: Any, start: int
     ) -> Iterator[tuple[Any, int]]:
         """The parts in order, a few blocks ahead of who takes them."""
-        jobs = self.jobs
-        given: dict[str, Any] = {"initializer": _begin, "initargs": (function, jobs)}
-        with ProcessPoolExecutor(jobs, get_context("spawn"), **given) as pool:
-            yield from _in_order(pool, _apply, descriptors, jobs)
+        context, pending = get_context("spawn"), deque[Future[Any]]()
+        with ProcessPoolExecutor(
+            self.jobs, context, initializer=begin_process, initargs=(function, self.jobs)
+        ) as pool:
+            try:
+                for descriptor in descriptors:
+                    pending.append(pool.submit(apply_function, descriptor))
+                    if len(pending) >= AHEAD * self.jobs:
+                        yield pending.popleft().result(), 1
+                while pending:
+                    yield pending.popleft().result(), 1
+            finally:
+                for future in pending:
+                    future.cancel()
+
+
+process_function: Callable[[Any], Any] | None = None  # of a process of a pool, sent to it once
+
+
+def begin_process(function: Callable[[Any], Any], jobs: int) -> None:
+    """Set the function of this process, and its share of the threads of BLAS.
+
+    Were every process to use as many threads as there are cores, they would compete for them.
+    """
+    global process_function
+    process_function = function
+    counts = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+    threadpool_limits(max(max(counts, default=1) // jobs, 1))
+
+
+def apply_function(descriptor: Any) -> Any:
+    """The part of a descriptor."""
+    assert process_function is not None
+    return process_function(descriptor)

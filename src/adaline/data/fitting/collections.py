@@ -1,4 +1,7 @@
-"""`fit_collection`: `fit(X, y)` of rows that Dask holds, by the same passes as over files."""
+"""`fit_collection`: `fit(X, y)` of rows that Dask holds, by the same passes as over files.
+
+Estimators call it through `adaline._names.handed_down` where X is of Dask.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
-from adaline.data.fitting._newton_stream import fit_in_passes
-from adaline.data.fitting._passes import Passes, few
+from adaline.data.fitting.chunks import Chunk, Chunks, Part, count_labels, encode_labels
+from adaline.data.fitting.closed import CLOSED_FORMS
+from adaline.data.fitting.newton import minimise
 from adaline.data.reading.feature_names import FeatureNames
 from adaline.data.reading.source import Block, Source, by_row
 from adaline.distributed.collections import (
@@ -21,19 +23,15 @@ from adaline.distributed.collections import (
     row_blocks,
     width_of,
 )
-from adaline.errors import DataError, strange
+from adaline.errors import DataError
 from adaline.parameters import is_sparse
-from adaline.results import Array
-from adaline.sums.losses import LogLink
-from adaline.sums.mapreduce import mapreduce
 from adaline.sums.rows import as_csr, check_finite
 
-_CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
-_SUMS = ("moments", "machine", "class_moments", "newton")
+NONE = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered(Block):
+class RowBlock(Block):
     """A block with its targets and weights beside it."""
 
     y: Any
@@ -61,7 +59,7 @@ class CollectionSource(Source):
                 raise DataError(
                     f"block {k}: Complex data not supported: {name} is complex; give real numbers."
                 )
-        return Gathered(self.names, (), X, by_row(0), y, weights, k)
+        return RowBlock(self.names, (), X, by_row(0), y, weights, k)
 
     def for_reading(self) -> Source:
         """No blocks: each task has its own."""
@@ -69,58 +67,37 @@ class CollectionSource(Source):
 
 
 @dataclass(frozen=True)
-class CollectedRows:
+class CollectionReader:
     """Blocks to X, the target and weights; rows of weight zero are checked and left out."""
 
     names: Sequence[str]
-    weighted: bool
+    loss: Any
     target: str = "y"
+    labels: tuple[Any, ...] | None = None
 
-    def numbers(self, block: Any, order: Any, check: bool = True) -> tuple[Any, Array]:
-        """X and a target of numbers; without `check`, X may hold infinities and NaN."""
+    def read(self, block: Any, order: Any) -> Chunk:
+        """Rows that weigh something."""
+        omega, X = read_weights(block), self._features(block)
+        keep = omega > 0 if len(omega) else slice(None)
+        if self.labels is not None:
+            y = encode_labels(read_labels(block), self.labels)[keep]
+            return Chunk(X[keep], y, omega[keep] if len(omega) else NONE, NONE)
         try:
             y = np.asarray(block.y, dtype=np.float64)
         except (TypeError, ValueError):
-            raise DataError(f"{_at(block)}: y holds no numbers; a regressor needs them.") from None
+            raise refuse(block, "y holds no numbers; a regressor needs them.") from None
         if not np.isfinite(y).all():
-            raise DataError(f"{_at(block)}: y has NaN or an infinity; leave such rows out.")
-        kept = self._kept(block)
-        return self._rows(block, check), y if kept is None else y[kept]
+            raise refuse(block, "y has NaN or an infinity; leave such rows out.")
+        y = y[keep]
+        if self.loss is not None and self.loss.bad(y).any():
+            raise refuse(block, f"y is {y[self.loss.bad(y)][0]:g}; {self.loss.told}.")
+        return Chunk(X[keep], y, omega[keep] if len(omega) else NONE, NONE)
 
-    def targets(self, block: Any, order: Any, loss: LogLink) -> tuple[Any, Array, Array]:
-        """X, targets that the loss takes, and no offset."""
-        X, y = self.numbers(block, order)
-        if loss.bad(y).any():
-            raise DataError(f"{_at(block)}: y is {y[loss.bad(y)][0]:g}; {loss.told}.")
-        return X, y, np.empty(0)
+    def count_labels(self, block: Any) -> Part:
+        """A class whose rows weigh nothing is a class, as in memory."""
+        return count_labels(read_labels(block), read_weights(block), self.target)
 
-    def labels(self, block: Any, order: Any) -> tuple[Any, tuple[Any, ...], NDArray[np.int64]]:
-        """X, the labels in the block (sorted), and which of them each row has."""
-        X = self._rows(block, True)
-        if np.ndim(block.y) != 1:
-            raise DataError(f"{_at(block)}: y has shape {np.shape(block.y)}; labels are (n,).")
-        values = np.asarray(block.y)
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise DataError(f"{_at(block)}: y has NaN or an infinity; labels have none.")
-        try:
-            found, codes = np.unique(values, return_inverse=True)
-        except TypeError:
-            raise DataError(f"{_at(block)}: y has missing or mixed labels.") from None
-        kept = self._kept(block)  # a class whose rows weigh nothing is a class, as in memory
-        codes = codes if kept is None else codes[kept]
-        return X, tuple(few(found, self.target).tolist()), codes.astype(np.int64)
-
-    def weights(self, block: Any) -> Array:
-        """Weights of the rows that are kept; empty where all count the same."""
-        if block.omega is None:
-            return np.empty(0)
-        omega = np.asarray(block.omega, dtype=np.float64)
-        if omega.ndim != 1 or not np.isfinite(omega).all() or np.any(omega < 0):
-            raise DataError(f"{_at(block)}: sample_weight must be (n,), finite and not negative.")
-        return omega[omega > 0]
-
-    def _rows(self, block: Any, check: bool) -> Any:
-        """X of the rows that weigh something."""
+    def _features(self, block: Any) -> Any:
         X = block.matrix
         if is_sparse(X):
             X = as_csr(X)
@@ -129,26 +106,41 @@ class CollectedRows:
                 X = np.asarray(X)
                 X = X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
             except (TypeError, ValueError):
-                raise DataError(f"{_at(block)}: X holds no numbers; encode text first.") from None
+                raise refuse(block, "X holds no numbers; encode text first.") from None
         if X.ndim != 2 or X.shape[1] != len(self.names):
-            raise DataError(f"{_at(block)}: X has shape {X.shape}, not {len(self.names)} columns.")
-        kept = self._kept(block)
-        if check or kept is not None:  # rows that weigh nothing must be numbers too, as in memory
-            try:
-                check_finite(X, lambda: list(self.names))
-            except ValueError as error:
-                raise DataError(f"{_at(block)}: {error}") from None
-        return X if kept is None else X[kept]
-
-    def _kept(self, block: Any) -> NDArray[np.bool_] | None:
-        """Which rows have a weight; None where all have."""
-        if block.omega is None or len(self.weights(block)) == len(block.omega):
-            return None
-        return np.asarray(block.omega, dtype=np.float64) > 0
+            raise refuse(block, f"X has shape {X.shape}, not {len(self.names)} columns.")
+        try:
+            check_finite(X, lambda: list(self.names))
+        except ValueError as error:
+            raise refuse(block, str(error)) from None
+        return X
 
 
-def _at(block: Any) -> str:
-    return f"block {block.number}"
+def read_labels(block: Any) -> Any:
+    """Labels of all rows, which have no gaps."""
+    values = np.asarray(block.y)
+    if values.ndim != 1:
+        raise refuse(block, f"y has shape {values.shape}; labels are (n,).")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise refuse(block, "y has NaN or an infinity; labels have none.")
+    if values.dtype == object and len({type(value) for value in values.tolist()}) > 1:
+        raise refuse(block, "y has missing or mixed labels.")
+    return values
+
+
+def read_weights(block: Any) -> Any:
+    """Weights of all rows; (0,) where all count the same."""
+    if block.omega is None:
+        return NONE
+    omega = np.asarray(block.omega, dtype=np.float64)
+    if omega.ndim != 1 or not np.isfinite(omega).all() or np.any(omega < 0):
+        raise refuse(block, "sample_weight must be (n,), finite and not negative.")
+    return omega
+
+
+def refuse(block: Any, why: str) -> DataError:
+    """An error that names the block."""
+    return DataError(f"block {block.number}: {why}")
 
 
 def fit_collection(
@@ -156,32 +148,7 @@ def fit_collection(
 ) -> Any:
     """Learn from a dask array or DataFrame X, y and weights, with the same proof as from files."""
     way, name = model._streams, type(model).__name__
-    _check(model, X, y, options)
-    model._check_parameters()
-    model._rows(example_row(X), reset=True)
-    named = hasattr(model, "feature_names_in_")
-    names = tuple(map(str, X.columns)) if named else FeatureNames(width_of(X))
-    before = getattr(model, "feature_names_in_", None)
-    source = CollectionSource(row_blocks(X, y, sample_weight), names)
-    rows, run = CollectedRows(names, sample_weight is not None), Passes(source, default_executor())
-    try:
-        if way == "newton":
-            if model._learns == "classes":
-                _check_class_weights(run, rows)
-            fit_in_passes(model, run, rows)
-        else:
-            _CLOSED[way](model, run, rows)
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
-    if before is not None:
-        model.feature_names_in_ = before
-    _in_shape(model, X, y)
-    return model
-
-
-def _check(model: Any, X: Any, y: Any, options: Any) -> None:
-    name = type(model).__name__
-    if model._streams not in _SUMS:
+    if way not in (*CLOSED_FORMS, "newton"):
         raise TypeError(
             f"{name} needs its rows in their order or all at once, and X is of Dask; learners that "
             f"sum over blocks can: LeastSquares, Ridge, LeastSquaresClassifier, "
@@ -195,55 +162,21 @@ def _check(model: Any, X: Any, y: Any, options: Any) -> None:
     for option, value in options.items():
         if value is not None:
             raise ValueError(f"{option} is not known for rows of Dask; leave it out.")
-
-
-def _check_class_weights(run: Passes, rows: CollectedRows) -> None:
-    """Refuse weights under which a class has no row: one more pass, where there are weights."""
-    if not rows.weighted:
-        return
-    weights = mapreduce(
-        WeightOfClasses(run.source.for_reading(), rows),
-        run.source.descriptors(),
-        _added,
-        run.jobs,
-        check=_check_weights,
-    )
-    none = [label for label, weight in weights.items() if weight == 0.0]
-    if none:
-        raise DataError(
-            f"only zero sample_weight for the class {none[0]!r}: its intercept would be minus "
-            "infinity. Every class needs a row of positive weight; drop those rows."
-        )
-
-
-def _check_weights(answer: Any) -> None:
-    """Weights by label, finite and not negative."""
-    weights = list(answer.values()) if isinstance(answer, dict) else [None]
-    if not all(isinstance(one, float) and np.isfinite(one) and one >= 0.0 for one in weights):
-        raise strange("something else than the weights of classes")
-
-
-@dataclass(frozen=True, eq=False)
-class WeightOfClasses:
-    """The weight of each class of a block."""
-
-    source: Source
-    rows: CollectedRows
-
-    def __call__(self, piece: Any) -> dict[Any, float]:
-        block = self.source.read(piece)
-        _, labels, codes = self.rows.labels(block, "C")
-        sums = np.bincount(codes, self.rows.weights(block), minlength=len(labels))
-        return dict(zip(labels, sums.tolist(), strict=True))
-
-
-def _added(a: dict[Any, float], b: dict[Any, float]) -> dict[Any, float]:
-    return {label: a.get(label, 0.0) + b.get(label, 0.0) for label in {**a, **b}}
-
-
-def _in_shape(model: Any, X: Any, y: Any) -> None:
-    """Coefficients of a column of targets are a row, and those of float32 are float32."""
+    model._check_parameters()
+    model._rows(example_row(X), reset=True)
+    before = getattr(model, "feature_names_in_", None)
+    names = FeatureNames(width_of(X)) if before is None else tuple(map(str, X.columns))
+    source = CollectionSource(row_blocks(X, y, sample_weight), names)
+    chunks = Chunks(source, CollectionReader(names, model._loss), default_executor())
+    try:
+        CLOSED_FORMS.get(way, minimise)(model, chunks)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    if before is not None:
+        model.feature_names_in_ = before
+    # Coefficients of a column of targets are a row, and those of float32 are float32.
     dtype = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
     column = model._learns == "numbers" and getattr(y, "ndim", 1) == 2
     if column or dtype != np.float64:
         model._take_dtype(dtype, column)
+    return model

@@ -10,11 +10,11 @@ import numpy as np
 
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.options import MISSING, Missing
-from adaline.data.fitting._closed_stream import gaussian, linear_machine, regress
-from adaline.data.fitting._feature_rows import feature_rows, plain_encoding
-from adaline.data.fitting._newton_stream import fit_in_passes
-from adaline.data.fitting._passes import Passes, Progress, Rows
-from adaline.data.fitting._sequential_stream import in_passes
+from adaline.data.fitting.chunks import Chunks, Progress
+from adaline.data.fitting.closed import CLOSED_FORMS
+from adaline.data.fitting.newton import minimise
+from adaline.data.fitting.order import learn_in_order
+from adaline.data.fitting.readers import TableReader, feature_reader, plain_encoding
 from adaline.data.reading.blocks import opened
 from adaline.data.reading.checks import (
     check_call,
@@ -39,8 +39,7 @@ from adaline.errors import DataError
 from adaline.estimators.declarations import is_public, names_with
 from adaline.sums.mapreduce import Executor
 
-_FORMAT = 6  # of what checkpoints hold; another number refuses those of older versions
-_CLOSED = {"moments": regress, "machine": linear_machine, "class_moments": gaussian}
+FORMAT = 7  # of what checkpoints hold; another number refuses those of older versions
 
 
 def fit(
@@ -175,12 +174,13 @@ def fit(
         place_of(target, source.names, source.name, "target column")
         if exposure is not None:
             _check_exposure(exposure, source, target, encoding, columns, estimator)
-        logistic_sums = way == "newton" and estimator._learns == "classes"
-        plain = logistic_sums or (way == "order" and missing == "refuse")
-        plain = plain and columns is None and not any(reading)
-        wide = feature_rows(source, target, encoding) if plain else None
-        if wide is not None:
-            encoding = encoding or plain_encoding(wide)
+        reader: Any = None
+        sums_classes = way == "newton" and estimator._learns == "classes"
+        takes_features = sums_classes or (way == "order" and missing == "refuse")
+        if takes_features and columns is None and not any(reading):
+            reader = feature_reader(source, target, encoding)
+        if reader is not None:
+            encoding = encoding or plain_encoding(reader)
         elif encoding is None:
             beside = None if exposure is None else [exposure]
             options: dict[str, Any] = {"missing": missing, "read": read, "na": na, "use": use}
@@ -188,28 +188,28 @@ def fit(
             encoding = _learned(source, target, columns, options, who)
         elif target in {entry.name for entry in encoding.inputs}:
             raise ValueError(f"the encoding has the target {target!r} among its inputs.")
-        source = encoding.prepare(source) if wide is None else source
         store = None
         if checkpoint is not None:
             learning = estimator.get_params(), passes, online, classes, seed
             facts = {
-                "the data": source.fingerprint,
-                "the learner": [_FORMAT, name, *learning],
-                "the columns": [encoding.to_dict() if wide is None else wide, target, exposure],
+                "the data": (source if reader else encoding.prepare(source)).fingerprint,
+                "the learner": [FORMAT, name, *learning],
+                "the columns": [reader or encoding.to_dict(), target, exposure],
             }
             store = Checkpoint(checkpoint, facts, every)
-        rows: Any = Rows(encoding, target, exposure, source.name) if wide is None else wide
+        if reader is None:
+            source = encoding.prepare(source)
+            loss = estimator._loss if way == "newton" else None
+            reader = TableReader(encoding, target, exposure, source.name, loss)
         with _all_or_nothing(estimator), nullcontext() if store is None else store.trusted():
-            run = Passes(source, who, progress, store)
+            chunks = Chunks(source, reader, who, progress, store)
             # Named before it learns, so that whatever is said on the way names the right columns.
-            names = np.array(list(rows.names), dtype=object)
+            names: Any = np.array(list(reader.names), dtype=object)
             estimator.feature_names_in_ = names
             if way == "order":
-                in_passes(estimator, run, rows, classes=classes, count=passes, seed=seed)
-            elif way == "newton":
-                fit_in_passes(estimator, run, rows, classes)
+                learn_in_order(estimator, chunks, classes, passes, seed)
             else:
-                _CLOSED[way](estimator, run, rows)
+                CLOSED_FORMS.get(way, minimise)(estimator, chunks, classes)
     # Named again: blocks are arrays, and a learner forgets the names of the table before it.
     estimator.feature_names_in_, estimator.encoding_ = names, encoding
     return estimator
@@ -219,9 +219,10 @@ def counted_rows(
     source: Source, encoding: Encoding, target: str, exposure: str | None, loss: Any
 ) -> Any:
     """X, the targets and the logarithms of the exposures, of a source that fits in memory."""
-    rows = Rows(encoding, target, exposure, source.name)
-    parts = [rows.targets(block, "C", loss) for block in source]
-    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+    reader = TableReader(encoding, target, exposure, source.name, loss)
+    chunks = [reader.read(block, "C") for block in source]
+    columns = ([chunk.X for chunk in chunks], [c.y for c in chunks], [c.offset for c in chunks])
+    return tuple(map(np.concatenate, columns))
 
 
 def _label_of(source: Source) -> str:
