@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.by_name import column_of, missing_in
+from adaline.data.columns.by_name import column_of, missing_in, places_in
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.dates import WEEKDAYS
@@ -156,47 +156,40 @@ def _fill_gaps(entry: Input, values: NDArray[Any], missing: Keep, block: Block, 
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(values.sum(dtype=np.float64))
         if not finite:  # a sum may also overflow
+            if np.isinf(values).any():
+                raise _refusal(entry.name, _INFINITE, np.isinf(values), block)
             nan = np.isnan(values)
-            if np.isinf(values).any() or (nan.any() and entry.mean is None):
-                raise _nonfinite_error(values, missing, entry.name, block)
             missing = nan if missing is None else missing | nan
+            if nan.any() and entry.mean is None:
+                raise _refusal(entry.name, _NAN, missing, block)
     if missing is None or not missing.any():
         return values
     if entry.mean is None:
-        raise _missing_error(missing, entry.name, block)
+        raise _refusal(entry.name, _MISSING, missing, block)
     full = values.astype(np.float64)
     full[missing] = entry.mean
     return full
 
 
-def _nonfinite_error(values: NDArray[Any], missing: Keep, name: str, block: Block) -> DataError:
-    """Where the first infinity is, or the first NaN."""
-    bad = np.isinf(values)
-    word, advice = (
-        "an infinite value",
-        (
-            "a number beyond 1.8e308, or inf; correct it, leave the row out, or say that it stands "
-            "for a missing value (na=['inf']; --na inf on the command line)."
-        ),
-    )
-    if not bad.any():
-        bad = np.isnan(values) if missing is None else np.isnan(values) | missing
-        word = "NaN or nothing"
-        advice = "leave those rows out (missing='drop') or fill in the mean (missing='mean')."
-    at = block.place(int(np.argmax(bad))) if len(values) == block.rows else "a row"
-    return DataError(
-        f"the column {name!r} has {word} at {at} ({int(bad.sum())} in this block): {advice}"
-    )
+_INFINITE = (
+    "an infinite value at {at} ({n} in this block): a number beyond 1.8e308, or inf; correct it, "
+    "leave the row out, or say that it stands for a missing value (na=['inf']; --na inf on the "
+    "command line)."
+)
+_NAN = (
+    "NaN or nothing at {at} ({n} in this block): leave those rows out (missing='drop') or fill in "
+    "the mean (missing='mean')."
+)
+_MISSING = (
+    "{n} missing values in one block, the first at {at}; leave those rows out (missing='drop'), or "
+    "for numbers fill in the mean (missing='mean')."
+)
 
 
-def _missing_error(missing: NDArray[np.bool_], name: str, block: Block) -> DataError:
-    """Where the first missing value is, and how many there are."""
-    at = block.place(int(np.argmax(missing))) if len(missing) == block.rows else "a row"
-    return DataError(
-        f"the column {name!r} has {int(missing.sum())} missing values in one block, the first at "
-        f"{at}; leave those rows out (missing='drop'), or for numbers fill in the mean "
-        "(missing='mean')."
-    )
+def _refusal(name: str, sentence: str, bad: NDArray[np.bool_], block: Block) -> DataError:
+    """The first bad row, and how many there are."""
+    at = block.place(int(np.argmax(bad))) if len(bad) == block.rows else "a row"
+    return DataError(f"the column {name!r} has {sentence.format(at=at, n=int(bad.sum()))}")
 
 
 def _indicators(entry: Input, column: Column, block: Block, keep: Keep, unknown: str) -> list[Any]:
@@ -209,7 +202,7 @@ def _indicators(entry: Input, column: Column, block: Block, keep: Keep, unknown:
     codes, missing = column.values[rows], missing_in(column)
     missing = None if missing is None or not missing[rows].any() else missing[rows]
     if missing is not None and gap < 0 and unknown == "refuse":
-        raise _missing_error(missing, entry.name, block)
+        raise _refusal(entry.name, _MISSING, missing, block)
     table = np.array([place.get(level, other) for level in column.levels] or [0], dtype=np.int64)
     strange = (table < 0)[codes] if missing is None else (table < 0)[codes] & ~missing
     if unknown == "refuse" and strange.any():
@@ -234,28 +227,20 @@ def count_unknown(entry: Input, column: Column) -> int:
     return int(rows.sum())
 
 
-def encode_matrix(
-    inputs: tuple[Input, ...], block: Block, places: list[int], keep: Keep, order: Any
-) -> Any:
-    """Columns of a matrix as they are; gaps filled in, or refused."""
-    first, last = places[0], places[0] + len(places)
-    near = places == list(range(first, last))
+def take_matrix(block: Block, names: Sequence[str], keep: Keep) -> Any:
+    """Columns of a matrix as they are; None if one is not finite."""
+    places = places_in(block, names)
+    near = places == list(range(places[0], places[0] + len(places)))
     X = block.matrix
     if len(places) < X.shape[1] or not near:
-        X = X[:, first:last] if near else X[:, places]
+        X = X[:, places[0] : places[0] + len(places)] if near else X[:, places]
     X = X if keep is None else X[keep]
     values = X.data if is_sparse(X) else X
     if values.dtype.kind != "f":
         return X.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all()
-    if finite:
-        return X
-    if is_sparse(X):  # NaN is refused, as there are no means of sparse columns
-        k = int(X.tocoo().col[np.argmax(~np.isfinite(X.tocoo().data))])
-        raise _nonfinite_error(X[:, [k]].toarray().ravel(), None, inputs[k].name, block)
-    columns = [_fill_gaps(entry, X[:, k], None, block, True) for k, entry in enumerate(inputs)]
-    return side_by_side(columns, X.shape[0], order)
+    return X if finite else None
 
 
 def side_by_side(columns: Sequence[Array], n: int, order: Literal["C", "F"]) -> Array:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from adaline.data.columns.applying import (
     count_unknown,
     encode_column,
-    encode_matrix,
     read_column,
     side_by_side,
+    take_matrix,
     texts_among_numbers,
 )
-from adaline.data.columns.by_name import ByName, missing_in, places_in
-from adaline.data.columns.facts import means_of
+from adaline.data.columns.by_name import ByName, missing_in
+from adaline.data.columns.facts import FactsOf, Numbers
 from adaline.data.columns.formula import (
     Part,
     expand_terms,
@@ -36,6 +36,7 @@ from adaline.data.reading.derived import Derived
 from adaline.data.reading.notations import is_bare
 from adaline.data.reading.source import Block, Column, Kind, Source
 from adaline.errors import DataError, DateColumn
+from adaline.parameters import is_sparse
 from adaline.results import Array, Result
 
 __all__ = ["Encoding", "Input"]
@@ -172,7 +173,9 @@ class Encoding(Result):
 
         Levels of text stay those of all rows.
         """
-        means = means_of(rows, [e.name for e in self.inputs if e.mean is not None], jobs)
+        filled = {entry.name: "number" for entry in self.inputs if entry.mean is not None}
+        facts = FactsOf(rows, filled, {}).of_all(jobs)
+        means = {name: f.mean for name, f in facts.items() if isinstance(f, Numbers) and f.n}
         inputs = (replace(e, mean=means.get(e.name, e.mean)) for e in self.inputs)
         return replace(self, inputs=tuple(inputs))
 
@@ -329,11 +332,14 @@ class Encoding(Result):
         keep = self.kept(block) if keep is None else _require_mask(keep, block.rows)
         plain = not self.na and not self.terms and all(map(_is_plain, self.inputs))
         if block.matrix is not None and plain:
-            places = places_in(block, [entry.name for entry in self.inputs])
-            return encode_matrix(self.inputs, block, places, keep, order)
+            X = take_matrix(block, [entry.name for entry in self.inputs], keep)
+            if X is not None:
+                return X
         by_name, encoded = ByName(block), list[Array]()
         for entry in self.inputs:
-            column = self._column(entry, by_name)
+            if is_sparse(block.matrix):  # stays sparse: NaN is refused
+                entry = replace(entry, mean=None)
+            column = read_column(entry, by_name[entry.name], block, self.na)
             encoded += encode_column(entry, column, block, keep, self.unknown, check)
         if self.terms:
             encoded = expand_terms(self.inputs, self.terms, encoded, block, keep)

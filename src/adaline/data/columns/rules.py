@@ -281,18 +281,18 @@ def suspicious_code(column: Column) -> float | None:
 
 def unreadable(name: str, fact: Texts, how: str) -> DataError:
     """Which value is not what the user calls it."""
-    told = [level for level in fact.counts or () if not is_gap(level)]
+
+    def is_readable(level: str) -> bool:
+        return any(notation.startswith(how) for notation in candidates([level], forced=True))
+
     kind = how.partition(" ")[0]
-    if not told:
+    levels = [level for level in fact.counts or () if not is_gap(level)]
+    if not levels:
         return DataError(f"the column {name!r} has no value that could be read as a {kind}.")
-    strange = [
-        level
-        for level in told
-        if not any(notation.startswith(how) for notation in candidates([level], forced=True))
-    ]
-    example = (strange or told)[0][:40]
+    example = min(levels, key=is_readable)  # the first that is not readable, if there is one
+    more = "and others are written in other ways; " * is_readable(example)
+    example = example[:40]
     as_what = f"as {how!r}" if " " in how else f"as a {kind}"
-    more = "" if strange else "and others are written in other ways; "
     return DataError(
         f"the column {name!r} has {example!r}, which cannot be read {as_what}; {more}correct it, "
         f"or say that it stands for a missing value (na=[{example!r}]; --na on the command line)."
@@ -362,8 +362,8 @@ def date_parts(dates: Numbers) -> tuple[str, ...]:
     """Days; of 60 rows or more also months, if each has 3 days, and weekdays of daily data."""
     if dates.n < DATED_ROWS:
         return ("days",)
-    many = dates.different is None  # so many days have every month and weekday
-    days = np.arange(366.0) if many else np.array(sorted(dates.different or ()))
+    many = dates.days is None  # so many days have every month and weekday
+    days = np.arange(366.0) if many else np.array(sorted(dates.days or ()))
     n = np.inf if many else len(days)
     months, weekdays = np.unique(months_of(days)).tolist(), np.unique(weekdays_of(days)).tolist()
     parts = ["days"]
