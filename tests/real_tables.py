@@ -36,8 +36,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from adaline.cli import app
-from adaline.cli.printing.errors import guarded
+from adaline.cli import run_command
 
 ROWS, COLUMNS = 2000, 60  # of a table, at most
 CLASSES = 10  # different values that make a target a class
@@ -75,7 +74,7 @@ def run(*tokens: object) -> Answer:
     out, err = io.StringIO(), io.StringIO()
     given = [str(token) for token in tokens]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = guarded(app(given), given)
+        code = run_command(given)
     return Answer(code, out.getvalue(), err.getvalue())
 
 

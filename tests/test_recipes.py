@@ -59,7 +59,7 @@ import numpy as np
 
 import adaline
 from adaline import FixedRidge, Ridge
-from adaline.cli.learning.learner_choice import spelled
+from adaline.cli.learners import find_learner
 from adaline.data import export, fit
 
 rng = np.random.default_rng(0)
@@ -76,7 +76,7 @@ assert (again.coef_ == model.coef_).all() and again.fit_.stopped == model.fit_.s
 streamed = fit(FixedRidge(alpha=2.0), np.column_stack([X, y]), "x2")
 np.testing.assert_allclose(streamed.coef_, model.coef_, rtol=1e-9)
 assert b'"FixedRidge"' in export(model, to="json")
-assert spelled("fixed-ridge") is FixedRidge
+assert find_learner("fixed-ridge") is FixedRidge
 """
 
 

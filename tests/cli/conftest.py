@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adaline.cli import app
-from adaline.cli.printing.errors import guarded
+from adaline.cli import run_command
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 
@@ -46,7 +45,7 @@ def command(capsys, tmp_path, monkeypatch):
 
     def run(*tokens: object) -> Result:
         given = [str(token) for token in tokens]
-        code = guarded(app(given), given)
+        code = run_command(given)
         return Result(code, *capsys.readouterr())
 
     return run

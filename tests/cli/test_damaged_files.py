@@ -25,8 +25,7 @@ import pytest
 from scipy import sparse
 from scipy.io import wavfile
 
-from adaline.cli import app
-from adaline.cli.printing.errors import guarded
+from adaline.cli import run_command
 
 FINE = {0, 1, 2, 3}  # done, a verdict, usage (a column is gone), data that cannot be used
 
@@ -107,7 +106,7 @@ def outcome(tokens: list[str]) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a command in this process."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = guarded(app(tokens), tokens)
+        code = run_command(tokens)
     return code, out.getvalue(), err.getvalue()
 
 

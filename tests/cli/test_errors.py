@@ -10,10 +10,9 @@ import warnings
 
 import pytest
 
-from adaline.cli.learning.interrupts import interrupts
-from adaline.cli.learning.learner_choice import learners
-from adaline.cli.learning.other_methods import ADVICE, advice_for
-from adaline.cli.printing.errors import Stopped, Usage, guarded, sentence
+from adaline.cli import fitting
+from adaline.cli.errors import Stopped, UsageError, describe_error, run_guarded
+from adaline.cli.learners import ADVICE, advice_for, iterate_learners
 
 PUMPS = "PUMPS"
 
@@ -92,22 +91,18 @@ def test_debug_shows_where(command):
 
 
 def test_a_defect_says_that_it_is_one(command, pumps, monkeypatch):
-    from adaline.cli.learning import fitting
-
     def broken(*_, **__):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(fitting, "opened", broken)
+    monkeypatch.setattr(fitting, "study_table", broken)
     found = command("fit", pumps, "-t", "failed")
     assert found.code == 4
     assert "RuntimeError: out of order. That is a defect" in found.err
 
 
-def test_words_of_python_become_words_of_the_command():
-    assert sentence("use missing='drop'") == "use --missing drop."
-    assert sentence("set alpha=0.5 here") == "set --set alpha=0.5 here."
-    assert sentence("two\nlines\x1b[0m") == "two lines\\x1b[0m."
-    assert sentence(FileNotFoundError(2, "No such file", "x.csv")) == "x.csv: no such file."
+def test_an_error_is_one_plain_line():
+    assert describe_error("two\nlines\x1b[0m") == "two lines\\x1b[0m."
+    assert describe_error(FileNotFoundError(2, "No such file", "x.csv")) == "x.csv: no such file."
 
 
 @pytest.mark.parametrize(
@@ -120,7 +115,7 @@ def test_what_the_library_logs_is_told_in_lines(capsys, monkeypatch, terminal, t
         logging.getLogger("adaline").info("Compiling")
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    assert guarded(command, tokens) == 0
+    assert run_guarded(command, tokens) == 0
     assert (
         capsys.readouterr().err.splitlines()
         == [
@@ -143,7 +138,7 @@ def test_what_the_library_logs_is_told_in_lines(capsys, monkeypatch, terminal, t
         (ZeroDivisionError("division by zero"), 3, "adaline: division by zero."),
         (OSError(28, "No space left on device"), 3, "adaline: no space left on device."),
         (ValueError(""), 3, "adaline: ValueError."),
-        (Usage("give one"), 2, "adaline: give one."),
+        (UsageError("give one"), 2, "adaline: give one."),
         (KeyboardInterrupt(), 130, "Stopped; nothing was written."),
         (Stopped("It is in the checkpoint c."), 130, "Stopped. It is in the checkpoint c."),
     ],
@@ -153,7 +148,7 @@ def test_whatever_happens_is_a_sentence_and_a_code(capsys, error, code, words):
     def command(*_, **__):
         raise error
 
-    assert guarded(command, []) == code
+    assert run_guarded(command, []) == code
     told = capsys.readouterr().err
     assert words in told
     assert len(told.splitlines()) == 1
@@ -164,13 +159,13 @@ def test_warnings_that_nobody_collected_are_told_in_a_line(capsys):
         warnings.warn("the columns\nare far apart", UserWarning, stacklevel=1)
         warnings.warn("goes away", FutureWarning, stacklevel=1)
 
-    assert guarded(command, []) == 0
+    assert run_guarded(command, []) == 0
     assert capsys.readouterr().err == "Warning: the columns are far apart.\n"
 
 
 def test_the_end_of_learning_says_where_it_can_go_on(tmp_path):
     def ended(checkpoint, jobs=1):
-        with pytest.raises(Stopped) as stopped, interrupts(checkpoint, jobs):
+        with pytest.raises(Stopped) as stopped, fitting.handle_interrupts(checkpoint, jobs):
             raise KeyboardInterrupt
         return str(stopped.value)
 
@@ -179,9 +174,7 @@ def test_the_end_of_learning_says_where_it_can_go_on(tmp_path):
     assert ended(folder) == f"Nothing was learned yet, and the checkpoint {folder} is empty."
     (tmp_path / "a.checkpoint").touch()
     for jobs in (1, 2):
-        assert ended(folder, jobs).startswith(
-            f"What was learned so far is in the checkpoint {folder}"
-        )
+        assert ended(folder, jobs).startswith(f"The checkpoint {folder} keeps what was learned")
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals of POSIX")
@@ -189,10 +182,10 @@ def test_processes_that_a_fit_starts_do_not_hear_of_ctrl_c():
     def blocked():
         return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
-    with interrupts(None, 2):
+    with fitting.handle_interrupts(None, 2):
         assert blocked()
     assert not blocked()
-    with interrupts(None, 1):
+    with fitting.handle_interrupts(None, 1):
         assert not blocked()
 
 
@@ -229,7 +222,7 @@ def test_a_method_by_another_name_hears_what_there_is_instead(command, pumps, mo
 
 
 def test_what_is_advised_can_be_asked_for():
-    commands = {kind._command for kind in learners()}
+    commands = {kind._command for kind in iterate_learners()}
     for said in ADVICE:
         named = re.findall(r"--model ([a-z-]+[a-z])", said)
         assert set(named) <= commands

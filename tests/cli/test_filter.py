@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
-from adaline.cli import filter as filtering
 from adaline.filters import cancel
 
 N, RATE = 20_000, 8000
@@ -56,13 +55,6 @@ def test_every_algorithm_leaves_the_tone(command, sounds, tmp_path, algorithm):
     # At least 6 dB better than the noise that was there, at the end.
     rest = np.mean((out[-5000:, 0] - sounds[-5000:]) ** 2)
     assert rest < 0.01 * 0.38 / 4
-
-
-def test_the_size_of_blocks_makes_no_difference(command, sounds, tmp_path, monkeypatch):
-    command("filter", "in.wav", "-r", "noise.wav", "-o", "a.wav", "-q")
-    monkeypatch.setattr(filtering, "_BLOCK", 777)
-    command("filter", "in.wav", "-r", "noise.wav", "-o", "b.wav", "-q")
-    np.testing.assert_array_equal(read(tmp_path / "a.wav"), read(tmp_path / "b.wav"))
 
 
 def test_what_cannot_be_is_told_and_leaves_no_file(command, sounds, tmp_path):

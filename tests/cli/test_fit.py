@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 import adaline
-from adaline.cli.files.sources import held_out
-from adaline.cli.learning import learning
-from adaline.cli.learning.learner_choice import learners
+from adaline.cli import fitting, tables
+from adaline.cli.learners import iterate_learners
 from adaline.data import Encoding, blocks
+from adaline.data.dealing import held_out
 from adaline.evaluation.folds import share_out
 
 
@@ -85,12 +85,10 @@ def test_many_classes_get_gaussian_ones(command, tmp_path):
 
 
 def test_a_sorted_file_is_read_until_a_second_class_comes(command, tmp_path, monkeypatch):
-    from adaline.cli.files import sources
-
     path = tmp_path / "sorted.csv"
     path.write_text("a,y\n" + "".join(f"{i},{'no' if i < 150 else 'yes'}\n" for i in range(200)))
     small = lambda place, columns=None: blocks(place, columns, rows=20)  # noqa: E731
-    monkeypatch.setattr(sources, "blocks", small)
+    monkeypatch.setattr(tables, "blocks", small)
     found = command("fit", path, "-t", "y", "--json").json
     assert found["model"]["name"] == "logistic"
     assert found["separability"]["verdict"] == "separable"
@@ -108,7 +106,7 @@ def test_sparse_rows_are_learned_too(command, tmp_path, rng):
 
 
 TARGETS = dict.fromkeys(["numbers", "counts", "positive"], "rent") | {"classes": "failed"}
-MODELS = {kind._command: TARGETS[kind._learns] for kind in learners()}
+MODELS = {kind._command: TARGETS[kind._learns] for kind in iterate_learners()}
 MODELS |= {"Ridge": "rent", "LeastSquaresClassifier": "failed"}
 
 
@@ -127,7 +125,7 @@ def test_every_learner_fits_is_kept_and_predicts(command, pumps, rents, model, t
 def test_a_learner_that_is_none_is_answered_with_all_there_are(command, rents):
     found = command("fit", rents, "-t", "rent", "-m", "?")
     assert found.code == 2
-    for kind in learners():
+    for kind in iterate_learners():
         assert repr(kind._command) in found.err
 
 
@@ -137,7 +135,7 @@ def test_block_by_block_is_the_same_as_in_memory(command, pumps, rents, monkeypa
     tokens = ["fit", data, "-t", target, "-m", model, "--set", "alpha=1", "--json"]
     tokens += ["--test", "0.2"]
     whole = command(*tokens).json
-    monkeypatch.setattr(learning, "MEMORY", 0)
+    monkeypatch.setattr(fitting, "MEMORY", 0)
     parts = command(*tokens).json
     assert whole["data"]["in_memory"]
     assert not parts["data"]["in_memory"]
@@ -273,7 +271,7 @@ def test_the_verdict_tells_quality_convergence_separability_and_condition(comman
 
 def test_the_terminal_and_the_page_state_one_accuracy(command, tmp_path, rng, monkeypatch):
     """A page draws a sample of a large file's held-out rows, and counts all of them."""
-    monkeypatch.setattr("adaline.cli.learning.fitting._REPORTED", 200)
+    monkeypatch.setattr(fitting, "REPORTED", 200)
     X = rng.standard_normal((900, 3))
     y = np.where(X[:, 0] + 0.7 * rng.standard_normal(900) > 0.4, "yes", "no")
     rows = "\n".join(",".join([*map(str, x), label]) for x, label in zip(X, y, strict=True))

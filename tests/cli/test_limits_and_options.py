@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import adaline
-from adaline.cli import app
-from adaline.cli.printing.errors import guarded
+from adaline.cli import run_command
 
 
 @pytest.fixture
@@ -16,7 +15,7 @@ def run(capsys, monkeypatch, tmp_path):
     (tmp_path / "rows.csv").write_text("\n".join(["p,q,kind", *rows]))
 
     def command(*tokens):
-        code = guarded(app(tokens), tokens)
+        code = run_command(tokens)
         shown = capsys.readouterr()
         return code, shown.out, shown.err
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adaline
-from adaline.cli.learning import learning
+from adaline.cli import path
 from adaline.data import Encoding, blocks
 
 OR = "x,y,label\n-1,-1,-1\n1,-1,1\n-1,1,1\n1,1,1\n"
@@ -31,7 +31,7 @@ def test_the_path_has_ridges_errors_and_minima(command, rents):
 
 def test_a_path_of_blocks_has_gcv_only(command, rents, monkeypatch):
     whole = command("path", rents, "-t", "rent", "--json").json
-    monkeypatch.setattr(learning, "MEMORY", 0)
+    monkeypatch.setattr(path, "MEMORY", 0)
     parts = command("path", rents, "-t", "rent", "--json").json
     assert parts["loo"] is None
     assert parts["minima"]["gcv"] == pytest.approx(whole["minima"]["gcv"], rel=1e-6)

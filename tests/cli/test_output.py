@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import csv
-import io
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline.cli.printing.printer import aligned, strict
-from adaline.cli.printing.progress import Progress, clock
-from adaline.cli.printing.words import did_you_mean, with_names
+from adaline.cli import progress
+from adaline.cli.answer import aligned, strict, with_names
+from adaline.cli.options import Common
+from adaline.cli.progress import Progress
 from adaline.evaluation.words import plain
 
 EVIL = ["[bold red]a[/]\x1b]0;owned\x07", "b\nnew\tline", "\x1b[2J\x9b31m‮wol", "[link=http://x]y"]
@@ -74,74 +75,31 @@ def test_strict_json_has_no_nan_no_infinity_and_no_numpy():
     assert strict(given_) == {"a": None, "b": [None, 3], "c": [1.0, None]}
 
 
-def test_progress_tells_time_left_where_the_length_is_known_and_time_spent_where_not():
-    class Printer:
-        at_length = True
-
-    class Screen:
-        def __init__(self):
-            self.text = ""
-
-        def isatty(self):
-            return True
-
-        def write(self, text):
-            self.text += text
-
-        def flush(self):
-            pass
-
-    screen = Screen()
-    known = Progress(Printer(), 1000, screen)
-    known.rows, known._pass_began = 250, known.began - 10.0
-    assert known.line(known.began) == "250 rows of about 1,000, 25 rows/s, 30 s left"
-    unknown = Progress(Printer(), None, screen)
-    unknown.rows, unknown._pass_began, unknown.began = 250, unknown.began - 10, unknown.began - 10
-    assert unknown.line(unknown.began + 10) == "250 rows, 25 rows/s, 10 s so far"
-    with unknown:
-        unknown._shown -= 1.0
-        unknown(300)
-        unknown._shown -= 1.0
-        unknown(10)
-    assert "pass 2, 10 rows" in screen.text
-    assert screen.text.endswith("\r")
-    assert clock(75) == "1 min 15 s"
+def test_progress_has_the_time_left_where_the_length_is_known():
+    known = Progress(Common(), 1000, passes=20, doing="learning")
+    began = time.monotonic()
+    known(750)
+    line = known.line(began + 3.0)
+    assert line.startswith("learning, pass 1 of at most 20, 750 rows of 1,000, ")
+    assert line.endswith("0:00:01 left in this pass") or line.endswith("0:00:00 left in this pass")
+    known(10)
+    assert "pass 2 of at most 20" in known.line(began + 4.0)
+    unknown = Progress(Common())
+    unknown(250)
+    assert unknown.line(began + 75.0).endswith("so far")
 
 
-def test_progress_says_which_pass_of_how_many_and_what_is_going_on():
-    class Printer:
-        at_length = True
+def test_programs_may_ask_for_progress_in_lines_beside_json(monkeypatch, capsys):
+    def read_twice():
+        monkeypatch.setattr(progress, "REFRESH", 0.0)
+        with Progress(Common(json=True), 1000, doing="learning") as shown:
+            shown(250)
+            shown(500)
+        return capsys.readouterr().err.splitlines()
 
-    known = Progress(Printer(), 1000, passes=20, doing="learning")
-    known.rows, known._pass_began, known.pass_ = 1000 - 250, known.began - 3.0, 2
-    line = known.line(known.began, 1000)
-    assert line == (
-        "learning, pass 2 of at most 20, 750 rows of 1,000, 250 rows/s, at most 1 min 13 s left"
-    )
-    steps = Progress(Printer(), 1000, passes=None)
-    steps.rows, steps._pass_began = 500, steps.began - 2.0
-    assert steps.line(steps.began).endswith("2 s left in this pass")
-    assert steps.line(steps.began).startswith("pass 1, ")
-
-
-def test_programs_may_ask_for_progress_in_lines_beside_json(monkeypatch):
-    class Printer:
-        at_length = False  # as with --json
-
-    pipe = io.StringIO()
-    silent = Progress(Printer(), 1000, pipe)
-    silent._shown -= 1.0
-    silent(250)
-    assert pipe.getvalue() == ""
+    assert read_twice() == []
     monkeypatch.setenv("ADALINE_PROGRESS", "lines")
-    with Progress(Printer(), 1000, pipe, doing="learning") as told:
-        told._shown -= 1.0
-        told(250)
-        told(260)  # less than 0.2 seconds later
-        told._shown -= 1.0
-        told(500)
-    lines = pipe.getvalue().splitlines()
-    assert [line.split(" rows")[0] for line in lines] == [
+    assert [line.split(" rows")[0] for line in read_twice()] == [
         "progress: learning, 250",
         "progress: learning, 500",
     ]
@@ -152,11 +110,6 @@ def test_a_resumed_run_says_so_on_stderr(command, rents):
     assert "Going on" not in command(*tokens).err
     assert "Going on from the checkpoint in kept" in command(*tokens).err
     assert "Going on" not in command(*tokens, "-q").err
-
-
-def test_a_suggestion_or_the_list_of_what_there_is():
-    assert did_you_mean("AGE", ["age", "size"]) == "did you mean 'age'?"
-    assert did_you_mean("zzz", ["age", "size"]) == "there are 'age', 'size'."
 
 
 def test_names_stand_for_the_columns_of_an_array():

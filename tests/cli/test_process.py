@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from adaline.cli import _COMMANDS
+from adaline.cli import COMMANDS
 
 COMMAND = [sys.executable, "-m", "adaline"]
 
@@ -112,7 +112,7 @@ def test_ctrl_c_says_where_the_checkpoint_is_and_the_same_command_goes_on(rents,
     assert again.returncode == 0, again.stderr
 
 
-@pytest.mark.parametrize("name", [name for name, *_ in _COMMANDS])
+@pytest.mark.parametrize("name", [name for group in COMMANDS.values() for name, *_ in group])
 def test_every_command_has_help(command, name):
     found = command(name, "--help")
     assert found.code == 0, found.err

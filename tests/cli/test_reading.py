@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from adaline.cli.files.sources import opened
+from adaline.cli.tables import open_table
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_stdin_is_told_by_how_it_begins_in_other_forms(rents, tmp_path, form, mo
         "rents": lambda: (tmp_path / rents).read_bytes(),
     }[form]()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
-    source = opened("-")
+    source = open_table("-")
     assert tuple(source.names) == ("größe", "stock", "miete")
     assert source.kinds == ("number",) * 3
     assert sum(block.rows for block in source) == 80

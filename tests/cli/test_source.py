@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline.cli.files import sources
-from adaline.cli.files.sources import Share, about_rows, column, held_out, opened, title
+from adaline.cli.tables import open_table, title
 from adaline.data import blocks
+from adaline.data.dealing import held_out
+from adaline.data.sharing import Share, column
 
 
 @given(st.integers(0, 1000), st.integers(0, 2**70), st.floats(0.01, 0.99))
@@ -49,14 +50,6 @@ def test_places_of_shared_rows_are_those_of_the_file(tmp_path):
     assert [block.place(i) for i in range(3)] == [f"line {int(v) + 2}" for v in values[:3]]
 
 
-def test_rows_are_estimated_where_nobody_counts_them(pumps, tmp_path):
-    assert about_rows(blocks(pumps)) == pytest.approx(400, rel=0.05)
-    packed = tmp_path / "pumps.csv.gz"
-    packed.write_bytes(gzip.compress(pumps.read_bytes()))
-    assert about_rows(blocks(packed)) == 400
-    assert about_rows(blocks(packed, rows=50)) == 400
-
-
 def test_a_small_packed_file_is_fitted_as_the_same_file_unpacked(command, pumps, tmp_path):
     packed = tmp_path / "pumps.csv.gz"
     packed.write_bytes(gzip.compress(pumps.read_bytes()))
@@ -65,13 +58,6 @@ def test_a_small_packed_file_is_fitted_as_the_same_file_unpacked(command, pumps,
     assert found.code == 0, found.err
     assert found.json["data"]["in_memory"]
     assert found.json["coefficients"] == plain["coefficients"]
-
-
-def test_a_packed_file_of_many_rows_is_fitted_by_blocks(command, pumps, tmp_path, monkeypatch):
-    packed = tmp_path / "pumps.csv.gz"
-    packed.write_bytes(gzip.compress(pumps.read_bytes()))
-    monkeypatch.setattr(sources, "_COUNTED", 100)
-    assert about_rows(blocks(packed, rows=50)) is None
 
 
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "ndjson", "parquet", "arrow"])
@@ -89,7 +75,7 @@ def test_stdin_is_told_by_how_it_begins(pumps, form, monkeypatch):
             table.write_ipc(raw)
     raw.seek(0)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw))
-    source = opened("-")
+    source = open_table("-")
     assert title(source) == "stdin"
     assert tuple(source.names) == tuple(table.columns)
     assert sum(block.rows for block in source) == 400

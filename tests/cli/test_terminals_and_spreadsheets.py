@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
 
-from adaline.cli import export
-from adaline.cli.files import table_writers
+from adaline.cli.export import escape_controls
 
 EVIL = ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\x1b]0;owned\x07", "\x9b31m", "plain", "-5", "a\tb"]
 
@@ -57,7 +57,7 @@ def test_formulas_are_counted_and_disarmed_where_asked(evil, tmp_path, end):
 def test_predictions_on_a_terminal_are_shown_and_not_obeyed(evil, tmp_path, monkeypatch, capsys):
     came = evil("predict", "m.adaline", "t.csv", "--keep", "=name").out
     assert "\x1b" in came  # a pipe gets the bytes as they are
-    monkeypatch.setattr(table_writers.sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     for more in ([], ["--format", "tsv"], ["--format", "ndjson"], ["--json"]):
         shown = evil("predict", "m.adaline", "t.csv", "--keep", "=name", "-q", *more).out
         assert shown.replace("\n", "").replace("\t", "").isprintable()
@@ -67,7 +67,7 @@ def test_json_on_a_terminal_is_the_same_json(rng):
     text = json.dumps(
         {"a": "\x1b[2J\x9b\u202e\U000e0001", "b": ["x"]}, ensure_ascii=False, indent=1
     )
-    shown = export._visible(text)
+    shown = escape_controls(text)
     assert json.loads(shown) == json.loads(text)
     assert shown.replace("\n", "").isprintable()
     assert np.all([c not in shown for c in "\x9b\u202e"])

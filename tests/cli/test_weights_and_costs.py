@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import adaline
-from adaline.cli.learning.weights_and_costs import check_learner, costs_for
-from adaline.cli.printing.errors import Usage
+from adaline.cli.costs import cost_matrix
+from adaline.cli.errors import UsageError
 
 CLASSES = ["no", "yes"]
 
@@ -21,7 +20,7 @@ CLASSES = ["no", "yes"]
     ],
 )
 def test_costs_of_deciding(threshold, costs, expected):
-    assert costs_for(CLASSES, threshold, costs) == expected
+    assert cost_matrix(CLASSES, threshold, costs) == expected
 
 
 @pytest.mark.parametrize(
@@ -36,20 +35,11 @@ def test_costs_of_deciding(threshold, costs, expected):
     ],
 )
 def test_costs_that_are_none_are_refused(classes, threshold, costs, sentence):
-    with pytest.raises(Usage, match=sentence):
-        costs_for(classes, threshold, costs)
+    with pytest.raises(UsageError, match=sentence):
+        cost_matrix(classes, threshold, costs)
 
 
-def test_learners_that_take_no_weights_or_costs_are_told_before_learning():
-    check_learner(adaline.LogisticRegression, True, True)
-    with pytest.raises(Usage, match="perceptron tells no probabilities"):
-        check_learner(adaline.Perceptron, False, True)
-
-    class Plain(adaline.Perceptron):
-        _command = "plain"
-
-        def fit(self, X, y):
-            return self
-
-    with pytest.raises(Usage, match="plain takes no weights of rows"):
-        check_learner(Plain, True, False)
+def test_learners_without_probabilities_refuse_costs_before_learning(command, pumps):
+    told = command("fit", pumps, "-t", "failed", "-m", "perceptron", "--threshold", "0.3")
+    assert told.code == 2
+    assert "perceptron has no probabilities" in told.err

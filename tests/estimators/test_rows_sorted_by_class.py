@@ -10,8 +10,7 @@ import pytest
 from scipy import sparse
 
 import adaline
-from adaline.cli import app
-from adaline.cli.printing.errors import guarded
+from adaline.cli import run_command
 
 LEARNERS = [
     adaline.Perceptron(tol=0.0, max_iter=100),
@@ -101,7 +100,7 @@ def test_the_command_shuffles_sorted_rows_and_says_so(tmp_path, monkeypatch, cap
     (tmp_path / "sorted.csv").write_text("\n".join(["a,b,kind", *rows]))
 
     def run(*tokens):
-        assert guarded(app(tokens), tokens) == 0
+        assert run_command(tokens) == 0
         return capsys.readouterr().out
 
     asked = ("fit", "sorted.csv", "-t", "kind", "-m")

@@ -18,14 +18,13 @@ import pytest
 from sklearn import datasets
 
 import adaline
-from adaline.cli import app
-from adaline.cli.learning.learner_choice import learners
-from adaline.cli.printing.errors import guarded
+from adaline.cli import run_command
+from adaline.cli.learners import iterate_learners
 from adaline.play import board, presets, tables
 from adaline.play.learners import LEARNERS
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
-CLASSIFIERS = sorted(kind._command for kind in learners() if kind._learns == "classes")
+CLASSIFIERS = sorted(kind._command for kind in iterate_learners() if kind._learns == "classes")
 
 # What may be said of a topic, and the words that say it; the answers exclude each other.
 CLAIMS = {
@@ -98,7 +97,7 @@ def run(*tokens: object) -> str:
     out = io.StringIO()
     given = [str(token) for token in tokens]
     with contextlib.redirect_stdout(out):
-        assert guarded(app(given), given) == 0
+        assert run_command(given) == 0
     return out.getvalue()
 
 

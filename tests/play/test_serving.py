@@ -115,10 +115,9 @@ def test_the_command_prints_its_address_serves_and_ends_with_ctrl_c():
 
 def test_a_port_that_is_taken_is_one_sentence_of_the_command(capsys):
     pytest.importorskip("cyclopts", reason="the extra `cli` is not installed")
-    from adaline.cli import app
-    from adaline.cli.printing.errors import guarded
+    from adaline.cli import run_command
 
     with socket.create_server(("127.0.0.1", 0)) as other:
         given = ["play", "--no-browser", "--port", str(other.getsockname()[1])]
-        assert guarded(app(given), given) == 2
+        assert run_command(given) == 2
     assert "cannot be used" in capsys.readouterr().err

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import adaline
-from adaline.cli import app
-from adaline.cli.printing.errors import guarded
+from adaline.cli import run_command
 from adaline.data import table
 from adaline.play import tables
 from adaline.plot import DecisionDisplay, EffectDisplay
@@ -101,7 +100,7 @@ def test_the_command_writes_dates_into_its_report_and_plain_names_into_the_model
     monkeypatch.chdir(tmp_path)
     as_csv(sales, tmp_path / "sales.csv")
     tokens = ("fit", "sales.csv", "-t", "sales", "--out", "m.adaline", "--report", "r.html")
-    assert guarded(app(tokens), tokens) == 0
+    assert run_command(tokens) == 0
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert re.search(r"From day \d{4}-\d{2}-\d{2} to \d{4}-\d{2}-\d{2}", page)
     prepared = adaline.load("m.adaline")

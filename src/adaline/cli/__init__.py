@@ -1,4 +1,4 @@
-"""The command `adaline`: names and help texts here, work in a file a command.
+"""The command `adaline`: names and help texts here, work in a module for each command.
 
 A command is given as "module:function" and imported when it is called, so that
 `adaline --help` answers at once.
@@ -14,46 +14,44 @@ import gc
 import io
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
+from typing import TYPE_CHECKING, Any
 
 from adaline import MissingExtra, __version__
-from adaline.cli.postponing import postpone
 
 if TYPE_CHECKING:
     from cyclopts import App
 
-_USE, _PROVE, _LEARN, _SET_UP = "A table or a sound", "Prove", "See how it learns", "Set up"
-# Name, where it lives, in which group of the help, and a line about it.
-_COMMANDS = [
-    ("look", "adaline.cli.look:look", _USE, "What the columns of a table are."),
-    ("fit", "adaline.cli.fit:fit", _USE, "Learn a column of a table from the others."),
-    ("predict", "adaline.cli.predict:predict", _USE, "Predict rows with a model."),
-    ("evaluate", "adaline.cli.evaluate:evaluate", _USE, "How good a model is on rows."),
-    ("compare", "adaline.cli.compare:compare", _USE, "All learners on a table, side by side."),
-    ("info", "adaline.cli.info:info", _USE, "What a model file holds."),
-    ("export", "adaline.cli.export:export", _USE, "A model as SQL, C, Python, ONNX or JSON."),
-    ("filter", "adaline.cli.filter:filter", _USE, "Take noise out of a sound file."),
-    (
-        "separable",
-        "adaline.cli.separable:separable",
-        _PROVE,
-        "Do linear boundaries part the classes?",
-    ),
-    ("check-proof", "adaline.cli.check_proof:check_proof", _PROVE, "Check such a proof."),
-    ("cover", "adaline.cli.cover:cover", _PROVE, "How many labellings are separable."),
-    ("play", "adaline.cli.play:play", _LEARN, "Play with every learner in a browser."),
-    ("demo", "adaline.cli.demo:demo", _LEARN, "A first look: a table, a proof, a sound."),
-    ("trace", "adaline.cli.trace:trace", _LEARN, "Every step of learning, in a table."),
-    ("path", "adaline.cli.path:path", _LEARN, "Ridge over a range of penalties."),
-    (
-        "warm-up",
-        "adaline.cli.warm_up:warm_up",
-        _SET_UP,
-        "Compile everything now, not at first use.",
-    ),
-]
+# Groups of the help: names of commands, where they are, and a line about each.
+COMMANDS = {
+    "A table or a sound": [
+        ("look", "adaline.cli.look:look", "What the columns of a table are."),
+        ("fit", "adaline.cli.fit:fit", "Learn a column of a table from the others."),
+        ("predict", "adaline.cli.predict:predict", "Predict rows with a model."),
+        ("evaluate", "adaline.cli.evaluate:evaluate", "How good a model is on rows."),
+        ("compare", "adaline.cli.compare:compare", "All learners on a table, side by side."),
+        ("info", "adaline.cli.info:info", "What a model file holds."),
+        ("export", "adaline.cli.export:export", "A model as SQL, C, Python, ONNX or JSON."),
+        ("filter", "adaline.cli.filter:filter", "Take noise out of a sound file."),
+    ],
+    "See how it learns": [
+        ("play", "adaline.cli.play:play", "Play with every learner in a browser."),
+        ("demo", "adaline.cli.demo:demo", "A first look: a table, a proof, a sound."),
+        ("trace", "adaline.cli.trace:trace", "Every step of learning, in a table."),
+        ("path", "adaline.cli.path:path", "Ridge over a range of penalties."),
+    ],
+    "Prove": [
+        ("separable", "adaline.cli.separable:separable", "Do hyperplanes separate the classes?"),
+        ("check-proof", "adaline.cli.separable:check_proof", "Check such a proof."),
+        ("cover", "adaline.cli.cover:cover", "How many labellings are separable."),
+    ],
+    "Set up": [
+        ("warm-up", "adaline.cli.warm_up:warm_up", "Compile everything now, not at first use."),
+    ],
+}
 
-# What stands for letters that the encoding of stdout or stderr does not have; "?" for all others.
+# What stands for characters that the encoding of stdout or stderr lacks; "?" for all others.
 _ASCII = {"²": "2", "×": "x", "±": "+/-", "−": "-", "–": "-", "—": "-", "…": "...", "≤": "<="}
 _ASCII |= {"’": "'", "“": '"', "”": '"', "→": "->", "η": "eta", "α": "alpha", "λ": "lambda"}
 
@@ -61,9 +59,9 @@ _ASCII |= {"’": "'", "“": '"', "”": '"', "→": "->", "η": "eta", "α": "
 def app(tokens: Sequence[str] = ()) -> App:
     """Build the command line; needs the extra `cli`.
 
-    The command that the tokens ask for tells its own help, at length; the others a line.
+    The command that the tokens ask for has its own, long help; the others have a line.
     """
-    from cyclopts import App, Group
+    from cyclopts import App, Group, Parameter
 
     app = App(
         name="adaline",
@@ -71,56 +69,63 @@ def app(tokens: Sequence[str] = ()) -> App:
         version=__version__,
         help_format="markdown",
         suppress_keyboard_interrupt=False,
+        default_parameter=Parameter(negative=""),
     )
-    groups = {name: Group.create_ordered(name) for name in (_USE, _LEARN, _PROVE, _SET_UP)}
-    for place, (name, home, group, line) in enumerate(_COMMANDS):
-        told = None if name in tokens[:1] else line
-        app.command(home, name=name, group=groups[group], help=told, sort_key=place)
+    for title, commands in COMMANDS.items():
+        group = Group.create_ordered(title)
+        for place, (name, home, line) in enumerate(commands):
+            text = None if name in tokens[:1] else line
+            app.command(home, name=name, group=group, help=text, sort_key=place)
     return app
 
 
-def main(tokens: Sequence[str] | None = None) -> None:
-    """Run the command line, or say in one sentence what is missing."""
-    given = list(sys.argv[1:] if tokens is None else tokens)
-    _print_in_any_encoding()
-    if tokens is None and given[:1] != ["play"]:  # the process is ours, and has no other threads
-        postpone()
+def run_command(tokens: Sequence[str]) -> int:
+    """Run the command line in this process; its exit code."""
     try:
-        command = app(given)
+        command = app(tokens)
+        from adaline.cli.errors import run_guarded
+
+        return run_guarded(command, tokens)
     except ModuleNotFoundError as missing:
-        print(
-            MissingExtra.of("cli", "The adaline command", str(missing.name)),
-            file=sys.stderr,
-        )
-        raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
-    code = _ran(command, given)
-    if tokens is None:  # the process ends, and Python need not look for garbage among all it has
-        gc.freeze()
-    raise SystemExit(code)
+        print(MissingExtra.of("cli", "The adaline command", str(missing.name)), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:  # while the first modules were loading
+        return 130
 
 
-def _print_in_any_encoding() -> None:
-    """Let no letter stop a command in any locale, whoever prints it: we, rich or cyclopts."""
+def main(tokens: Sequence[str] | None = None) -> None:
+    """Run the command line, or say in one sentence what is missing, and end the process."""
+    given = list(sys.argv[1:] if tokens is None else tokens)
     codecs.register_error("adaline", _spell)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdout, sys.stderr):  # whoever prints: we, rich or cyclopts
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="adaline")
+    # In a process of our own without other threads, modules can be loaded lazily.
+    if tokens is None and given[:1] != ["play"] and _LazyFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _LazyFinder)
+    code = run_command(given)
+    if tokens is None:  # the process ends, and need not look for garbage among all it has
+        gc.freeze()
+    raise SystemExit(code)
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
     """A codec's error handler: the replacement, and where to go on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    letters = error.object[error.start : error.end]
-    return "".join(_ASCII.get(letter, "?") for letter in letters), error.end
+    characters = error.object[error.start : error.end]
+    return "".join(_ASCII.get(c, "?") for c in characters), error.end
 
 
-def _ran(command: App, given: list[str]) -> int:
-    try:
-        from adaline.cli.printing.errors import guarded
+class _LazyFinder:
+    """Finds modules that are loaded when one of their names is looked up."""
 
-        return guarded(command, given)
-    except KeyboardInterrupt:  # while the first modules were loading
-        return 130
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """The module as it is found on the path, to be loaded at first use."""
+        if name != "scipy.stats":  # scikit-learn imports it for one function: a third of the time
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec

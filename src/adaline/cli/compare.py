@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
-from cyclopts import Parameter
 
 import adaline
-from adaline.cli.files.column_options import Columns, looked_at, tell
-from adaline.cli.files.file_options import Reading, tell_notes
-from adaline.cli.files.sources import known_column, opened, title
-from adaline.cli.learning import learner_choice, learning
-from adaline.cli.learning.folds import default_folds
-from adaline.cli.learning.learning import Plan
-from adaline.cli.learning.weights_and_costs import beside, row_weights, without
-from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Data, Drawing, Out, Whole
+from adaline.cli.answer import Answer
+from adaline.cli.errors import UsageError
+from adaline.cli.fitting import Plan, make_estimator, usual_folds
+from adaline.cli.learners import Choice, choose_learner, iterate_learners
+from adaline.cli.options import Columns, Data, Drawing, Reading, Target, Whole
+from adaline.cli.tables import count_read, study_table, title
+from adaline.data.tables import columns_beside
+from adaline.data.weighing import row_weights
 from adaline.evaluation.cross_validation import runs_of
 from adaline.evaluation.words import file, name, plural
 
@@ -26,12 +24,12 @@ def compare(
     data: Data,
     /,
     *,
-    target: Annotated[str, Parameter(name=["--target", "-t"])],
+    target: Target,
     cv: Whole | None = None,
     group: str | None = None,
     by_time: str | None = None,
     weights: str | None = None,
-    balanced: Annotated[bool, Parameter(negative="")] = False,
+    balanced: bool = False,
     time_limit: float = 60.0,
     columns: Columns | None = None,
     reading: Reading | None = None,
@@ -62,97 +60,70 @@ def compare(
     time_limit
         Seconds for each learner; one that is seen to need more is left out, with a word.
     """
-    out = Out(common)
-    _check(cv, group, by_time, time_limit)
-    wanted = {"--group": group, "--by-time": by_time, "--weights": weights}
-    named = {option: column for option, column in wanted.items() if column is not None}
-    said = columns or Columns()
-    ignore, unused = without(said.ignore or (), by_time)
-    source = opened(data, ignore, [target, *named.values()], reading)
-    known_column(source, target)
-    for option, column in named.items():
-        known_column(source, column, option)
-    left = {c for c in (group, weights, by_time if unused else None) if c is not None}
-    seen = looked_at(source, target, said, beside=sorted(left))
-    encoding, source = seen.encoding, seen.encoding.prepare(source)
-    choice = learner_choice.chosen(None, source, target)
-    plan = Plan(target, choice, out.common.seed, 0.0, said.missing)
-    learning.fits_in_memory(source, encoding)
-    X, y, gone = learning.gathered(source, encoding, target, choice.classes)
+    answer, seed = Answer("compare", common), (common or Drawing()).seed
+    if cv is not None and cv < 2:
+        raise UsageError(f"--cv {cv}: expected the number of folds, 2 or more.")
+    if group is not None and by_time is not None:
+        raise UsageError("--group and --by-time: folds follow one of them; choose one.")
+    if not time_limit > 0:
+        raise UsageError(f"--time-limit {time_limit}: expected seconds, more than 0.")
+    named = {"--group": group, "--by-time": by_time, "--weights": weights}
+    table = study_table(data, target, columns, reading, named=named)
+    choice = choose_learner(None, table.source, target)
+    X, y, left_out = table.gather(choice.classes)
     if balanced and not choice.classes:
-        raise Usage("--balanced is for classes, and the target holds numbers.")
-    values = beside(source, encoding, target, named) if named else {}
+        raise UsageError("--balanced is for classes, and the target holds numbers.")
+    beside = {}
+    if table.named:
+        beside = columns_beside(table.source, table.encoding, target, table.named, by_time)
     found = adaline.compare(
         X,
         y,
-        _learners(y, plan, X.size if hasattr(X, "size") else 0),
-        cv=cv or max(2, default_folds(len(y), X.shape[0] * X.shape[1])),
-        groups=values.get("--group"),
-        times=values.get("--by-time"),
-        sample_weight=row_weights(y, values.get("--weights"), weights, balanced),
-        seed=out.common.seed % 2**63,
+        _make_learners(y, Plan(choice, in_memory=True), X.size, seed),
+        cv=cv or usual_folds(len(y), X.shape[0] * X.shape[1]),
+        groups=beside.get("--group"),
+        times=beside.get("--by-time"),
+        sample_weight=row_weights(y, beside.get("--weights"), weights, balanced),
+        seed=seed % 2**63,
         time_limit=time_limit,
     )
-    out.say(
-        f"Read {file(title(source))}: {plural(len(y), 'row')}, "
-        f"{plural(X.shape[1], 'column')} of numbers."
-    )
-    tell_notes(source, out)
-    tell(seen, out)
+    answer.say(f"Read {file(title(table.source))}: {count_read(len(y), X.shape[1])}.")
+    table.describe(answer)
     if choice.classes and runs_of(y) is not None:
-        out.say(
+        answer.say(
             "The rows are sorted by class: learners that go row by row took them in a random order "
-            f"(--seed {out.common.seed})."
+            f"(--seed {seed})."
         )
-    _tell(out, found, gone, data, target, len(y))
-    return 0
-
-
-def _check(cv: int | None, group: str | None, by_time: str | None, time_limit: float) -> None:
-    """Refuse options that mean nothing, before the file is opened."""
-    if cv is not None and cv < 2:
-        raise Usage(f"--cv {cv}: expected how many folds, 2 or more.")
-    if group is not None and by_time is not None:
-        raise Usage("--group and --by-time: folds follow one of them; choose one.")
-    if not time_limit > 0:
-        raise Usage(f"--time-limit {time_limit}: expected seconds, more than 0.")
-
-
-def _tell(out: Out, found: Any, gone: int, data: str, target: str, rows: int) -> None:
-    """The learners side by side, for people or machines."""
-    out.say()
-    out.verdict(found.sentence)
-    out.say()
-    out.table(*found.cells())
-    if gone:
-        out.warn(f"{plural(gone, 'row')} without all that is needed: left out.")
-    out.say()
+    answer.say()
+    answer.verdict(found.sentence)
+    answer.say()
+    answer.table(*found.cells())
+    if left_out:
+        answer.warn([f"{plural(left_out, 'row')} without all that is needed: left out."])
+    answer.say()
     words = f"adaline fit {name(data)} --target {name(target)} --model NAME --out model.adaline"
-    out.say(f"To keep one: {words}", "dim")
-    out.json(
-        {
-            "command": "compare",
-            "adaline": adaline.__version__,
-            "target": target,
-            "rows": rows,
-            "way": found.way,
-            "measure": found.measure,
-            "test": found.test,
-            "sentence": found.sentence,
-            "learners": [asdict(row) for row in found.rows],
-            "left_out": gone,
-        }
+    answer.say(f"To keep one: {words}", "note")
+    return answer.finish(
+        adaline=adaline.__version__,
+        target=target,
+        rows=len(y),
+        way=found.way,
+        measure=found.measure,
+        test=found.test,
+        sentence=found.sentence,
+        learners=[asdict(row) for row in found.rows],
+        left_out=left_out,
     )
 
 
-def _learners(y: Any, plan: Plan, numbers: int) -> dict[str, Any]:
+def _make_learners(y: Any, plan: Plan, numbers: int, seed: int) -> dict[str, Any]:
     """All that suit the target, as `adaline fit` would make them."""
-    wanted = {"classes"} if plan.choice.classes else {"numbers"}
+    suitable = {"classes"} if plan.choice.classes else {"numbers"}
     if not plan.choice.classes and np.all(y >= 0) and np.all(y == np.floor(y)):
-        wanted.add("counts")
-    found = {}
-    for kind in sorted(learner_choice.learners(), key=lambda kind: str(kind._command)):
-        if kind._learns in wanted:
-            model = learner_choice.made(kind, (), plan.seed)
-            found[kind._command] = learning.penalised(model, plan, (), numbers)
-    return found
+        suitable.add("counts")
+    kinds = sorted(iterate_learners(), key=lambda kind: str(kind._command))
+    return {
+        kind._command: make_estimator(replace(plan, choice=Choice(kind, "")), numbers, (), seed)
+        for kind in kinds
+        if kind._learns in suitable
+    }

@@ -8,11 +8,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Common, Out, Whole
+from adaline.cli.answer import Answer
+from adaline.cli.errors import UsageError
+from adaline.cli.options import Common, Whole
 from adaline.evaluation.words import number, plural
 
-_DIGITS = 4000  # of a count that is written out
+MOST_DIGITS = 4000  # of a count that is written out: what str() of an int converts
+MOST_POINTS = 1_000_000  # whose count is computed: a second
 
 
 def cover(
@@ -34,46 +36,34 @@ def cover(
     bias
         Whether the hyperplane may miss the origin.
     """
-    out = Out(common)
+    answer = Answer("cover", common)
     if n < 1 or d < 0:
-        raise Usage(f"cover {n} {d}: expected 1 point or more, and 0 dimensions or more.")
+        raise UsageError(f"cover {n} {d}: expected 1 point or more, and 0 dimensions or more.")
     found = adaline.cover(n, d, bias)
     half = adaline.capacity(d, bias)
-    log10 = (found.log_fraction + n * math.log(2)) / math.log(10)
-    count = str(found.count) if log10 < _DIGITS and n < 1_000_000 else None
-    share = found.fraction
-    exactly = "every labelling" if share == 1 else f"{_share(found.log_fraction, share)} of all"
+    digits = (found.log_fraction + n * math.log(2)) / math.log(10)
+    count = str(found.count) if digits < MOST_DIGITS and n < MOST_POINTS else None
+    share = f"{100 * found.fraction:.4g} %" if found.fraction >= 1e-4 else f"{found.fraction:.4g}"
+    if found.fraction == 0:  # underflow
+        share = f"10^{found.log_fraction / math.log(10):.1f}"
+    which = "every labelling" if found.fraction == 1 else f"{share} of all labellings"
     where = f"{plural(n, 'point')} in {plural(d, 'dimension')}"
-    out.verdict(
-        f"A hyperplane {'with' if bias else 'without'} a bias separates {exactly}"
-        f"{'' if share == 1 else ' labellings'} of {where}."
-    )
+    how = "with" if bias else "without"
+    answer.verdict(f"A hyperplane {how} a bias separates {which} of {where}.")
     if count is not None:
         shown = f"{int(count):,}" if len(count) < 60 else f"a number of {len(count)} digits"
-        out.say(f"That is {shown} of 2^{n}.")
-    out.say(
+        answer.say(f"That is {shown} of 2^{n}.")
+    answer.say(
         f"At {number(half)} points, two for each free parameter, it is half of them; a separable "
         f"training set says {'little' if n <= half else 'something'} here: it has {number(n)} rows."
     )
-    out.json(
-        {
-            "command": "cover",
-            "n": n,
-            "d": d,
-            "bias": bias,
-            "fraction": share,
-            "log_fraction": found.log_fraction,
-            "log_complement": found.log_complement,
-            "count": count,
-            "capacity": half,
-        }
+    return answer.finish(
+        n=n,
+        d=d,
+        bias=bias,
+        fraction=found.fraction,
+        log_fraction=found.log_fraction,
+        log_complement=found.log_complement,
+        count=count,
+        capacity=half,
     )
-    return 0
-
-
-def _share(log: float, share: float) -> str:
-    if share >= 1e-4:
-        return f"{100 * share:.4g} %"
-    if share > 0:
-        return f"{share:.4g}"
-    return f"10^{log / math.log(10):.1f}"

@@ -1,23 +1,18 @@
-"""`adaline evaluate`: a model's answers against the truth."""
+"""`adaline evaluate`: a model's predictions against the truth."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-
-from cyclopts import Parameter
-
 import adaline
-from adaline.cli.files.column_options import unknown_line
-from adaline.cli.files.file_options import Reading, tell_notes
-from adaline.cli.files.sources import about_rows, known_column, mark_of, opened, path_of
-from adaline.cli.predicting.predictions import loaded, measured
-from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Data, Out, Working
-from adaline.cli.printing.progress import Progress
+from adaline.cli.answer import Answer
+from adaline.cli.errors import UsageError
+from adaline.cli.models import Unknown, describe_unknown, load_model, measure
+from adaline.cli.options import Data, OptionalTarget, Reading, Working
+from adaline.cli.progress import Progress
+from adaline.cli.tables import describe_notes, hash_file, require_column
 from adaline.evaluation.quality import by_class, shown
 from adaline.evaluation.words import name, number, plural
 
-_MOST = 12  # classes whose confusion is shown
+MOST_CLASSES = 12  # whose confusion is shown: what fits on a screen
 
 
 def evaluate(
@@ -25,8 +20,8 @@ def evaluate(
     data: Data,
     /,
     *,
-    target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
-    unknown: Literal["zeros", "refuse"] = "zeros",
+    target: OptionalTarget = None,
+    unknown: Unknown = "zeros",
     reading: Reading | None = None,
     common: Working | None = None,
 ) -> int:
@@ -41,86 +36,64 @@ def evaluate(
     target
         The column with the truth; the one that was learned by default.
     unknown
-        What to do with text that the model has never seen: give it no indicator, counted and said,
-        or refuse it.
+        What to do with text that the model has never seen: give it no indicator and count it in a
+        warning, or refuse it.
     """
-    printer = Out(common)
-    found = loaded(model)
-    wanted = target or found.target
+    answer = Answer("evaluate", common)
+    loaded = load_model(model)
+    wanted = target or loaded.metadata("target")
     if wanted is None:
-        raise Usage(f"{model} does not say which column it predicts; give --target.")
-    source = opened(data, reading=reading, only=found.columns(wanted))
-    known_column(source, wanted)
-    if found.tells_text:
+        raise UsageError(f"{model} does not say which column it predicts; give --target.")
+    source = loaded.open_table(data, reading, [wanted])
+    require_column(source, wanted)
+    if loaded.has_classes and loaded.estimator.classes_.dtype.kind in "OU":
         source = source.reread([wanted])  # labels may happen to be digits here
-    encoding, told = found.prepared_for(source, unknown)
-    known = encoding.target is not None and encoding.target.name == wanted
-    if not known and not hasattr(found.model, "classes_"):  # plain numbers, as they were learned
+    encoding, doubts = loaded.encoding_for(source, unknown)
+    is_known = encoding.target is not None and encoding.target.name == wanted
+    if not is_known and not loaded.has_classes:  # plain numbers, as they were learned
         encoding = encoding.with_target(wanted)
     source = encoding.prepare(source)
-    with Progress(printer, about_rows(source), doing="measuring the quality") as progress:
-        tested = measured(
-            found.model, encoding, source, wanted, progress=progress, exposure=found.exposure
+    rows = source.rows or source.about
+    with Progress(answer.common, rows, doing="measuring the quality") as progress:
+        exposure = loaded.metadata("exposure")
+        tested = measure(
+            loaded.estimator, encoding, source, wanted, progress=progress, exposure=exposure
         )
     quality = tested.quality
     if quality.n == 0:
         raise ValueError(f"{source.name}: no row has all that is needed to compare.")
     facts = quality.facts()
-    printer.verdict(quality.sentence(plural(quality.n, "row")))
-    tell_notes(source, printer)
-    printer.say()
-    _tell(printer, facts)
-    warnings = quality.doubts()
-    warnings += told
-    if tested.unknown:
-        warnings.append(unknown_line(tested.unknown))
+    answer.verdict(quality.sentence(plural(quality.n, "row")))
+    describe_notes(source, answer)
+    answer.say()
+    answer.pairs(shown(facts))
+    if "labels" in facts and max(len(facts["labels"]), len(facts["answers"])) <= MOST_CLASSES:
+        answer.say()
+        rows_of = zip(facts["labels"], facts["confusion"], strict=True)
+        cells = [[name(label), *map(number, counts)] for label, counts in rows_of]
+        answer.table(["truth \\ answer", *map(name, facts["answers"])], cells)
+        answer.say()
+        answer.table(*by_class(facts))
+        answer.say("In brackets: 95 % intervals.", "note")
+    doubts = [*quality.doubts(), *doubts, *describe_unknown(tested.unknown)]
     if tested.left_out:
-        warnings.append(f"{plural(tested.left_out, 'row', 'have')} missing values: left out.")
-    mark = found.metadata.get("fingerprint")
-    if mark is not None and mark == mark_of(path_of(source)):
-        warnings.append(_same_file(found.metadata))
-    for text in warnings:
-        printer.warn(text)
-    printer.json(
-        {
-            "command": "evaluate",
-            "adaline": adaline.__version__,
-            "model": type(found.model).__name__,
-            "target": wanted,
-            "quality": facts,
-            "left_out": tested.left_out,
-            "unknown": tested.unknown,
-            "notes": list(source.notes),
-            "warnings": warnings,
-        }
+        doubts.append(f"{plural(tested.left_out, 'row', 'have')} missing values: left out.")
+    fingerprint = loaded.metadata("fingerprint")
+    if fingerprint is not None and fingerprint == hash_file(source):
+        share = loaded.about["metadata"].get("held_out_share")
+        some = "most of " * (isinstance(share, float) and share > 0)
+        doubts.append(
+            f"the model has learned from {some}these rows: this is the file that it was fitted on, "
+            "so the quality is too optimistic. Rely on the quality that `fit` printed and `adaline "
+            "info` repeats, or evaluate on other rows."
+        )
+    answer.warn(doubts)
+    return answer.finish(
+        adaline=adaline.__version__,
+        model=type(loaded.estimator).__name__,
+        target=wanted,
+        quality=facts,
+        left_out=tested.left_out,
+        unknown=tested.unknown,
+        notes=list(source.notes),
     )
-    return 0
-
-
-def _same_file(metadata: dict[str, Any]) -> str:
-    """The model has learned from this very file: what that means for the numbers."""
-    share = metadata.get("held_out_share")
-    some = isinstance(share, float) and share > 0
-    how = "most of these rows" if some else "these rows"
-    return (
-        f"the model has learned from {how}: this is the file that it was fitted on, which flatters "
-        "it. What `fit` said of its quality, and `adaline info` repeats, is to be trusted; or "
-        "evaluate on other rows."
-    )
-
-
-def _tell(out: Out, facts: dict[str, Any]) -> None:
-    out.facts(shown(facts))
-    if "labels" not in facts:
-        return
-    if len(facts["labels"]) <= _MOST and len(facts["answers"]) <= _MOST:
-        out.say()
-        head = ["truth \\ answer", *(name(a) for a in facts["answers"])]
-        lines = [
-            [name(t), *(number(c) for c in counts)]
-            for t, counts in zip(facts["labels"], facts["confusion"], strict=True)
-        ]
-        out.table(head, lines)
-        out.say()
-        out.table(*by_class(facts))
-        out.say("In brackets: 95 % intervals.", "dim")

@@ -1,58 +1,34 @@
-"""`adaline fit`: learn a column of a table from the others, and say what it is worth."""
+"""`adaline fit`: learn a column of a table from the others, and say what the result is worth."""
 
 from __future__ import annotations
 
+import importlib.util
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from adaline.cli.files.column_options import Columns
-from adaline.cli.files.file_options import Reading
-from adaline.cli.printing.printer import Data, Drawing, Out, Whole
+from adaline.cli.errors import UsageError
+from adaline.cli.options import (
+    Columns,
+    Data,
+    Drawing,
+    Jobs,
+    OptionalFile,
+    Reading,
+    Settings,
+    Target,
+    Whole,
+)
 
 
-def fit(
-    data: Data,
-    /,
-    *,
-    target: Annotated[str, Parameter(name=["--target", "-t"])],
-    model: Annotated[str | None, Parameter(name=["--model", "-m"])] = None,
-    out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
-    report: str | None = None,
-    test: float | None = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    passes: Whole = 1,
-    jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
-    cluster: str | None = None,
-    timeout: float = 300.0,
-    checkpoint: str | None = None,
-    exposure: str | None = None,
-    columns: Columns | None = None,
-    reading: Reading | None = None,
-    cv: Whole | None = None,
-    group: str | None = None,
-    by_time: str | None = None,
-    weights: str | None = None,
-    balanced: Annotated[bool, Parameter(negative="")] = False,
-    threshold: float | None = None,
-    costs: str | None = None,
-    coefficients: Literal["short", "full"] = "short",
-    common: Drawing | None = None,
-) -> int:
-    """Learn a column of a table from the others, and say what the result is worth.
-
-    Numbers are used as they are, also those written as 12.5%, $3.10 or 1.234,5; dates become days,
-    and text one indicator a level. Columns that count or name the rows are left out; see adaline
-    look. The quality is measured by cross-validation below 500 rows, and on a fifth of more rows,
-    by models that have not seen the rows that they predict; then the model learns from all rows. Of
-    rows that do not fit in memory a fifth is held out for good. Files may be larger than memory.
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """Options of `adaline fit` beside those of files and columns.
 
     Parameters
     ----------
-    data
-        A file (CSV and other text tables, Excel, Parquet, Arrow, JSON, NDJSON, LIBSVM, npy, npz;
-        text also as .gz, .bz2, .xz or .zst), a folder or a pattern in quotes ('data/*.parquet'), a
-        URL, or - for stdin.
     target
         The column to learn.
     model
@@ -104,34 +80,121 @@ def fit(
     coefficients
         full shows odds ratios, and coefficients per standard deviation of the column.
     """
-    from adaline.cli.learning.fitting import (
-        FitRequest,
-        run,
-    )  # with all that learns: not for a help text
 
-    request = FitRequest(
-        data,
-        target,
-        model,
-        out,
-        report,
-        columns or Columns(),
-        test,
-        set_ or (),
-        passes,
-        jobs,
-        cluster,
-        timeout,
-        checkpoint,
-        exposure,
-        reading,
-        cv,
-        group,
-        by_time,
-        weights,
-        balanced,
-        threshold,
-        costs,
-        coefficients == "full",
-    )
-    return run(request, Out(common))
+    target: Target
+    model: Annotated[str | None, Parameter(name=["--model", "-m"])] = None
+    out: OptionalFile = None
+    report: str | None = None
+    test: float | None = None
+    set_: Settings = None
+    passes: Whole = 1
+    jobs: Jobs = 1
+    cluster: str | None = None
+    timeout: float = 300.0
+    checkpoint: str | None = None
+    exposure: str | None = None
+    cv: Whole | None = None
+    group: str | None = None
+    by_time: str | None = None
+    weights: str | None = None
+    balanced: bool = False
+    threshold: float | None = None
+    costs: str | None = None
+    coefficients: Literal["short", "full"] = "short"
+
+    @property
+    def beside(self) -> dict[str, str | None]:
+        """Columns for folds and weights, by their options."""
+        return {"--group": self.group, "--by-time": self.by_time, "--weights": self.weights}
+
+    @property
+    def asks_for_folds(self) -> bool:
+        """Whether cross-validation was asked for."""
+        return self.cv is not None or self.group is not None or self.by_time is not None
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether rows are learned block by block, however few they are."""
+        is_shared = self.jobs > 1 or self.cluster is not None
+        return is_shared or self.checkpoint is not None or self.exposure is not None
+
+    def check(self, data: str) -> None:
+        """Refuse, before learning, what could not be done after it."""
+        if self.test is not None and not 0 <= self.test < 1:
+            raise UsageError(
+                f"--test {self.test}: expected a share of the rows, from 0 to below 1."
+            )
+        if self.asks_for_folds and self.test is not None:
+            raise UsageError(
+                "--test holds rows out once, --cv, --group and --by-time in turn; choose one."
+            )
+        if self.group is not None and self.by_time is not None:
+            raise UsageError("--group and --by-time: folds follow one of them; choose one.")
+        if self.cv is not None and self.cv < 2:
+            raise UsageError(f"--cv {self.cv}: expected the number of folds, 2 or more.")
+        if self.threshold is not None and not 0 < self.threshold < 1:
+            raise UsageError(
+                f"--threshold {self.threshold}: expected a probability between 0 and 1."
+            )
+        if self.threshold is not None and self.costs is not None:
+            raise UsageError("--threshold and --costs say the same in two ways; give one of them.")
+        if self.cluster is not None and (self.jobs > 1 or data == "-"):
+            raise UsageError(
+                "--cluster has its own workers, which read files: no --jobs, and no stdin."
+            )
+        if not self.timeout >= 0:
+            raise UsageError(f"--timeout {self.timeout}: expected seconds, 0 or more.")
+        for option, value in (("--jobs", self.jobs), ("--passes", self.passes)):
+            if value < 1:
+                raise UsageError(f"{option} {value}: expected 1 or more.")
+        if self.checkpoint is not None and data == "-":
+            raise UsageError("--checkpoint needs a file that can be read again; stdin cannot.")
+        if self.report is not None and self.exposure is not None:
+            raise UsageError("--report: its plots know of no exposure; leave out one of the two.")
+        for needed in ("jinja2", "matplotlib") if self.report is not None else ():
+            if importlib.util.find_spec(needed) is None:
+                from adaline import MissingExtra
+
+                raise MissingExtra.of("report", "a report", needed)
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """Everything that a command line of `adaline fit` says."""
+
+    data: str
+    options: FitOptions
+    columns: Columns = field(default_factory=Columns)
+    reading: Reading = field(default_factory=Reading)
+    common: Drawing = field(default_factory=Drawing)
+
+
+def fit(
+    data: Data,
+    /,
+    *,
+    options: FitOptions,
+    columns: Columns | None = None,
+    reading: Reading | None = None,
+    common: Drawing | None = None,
+) -> int:
+    """Learn a column of a table from the others, and say what the result is worth.
+
+    Numbers are used as they are, also those written as 12.5%, $3.10 or 1.234,5; dates become days,
+    and text one indicator a level. Columns that count or name the rows are left out; see adaline
+    look. The quality is measured by cross-validation below 500 rows, and on a fifth of more rows,
+    by models that have not seen the rows that they predict; then the model learns from all rows. Of
+    rows that do not fit in memory a fifth is held out for good. Files may be larger than memory.
+
+    Parameters
+    ----------
+    data
+        A file (CSV and other text tables, Excel, Parquet, Arrow, JSON, NDJSON, LIBSVM, npy, npz;
+        text also as .gz, .bz2, .xz or .zst), a folder or a pattern in quotes ('data/*.parquet'), a
+        URL, or - for stdin.
+    """
+    from adaline.cli.fitting import run_fit  # with all that learns: not for a help text
+
+    given = (columns or Columns(), reading or Reading(), common or Drawing())
+    answer = run_fit(FitRequest(data, options, *given))
+    return answer.finish(**answer.facts)

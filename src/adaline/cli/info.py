@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from adaline.cli.predicting.predictions import read
-from adaline.cli.printing.printer import Common, Out, strict
-from adaline.cli.printing.words import size
+from adaline.cli.answer import Answer, size
+from adaline.cli.models import read_model
+from adaline.cli.options import Common
 from adaline.evaluation.coefficients import coefficients
 from adaline.evaluation.evidence import chosen_penalty
-from adaline.evaluation.words import name, number, plain
+from adaline.evaluation.words import name, number
 
 
 def info(model: str, /, *, common: Common | None = None) -> int:
@@ -22,79 +22,64 @@ def info(model: str, /, *, common: Common | None = None) -> int:
     model
         A model file.
     """
-    out = Out(common)
-    found, about = read(model)
+    answer = Answer("info", common)
+    found, about = read_model(model)
     encoding = getattr(found, "encoding", None)
-    inner = found if encoding is None else found.model
-    metadata = about["metadata"]
-    target = metadata.get("target")
-    lead = f"{about['name']} for {name(target)}" if isinstance(target, str) else str(about["name"])
-    out.verdict(
-        f"{name(lead)}, {size(about['bytes'])}, written by adaline "
-        f"{name(about['versions']['adaline'])}."
+    estimator = found if encoding is None else found.model
+    target = about["metadata"].get("target")
+    target = target if isinstance(target, str) else None
+    lead = str(about["name"]) if target is None else f"{about['name']} for {name(target)}"
+    version = name(about["versions"]["adaline"])
+    answer.verdict(f"{name(lead)}, {size(about['bytes'])}, written by adaline {version}.")
+    answer.say()
+    parameters = {key: _shorten(value) for key, value in about["params"].items()}
+    answer.pairs(_rows(estimator, about, encoding, parameters))
+    names = getattr(estimator, "feature_names_in_", None) if encoding is None else encoding.names
+    if names is None:
+        names = [f"x{j}" for j in range(int(getattr(estimator, "n_features_in_", 0)))]
+    weights = coefficients(estimator, [str(column) for column in names])
+    answer.coefficients(weights)
+    certificate = getattr(estimator, "certificate_", None)
+    return answer.finish(
+        kind=about["kind"],
+        name=about["name"],
+        bytes=about["bytes"],
+        versions=about["versions"],
+        parameters=parameters,
+        alpha=getattr(estimator, "alpha_", None),
+        target=target,
+        classes=getattr(estimator, "classes_", None),
+        inputs=None if encoding is None else encoding.to_dict(),
+        certificate=certificate and {"kind": certificate.kind, "statement": certificate.statement},
+        coefficients=weights.rows,
+        metadata=about["metadata"],
     )
-    out.say()
-    out.facts(_rows(inner, about, encoding))
-    certificate = getattr(inner, "certificate_", None)
-    names = _names(inner, encoding)
-    weights = coefficients(inner, names)
-    out.coefficients(weights)
-    out.json(
-        {
-            "command": "info",
-            "kind": about["kind"],
-            "name": about["name"],
-            "bytes": about["bytes"],
-            "versions": about["versions"],
-            "parameters": {k: _plain(v) for k, v in about["params"].items()},
-            "alpha": getattr(inner, "alpha_", None),
-            "target": target if isinstance(target, str) else None,
-            "classes": getattr(inner, "classes_", None),
-            "inputs": None if encoding is None else strict(encoding.to_dict()),
-            "certificate": None
-            if certificate is None
-            else {"kind": certificate.kind, "statement": certificate.statement},
-            "coefficients": weights.rows,
-            "metadata": metadata,
-        }
-    )
-    return 0
 
 
-def _names(model: Any, encoding: Any) -> list[str]:
-    if encoding is not None:
-        return list(encoding.names)
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        return [str(n) for n in names]
-    return [f"x{j}" for j in range(int(getattr(model, "n_features_in_", 0)))]
-
-
-def _rows(model: Any, about: dict[str, Any], encoding: Any) -> list[tuple[str, str]]:
-    rows = [("kind", plain(about["kind"]))]
+def _rows(
+    estimator: Any, about: dict[str, Any], encoding: Any, parameters: dict[str, Any]
+) -> list[tuple[str, str]]:
+    rows = [("kind", about["kind"])]
     if encoding is not None:
         rows.append(("columns", ", ".join(name(e.name) for e in encoding.inputs[:12])))
-        rows.append(("missing values", plain(encoding.missing)))
-    if hasattr(model, "classes_"):
-        rows.append(("classes", ", ".join(name(c) for c in model.classes_.tolist()[:12])))
-    for key, value in about["params"].items():
-        rows.append((plain(key), name(_plain(value))))
-    if (alpha := chosen_penalty(model)) is not None:
+        rows.append(("missing values", encoding.missing))
+    if hasattr(estimator, "classes_"):
+        rows.append(("classes", ", ".join(map(name, estimator.classes_.tolist()[:12]))))
+    rows += [(key, name(value)) for key, value in parameters.items()]
+    if (alpha := chosen_penalty(estimator)) is not None:
         rows.append(("alpha chosen", alpha))
     for key, value in about["metadata"].items():
         if isinstance(value, str | int | float) or value is None:
             rows.append((name(key), name("–" if value is None else value)))
     quality = about["metadata"].get("quality")
-    if isinstance(quality, dict):
-        for key in ("accuracy", "r2", "rmse"):
-            if isinstance(quality.get(key), float):
-                rows.append((f"{key} when it was fitted", number(quality[key])))
-    certificate = getattr(model, "certificate_", None)
-    if certificate is not None:
-        rows.append(("certificate", plain(certificate.kind)))
+    for key in ("accuracy", "r2", "rmse") if isinstance(quality, dict) else ():
+        if isinstance(quality.get(key), float):
+            rows.append((f"{key} when it was fitted", number(quality[key])))
+    if (certificate := getattr(estimator, "certificate_", None)) is not None:
+        rows.append(("certificate", certificate.kind))
     return rows
 
 
-def _plain(value: Any) -> Any:
-    simple = value is None or isinstance(value, bool | int | float | str)
-    return value if simple else repr(value)
+def _shorten(value: Any) -> Any:
+    is_simple = value is None or isinstance(value, bool | int | float | str)
+    return value if is_simple else repr(value)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
 
-from cyclopts import Parameter
-
-from adaline.cli.files.column_options import Columns, doubts, expanded, facts, looked_at
-from adaline.cli.files.file_options import Reading, tell_notes
-from adaline.cli.files.sources import known_column, opened, title
-from adaline.cli.printing.printer import Data, Out, Working
-from adaline.data import Look
+from adaline.cli.answer import Answer
+from adaline.cli.options import Columns, Data, OptionalTarget, Reading, Working, expand_names
+from adaline.cli.tables import describe_notes, open_table, require_column, study_source, title
 from adaline.evaluation.words import file, name, number, plural
 
 
@@ -18,7 +14,7 @@ def look(
     data: Data,
     /,
     *,
-    target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
+    target: OptionalTarget = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
     common: Working | None = None,
@@ -32,52 +28,33 @@ def look(
     target
         The column to learn.
     """
-    out, said = Out(common), columns or Columns()
-    source = opened(data, reading=reading)
+    answer, columns = Answer("look", common), columns or Columns()
+    source = open_table(data, reading)
     if target is not None:
-        known_column(source, target)
-    beside = expanded("--ignore", said.ignore, source.names)
-    seen = looked_at(source, target, said, beside=beside)
-    out.verdict(_verdict(seen, title(source)))
-    tell_notes(source, out)
-    out.say()
-    head = ["column", "holds", "gaps", "different", "such as", "use"]
-    out.table(head, [[name(cell) for cell in row] for row in seen.rows_of_cells()], left=True)
-    warnings = doubts(seen)
-    if warnings:
-        out.say()
-    for text in warnings:
-        out.warn(text)
-    out.json(
-        {
-            "command": "look",
-            "source": title(source),
-            "rows": seen.rows,
-            "target": target,
-            "columns": [
-                {
-                    "name": column.name,
-                    "holds": column.kind,
-                    "gaps": column.gaps,
-                    "different": column.different,
-                    "examples": column.examples,
-                    "use": column.use,
-                    "why": column.why,
-                }
-                for column in seen.columns
-            ],
-            "encoded": seen.encoding.names,
-            **facts(seen),
-            "warnings": warnings,
-        }
-    )
-    return 0
-
-
-def _verdict(seen: Look, called: str) -> str:
-    rows = "" if seen.rows is None else f"{number(seen.rows)} rows, "
-    used = len(seen.encoding.inputs)
-    made = len(seen.encoding.names)
+        require_column(source, target)
+    ignored = expand_names("--ignore", columns.ignore, source.names)
+    table = study_source(source, target, columns, ignored)
+    rows = "" if table.look.rows is None else f"{number(table.look.rows)} rows, "
+    used, made = len(table.encoding.inputs), len(table.encoding.names)
     more = "" if made == used else f", which make {plural(made, 'column')} of numbers"
-    of = plural(len(seen.columns), "column")
-    return f"{file(called)}: {rows}{of}; fit would learn from {used} of them{more}."
+    answer.verdict(
+        f"{file(title(source))}: {rows}{plural(len(table.look.columns), 'column')}; fit would "
+        f"learn from {used} of them{more}."
+    )
+    describe_notes(source, answer)
+    answer.say()
+    cells = [[name(cell) for cell in row] for row in table.look.rows_of_cells()]
+    answer.table(["column", "holds", "gaps", "different", "such as", "use"], cells, left=True)
+    answer.say()
+    answer.warn(table.doubts())
+    return answer.finish(
+        source=title(source),
+        rows=table.look.rows,
+        target=target,
+        columns=[
+            {("holds" if key == "kind" else key): value for key, value in asdict(column).items()}
+            for column in table.look.columns
+        ],
+        encoded=table.encoding.names,
+        **table.facts(),
+    )

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from cyclopts import Parameter
 
 import adaline
-from adaline.cli.files.column_options import Columns, doubts, facts, looked_at, tell
-from adaline.cli.files.file_options import Reading, tell_notes
-from adaline.cli.files.sources import about_rows, known_column, opened, title
-from adaline.cli.learning import learning
-from adaline.cli.learning.learner_choice import Choice
-from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Data, Out, Whole, Working
-from adaline.evaluation.words import file, name, number, plural
+from adaline.cli.answer import Answer
+from adaline.cli.errors import UsageError
+from adaline.cli.fit import FitOptions
+from adaline.cli.fitting import MEMORY, Plan, learn
+from adaline.cli.learners import Choice
+from adaline.cli.options import Columns, Data, Jobs, Reading, Target, Whole, Working
+from adaline.cli.tables import count_read, study_table, title
+from adaline.evaluation.words import file, name, number
 
-_WIDE = 8  # coefficients that the table shows beside the errors
+SHOWN = 8  # coefficients that the table shows beside the errors
 
 
 def path(
     data: Data,
     /,
     *,
-    target: Annotated[str, Parameter(name=["--target", "-t"])],
+    target: Target,
     points: Whole = 21,
-    jobs: Annotated[Whole, Parameter(name=["--jobs", "-j"])] = 1,
+    jobs: Jobs = 1,
     columns: Columns | None = None,
     reading: Reading | None = None,
     common: Working | None = None,
@@ -47,89 +46,62 @@ def path(
     jobs
         Processes that read and sum a large file.
     """
-    out = Out(common)
+    answer = Answer("path", common)
     if not 2 <= points <= 1000:
-        raise Usage(f"--points {points}: expected 2 to 1000.")
-    said = columns or Columns()
-    source = opened(data, said.ignore or (), keep=[target], reading=reading)
-    known_column(source, target)
-    seen = looked_at(source, target, said, jobs=jobs)
-    encoding, source = seen.encoding, seen.encoding.prepare(source)
-    about = about_rows(source)
-    small = about is not None and about * len(encoding.names) <= learning.MEMORY and jobs == 1
+        raise UsageError(f"--points {points}: expected 2 to 1000.")
+    table = study_table(data, target, columns, reading, jobs=jobs)
+    in_memory = table.numbers is not None and table.numbers <= MEMORY and jobs == 1
     choice = Choice(adaline.Ridge, "the path is ridge's")
-    plan = learning.Plan(target, choice, 0, 0.0, said.missing, jobs, in_memory=small)
-    found = learning.learned(adaline.Ridge(), source, encoding, plan, out, about)
-    model = found.model
-    grid = _grid(model, points)
-    rows = (found.X, found.y) if small else (None, None)
-    table = model.path(grid, *rows)
-    minima = _minima(model, found)
-    n = "" if found.rows is None else f"{plural(found.rows, 'row')}, "
-    out.say(f"Read {file(title(source))}: {n}{plural(len(encoding.names), 'column')} of numbers.")
-    tell_notes(source, out)
-    tell(seen, out)
-    out.say()
-    best = ", ".join(f"{rule} {number(a, 4)}" for rule, a in minima.items())
-    out.verdict(f"The penalty of least error for {name(target)}: {best}.")
-    out.say()
-    _tell(out, table, list(encoding.names))
-    for text in [*doubts(seen), *found.said]:
-        out.warn(text)
-    out.json(
-        {
-            "command": "path",
-            "target": target,
-            "rows": found.rows,
-            "data": facts(seen),
-            "minima": {rule.lower(): alpha for rule, alpha in minima.items()},
-            "alphas": table.alphas,
-            "dof": table.dof,
-            "gcv": table.gcv,
-            "loo": table.loo,
-            "names": list(encoding.names),
-            "coef": table.coef,
-            "intercept": table.intercept,
-        }
+    plan, options = Plan(choice, in_memory, jobs=jobs), FitOptions(target=target, jobs=jobs)
+    learned = learn(adaline.Ridge(), table, plan, options, answer.common)
+    model, names = learned.model, list(table.encoding.names)
+    first, *_, last = model.path().alphas.tolist()
+    rows = (learned.X, learned.y) if in_memory else (None, None)
+    found = model.path(np.geomspace(first, last, points), *rows)
+    minima = _find_minima(model, learned)
+    answer.say(f"Read {file(title(table.source))}: {count_read(learned.rows, len(names))}.")
+    table.describe(answer)
+    answer.say()
+    best = ", ".join(f"{rule} {number(alpha, 4)}" for rule, alpha in minima.items())
+    answer.verdict(f"The penalty of least error for {name(target)}: {best}.")
+    answer.say()
+    errors = {"GCV": found.gcv} if found.loo is None else {"LOO": found.loo, "GCV": found.gcv}
+    least = {rule: int(np.nanargmin(np.nan_to_num(e, nan=np.inf))) for rule, e in errors.items()}
+    cells = [
+        [
+            number(alpha, 3),
+            number(float(found.dof[i]), 4),
+            *(number(float(error[i]), 5) for error in errors.values()),
+            *(number(float(v), 3) for v in found.coef[i][:SHOWN]),
+            " ".join(f"least {rule}" for rule in errors if least[rule] == i),
+        ]
+        for i, alpha in enumerate(found.alphas.tolist())
+    ]
+    answer.table(["alpha", "dof", *errors, *(name(n)[:20] for n in names[:SHOWN]), ""], cells)
+    if len(names) > SHOWN:
+        text = f"The first {SHOWN} of {len(names)} coefficients; --json has them all."
+        answer.say(text, "note")
+    answer.warn([*table.doubts(), *learned.messages])
+    return answer.finish(
+        target=target,
+        rows=learned.rows,
+        data=table.facts(),
+        minima={rule.lower(): alpha for rule, alpha in minima.items()},
+        alphas=found.alphas,
+        dof=found.dof,
+        gcv=found.gcv,
+        loo=found.loo,
+        names=names,
+        coef=found.coef,
+        intercept=found.intercept,
     )
-    return 0
 
 
-def _grid(model: Any, points: int) -> Any:
-    """Penalties over the range that the rules search."""
-    whole = model.path().alphas
-    return np.geomspace(whole[0], whole[-1], points)
-
-
-def _minima(model: Any, found: Any) -> dict[str, float]:
+def _find_minima(model: Any, learned: Any) -> dict[str, float]:
     """The penalty that each rule chooses, exactly and not on the grid."""
-    minima = {}
-    if found.X is not None:
-        minima["LOO"] = float(model.alpha_)
-        other = adaline.Ridge("gcv").fit(found.X, found.y)
+    minima = {"GCV" if learned.X is None else "LOO": float(model.alpha_)}
+    if learned.X is not None:
+        other = adaline.Ridge("gcv").fit(learned.X, learned.y)
         if (other.column_scale_ is None) == (model.column_scale_ is None):  # else in other units
             minima["GCV"] = float(other.alpha_)
-    else:
-        minima["GCV"] = float(model.alpha_)
-    minima["evidence"] = float(model.evidence().best_alpha)
-    return minima
-
-
-def _tell(out: Out, table: Any, names: list[str]) -> None:
-    some = names[:_WIDE]
-    errors = ["GCV"] if table.loo is None else ["LOO", "GCV"]
-    columns = {"GCV": table.gcv, "LOO": table.loo}
-    marks = {
-        e: int(np.nanargmin(np.where(np.isfinite(columns[e]), columns[e], np.inf))) for e in errors
-    }
-    head = ["alpha", "dof", *errors, *(name(n)[:20] for n in some), ""]
-    rows = []
-    for i, alpha in enumerate(table.alphas.tolist()):
-        least = " ".join(f"least {e}" for e in errors if marks[e] == i)
-        cells = [number(alpha, 3), number(float(table.dof[i]), 4)]
-        cells += [number(float(columns[e][i]), 5) for e in errors]
-        cells += [*(number(float(v), 3) for v in table.coef[i][:_WIDE]), least]
-        rows.append(cells)
-    out.table(head, rows)
-    if len(names) > len(some):
-        out.say(f"The first {len(some)} of {len(names)} coefficients; --json has them all.", "dim")
+    return minima | {"evidence": float(model.evidence().best_alpha)}

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Common, Out, Whole
+from adaline.cli.answer import Answer
+from adaline.cli.errors import UsageError
+from adaline.cli.options import Common, Whole
 from adaline.play import serve
 
 
@@ -41,29 +42,23 @@ def play(
     token
         The secret in the address, 16 characters or more; by default a random one.
     """
-    out = Out(common)
+    answer = Answer("play", common)
 
     def say(text: str) -> None:
-        out.verdict(text)
+        answer.verdict(text)
+        answer.show()
         sys.stdout.flush()  # a pipe would hold the address back until the end
 
     def begun(address: str) -> None:
-        out.json({"command": "play", "address": address})
+        answer.finish(address=address)
         sys.stdout.flush()
 
     if port is not None and port > 65535:
-        raise Usage(f"--port {port} is no port; expected a number up to 65535.")
+        raise UsageError(f"--port {port} is no port; expected a number up to 65535.")
     try:
-        serve(
-            port,
-            host=host,
-            token=token,
-            browser=browser,
-            state=state,
-            say=say,
-            begun=begun,
-        )
+        serve(port, host=host, token=token, browser=browser, state=state, say=say, begun=begun)
     except (OSError, ValueError) as error:
-        raise Usage(str(error)) from None
-    out.say("\nStopped.")
+        raise UsageError(str(error)) from None
+    answer.say("\nStopped.")
+    answer.show()
     return 0

@@ -1,24 +1,34 @@
-"""`adaline predict`: a model's answers for the rows of a file."""
+"""`adaline predict`: a model's predictions for the rows of a file."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
 
-from adaline.cli.files.column_options import count_unknown, unknown_line
-from adaline.cli.files.file_options import Reading, tell_notes
-from adaline.cli.files.sources import about_rows, column, known_column, not_the_data, opened
-from adaline.cli.files.table_writers import Writer, writer_for
-from adaline.cli.predicting.extra_columns import Contributions, Intervals, heads_of
-from adaline.cli.predicting.predictions import Answers, answers, loaded
-from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Data, Out, Working
-from adaline.cli.printing.progress import Progress
+import adaline
+from adaline.cli.answer import Answer
+from adaline.cli.errors import UsageError
+from adaline.cli.models import (
+    Predictions,
+    Unknown,
+    count_unknown,
+    describe_unknown,
+    load_model,
+    predict_blocks,
+)
+from adaline.cli.options import Data, Reading, Working
+from adaline.cli.progress import Progress
+from adaline.cli.tables import describe_notes, require_column, require_writable
+from adaline.cli.writers import open_writer
+from adaline.data import Encoding
+from adaline.data.sharing import column
 from adaline.evaluation.words import number, plural
+
+MOST_EXPLAINED = 1000  # columns; more would make a table that nobody reads
 
 
 def predict(
@@ -27,21 +37,21 @@ def predict(
     /,
     *,
     out: Annotated[str, Parameter(name=["--out", "-o"])] = "-",
-    keep: Annotated[list[str] | None, Parameter(negative="")] = None,
+    keep: list[str] | None = None,
     format: Literal["csv", "tsv", "ndjson", "parquet"] | None = None,
-    interval: Annotated[bool, Parameter(negative="")] = False,
+    interval: bool = False,
     level: float = 0.95,
-    explain: Annotated[bool, Parameter(negative="")] = False,
-    disarm: Annotated[bool, Parameter(negative="")] = False,
-    unknown: Literal["zeros", "refuse"] = "zeros",
+    explain: bool = False,
+    disarm: bool = False,
+    unknown: Unknown = "zeros",
     reading: Reading | None = None,
     common: Working | None = None,
 ) -> int:
     """Predict the rows of a file with a model that `adaline fit --out` wrote.
 
-    A row for each row that came, in the same order: the prediction, and for classes their
-    probabilities where the model tells them. Rows that the model leaves out for missing values
-    have an empty prediction.
+    One row for each row of the file, in the same order: the prediction, and for classes their
+    probabilities where the model has them. Rows that the model leaves out for missing values have
+    an empty prediction.
 
     Parameters
     ----------
@@ -54,12 +64,12 @@ def predict(
     keep
         A column of the data to copy beside the predictions; may be given more than once.
     format
-        How to write, where the name of the file does not tell.
+        The format, where it does not follow from the name of the file.
     interval
         How far each prediction may be off, as columns low and high: of a new value (ridge,
         least-squares), of each probability (logistic) or of the mean count (poisson).
     level
-        Share of the cases that the interval holds.
+        Share of the cases that the interval covers.
     explain
         What every column contributes to each prediction: columns base, from SIZE, from COLOUR, ...
         that add up to the prediction, or to the score that decides.
@@ -67,107 +77,171 @@ def predict(
         For spreadsheets: put an apostrophe before text in CSV and TSV that begins with =, +, - or
         @, which they would run as a formula. Numbers stay numbers.
     unknown
-        What to do with text that the model has never seen: give it no indicator, counted and said,
-        or refuse it.
+        What to do with text that the model has never seen: give it no indicator and count it in a
+        warning, or refuse it.
     """
-    printer = Out(common)
-    not_the_data(out, model, data)
-    found = loaded(model)
-    source = opened(data, reading=reading, only=found.columns(*(keep or ())))
-    for wanted in keep or ():
-        known_column(source, wanted, "--keep")
-    encoding, told = found.prepared_for(source, unknown)
+    answer, keep = Answer("predict", common), keep or []
+    require_writable(out, model, data)
+    loaded = load_model(model)
+    source = loaded.open_table(data, reading, keep)
+    for wanted in keep:
+        require_column(source, wanted, "--keep")
+    encoding, doubts = loaded.encoding_for(source, unknown)
     source = encoding.prepare(source, as_written=True)
-    if printer.common.json and out == "-":
+    if answer.common.json and out == "-":
         format = "json"  # type: ignore[assignment]
-    more = _more(found.model, encoding, interval, level, explain)
-    names = [*(keep or ()), *_heads(found.model), *heads_of(more)]
+    columns: list[Any] = [Estimates(loaded.estimator)]
+    columns += [Intervals(loaded.estimator, level)] if interval else []
+    columns += [Contributions(loaded.estimator, encoding)] if explain else []
+    names = [*keep, *(head for one in columns for head in one.heads)]
     if len(set(names)) < len(names):
-        raise Usage("--keep names a column twice, or one called like a column of answers.")
+        raise UsageError("--keep names a column twice, or one with the name of a column written.")
     rows = blank = 0
     strange: dict[str, int] = {}
     with (
-        writer_for(out, format, names, disarm) as writer,
-        Progress(printer, about_rows(source)) as progress,
+        open_writer(out, format, names, disarm) as writer,
+        Progress(answer.common, source.rows or source.about) as progress,
     ):
-        for part in answers(found.model, encoding, source, found.exposure):
-            _write(writer, part, keep or [], len(_heads(found.model)) - 1, more)
+        for part in predict_blocks(loaded.estimator, encoding, source, loaded.metadata("exposure")):
+            copied = [_copy(part, wanted, writer.is_text) for wanted in keep]
+            made = [values for one in columns for values in one.columns(part)]
+            writer.write([*copied, *(_spread(part.kept, values) for values in made)])
             count_unknown(strange, encoding.unknown_in(part.block))
             rows, blank = rows + part.block.rows, blank + int((~part.kept).sum())
             progress(rows)
-    doubts = [*told, unknown_line(strange)] if strange else told
-    if out == "-" and not printer.common.quiet:
-        for text in doubts:
+    doubts += describe_unknown(strange)
+    if out == "-":
+        for text in [] if answer.common.quiet else doubts:
             print(f"Warning: {text}", file=sys.stderr)
-    if out != "-":
-        printer.verdict(f"Wrote {number(rows)} predictions: {out}")
-        for line in [line for one in more for line in one.words()]:
-            printer.say(line)
-        tell_notes(source, printer)
-        printer.json(
-            {
-                "command": "predict",
-                "rows": rows,
-                "without_prediction": blank,
-                "unknown": strange,
-                "notes": list(source.notes),
-                "out": out,
-            }
+        return 0
+    answer.verdict(f"Wrote {number(rows)} predictions: {out}")
+    for line in [line for one in columns for line in one.explained()]:
+        answer.say(line)
+    describe_notes(source, answer)
+    if blank:
+        doubts.append(f"{plural(blank, 'row', 'have')} missing values and no prediction.")
+    if writer.formulas and not disarm:
+        doubts.append(
+            f"{number(writer.formulas)} cells of text begin with =, +, - or @, and a spreadsheet "
+            "would run them as formulas; --disarm puts an apostrophe before them."
         )
-        for text in doubts:
-            printer.warn(text)
-        if blank:
-            printer.warn(f"{plural(blank, 'row', 'have')} missing values and no prediction.")
-        if writer.formulas and not disarm:
-            printer.warn(
-                f"{number(writer.formulas)} cells of text begin with =, +, - or @, and a "
-                "spreadsheet would run them as formulas; --disarm puts an apostrophe before them."
+    answer.warn(doubts)
+    return answer.finish(
+        rows=rows,
+        without_prediction=blank,
+        unknown=strange,
+        notes=list(source.notes),
+        out=out,
+    )
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """The prediction, and the probabilities of classes."""
+
+    model: Any
+
+    @property
+    def heads(self) -> list[str]:
+        """Names of the columns."""
+        has = hasattr(self.model, "classes_") and hasattr(self.model, "predict_log_proba")
+        return ["prediction", *(f"p({c})" for c in (self.model.classes_.tolist() if has else []))]
+
+    def columns(self, part: Predictions) -> list[Any]:
+        """The values of the rows that were kept."""
+        log_p = part.answers.log_p
+        k = len(self.heads) - 1
+        chances = np.empty((k, 0)) if log_p is None else np.exp(log_p.T)
+        return [part.answers.predicted, *chances[:k]]
+
+    def explained(self) -> list[str]:
+        """Nothing: the names of the columns say it."""
+        return []
+
+
+class Intervals:
+    """`predict --interval`: low and high of a new value, a mean count, or each probability."""
+
+    def __init__(self, model: Any, level: float) -> None:
+        if not 0 < level < 1:
+            raise UsageError(f"--level {level}: expected a share such as 0.95, between 0 and 1.")
+        self.model, self.level = model, level
+        # Asked of a row of zeros, so that a model without intervals is refused before the work.
+        self.example = adaline.interval(model, np.zeros((1, model.n_features_in_)), level)
+        labels = model.classes_.tolist() if hasattr(model, "classes_") else []
+        heads = [f"p({label}) {end}" for label in labels for end in ("low", "high")]
+        self.heads = heads or ["low", "high"]
+
+    def columns(self, part: Predictions) -> list[Any]:
+        """The values of the rows that were kept."""
+        if part.X is None:
+            return [np.empty(0)] * len(self.heads)
+        found = adaline.interval(self.model, part.X, self.level)
+        ends = np.stack([found.low, found.high], axis=-1).reshape(len(found.low), -1)
+        times = 1.0 if part.exposures is None else np.reshape(part.exposures, (-1, 1))
+        return list((ends * times).T)
+
+    def explained(self) -> list[str]:
+        """How to read the columns."""
+        share = f"{self.level:.4g} of all cases, if the model fits."
+        return [f"low and high hold {self.example.of} in {share}"]
+
+
+class Contributions:
+    """`predict --explain`: what every column adds to the score of a row."""
+
+    def __init__(self, model: Any, encoding: Encoding) -> None:
+        self.model, self.encoding = model, encoding
+        names = [name for name, _ in encoding.groups()]
+        if len(names) > MOST_EXPLAINED:
+            raise UsageError(
+                f"--explain would write {len(names):,} columns; it explains models of at most "
+                f"{MOST_EXPLAINED:,}."
             )
-    return 0
+        zeros = np.zeros((1, model.n_features_in_))
+        self.example = adaline.explain(model, zeros, encoding=encoding)
+        self.is_scored = self.example.of != "the prediction"
+        self.heads = ["score"] * self.is_scored + ["against"] * (self.example.against is not None)
+        self.heads += ["base", *(f"from {name}" for name in names), "rounding"]
+
+    def columns(self, part: Predictions) -> list[Any]:
+        """The values of the rows that were kept."""
+        if part.X is None:
+            return [np.empty(0)] * len(self.heads)
+        found = adaline.explain(self.model, part.X, encoding=self.encoding)
+        first = [found.score] * self.is_scored
+        first += [] if found.against is None else [found.against]
+        return [*first, found.base, *found.parts.T, found.rounding]
+
+    def explained(self) -> list[str]:
+        """How to read the columns."""
+        row = "an average row" if self.example.is_about_the_average else "a row of zeros"
+        sum_of = "score" if self.is_scored else "prediction"
+        text = f"base (the {sum_of} of {row}) and the columns after it add up to {sum_of}."
+        classes = getattr(self.model, "classes_", None)
+        if self.example.against is not None:
+            more = "score is that of the predicted class less that of the class in `against`."
+        elif classes is not None:
+            more = f"A positive score speaks for {classes[1]}, a negative one for {classes[0]}."
+        else:
+            more = "score is the logarithm of the prediction (at exposure 1)."
+        return [text, more] if self.is_scored else [text]
 
 
-def _more(model: Any, encoding: Any, interval: bool, level: float, explain: bool) -> list[Any]:
-    """What is asked for beside the predictions; refused before anything is written."""
-    more: list[Any] = [Intervals(model, level)] if interval else []
-    return [*more, Contributions(model, encoding)] if explain else more
+def _copy(part: Predictions, wanted: str, as_text: bool) -> list[Any]:
+    """A column of the data, None where a value is missing; in text 3 is not written as 3.0."""
+    values, gone = column(part.block, wanted)
+    return [
+        None if g else int(v) if as_text and isinstance(v, float) and v.is_integer() else v
+        for v, g in zip(values.tolist(), gone.tolist(), strict=True)
+    ]
 
 
-def _heads(model: Any) -> list[str]:
-    heads = ["prediction"]
-    if hasattr(model, "classes_") and hasattr(model, "predict_log_proba"):
-        heads += [f"p({label})" for label in model.classes_.tolist()]
-    return heads
-
-
-def _write(
-    writer: Writer, part: Answers, keep: list[str], chances: int, more: Sequence[Any]
-) -> None:
-    """A block of columns; None where there is no prediction."""
-    columns: list[list[Any]] = []
-    for wanted in keep:
-        values, gone = column(part.block, wanted)
-        told = _whole(values.tolist()) if writer.is_text else values.tolist()
-        columns.append([None if g else v for v, g in zip(told, gone.tolist(), strict=True)])
-    columns.append(_spread(part.kept, part.predicted.tolist()))
-    for k in range(chances):
-        p = [] if part.log_p is None else np.exp(part.log_p[:, k]).tolist()
-        columns.append(_spread(part.kept, p))
-    for one in more:
-        found = one.columns(part) if part.X is not None else [np.empty(0)] * len(one.heads)
-        columns += [_spread(part.kept, values.tolist()) for values in found]
-    writer.write(columns)
-
-
-def _whole(values: list[Any]) -> list[Any]:
-    """Whole numbers without ".0": a CSV file does not tell 3 from 3.0, and people write 3."""
-    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
-
-
-def _spread(kept: Any, values: list[Any]) -> list[Any]:
+def _spread(kept: Any, values: Any) -> list[Any]:
     """Values at the rows that were kept, None at the others."""
-    if len(values) == len(kept):
-        return values
-    out: list[Any] = [None] * len(kept)
-    for place, value in zip(np.flatnonzero(kept).tolist(), values, strict=True):
-        out[place] = value
-    return out
+    if kept.all():
+        return list(values.tolist())
+    cells: list[Any] = [None] * len(kept)
+    for place, value in zip(np.flatnonzero(kept).tolist(), values.tolist(), strict=False):
+        cells[place] = value
+    return cells

@@ -1,4 +1,7 @@
-"""`adaline separable`: does a hyperplane part the classes? A verdict with a proof."""
+"""`adaline separable`: does a hyperplane separate the classes? A verdict with a proof.
+
+`adaline check-proof` verifies such a proof without trusting whoever made it.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +11,36 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli.files.column_options import Columns, doubts, facts, looked_at, tell
-from adaline.cli.files.file_options import Reading, tell_notes
-from adaline.cli.files.proof_files import FORMAT, VERSION
-from adaline.cli.files.sources import known_column, not_the_data, opened, title
-from adaline.cli.learning.learning import fits_in_memory, gathered
-from adaline.cli.printing.errors import NEGATIVE, OK, Usage
-from adaline.cli.printing.printer import Data, Out, Working, strict
-from adaline.cli.printing.words import with_names
+from adaline.cli.answer import Answer, strict, with_names
+from adaline.cli.errors import NEGATIVE, OK, UsageError
+from adaline.cli.options import Columns, Data, OptionalTarget, Reading, Target, Working
+from adaline.cli.tables import (
+    count_read,
+    open_table,
+    require_column,
+    require_writable,
+    study_table,
+    title,
+)
 from adaline.data import Encoding
 from adaline.data.outputs import write_atomically
+from adaline.data.sharing import labels
+from adaline.data.tables import gathered
+from adaline.data.whole_files import read_file
 from adaline.evaluation.evidence import of_chance
 from adaline.evaluation.words import file, name, number, plural
 
-_MANY = 100  # classes: each row is told from every other class
-_PAIRED = 20  # classes up to which each two of them are decided, too
+FORMAT, VERSION = "adaline proof about a table", 1
+MOST_CLASSES = 100  # each is separated from all others
+MOST_PAIRED = 20  # classes up to which each two of them are decided, too
+MOST_BYTES = 2**28  # of a proof file
 
 
 def separable(
     data: Data,
     /,
     *,
-    target: Annotated[str, Parameter(name=["--target", "-t"])],
+    target: Target,
     proof: str | None = None,
     bias: Annotated[bool, Parameter(negative="--no-bias")] = True,
     time_limit: float = 60.0,
@@ -58,90 +69,134 @@ def separable(
     time_limit
         Seconds of CPU time, compiling not counted, after which to answer "undecided".
     """
-    out = Out(common)
+    answer = Answer("separable", common)
     if not time_limit >= 0:
-        raise Usage(f"--time-limit {time_limit}: expected seconds, 0 or more.")
-    not_the_data(proof, data)
-    said = columns or Columns()
-    source = opened(data, said.ignore or (), keep=[target], reading=reading)
-    known_column(source, target)
-    seen = looked_at(source, target, said)
-    encoding, source = seen.encoding, seen.encoding.prepare(source)
-    fits_in_memory(source, encoding)
-    X, y, left_out = gathered(source, encoding, target, classes=True)
-    K = len(set(y.tolist()))
-    if K > _MANY:
+        raise UsageError(f"--time-limit {time_limit}: expected seconds, 0 or more.")
+    require_writable(proof, data)
+    table = study_table(data, target, columns, reading)
+    X, y, left_out = table.gather(classes=True)
+    K, names = len(set(y.tolist())), table.encoding.names
+    if K > MOST_CLASSES:
         raise ValueError(
             f"the target {target!r} has {number(K)} different values; separability is about "
-            f"classes, at most {_MANY} here."
+            f"classes, at most {MOST_CLASSES} here."
         )
-    n, p = X.shape
-    out.say(
-        f"Read {file(title(source))}: {plural(n, 'row')}, {plural(p, 'column')} of numbers, "
-        f"{plural(K, 'class')}."
-    )
-    tell_notes(source, out)
-    tell(seen, out)
-    out.say(f"Deciding, for at most {time_limit:g} s of CPU time (--time-limit).", "dim")
-    out.say()
+    counted = f"{count_read(len(y), len(names))}, {plural(K, 'class')}"
+    answer.say(f"Read {file(title(table.source))}: {counted}.")
+    table.describe(answer)
+    answer.say(f"Deciding, for at most {time_limit:g} s of CPU time (--time-limit).", "note")
+    answer.say()
+    answer.show()
     found = adaline.separability(
-        X, y, fit_intercept=bias, time_limit=time_limit, pairwise=K <= _PAIRED
+        X, y, fit_intercept=bias, time_limit=time_limit, pairwise=K <= MOST_PAIRED
     )
-    explained = with_names(found.explain(), encoding.names)
-    _tell(out, found, explained)
-    for text in doubts(seen):
-        out.warn(text)
-    _doubt(out, found, left_out)
-    if proof is not None:
-        text = json.dumps(_file(found, target, encoding), allow_nan=False)
-        write_atomically(proof, f"{text}\n".encode())
-        out.say(f"Wrote the proof: {proof}")
-        out.say(f"To check it: adaline check-proof {proof} {data}", "dim")
-    out.json(
-        {
-            "command": "separable",
-            "verdict": found.verdict,
-            "sentence": explained,
-            "rows": n,
-            "columns": list(encoding.names),
-            "notes": list(source.notes),
-            "labels": list(found.labels),
-            "margin": found.margin,
-            "coef": found.coef,
-            "intercept": found.intercept,
-            "pairwise": [[a, b, part.verdict] for (a, b), part in found.pairwise.items()],
-            "left_out": left_out,
-            "data": facts(seen),
-            "proof": proof,
-        }
-    )
-    return OK if found.verdict == "separable" else NEGATIVE
-
-
-def _tell(out: Out, found: Any, explained: str) -> None:
-    """The verdict, and that on each two classes where there are more."""
-    out.verdict(f"{found.verdict[0].upper()}{found.verdict[1:]}: {explained}")
-    out.say("Rows are counted from 0; a column of text is an indicator for each level.", "dim")
+    explained = with_names(found.explain(), names)
+    answer.verdict(f"{found.verdict[0].upper()}{found.verdict[1:]}: {explained}")
+    answer.say("Rows are counted from 0; a column of text is an indicator for each level.", "note")
     pairs = [(f"{name(a)} – {name(b)}", part.verdict) for (a, b), part in found.pairwise.items()]
     if pairs:
-        out.say()
-        out.table(["classes", "verdict"], pairs)
-
-
-def _doubt(out: Out, found: Any, left_out: int) -> None:
+        answer.say()
+        answer.table(["classes", "verdict"], pairs)
+    answer.warn(table.doubts())
     if left_out:
-        out.warn(f"{plural(left_out, 'row', 'have')} missing values: left out.")
+        answer.warn([f"{plural(left_out, 'row', 'have')} missing values: left out."])
     if found.verdict == "separable":
-        for text in of_chance(found):
-            out.warn(text)
+        answer.warn(of_chance(found))
+    if proof is not None:
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "target": target,
+            "encoding": strict(table.encoding.to_dict()),
+            "proof": json.loads(found.to_json()),
+        }
+        write_atomically(proof, f"{json.dumps(content, allow_nan=False)}\n".encode())
+        answer.say(f"Wrote the proof: {proof}")
+        answer.say(f"To check it: adaline check-proof {proof} {data}", "note")
+    return answer.finish(
+        OK if found.verdict == "separable" else NEGATIVE,
+        verdict=found.verdict,
+        sentence=explained,
+        rows=len(y),
+        columns=list(names),
+        notes=list(table.source.notes),
+        labels=list(found.labels),
+        margin=found.margin,
+        coef=found.coef,
+        intercept=found.intercept,
+        pairwise=[[a, b, part.verdict] for (a, b), part in found.pairwise.items()],
+        left_out=left_out,
+        data=table.facts(),
+        proof=proof,
+    )
 
 
-def _file(found: Any, target: str, encoding: Encoding) -> dict[str, Any]:
-    """The proof, and what it takes to make the same numbers of the file again."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "target": target,
-        "encoding": strict(encoding.to_dict()),
-        "proof": json.loads(found.to_json()),
-    }
+def check_proof(
+    proof: str,
+    data: Data,
+    /,
+    *,
+    target: OptionalTarget = None,
+    reading: Reading | None = None,
+    common: Working | None = None,
+) -> int:
+    """Check a proof that `adaline separable --proof` wrote; exit code 0 if it holds, 1 if not.
+
+    All sums are done in whole numbers. A proof holds for the same rows only: any other number,
+    row or label refutes it.
+
+    Parameters
+    ----------
+    proof
+        The proof, a JSON file.
+    data
+        The file it is about, or - for stdin.
+    target
+        The column with the classes; the one in the proof by default.
+    """
+    answer = Answer("check-proof", common)
+    found, named, encoding = _read_proof(proof)
+    wanted = target or named
+    if wanted is None:
+        raise UsageError(f"{proof} does not say which column holds the classes; give --target.")
+    source = open_table(data, reading)
+    require_column(source, wanted)
+    if encoding is None:
+        others = [column for column in source.names if column != wanted]
+        encoding = Encoding.learn(source, wanted, columns=others, exact_levels=True)
+    X, y, _ = gathered(encoding.prepare(source), encoding, wanted)
+    checked = found.check(X, labels(y))
+    proven = bool(checked) and found.verdict != "undecided"
+    lead = "Proven" if proven else "Not proven" if checked else "Refuted"
+    answer.verdict(f"{lead}, {found.verdict}: {checked.sentence}")
+    return answer.finish(
+        OK if proven else NEGATIVE,
+        holds=bool(checked),
+        proven=proven,
+        verdict=found.verdict,
+        sentence=checked.sentence,
+    )
+
+
+def _read_proof(path: str) -> tuple[Any, str | None, Encoding | None]:
+    """A proof, its target and its encoding; a proof about arrays has neither."""
+    try:
+        text = read_file(path, limit=MOST_BYTES).decode()
+        content = json.loads(text)
+    except adaline.ModelFileError as error:
+        raise ValueError(f"{path}: this is no proof: {error}") from None
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: this is no JSON ({error}).") from None
+    is_about_table = isinstance(content, dict) and content.get("format") == FORMAT
+    try:
+        if not is_about_table:
+            return adaline.Separability.from_json(text), None, None
+        target, encoding = content.get("target"), content.get("encoding")
+        if content.get("version") != VERSION or not isinstance(target, str):
+            raise ValueError(f"this proof has another version than {VERSION}, or no target.")
+        if not isinstance(encoding, dict):
+            raise ValueError("the proof does not say how columns become numbers.")
+        proof = adaline.Separability.from_json(json.dumps(content.get("proof")))
+        return proof, target, Encoding.from_dict(encoding)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: {error}") from None

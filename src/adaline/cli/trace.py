@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import warnings
 from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli.files.column_options import Columns, facts, looked_at, tell
-from adaline.cli.files.file_options import Reading
-from adaline.cli.files.sources import about_rows, known_column, not_the_data, opened
-from adaline.cli.files.table_writers import writer_for
-from adaline.cli.learning import learner_choice
-from adaline.cli.learning.learning import gathered
-from adaline.cli.printing.errors import Usage
-from adaline.cli.printing.printer import Data, Drawing, Out, Whole
-from adaline.cli.printing.words import did_you_mean
+from adaline.cli.answer import Answer
+from adaline.cli.errors import UsageError
+from adaline.cli.learners import find_learner, iterate_learners, make_learner
+from adaline.cli.options import (
+    Columns,
+    Data,
+    Drawing,
+    OptionalFile,
+    Reading,
+    Settings,
+    Target,
+    Whole,
+    suggest,
+)
+from adaline.cli.tables import require_writable, study_table
+from adaline.cli.writers import open_writer
 from adaline.evaluation.words import name, number
 
-_SCREEN = 24  # rows of the table that a terminal shows
-_STEPS = 200_000  # rows of the table that are kept at most
+SCREEN = 24  # lines of the table that a terminal shows
+MOST_STEPS = 200_000  # lines of the table that are kept in memory
 
 
 def trace(
     data: Data,
     /,
     *,
-    target: Annotated[str, Parameter(name=["--target", "-t"])],
+    target: Target,
     model: Annotated[str, Parameter(name=["--model", "-m"])] = "perceptron",
     passes: Whole = 100,
     rows: Whole | None = None,
-    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
-    out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    all_: Annotated[bool, Parameter(name="--all")] = False,
+    out: OptionalFile = None,
+    set_: Settings = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
     common: Drawing | None = None,
@@ -61,94 +68,63 @@ def trace(
     set_
         A setting of the learner as name=value, such as eta=1 or mode=batch.
     """
-    printer = Out(common)
-    kind = learner_choice.spelled(model)
+    answer = Answer("trace", common)
+    kind = find_learner(model)
     if kind._traces is None:
-        others = [other._command for other in learner_choice.learners() if other._traces]
-        words = did_you_mean(kind._command, others)
-        raise Usage(f"--model {model!r} does not learn in steps; {words}")
-    not_the_data(out, data)
+        others = [other._command for other in iterate_learners() if other._traces]
+        similar = suggest(kind._command, others)
+        raise UsageError(f"--model {model!r} does not learn in steps; {similar}")
+    require_writable(out, data)
     if passes < 1 or (rows is not None and rows < 0):
-        raise Usage("--passes is 1 or more, and --rows 0 or more.")
-    said = columns or Columns()
-    source = opened(data, said.ignore or (), keep=[target], reading=reading)
-    known_column(source, target)
-    seen = looked_at(source, target, said)
-    encoding, source = seen.encoding, seen.encoding.prepare(source)
-    _check_size(about_rows(source) or 0, passes, kind._traces in ("samples", "duals"))
-    X, y, _ = gathered(source, encoding, target, kind._learns == "classes")
-    given = [*(set_ or ())]
-    if not any(s.startswith("max_iter=") for s in given):
-        given.append(f"max_iter={passes}")
-    found = _traced(learner_choice.made(kind, given, printer.common.seed), X, y)
-    tell(seen, printer)
-    columns = found.columns()
+        raise UsageError("--passes is 1 or more, and --rows 0 or more.")
+    table = study_table(data, target, columns, reading)
+    by_sample = kind._traces in ("samples", "duals")
+    _require_short(table.rows or 0, passes if by_sample else 1, passes)
+    X, y, _ = table.gather(kind._learns == "classes")
+    settings = list(set_ or ())
+    if not any(setting.startswith("max_iter=") for setting in settings):
+        settings.append(f"max_iter={passes}")
+    with warnings.catch_warnings():  # what stopped learning is the table's last line
+        warnings.simplefilter("ignore")
+        found = adaline.trace(make_learner(kind, settings, answer.common.seed), X, y)
+    table.describe(answer)
+    steps = found.columns()
     if out is not None:
-        _write(out, columns)
-    printer.say(f"w1, w2, ... are the weights of {', '.join(name(n) for n in encoding.names[:8])}.")
-    _tell(printer, found, _lines(rows, all_))
-    printer.json(
-        {
-            "command": "trace",
-            "model": kind._command,
-            "names": list(encoding.names),
-            "data": facts(seen),
-            "steps": len(found),
-            "stopped": found.fit.stopped,
-            "columns": columns,
-            "coef": found.fit.W,
-            "intercept": found.fit.b,
-        }
+        with open_writer(out, None, list(steps)) as writer:
+            writer.write([np.asarray(column).tolist() for column in steps.values()])
+    names = ", ".join(name(n) for n in table.encoding.names[:8])
+    answer.say(f"w1, w2, ... are the weights of {names}.")
+    most = 0 if all_ else rows if rows is not None else SCREEN if sys.stdout.isatty() else 0
+    head, *lines = str(found).splitlines()
+    for line in [head, *_shorten(lines[: len(found)], most)]:
+        answer.say(line, "row")
+    answer.verdict("\n".join(lines[len(found) :]) or found.fit.stopped)
+    return answer.finish(
+        model=kind._command,
+        names=list(table.encoding.names),
+        data=table.facts(),
+        steps=len(found),
+        stopped=found.fit.stopped,
+        columns=steps,
+        coef=found.fit.W,
+        intercept=found.fit.b,
     )
-    return 0
 
 
-def _check_size(rows: int, passes: int, by_sample: bool) -> None:
-    lines = rows * passes if by_sample else rows
-    if lines > _STEPS:
-        most = _STEPS // max(rows, 1)
-        advice = f"take fewer rows, or --passes {most}" if most else "take fewer rows"
-        raise Usage(
+def _require_short(rows: int, factor: int, passes: int) -> None:
+    """Refuse a table that would not fit in memory."""
+    if rows * factor > MOST_STEPS:
+        most = MOST_STEPS // max(rows, 1)
+        fewer = f", or --passes {most}" if most else ""
+        raise UsageError(
             f"about {number(rows)} rows and up to {passes} passes make a table of more than "
-            f"{_STEPS:,} lines; {advice}."
+            f"{MOST_STEPS:,} lines; take fewer rows{fewer}."
         )
 
 
-def _traced(estimator: Any, X: Any, y: Any) -> Any:
-    import warnings
-
-    with warnings.catch_warnings():  # what stopped learning is the table's last line
-        warnings.simplefilter("ignore")
-        return adaline.trace(estimator, X, y)
-
-
-def _lines(rows: int | None, everything: bool) -> int:
-    """Lines to print at most; 0 is all."""
-    if everything:
-        return 0
-    return rows if rows is not None else _SCREEN if sys.stdout.isatty() else 0
-
-
-def _write(path: str, columns: Any) -> None:
-    """The whole table into a file."""
-    values = [np.asarray(column).tolist() for column in columns.values()]
-    with writer_for(path, None, list(columns)) as writer:
-        writer.write(values)
-
-
-def _tell(out: Out, found: Any, most: int) -> None:
-    """The table, its middle left out where it is long; then why learning ended."""
-    lines = str(found).splitlines()
-    head, body, end = lines[0], lines[1 : 1 + len(found)], lines[1 + len(found) :]
-    if out.at_length:
-        for line in [head, *_few(body, most)]:
-            out.say(line)
-    out.verdict("\n".join(end) if end else found.fit.stopped)
-
-
-def _few(lines: Sequence[str], most: int) -> list[str]:
+def _shorten(lines: list[str], most: int) -> list[Any]:
+    """The first and the last lines; all where most is 0."""
     if not most or len(lines) <= most:
-        return list(lines)
-    first, last = (most + 1) // 2, most // 2
+        return lines
     gap = f"... {len(lines) - most:,} rows more: --all, or --out FILE ..."
-    return [*lines[:first], gap, *(lines[-last:] if last else [])]
+    return [*lines[: (most + 1) // 2], gap, *lines[len(lines) - most // 2 :]]

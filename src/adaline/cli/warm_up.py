@@ -6,8 +6,8 @@ import warnings
 from contextlib import suppress
 
 import adaline
-from adaline.cli.printing.errors import OK
-from adaline.cli.printing.printer import Common, Out
+from adaline.cli.answer import Answer
+from adaline.cli.options import Common
 
 
 def warm_up(*, common: Common | None = None) -> int:
@@ -20,15 +20,15 @@ def warm_up(*, common: Common | None = None) -> int:
     from scipy import sparse
 
     X, x = np.random.default_rng(0).standard_normal((2000, 5)), np.arange(3000.0) % 7
-    kinds = [getattr(adaline, name) for name in adaline.__all__]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for kind in kinds:
+        for kind in (getattr(adaline, name) for name in adaline.__all__):
             for rows in (X, sparse.csr_array(X)) if hasattr(kind, "fit") else ():
                 with suppress(TypeError, ValueError):  # not every learner takes such rows
                     kind().fit(rows, 1 + (X[:, 0] > 0))
             for signal in (x, x + 1j * x) if hasattr(kind, "_example") else ():
                 with suppress(TypeError, ValueError):  # or complex signals
                     kind(**kind._example).process(signal, signal)
-    Out(common).verdict("Ready: compiled code is kept.")
-    return OK
+    answer = Answer("warm-up", common)
+    answer.verdict("Ready: compiled code is kept.")
+    return answer.finish()

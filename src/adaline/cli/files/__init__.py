@@ -1,1 +1,0 @@
-"""What the commands read and write: tables, sounds, proofs; and the options that say how."""

@@ -1,0 +1,203 @@
+"""Which learner: the one asked for, or the one that the target suggests, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import adaline
+from adaline._names import public_homes
+from adaline.cli.errors import UsageError
+from adaline.cli.options import suggest
+from adaline.data import Source
+from adaline.data.sharing import column, labels
+from adaline.evaluation.words import name, number, plural
+
+FEW_VALUES = 10  # whole numbers with at most so many different values are taken for classes
+MANY_CLASSES = 30  # above which a Gaussian classifier, one pass, is less work than a softmax
+
+# What to take instead of well-known methods that adaline lacks, or has under another name.
+_LINEAR = (
+    "every model of adaline is linear in its columns: --model ridge for numbers, logistic for "
+    "classes; --formula adds logarithms, powers and products."
+)
+ADVICE = {
+    "ridge shrinks the weights as well, but sets none of them to zero: --model ridge for numbers, "
+    "logistic for classes.": "lasso lassocv elasticnet elasticnetcv enet lars lassolars",
+    "logistic is the linear classifier nearest to it, kernel-perceptron the one with kernels, and "
+    "in Python max_margin(X, y) finds the widest margin of separable classes.": (
+        "svm svc linearsvc nusvc linearsvm"
+    ),
+    "ridge is the nearest, linear in its columns; --formula adds powers and products.": (
+        "svr linearsvr nusvr kernelridge gp gpr gaussianprocess kriging spline gam loess"
+    ),
+    "poisson is the nearest for counts and other numbers that are not negative.": (
+        "negbin negativebinomial gamma tweedie zeroinflated"
+    ),
+    "least-squares and ridge are the nearest, and both are sensitive to outliers.": (
+        "huber ransac theilsen quantile rlm lad"
+    ),
+    _LINEAR: (
+        "randomforest forest rf tree decisiontree cart extratrees xgboost xgb gbm gbt lightgbm "
+        "lgbm catboost adaboost boosting gradientboosting histgradientboosting knn kneighbors "
+        "kneighbours nearestneighbors nearestneighbours mlp nn ann neuralnetwork neuralnet"
+    ),
+    "it needs no target, and every learner of adaline needs one.": "pca kmeans dbscan tsne umap",
+    "take --model least-squares.": "ols linear lm linreg linearregression regression lstsq",
+    "take --model logistic.": "logit logreg softmax maxent multinomial multinomiallogit binomial",
+    "take --model logistic, which gives nearly the same predictions.": "probit",
+    "take --model logistic for classes, or poisson for counts.": "glm",
+    "take --model poisson.": "poissonglm counts",
+    "take --model gaussian.": "lda lineardiscriminant lineardiscriminantanalysis bayes",
+    "take --model gaussian --set covariance=full.": (
+        "qda quadraticdiscriminant quadraticdiscriminantanalysis"
+    ),
+    "take --model gaussian --set covariance=diagonal.": "naivebayes gaussiannb gnb nb",
+    "take --model ridge.": "ridgecv tikhonov bayesianridge ard",
+    "take --model widrow-hoff for numbers, or adaline for classes.": "sgd lms deltarule",
+    "take --model ridge, with --formula 'poly(x, 3)' or the like.": "polynomial poly polyfit",
+}
+_ENDINGS = ("", "classifier", "regressor", "regression", "model")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A learner's class, and the reason to take it."""
+
+    kind: Any
+    why: str
+
+    @property
+    def model(self) -> str:
+        """The learner's name on the command line."""
+        return str(self.kind._command)
+
+    @property
+    def classes(self) -> bool:
+        """Whether the learner is a classifier."""
+        return bool(self.kind._learns == "classes")
+
+    @property
+    def in_order(self) -> bool:
+        """Whether it learns blocks of rows in their order."""
+        return bool(self.kind._streams == "order")
+
+
+def iterate_learners(similar: str = "") -> Iterator[Any]:
+    """Classes with a name for the command, those whose own name contains `similar` first.
+
+    Each class is imported when its turn comes, which takes a while for all of them.
+    """
+    homes = sorted(public_homes("adaline.estimators"), key=lambda n: similar not in n.lower())
+    for kind in (getattr(adaline, home) for home in homes):
+        if getattr(kind, "_command", None) is not None:
+            yield kind
+
+
+def find_learner(model: str) -> Any:
+    """The class of a learner, by its name on the command line, or by that of the class."""
+    plain = model.strip().lower().replace("_", "-")
+    bare = plain.replace("-", "")
+    for kind in iterate_learners(bare):
+        if plain == kind._command or bare == kind.__name__.lower():
+            return kind
+    advice = advice_for(plain)
+    if not advice:
+        names = sorted(kind._command for kind in iterate_learners())
+        advice = suggest(plain, names, len(names))
+    raise UsageError(f"--model {model!r}: no such learner; {advice}")
+
+
+def advice_for(model: str) -> str:
+    """What to take instead of a method by another name; "" where the name is not known.
+
+    >>> advice_for("Naive-Bayes")
+    'take --model gaussian --set covariance=diagonal.'
+    >>> advice_for("ridgge")
+    ''
+    """
+    bare = "".join(letter for letter in model.lower() if letter.isalnum())
+    names = {bare.removesuffix(ending) for ending in _ENDINGS}
+    return next((text for text, known in ADVICE.items() if names & set(known.split())), "")
+
+
+def choose_learner(model: str | None, source: Source, target: str) -> Choice:
+    """What was asked for, or what the first rows of the target suggest."""
+    if model is not None:
+        return Choice(find_learner(model), "as you asked")
+    values = _first_values(source, target)
+    different = np.unique(labels(values))
+    K, who = len(different), f"{name(target)!r}"
+    if K == 1:
+        raise ValueError(
+            f"the target {who} is {name(different[0])!r} in every row; there is nothing to learn."
+        )
+    are_numbers, are_whole = values.dtype.kind != "O", different.dtype.kind in "iub"
+    if are_numbers and K > 2 and (not are_whole or K > FEW_VALUES or len(values) / 3 < K):
+        what = f"{who} holds numbers, {number(K)} different ones in the first rows"
+        return Choice(adaline.Ridge, f"{what}: ridge regression finds its penalty by itself")
+    shown = ", ".join(name(label) for label in different[:4].tolist()) + ", ..." * (K > 4)
+    if K == 2:
+        why = f"{who} has two values ({shown}): logistic regression tells probabilities, too"
+        return Choice(adaline.LogisticRegression, why)
+    if K > MANY_CLASSES:
+        why = f"{who} has {plural(K, 'class')}, many: Gaussian classes need one pass"
+        return Choice(adaline.GaussianClassifier, why)
+    kind = "whole numbers, " if are_numbers else ""
+    why = f"{who} has {kind}{K} classes ({shown}): logistic regression with softmax"
+    why += "; for a quantity rather than classes, say --model ridge" if are_numbers else ""
+    return Choice(adaline.LogisticRegression, why)
+
+
+def _first_values(source: Source, target: str) -> NDArray[Any]:
+    """Values of the target in the first blocks, until two are different: files may be sorted."""
+    first = np.empty(0)
+    for block in source:
+        values, gone = column(block, target)
+        known = np.asarray(values[~gone])
+        if len(known) and np.any(known != known[0]):
+            return np.concatenate([first, known]) if len(first) else known
+        if len(known) and len(first) and known[0] != first[0]:
+            return np.concatenate([first, known])
+        first = first if len(first) else known
+    if not len(first):
+        raise ValueError(f"{source.name}: the target {target!r} has no value in any row.")
+    return first
+
+
+def make_learner(kind: Any, settings: Sequence[str], seed: int) -> Any:
+    """The learner, with `name=value` settings."""
+    known = kind().get_params()
+    given: dict[str, Any] = {}
+    for setting in settings:
+        parameter, equals, text = setting.partition("=")
+        parameter = parameter.strip().replace("-", "_")
+        if not equals:
+            raise UsageError(f"--set {setting!r}: expected name=value, such as --set alpha=1.")
+        if parameter not in known:
+            raise UsageError(
+                f"--set {setting!r}: {kind._command} has no setting {parameter!r}; "
+                f"{suggest(parameter, known)}"
+            )
+        given[parameter] = _parse(text.strip())
+    if "random_state" in known:
+        given.setdefault("random_state", seed)
+    return kind(**given)
+
+
+def _parse(text: str) -> Any:
+    """Numbers, true, false, null and lists as in JSON; anything else is a word."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for convert in (json.loads, float):
+        try:
+            return convert(text)
+        except ValueError:
+            continue
+    return text

@@ -1,1 +1,0 @@
-"""The work of `adaline fit`, and what other commands that learn share with it."""

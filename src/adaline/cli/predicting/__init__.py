@@ -1,1 +1,0 @@
-"""Answers of a model for the rows of a file."""

@@ -1,1 +1,0 @@
-"""What the commands print: sentences, tables, JSON, progress, errors."""
