@@ -6,8 +6,10 @@ Bad input raises plain ValueError and TypeError.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from typing import Any
 
 
 class IllConditionedWarning(UserWarning):
@@ -51,7 +53,35 @@ class ModelFileError(ValueError):
 
 
 class DataError(ValueError):
-    """A file or table that cannot be read as it is; the message says where, and what to do."""
+    """A file or table that cannot be read as it is; the message says where, and what to do.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, and where.
+    *advice : tuple of str, object and str
+        A parameter of Python that helps, its value, and what it does. Another front end than Python
+        spells them in its own way by `worded`.
+
+    Examples
+    --------
+    >>> print(DataError("y is missing at line 3", ("missing", "drop", "leaves that row out")))
+    y is missing at line 3; missing='drop' leaves that row out.
+    """
+
+    def __init__(self, problem: str, *advice: tuple[str, Any, str]) -> None:
+        super().__init__(problem, *advice)
+
+    def worded(self, spell: Callable[[str, Any], str]) -> str:
+        """The message; `spell` words a parameter and its value, or gives "" to omit them."""
+        problem, *advice = self.args
+        parts = [
+            f"{spell(name, value)} {does}" for name, value, does in advice if spell(name, value)
+        ]
+        return f"{problem}; {', or '.join(parts)}." if parts else str(problem)
+
+    def __str__(self) -> str:
+        return self.worded(lambda name, value: f"{name}={value!r}")
 
 
 def refuse_beyond_memory(size: float, what: str, advice: str) -> None:

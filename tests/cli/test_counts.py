@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adaline
-from adaline.data.dealing import held_out
+from adaline.data.sharing import held_out
 
 
 @pytest.fixture

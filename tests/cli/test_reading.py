@@ -81,7 +81,7 @@ def test_options_that_mean_nothing_are_told_in_words_of_the_command(command, ren
     pl.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}).write_parquet(tmp_path / "t.parquet")
     found = command("fit", "t.parquet", "-t", "y", "--separator", ";")
     assert found.code == 3
-    assert "--separator ';' is of text tables" in found.err
+    assert "separator=';' is of text tables" in found.err
     found = command("fit", rents, "-t", "miete", "--encoding", "nonsense")
     assert found.code == 3
     assert "nonsense" in found.err

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from adaline.cli.tables import open_table, title
 from adaline.data import blocks
-from adaline.data.dealing import held_out
-from adaline.data.sharing import Share, column
+from adaline.data.sharing import Share, column, held_out
 
 
 @given(st.integers(0, 1000), st.integers(0, 2**70), st.floats(0.01, 0.99))

@@ -100,7 +100,7 @@ def test_gaps_are_filled_in_marked_and_told(command, tmp_path):
     shown = command("fit", path, "-t", "y", "-o", "m.adaline")
     assert shown.code == 0, shown.err
     assert "3 rows without a target left out" in shown.out
-    assert "24 in 'a' (marked by a column of their own); 24 in 'w'" in shown.out
+    assert "24 in 'a' (mean filled in, and marked); 24 in 'w' (a level of their own)" in shown.out
     assert "a is missing" in shown.out
     assert "w=(missing)" in shown.out
     refused = command("fit", path, "-t", "y", "--missing", "refuse")

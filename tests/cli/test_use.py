@@ -39,6 +39,7 @@ def test_every_format_holds_the_same_rows(command, pumps, model, ending, tmp_pat
         "unknown": {},
         "notes": [],
         "out": f"p.{ending}",
+        "warnings": [],
     }
     reader = {
         "csv": pl.read_csv,

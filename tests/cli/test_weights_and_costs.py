@@ -28,7 +28,7 @@ def test_costs_of_deciding(threshold, costs, expected):
     [
         (["a", "b", "c"], 0.5, None, "--threshold is for two classes, and there are 3"),
         (CLASSES, None, "5", "expected label=cost, such as"),
-        (CLASSES, None, "yess=5", "there is no class 'yess'; did you mean 'yes'"),
+        (CLASSES, None, "yess=5", "no class 'yess'; did you mean 'yes'"),
         (CLASSES, None, "yes=many", "'many' is no number"),
         (CLASSES, None, "yes=0", "an error costs more than 0"),
         (CLASSES, None, "yes=inf", "an error costs more than 0"),

@@ -126,7 +126,7 @@ def test_a_stopped_command_leaves_its_checkpoint_and_nothing_running(
             os.kill(pid, signal.SIGCONT)
     assert process.exitcode == (130 if kill == signal.SIGINT else -signal.SIGKILL)
     if kill == signal.SIGINT:
-        assert f"is in the checkpoint {kept}" in " ".join(said.read_text().split())
+        assert f"checkpoint {kept} keeps" in " ".join(said.read_text().split())
         assert "Traceback" not in said.read_text()
     assert not out.exists()
     until = time.monotonic() + 60

@@ -14,8 +14,7 @@ from adaline.cli.fitting import Plan, make_estimator, usual_folds
 from adaline.cli.learners import Choice, choose_learner, iterate_learners
 from adaline.cli.options import Columns, Data, Drawing, Reading, Target, Whole
 from adaline.cli.tables import count_read, study_table, title
-from adaline.data.tables import columns_beside
-from adaline.data.weighing import row_weights
+from adaline.data.tables import columns_beside, row_weights
 from adaline.evaluation.cross_validation import runs_of
 from adaline.evaluation.words import file, name, plural
 

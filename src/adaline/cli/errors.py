@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -46,9 +47,16 @@ def describe_error(error: BaseException | str) -> str:
 
 
 def spell_option(parameter: str, value: Any) -> str:
-    """A parameter of the library as the option of the command that sets it."""
-    value = {True: "yes", False: "no", None: ""}.get(value, value)
-    return f"--{parameter.replace('_', '-')} {value}".rstrip()
+    """A parameter of the library as the option of the command that sets it; "" where none does.
+
+    >>> spell_option("na", ["inf"]), spell_option("header", True), spell_option("format", ".csv")
+    ('--na inf', '--header yes', '')
+    """
+    if parameter in ("columns", "format", "most_levels", "n_features"):
+        return ""
+    if isinstance(value, list):
+        value = ",".join(map(shlex.quote, value))
+    return f"--{parameter} {('no', 'yes')[value] if isinstance(value, bool) else value}"
 
 
 def run_guarded(command: Any, tokens: Sequence[str]) -> int:

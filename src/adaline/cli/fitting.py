@@ -32,8 +32,7 @@ from adaline.cli.tables import StudiedTable, require_writable, study_table
 from adaline.data import Encoding, cluster, workers
 from adaline.data import fit as fit_blocks
 from adaline.data.sharing import Share, Spread
-from adaline.data.tables import SCRATCH, columns_beside, counted_rows, kept_in
-from adaline.data.weighing import row_weights
+from adaline.data.tables import SCRATCH, columns_beside, counted_rows, kept_in, row_weights
 from adaline.evaluation.cross_validation import CrossValidated, fit_in_order, measured
 from adaline.evaluation.evidence import is_proven
 from adaline.evaluation.folds import folds, hold_out

@@ -23,10 +23,9 @@ from adaline.cli.tables import (
     title,
 )
 from adaline.data import Encoding
-from adaline.data.outputs import write_atomically
+from adaline.data.outputs import read_file, write_atomically
 from adaline.data.sharing import labels
 from adaline.data.tables import gathered
-from adaline.data.whole_files import read_file
 from adaline.evaluation.evidence import of_chance
 from adaline.evaluation.words import file, name, number, plural
 

@@ -197,8 +197,8 @@ def gathered(
         if keep is None and missing.any():
             at = block.place(int(np.argmax(missing)))
             raise DataError(
-                f"the target {target!r} is missing at {at} ({int(missing.sum())} in this block); "
-                "missing='drop' leaves those rows out."
+                f"the target {target!r} is missing at {at} ({int(missing.sum())} in this block)",
+                ("missing", "drop", "leaves those rows out"),
             )
         negative = counts and values.dtype.kind != "O" and (values < 0) & ~missing
         if np.any(negative):

@@ -22,6 +22,10 @@ from adaline.results import Array
 LEAST_TEXTS = 3  # different texts in a column of nothing else: then it holds no numbers
 TILE_ROWS = 4096  # rows that are turned from columns to rows at a time: they stay in the cache
 Keep = NDArray[np.bool_] | None
+FILLING: list[tuple[str, Any, str]] = [
+    ("missing", "drop", "leaves those rows out"),
+    ("missing", "mean", "fills in the mean"),
+]
 
 
 def read_column(entry: Input, column: Column, block: Block, na: Sequence[str] = ()) -> Column:
@@ -84,11 +88,11 @@ def _notation_error(
     rows = rows if column.missing is None else rows & ~column.missing
     own = entry.reading or "number"
     comma = own == "number" and "," in text
-    more = ", or say how the file is written (decimal=','; --decimal , on the command line)"
-    return DataError(
+    problem = (
         f"the column {entry.name!r} has {text[:40]!r} at {block.place(int(np.argmax(rows)))}, and "
-        f"held {words(own)} when the encoding was learned; write it in the same way{more * comma}."
+        f"held {words(own)} when the encoding was learned; write it in the same way"
     )
+    return DataError(problem, *([("decimal", ",", "reads decimal commas")] if comma else []))
 
 
 def texts_among_numbers(
@@ -171,25 +175,17 @@ def _fill_gaps(entry: Input, values: NDArray[Any], missing: Keep, block: Block, 
     return full
 
 
-_INFINITE = (
-    "an infinite value at {at} ({n} in this block): a number beyond 1.8e308, or inf; correct it, "
-    "leave the row out, or say that it stands for a missing value (na=['inf']; --na inf on the "
-    "command line)."
-)
-_NAN = (
-    "NaN or nothing at {at} ({n} in this block): leave those rows out (missing='drop') or fill in "
-    "the mean (missing='mean')."
-)
-_MISSING = (
-    "{n} missing values in one block, the first at {at}; leave those rows out (missing='drop'), or "
-    "for numbers fill in the mean (missing='mean')."
-)
+_INFINITE = "an infinite value, inf or beyond 1.8e308, at {at} ({n} in this block)"
+_NAN = "NaN or nothing at {at} ({n} in this block)"
+_MISSING = "{n} missing values in one block, the first at {at}"
 
 
 def _refusal(name: str, sentence: str, bad: NDArray[np.bool_], block: Block) -> DataError:
     """The first bad row, and how many there are."""
     at = block.place(int(np.argmax(bad))) if len(bad) == block.rows else "a row"
-    return DataError(f"the column {name!r} has {sentence.format(at=at, n=int(bad.sum()))}")
+    problem = f"the column {name!r} has {sentence.format(at=at, n=int(bad.sum()))}"
+    of_infinity = ("na", ["inf"], "takes inf as missing")
+    return DataError(problem, *([of_infinity] if sentence is _INFINITE else FILLING))
 
 
 def _indicators(entry: Input, column: Column, block: Block, keep: Keep, unknown: str) -> list[Any]:
@@ -210,8 +206,8 @@ def _indicators(entry: Input, column: Column, block: Block, keep: Keep, unknown:
         at = block.place(int(np.arange(block.rows)[rows][i]))
         raise DataError(
             f"the column {entry.name!r} has {column.levels[codes[i]]!r} at {at}, which is none of "
-            f"the {len(entry.levels)} levels that were learned; learn them again, or use "
-            "unknown='zeros'."
+            f"the {len(entry.levels)} levels that were learned",
+            ("unknown", "zeros", "gives such values no indicator"),
         )
     places = table[codes] if missing is None else np.where(missing, gap, table[codes])
     return [(places == k).astype(np.float64) for k in range(1, len(entry.levels))]

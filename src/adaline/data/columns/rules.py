@@ -123,7 +123,8 @@ class Judge:
         if fact is not None and self.options.missing in ("mean", "auto"):
             auto = self.options.missing == "auto"
             if not fact.n and not auto:
-                raise DataError(f"every value of the column {name!r} is missing; drop it.")
+                leave_out = ("ignore", [name], "leaves it out")
+                raise DataError(f"every value of the column {name!r} is missing", leave_out)
             if not fact.n:
                 return Verdict(name, None, "has no value in any row")
             if auto and fact.low == fact.high and not fact.gaps and not self.options.keeps(name):
@@ -295,7 +296,8 @@ def unreadable(name: str, fact: Texts, how: str) -> DataError:
     as_what = f"as {how!r}" if " " in how else f"as a {kind}"
     return DataError(
         f"the column {name!r} has {example!r}, which cannot be read {as_what}; {more}correct it, "
-        f"or say that it stands for a missing value (na=[{example!r}]; --na on the command line)."
+        "or leave it out",
+        ("na", [example], "takes it as missing"),
     )
 
 
@@ -305,7 +307,9 @@ def too_many_levels(name: str, fact: Texts, most: int) -> DataError:
     shown = f" ({some[0]!r}, {some[1]!r}, ...)" if len(some) == 2 else ""
     return DataError(
         f"the column {name!r} has more than {most} levels{shown}, which may be names or numbers of "
-        "things; leave it out (columns=), make numbers of it, or raise most_levels."
+        "things; make numbers of it",
+        ("ignore", [name], "leaves it out"),
+        ("most_levels", 10 * most, "allows more levels"),
     )
 
 

@@ -121,7 +121,7 @@ def study(source: Source, options: ColumnOptions) -> Study:
             entry, note = judge.target(columns[target], facts_of_target.get(target))
             notes += [(target, note)] * bool(note)
     except DataError as error:
-        raise DataError(f"{source.name}: {error}") from None
+        raise DataError(f"{source.name}: {error.args[0]}", *error.args[1:]) from None
     if any(fact.n + fact.gaps == head.rows for fact in facts.values()):
         notes += _note_on_total(head.names, columns)
     return Study(source, head, facts, tuple(verdicts), entry, tuple(notes), options)
@@ -174,9 +174,10 @@ def _use_one(verdicts: list[Verdict], facts: Facts, options: ColumnOptions) -> N
 
 
 def _unusable(name: str, why: str = OTHER_KIND) -> DataError:
-    if why == OTHER_KIND:
-        return DataError(f"the column {name!r} {why}; leave it out.")
-    return DataError(f"every value of the column {name!r} is missing; drop it.")
+    what = f"the column {name!r} {why}"
+    if why != OTHER_KIND:
+        what = f"every value of the column {name!r} is missing"
+    return DataError(what, ("ignore", [name], "leaves it out"))
 
 
 def _mark_strays(

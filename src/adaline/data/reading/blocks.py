@@ -290,5 +290,6 @@ def _ending(path: str, format: str | None) -> str:
     hint = f"did you mean {alike[0]}? " if alike else ""
     raise DataError(
         f"{path}: the ending {given!r} tells no format that can be read; {hint}Known are "
-        f"{', '.join(_KNOWN)} (text also with {', '.join(ENDINGS)}); or give format=."
+        f"{', '.join(_KNOWN)} (text also with {', '.join(ENDINGS)})",
+        ("format", ".csv", "reads it as such"),
     )

@@ -233,8 +233,8 @@ class Text:
         except UnicodeDecodeError as error:
             raise DataError(
                 f"{self.path}: line {self.line(start + error.start)} has the byte "
-                f"0x{data[error.start]:02x}, which is not UTF-8; save the file as UTF-8, or say "
-                "what it is, such as encoding='windows-1252'."
+                f"0x{data[error.start]:02x}, which is not UTF-8; save the file as UTF-8",
+                ("encoding", "windows-1252", "reads it as such"),
             ) from None
 
     def _damage(self, error: Exception) -> DataError | None:
@@ -242,7 +242,8 @@ class Text:
         if isinstance(error, UnicodeError):
             return DataError(
                 f"{self.path}: this is not the encoding that it seems to be ({str(error)[:120]}); "
-                "save the file as UTF-8, or give encoding=."
+                "save the file as UTF-8",
+                ("encoding", "windows-1252", "reads it as such"),
             )
         broken = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, struct.error, ValueError)
         # bz2 and zstd raise a plain OSError, which has no number as those of the system have.
