@@ -101,8 +101,8 @@ class TableReader:
             if not drop:
                 raise DataError(
                     f"{self.source}: the {what} {name!r} is missing at "
-                    f"{block.place(int(np.argmax(gone)))} ({int(gone.sum())} in this block); "
-                    "missing='drop' leaves those rows out."
+                    f"{block.place(int(np.argmax(gone)))} ({int(gone.sum())} in this block)",
+                    ("missing", "drop", "leaves those rows out"),
                 )
             keep = ~gone if keep is None else keep & ~gone
         return keep, column
