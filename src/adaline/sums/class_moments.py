@@ -26,6 +26,7 @@ from adaline.errors import refuse_beyond_memory
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, array, count, is_sparse, words
 from adaline.results import Array, Result
+from adaline.sums.moments import FORGET_ADDED, product_rounding
 from adaline.sums.rows import Rows, as_rows, check_finite, is_dask, merged
 from adaline.sums.threads import one_blas_thread, pieces, summed
 
@@ -216,8 +217,7 @@ class ClassMoments(Result):
             k = int(np.argmax(wrong))
             raise ValueError(
                 f"cannot forget {other.rows[k]} rows of total weight {other.weight[k]:g} of class "
-                f"{k} from {self.rows[k]} rows of total weight {self.weight[k]:g}; forget only "
-                "rows that were added."
+                f"{k} from {self.rows[k]} rows of total weight {self.weight[k]:g}. {FORGET_ADDED}"
             )
         if not rows.any():
             return ClassMoments.empty(self.p, self.K, self.covariance)
@@ -227,7 +227,7 @@ class ClassMoments(Result):
             j = int(np.argmax(negative.reshape(-1, self.p).any(axis=0)))
             raise ValueError(
                 f"forgetting these rows would leave component {j} with a negative sum of squares; "
-                "they are not among the rows that were added. Forget only rows that were added."
+                f"they are not among the rows that were added. {FORGET_ADDED}"
             )
         if self.covariance != "shared":
             m.scatter[rows == 0], m.rounding[rows == 0] = 0.0, 0.0
@@ -393,29 +393,18 @@ def _combined(a: ClassMoments, b: ClassMoments, sign: float, n: Array) -> ClassM
     root = np.sqrt(a.weight[:, None]) * np.sqrt(share)
     with one_blas_thread(1):
         between = _outer(root * d, a.covariance)
+    joint = product_rounding(root * d, root * (a.mean_rounding + b.mean_rounding))
+    joint = joint.sum(axis=0) if a.covariance == "shared" else joint
+    joint += 3 * UNIT * (np.abs(a.spread) + np.abs(b.spread))
     return replace(
         a,
         rows=a.rows + int(sign) * b.rows,
         weight=n,
         mean=mean,
         scatter=a.scatter + sign * (b.scatter + between),
-        rounding=_rounding(a, b, root * np.abs(d), root * (a.mean_rounding + b.mean_rounding)),
+        rounding=np.sqrt(a.rounding**2 + b.rounding**2 + joint),
         mean_rounding=own * a.mean_rounding + share * b.mean_rounding + 4 * UNIT * moved,
     )
-
-
-def _rounding(a: ClassMoments, b: ClassMoments, d: Array, doubt: Array) -> Array:
-    """A rounding vector that covers both parts', and that of d d' where d is in doubt.
-
-    For any t, |d_i| e_j + e_i |d_j| <= (t |d_i| + e_i / t)(t |d_j| + e_j / t).
-    """
-    e = doubt + 3 * UNIT * d
-    far, unsure = d.max(axis=1, keepdims=True), e.max(axis=1, keepdims=True)
-    t = np.sqrt(np.maximum(np.divide(unsure, far, out=np.ones_like(far), where=far > 0), UNIT))
-    joint = (t * d + e / t) ** 2 + 3 * UNIT * d**2
-    joint = joint.sum(axis=0) if a.covariance == "shared" else joint
-    own = 3 * UNIT * (np.abs(a.spread) + np.abs(b.spread))
-    return np.asarray(np.sqrt(a.rounding**2 + b.rounding**2 + joint + own))
 
 
 def _ratio(part: Array, whole: Array) -> Array:

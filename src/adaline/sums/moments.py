@@ -8,7 +8,6 @@ would lose every digit when features have large means; centred sums do not.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +30,7 @@ LOST = 2.0**-1072  # a square may lose this much below float64's range
 DROWNED = -400  # powers of two between units, from which on nothing is left of the smaller
 THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
 SAFE_EXPONENT = 300  # squares of numbers within 2^±300 stay far inside float64's range
+FORGET_ADDED = "Forget only rows that were added."
 SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 
 
@@ -173,7 +173,7 @@ class Moments(Result):
             self.rows,
             self.weight,
             np.ldexp(self.mean, shift),
-            rescaled(self.scatter, shift),
+            times_power(self.scatter, shift[:, None] + shift) if shift.any() else self.scatter,
             np.asarray(exponent, dtype=np.int64),
             np.ldexp(self.rounding, shift),
             np.ldexp(self.mean_rounding, shift),
@@ -202,30 +202,9 @@ class Moments(Result):
     def __add__(self, other: Moments) -> Moments:
         """Both sets of rows together (Chan, Golub & LeVeque 1979)."""
         self._check_like(other)
-        if self.weight == 0:
-            return other
-        if other.weight == 0:
-            return self
-        exponent = np.maximum(self.exponent, other.exponent)
-        a, b = in_common(self, exponent), in_common(other, exponent)
-        n = a.weight + b.weight
-        d = b.mean - a.mean
-        # Products of weights may overflow, or lose their digits below float64's range.
-        root = np.sqrt(a.weight) * np.sqrt(b.weight / n)
-        mean = a.mean + d * (b.weight / n)
-        doubt = a.mean_rounding + b.mean_rounding + 3 * UNIT * np.abs(d)
-        return Moments(
-            rows=a.rows + b.rows,
-            weight=n,
-            mean=mean,
-            scatter=a.scatter + b.scatter + np.outer(root * d, root * d),
-            exponent=exponent,
-            rounding=root_sum(a, b, root * np.abs(d), root * doubt),
-            mean_rounding=a.weight / n * a.mean_rounding
-            + b.weight / n * b.mean_rounding
-            + 4 * UNIT * np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean)),
-            targets=a.targets,
-        )
+        if self.weight == 0 or other.weight == 0:
+            return other if self.weight == 0 else self
+        return self._merged(other, 1, self.weight + other.weight)
 
     def __sub__(self, other: Moments) -> Moments:
         """Forget the rows of `other`, which must be among these."""
@@ -236,31 +215,43 @@ class Moments(Result):
         if rows < 0 or n < -1e-9 * self.weight or (rows > 0 and not n > 0):
             raise ValueError(
                 f"cannot forget {other.rows} rows of total weight {other.weight:g}: these moments "
-                f"are of {self.rows} rows of total weight {self.weight:g}. Forget only rows that "
-                "were added."
+                f"are of {self.rows} rows of total weight {self.weight:g}. {FORGET_ADDED}"
             )
         if rows == 0:
             return Moments.empty(self.p, self.targets)
+        m = self._merged(other, -1, n)
+        spread = np.diag(m.scatter)
+        if len(negative := np.flatnonzero(spread < -(m.rounding**2))):
+            raise ValueError(
+                f"forgetting these rows would leave component {negative[0]} with a negative sum of "
+                f"squares; they are not among the rows that were added. {FORGET_ADDED}"
+            )
+        np.fill_diagonal(m.scatter, np.maximum(spread, 0.0))
+        return m
+
+    def _merged(self, other: Moments, sign: int, n: float) -> Moments:
+        """With the rows of other added (1) or taken away (-1); a weight n is left."""
         exponent = np.maximum(self.exponent, other.exponent)
         a, b = in_common(self, exponent), in_common(other, exponent)
-        mean = a.mean + (a.mean - b.mean) * (b.weight / n)
-        mean_rounding = a.weight / n * a.mean_rounding + b.weight / n * b.mean_rounding
-        same = a.mean == b.mean  # nothing was rounded, as for a constant
-        mean_rounding += 4 * UNIT * np.where(same, 0.0, np.abs(a.mean) + np.abs(mean))
-        d = mean - b.mean
-        root = np.sqrt(n) * np.sqrt(b.weight / a.weight)
-        scatter = a.scatter - b.scatter - np.outer(root * d, root * d)
-        doubt = mean_rounding + b.mean_rounding + 3 * UNIT * np.abs(d)
-        rounding = root_sum(a, b, root * np.abs(d), root * doubt)
-        spread = np.diag(scatter)
-        if np.any(spread < -(rounding**2)):
-            j = int(np.argmax(spread < -(rounding**2)))
-            raise ValueError(
-                f"forgetting these rows would leave component {j} with a negative sum of squares; "
-                "they are not among the rows that were added. Forget only rows that were added."
-            )
-        np.fill_diagonal(scatter, np.maximum(spread, 0.0))
-        return Moments(rows, n, mean, scatter, a.exponent, rounding, mean_rounding, self.targets)
+        d, share = b.mean - a.mean, b.weight / n
+        mean = a.mean + sign * share * d
+        moved = np.where(d == 0.0, 0.0, np.abs(a.mean) + np.abs(b.mean) + np.abs(mean))
+        # Products of weights may overflow, or lose their digits below float64's range.
+        root = np.sqrt(a.weight) * np.sqrt(share)
+        joint = product_rounding(root * d, root * (a.mean_rounding + b.mean_rounding))
+        own = 3 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)))
+        return Moments(
+            rows=a.rows + sign * b.rows,
+            weight=n,
+            mean=mean,
+            scatter=a.scatter + sign * (b.scatter + np.outer(root * d, root * d)),
+            exponent=exponent,
+            rounding=np.sqrt(a.rounding**2 + b.rounding**2 + joint + own),
+            mean_rounding=a.weight / n * a.mean_rounding
+            + share * b.mean_rounding
+            + 4 * UNIT * moved,
+            targets=a.targets,
+        )
 
     def _check_like(self, other: Moments) -> None:
         if not isinstance(other, Moments):
@@ -317,25 +308,23 @@ def moments(t: Rows, exponent: NDArray[np.int64]) -> Moments:
 
 def products_of_blocks(t: Rows, scale: Array, shift: Array) -> tuple[tuple[Array, ...], int]:
     """Sums of z z', z y' and y^2 for rows z = (x, 1), and how many numbers were added in a row."""
-    q = len(scale) + 1
+    q, k = len(scale) + 1, len(scale) - t.p
     cuts, rows = pieces(t.n, q, q * q), block_rows(t.p)
 
-    def of_piece(i: int, j: int) -> list[Array]:
-        squares = np.zeros(q - t.p - 1)
-        side, across = np.zeros((t.p + 1, t.p + 1)), np.zeros((t.p + 1, len(squares)))
-        room = np.empty_like(side), np.empty_like(across)  # new arrays take longer to clear
+    def of_piece(i: int, j: int) -> tuple[Array, ...]:
+        side, across, squares = np.zeros((t.p + 1, t.p + 1)), np.zeros((t.p + 1, k)), np.zeros(k)
         for _, z, y in t.blocks(scale, shift, rows, i, j):
+            side += z.T @ z
+            across += z.T @ y
             squares += np.einsum("ij,ij->j", y, y)
-            side += np.matmul(z.T, z, out=room[0])
-            across += np.matmul(z.T, y, out=room[1])
-        return [side, across, squares]
+        return side, across, squares
 
-    def add(total: list[Array], part: list[Array]) -> list[Array]:
-        return list(map(operator.iadd, total, part))
+    def both(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, ...]:
+        return tuple(x + y for x, y in zip(a, b, strict=True))
 
     with one_blas_thread(q if len(cuts) == 1 else 0):  # more would change the last digit
-        side, across, squares = summed(of_piece, add, cuts)
-    return (side, across, squares), min(rows, t.n) + cuts[0][1] // rows + len(cuts)
+        sums = summed(of_piece, both, cuts)
+    return sums, min(rows, t.n) + cuts[0][1] // rows + len(cuts)
 
 
 def products_of_nonzeros(t: Rows, scale: Array, shift: Array) -> tuple[Array, ...] | None:
@@ -362,11 +351,6 @@ def products_of_nonzeros(t: Rows, scale: Array, shift: Array) -> tuple[Array, ..
     return side, across[:, :-1], squares[:-1]
 
 
-def rescaled(A: Array, shift: NDArray[np.int64]) -> Array:
-    """A_jk 2**(shift_j + shift_k)."""
-    return times_power(A, shift[:, None] + shift) if shift.any() else A
-
-
 def in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:
     """m in these units; where they are far larger than its own, in doubt by what that drowns."""
     found = m.in_units(exponent)
@@ -377,15 +361,16 @@ def in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:
     return replace(found, rounding=found.rounding + doubt)
 
 
-def root_sum(a: Moments, b: Moments, d: Array, doubt: Array) -> Array:
-    """A rounding vector that covers both parts', and that of d d' where d is in doubt.
+def product_rounding(d: Array, doubt: Array) -> Array:
+    """Squares of a rounding vector that covers d d' where d is in doubt; the last axis counts.
 
     For any t, |d_j| e_k + e_j |d_k| <= (t |d_j| + e_j / t)(t |d_k| + e_k / t).
     """
-    largest = np.max(d, initial=0.0)
-    t = np.sqrt(max(np.max(doubt, initial=0.0) / largest, UNIT)) if largest > 0 else 1.0
-    own = 3 * UNIT * (np.abs(np.diag(a.scatter)) + np.abs(np.diag(b.scatter)) + d**2)
-    return np.sqrt(a.rounding**2 + b.rounding**2 + (t * d + doubt / t) ** 2 + own)
+    d = np.abs(d)
+    e = doubt + 3 * UNIT * d
+    far, unsure = (np.max(a, axis=-1, keepdims=True, initial=0.0) for a in (d, e))
+    t = np.sqrt(np.maximum(np.divide(unsure, far, out=np.ones_like(far), where=far > 0), UNIT))
+    return np.asarray((t * d + e / t) ** 2 + 3 * UNIT * d**2)
 
 
 def are_safe(t: Rows, squares: Array) -> bool:
