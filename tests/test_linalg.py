@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from adaline.linalg import inner, length, times_power
+from adaline.linalg import inner, length
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-160, 1.0, 1e160, 1e300])
@@ -47,13 +47,3 @@ def test_an_inner_product_of_columns_that_lie_apart(rng):
     A = rng.standard_normal((5, 4))
     assert inner(A[:, ::2], A[:, ::2]) == pytest.approx((A[:, ::2] ** 2).sum(), rel=1e-15)
     assert inner(A.T, A.T) == pytest.approx((A**2).sum(), rel=1e-14)
-
-
-@pytest.mark.parametrize("far", [3, 999, 1000, 1001, 1100])
-@pytest.mark.parametrize("k", [3, 2000])
-def test_times_a_power_of_two_is_ldexp(rng, far, k):
-    A, exponent = rng.standard_normal((2, k)), rng.integers(-far, far, (2, k), endpoint=True)
-    exponent[0, :2] = -far, far
-    A[1, :2] = 2.0**-1060, 2.0**1000
-    with np.errstate(over="ignore"):
-        assert np.array_equal(times_power(A, exponent), np.ldexp(A, exponent))

@@ -25,7 +25,6 @@ from adaline.sums.threads import one_blas_thread
 
 SHORT = 2**10  # numbers of a vector that is multiplied by one thread
 DEPENDENT = 1e-13  # eigenvalues of a scaled matrix below this, times its size, are rounding
-_NORMAL = 1000  # exponents of two, of either sign, that float64 holds with all its digits
 _OUT_OF_RANGE = "sums over X leave the range of float64; rescale the columns or the weights."
 UNIT = 2.0**-53  # the unit roundoff: the largest relative error of one rounded operation
 
@@ -64,15 +63,6 @@ def add_multiple(y: Array, a: float, x: Array) -> None:
 def lengths(A: Array) -> Array:
     """`length` of each row of A."""
     return np.array([length(row) for row in A])
-
-
-def times_power(A: Array, exponent: NDArray[np.int64]) -> Array:
-    """A 2**exponent, the bits of np.ldexp in a third of its time where there are many numbers."""
-    few = exponent.size <= SHORT
-    if few or exponent.min() < -_NORMAL or exponent.max() > _NORMAL:
-        return np.asarray(np.ldexp(A, exponent))
-    power = ((exponent + 1023) << 52).view(np.float64)  # the bits of 2**exponent
-    return np.asarray(A * power)
 
 
 def inverse_triangle(R: Array) -> Array | None:
@@ -148,17 +138,6 @@ def pivots(R: Array) -> Array:
     """Columns of R, the most independent first (QR with column pivoting)."""
     _, order = qr(R, mode="r", pivoting=True, check_finite=False)
     return np.asarray(order)
-
-
-def graded(A: Array) -> tuple[Array, Array]:
-    """s (descending) and V of a square A, by Jacobi rotations.
-
-    Where columns differ only in their units, tiny singular values keep their digits too.
-    """
-    s, _, V, work, _, info = dgejsv(A, joba=1, jobu=3, jobv=0)
-    if info != 0:
-        raise ValueError(_OUT_OF_RANGE)
-    return s * (work[1] / work[0]), V
 
 
 def graded_both(A: Array) -> tuple[Array, Array, Array]:

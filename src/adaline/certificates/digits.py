@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNDERFLOW, UNIT, lengths, times_power
+from adaline.linalg import UNDERFLOW, UNIT, lengths
 from adaline.results import Array
 
 SLACK = 1.01  # the bounds themselves are computed in float64
@@ -106,7 +106,7 @@ def noise_of_sums(
 
 def in_users_units(bounds: Array, exponent: NDArray[Any]) -> Array:
     """Bounds times 2**exponent, plus what underflow may cost in these units and in the user's."""
-    return np.asarray(times_power(bounds + UNDERFLOW, exponent) + LOST)
+    return np.asarray(np.ldexp(bounds + UNDERFLOW, exponent) + LOST)
 
 
 def outward(bound: Array) -> Array:

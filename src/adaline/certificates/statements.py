@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from adaline.errors import plural
 from adaline.linalg import length, lengths
 from adaline.results import Array, Certificate, Fit
 
@@ -37,6 +38,17 @@ def half_steps(weights: Any) -> Array:
     return np.asarray(np.subtract(size, below, dtype=np.float64) / 2)
 
 
+def unproven(why: str, evidence: Mapping[str, Any]) -> Certificate:
+    """A certificate that claims nothing."""
+    return Certificate("unproven", why, evidence)
+
+
+def out_of_range(dtype: Any, evidence: Mapping[str, Any]) -> Certificate:
+    """Of weights that are not finite in this dtype."""
+    why = f"a coefficient leaves the range of {dtype}; measure its column, or y, in other units."
+    return unproven(why, evidence)
+
+
 def stated(
     weights: Any, bounds: Array, floor: Array, evidence: Mapping[str, Any], missing: str = ""
 ) -> Certificate:
@@ -45,53 +57,44 @@ def stated(
     A weight below `floor` counts as a zero of that size; `missing` names what has no bound.
     """
     dtype = np.asarray(weights).dtype
-    name = dtype.name
     numbers = dict(evidence) | {"error_bound": bounds, "floor": floor, "digits": 0.0}
-    condition = numbers["condition"]
     if missing:
         numbers["without_bound"] = missing
     if not np.isfinite(weights).all():
-        return Certificate(
-            "unproven",
-            f"a coefficient leaves the range of {name}; measure its column, or y, in other units.",
-            numbers,
-        )
+        return out_of_range(dtype, numbers)
+    known = f"the scaled condition number is about {numbers['condition']:.1e}"
     if not np.isfinite(bounds).all():
-        return Certificate(
-            "unproven",
-            f"no digits are proven: the scaled condition number is about {condition:.1e}, beyond "
-            "what float64 bounds can reach.",
-            numbers,
+        return unproven(
+            f"no digits are proven: {known}, beyond what float64 bounds can reach.", numbers
         )
     size = np.maximum(np.abs(weights), floor, dtype=np.float64)
     with np.errstate(all="ignore"):
-        relative = np.where(bounds > 0, bounds / size, 0.0)
-    worst = float(relative.max(initial=0.0))
-    most = MOST_DIGITS[dtype]
-    digits = min(max(-log10(worst), 0.0), most) if worst > 0 else most
-    numbers["digits"] = digits
+        worst = float(np.where(bounds > 0, bounds / size, 0.0).max(initial=0.0))
+    digits = numbers["digits"] = digits_of(worst, dtype)
     if not missing and ((bounds < half_steps(weights)) | (bounds == 0)).all():
         return Certificate(
             "exact",
-            f"the exact solution for these numbers, correctly rounded: no {name} is closer to any "
+            f"the exact solution for these numbers, correctly rounded: no {dtype} is closer to any "
             f"coefficient of it. Errors are at most {worst:.1e} of each coefficient.",
             numbers,
         )
     if digits < 1:
-        return Certificate(
-            "unproven",
-            f"less than one digit is proven; the scaled condition number is {condition:.1e}.",
-            numbers,
-        )
-    small = np.abs(weights) < floor
-    rest = f"; of {missing} nothing is proven" if missing else ""
-    zeros = f", {int(small.sum())} of them zero to rounding" if small.any() else ""
+        return unproven(f"less than one digit is proven; {known}.", numbers)
+    small = int(np.count_nonzero(np.abs(weights) < floor))
+    zeros = f", {small} of them zero to rounding" if small else ""
+    more = f"; of {missing} nothing is proven" if missing else ""
     return Certificate(
         "accurate",
         f"every coefficient agrees with the exact solution to at least {digits:.1f} digits"
-        f"{zeros}{rest}.",
+        f"{zeros}{more}.",
         numbers,
     )
+
+
+def digits_of(share: float, dtype: Any) -> float:
+    """Digits of a number that is known to this share of it."""
+    most = MOST_DIGITS[dtype]
+    return min(max(-log10(share), 0.0), most) if share > 0 else most
 
 
 def stated_together(W: Any, bounds: Array, evidence: Mapping[str, Any]) -> Certificate:
@@ -100,8 +103,7 @@ def stated_together(W: Any, bounds: Array, evidence: Mapping[str, Any]) -> Certi
     size = np.abs(W).max(axis=1, initial=0.0).astype(np.float64)
     nothing = (size == 0) & (bounds > 0)  # zeros: no share of them is small
     if nothing.all():
-        return Certificate(
-            "unproven",
+        return unproven(
             f"all weights are zero, and the exact ones are within {np.max(bounds):.1e} of zero: "
             "they have no digits to prove.",
             numbers,
@@ -110,64 +112,48 @@ def stated_together(W: Any, bounds: Array, evidence: Mapping[str, Any]) -> Certi
         shares = np.divide(bounds, size, out=np.zeros(len(size)), where=(bounds != 0) & ~nothing)
     share = float(np.max(shares))  # NaN stays NaN
     if not (share < 0.1 and np.isfinite(W).all()):
-        return Certificate(
-            "unproven",
+        return unproven(
             f"no digits are proven at a condition number of {evidence['condition']:.1e}; a larger "
             "alpha is surer.",
             numbers,
         )
-    most = MOST_DIGITS[np.asarray(W).dtype]
-    digits = min(-log10(share), most) if share > 0 else most
-    rest = ""
-    if nothing.any():
-        many = int(nothing.sum())
-        have = "1 target has" if many == 1 else f"{many} targets have"
+    digits = numbers["digits"] = digits_of(share, np.asarray(W).dtype)
+    more = ""
+    if many := int(np.count_nonzero(nothing)):
         near = np.max(bounds[nothing])
-        rest = f"; {have} weights of zero, and exact ones within {near:.1e} of zero"
+        have = plural(many, "target", "have")
+        more = f"; {have} weights of zero, and exact ones within {near:.1e} of zero"
     return Certificate(
         "accurate",
         f"all weights together are within {np.max(bounds[~nothing]):.1e} of the exact ridge "
-        f"solution: {digits:.1f} digits of the largest weight{rest}.",
-        numbers | {"digits": digits},
+        f"solution: {digits:.1f} digits of the largest weight{more}.",
+        numbers,
     )
 
 
 def delivered(fit: F, dtype: Any) -> F:
     """The fit, with a certificate that speaks of W and b rounded to dtype."""
-    claimed = fit.certificate.kind not in ("unproven", "undecided")
-    if not claimed:
+    old, finite = fit.certificate, np.isfinite(fit.W).all() and np.isfinite(fit.b).all()
+    of = next((KINDS[key] for key in KINDS if key in old.evidence), None)
+    if old.kind in ("unproven", "undecided") or of is None:
         return fit
-    if np.dtype(dtype) == np.float64 and np.isfinite(fit.W).all() and np.isfinite(fit.b).all():
+    if np.dtype(dtype) == np.float64 and finite:
         return fit
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         W, b = fit.W.astype(dtype), fit.b.astype(dtype)
-    with np.errstate(invalid="ignore"):
         moved = np.abs(fit.W - W.astype(np.float64)), np.abs(fit.b - b.astype(np.float64))
-    return replace(fit, certificate=rounded_certificate(fit.certificate, W, b, *moved))
-
-
-def rounded_certificate(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Certificate:
-    for key, of in KINDS.items():
-        if key in old.evidence:
-            if np.isfinite(W).all() and np.isfinite(b).all():
-                return of(old, W, b, dW, db)
-            return Certificate(
-                "unproven",
-                f"a coefficient leaves the range of {W.dtype}; measure its column, or y, in other "
-                "units.",
-                dict(old.evidence) | ({"digits": 0.0} if "digits" in old.evidence else {}),
-            )
-    return old  # it does not speak of the weights
+    if np.isfinite(W).all() and np.isfinite(b).all():
+        return replace(fit, certificate=of(old, W, b, *moved))
+    lost = {"digits": 0.0} if "digits" in old.evidence else {}
+    return replace(fit, certificate=out_of_range(W.dtype, {**old.evidence, **lost}))
 
 
 def rounded_digits(old: Certificate, W: Any, b: Any, dW: Array, db: Array) -> Certificate:
+    """Bounds on each weight, or on each target's weights together."""
     bounds = old.evidence["error_bound"]
-    if bounds.ndim == 1:  # of each target's weights together
-        grown = (bounds + lengths(dW)) * SLACK
-        return stated_together(W, grown, old.evidence)
-    whole = len(bounds) > W.shape[1]
-    weights = np.vstack([W.T, b]) if whole else W.T
-    moved = np.vstack([dW.T, db]) if whole else dW.T
+    if bounds.ndim == 1:
+        return stated_together(W, (bounds + lengths(dW)) * SLACK, old.evidence)
+    weights, moved = (np.vstack([A.T, a])[: len(bounds)] for A, a in ((W, b), (dW, db)))
     grown, missing = (bounds + moved) * SLACK, old.evidence.get("without_bound", "")
     return stated(weights, grown, old.evidence["floor"], old.evidence, missing)
 

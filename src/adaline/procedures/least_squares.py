@@ -32,7 +32,7 @@ from adaline.certificates.digits import (
 )
 from adaline.certificates.statements import stated
 from adaline.errors import plural
-from adaline.linalg import UNIT, cholesky, condition, inverse_triangle, times_power, triangle_of
+from adaline.linalg import UNIT, cholesky, condition, inverse_triangle, triangle_of
 from adaline.procedures.krylov import (
     GRAM_UP_TO,
     CentredRows,
@@ -283,7 +283,7 @@ def deliver(
         said = f"solved in closed form, then corrected {plural(s.passes, 'time')} in double-double."
     exponent = np.vstack([e[p:] - e[:p, None], e[p:]])  # the bias has the units of y
     with np.errstate(over="ignore"):  # squares may be infinite; of weights the certificate tells
-        theta, low, floor = (times_power(a, exponent) for a in (s.theta, s.low, problem.floor))
+        theta, low, floor = (np.ldexp(a, exponent) for a in (s.theta, s.low, problem.floor))
         squares = np.ldexp(s.squares, 2 * e[p:])
     bound, used = outward(in_users_units(s.bound, exponent) + np.abs(low)), problem.used
     missing = "the intercept" if problem.intercept and not s.passes else ""

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.linalg import UNIT, eigen, graded
+from adaline.linalg import UNIT, eigen, graded_both
 from adaline.procedures.krylov import CentredRows
 from adaline.procedures.least_squares import unit_columns
 from adaline.results import Array
@@ -143,7 +143,7 @@ def spectrum_of_moments(m: Moments, intercept: bool, units: Array | None = None)
     r = int(np.count_nonzero(keep))
     s, V = np.where(keep, values, 0.0)[::-1], V[:, ::-1]
     if not even:  # tiny units are no small eigenvalues
-        root, V = graded(np.sqrt(s)[:, None] * V.T * D)
+        _, root, V = graded_both(np.sqrt(s)[:, None] * V.T * D)
         s = root**2
     s, V = s[:r], np.ascontiguousarray(V[:, :r])
     a = (V.T * D) @ unit.scatter[:p, p:] / np.sqrt(s)[:, None]

@@ -14,7 +14,7 @@ found here. A new loss is a class like `Poisson`, and an estimator that names it
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class Parts(NamedTuple):
     terms: Array
 
 
-class Loss(Protocol):
+class Loss:
     """One criterion."""
 
     endless: str
@@ -48,36 +48,31 @@ class Loss(Protocol):
 
     def parts(self, v: Array, t: NDArray[Any]) -> Parts:
         """At values v, (m,) of one output or (K, m)."""
-        ...
+        raise NotImplementedError
 
     def leads(self, v: Array, t: NDArray[Any]) -> Array | None:
-        """By how much the value of a row's own class leads, (m,); None where there are no
-        classes."""
-        ...
+        """By how much the value of a row's own class leads, (m,); None without classes."""
+        return None
 
     def start(self, rows: ScaledRows, K: int) -> Array:
         """A theta (K, p + 1) to begin with."""
-        ...
+        return np.zeros((K, rows.q))
 
     def null(self, rows: ScaledRows, K: int) -> float:
         """Sum of the losses of the best fit without features."""
-        ...
+        raise NotImplementedError
 
     def saturated(self, rows: ScaledRows) -> float:
         """The least that the sum of the losses could be: deviance is twice what lies above."""
-        ...
+        return 0.0
 
     def constant(self, rows: ScaledRows) -> float:
         """What the loss leaves out of minus the log likelihood."""
-        ...
+        return 0.0
 
 
-class _Classes:
+class ClassLoss(Loss):
     """What two classes and K classes have in common."""
-
-    def start(self, rows: ScaledRows, K: int) -> Array:
-        """Equal probabilities."""
-        return np.zeros((K, rows.q))
 
     def null(self, rows: ScaledRows, K: int) -> float:
         """Loss of the best constant probabilities; of equal ones where there is no bias."""
@@ -88,16 +83,8 @@ class _Classes:
         share = share[share > 0]
         return -rows.weight * float(share @ np.log(share))
 
-    def saturated(self, rows: ScaledRows) -> float:
-        """No loss at all."""
-        return 0.0
 
-    def constant(self, rows: ScaledRows) -> float:
-        """Nothing: the loss is minus the log likelihood."""
-        return 0.0
-
-
-class Logistic(_Classes):
+class Logistic(ClassLoss):
     """log(1 + exp(-t v)) for t = -1 or +1: minus the log likelihood of p = 1 / (1 + exp(-v))."""
 
     endless = "weights grow without bound: the classes are separable but for ties"
@@ -118,7 +105,7 @@ class Logistic(_Classes):
         return t * v
 
 
-class Softmax(_Classes):
+class Softmax(ClassLoss):
     """log sum_k exp(v_k) - v_t for class codes t: K classes."""
 
     endless = Logistic.endless
@@ -141,7 +128,7 @@ class Softmax(_Classes):
         return np.asarray(mine - others.max(axis=0))
 
 
-class LogLink:
+class LogLink(Loss):
     """Losses of a mean mu = exp(v): what regressions on counts and on positive numbers share.
 
     A subclass says which targets it takes, `lowest` and whether that is `included`; `told` is the
@@ -156,9 +143,6 @@ class LogLink:
         """Which targets have no such loss."""
         low = t >= self.lowest if self.included else t > self.lowest
         return np.asarray(~low | (t > LARGEST_TARGET))
-
-    def leads(self, v: Array, t: Array) -> None:
-        return None
 
     def start(self, rows: ScaledRows, K: int) -> Array:
         """The bias at which all means together are right, where there is a bias."""
@@ -175,10 +159,6 @@ class LogLink:
 
     def rate(self, rows: ScaledRows) -> float:
         """The common rate exp(v - offset) of least loss."""
-        raise NotImplementedError
-
-    def parts(self, v: Array, t: Array) -> Parts:
-        """As in `Loss`."""
         raise NotImplementedError
 
     def deviance(self, t: Array, mean: Array) -> Array:
@@ -241,10 +221,6 @@ class Gamma(LogLink):
     def saturated(self, rows: ScaledRows) -> float:
         """Loss where every mean is its target."""
         return float(rows.weights @ (1.0 + np.log(rows.y)))
-
-    def constant(self, rows: ScaledRows) -> float:
-        """log t, for the exponential distribution: a dispersion of 1."""
-        return 0.0
 
     def deviance(self, t: Array, mean: Array) -> Array:
         share = t / mean

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from adaline.linalg import UNIT, times_power
+from adaline.linalg import UNIT
 from adaline.parameters import count
 from adaline.results import Array, Result
 from adaline.sums.rows import Rows, block_rows, check_finite, is_dask, merged
@@ -173,7 +173,7 @@ class Moments(Result):
             self.rows,
             self.weight,
             np.ldexp(self.mean, shift),
-            times_power(self.scatter, shift[:, None] + shift) if shift.any() else self.scatter,
+            np.ldexp(self.scatter, shift[:, None] + shift) if shift.any() else self.scatter,
             np.asarray(exponent, dtype=np.int64),
             np.ldexp(self.rounding, shift),
             np.ldexp(self.mean_rounding, shift),
