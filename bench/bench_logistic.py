@@ -23,7 +23,7 @@ from _bench import compare, head, missing, note, seconds, threads
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
 
-from adaline.estimators.newton.logistic import LogisticRegression
+from adaline.estimators.logistic import LogisticRegression
 
 GOAL = 1e-8
 CORRELATIONS = (0.9, 0.3)

@@ -483,8 +483,6 @@ made = estimator(
         "gamma": Either((POSITIVE, Word(("scale",)))),
         "coef0": Number(),
         "max_iter": COUNT,
-        "budget": Either((NONE, COUNT)),
-        "cache_size": POSITIVE,
     },
     MIXED,
     fixed={"max_iter": 20},

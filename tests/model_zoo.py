@@ -118,7 +118,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "WidrowHoff, several": lambda: A.WidrowHoff().partial_fit(X, Y),
     "SigmoidPerceptron": lambda: A.SigmoidPerceptron("logistic", random_state=3).fit(X, three),
     "KernelPerceptron": lambda: A.KernelPerceptron(max_iter=5).fit(X, two),
-    "KernelPerceptron, poly": lambda: A.KernelPerceptron("poly", budget=9).partial_fit(
+    "KernelPerceptron, poly": lambda: A.KernelPerceptron("poly").partial_fit(
         S, three, [10, 20, 30]
     ),
     "HoKashyap": lambda: A.HoKashyap(max_iter=20).fit(X, two),

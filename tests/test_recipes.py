@@ -30,7 +30,7 @@ LEARNER = '''"""Ridge regression of a given penalty: squared error × closed for
 
 from __future__ import annotations
 
-from adaline.estimators.closed_forms.closed_form import ClosedFormRegressor
+from adaline.estimators.closed_form import ClosedFormRegressor
 from adaline.sums.moments import Moments
 from adaline.parameters import FLAG, NOT_NEGATIVE
 from adaline.procedures.least_squares import least_squares
@@ -124,7 +124,7 @@ ESTIMATOR = '''"""Regression of counts: the geometric loss × Newton × exponent
 
 from __future__ import annotations
 
-from adaline.estimators.newton.log_link import LogLinkRegression
+from adaline.estimators.glm import LogLinkRegression
 from adaline.sums.losses import Geometric
 
 
@@ -357,7 +357,7 @@ def keeps_the_rules(tree: Path) -> None:
 
 def test_a_learner_is_a_file_and_a_line_in_the_table(tree):
     (tree / "estimators" / "closed_forms" / "fixed_ridge.py").write_text(LEARNER, encoding="utf-8")
-    made_public(tree, "FixedRidge", "adaline.estimators.closed_forms.fixed_ridge")
+    made_public(tree, "FixedRidge", "adaline.estimators.fixed_ridge")
     keeps_the_rules(tree)
     ran(tree, USED)
 
@@ -373,7 +373,7 @@ def test_a_loss_is_a_class_and_an_estimator_that_names_it(tree):
     )
     losses.write_text(losses.read_text(encoding="utf-8") + LOSS, encoding="utf-8")
     (tree / "estimators" / "newton" / "geometric.py").write_text(ESTIMATOR, encoding="utf-8")
-    made_public(tree, "GeometricRegression", "adaline.estimators.newton.geometric")
+    made_public(tree, "GeometricRegression", "adaline.estimators.geometric")
     keeps_the_rules(tree)
     ran(tree, TRIED)
 

@@ -13,9 +13,9 @@ from adaline.filters import FILTERS
 __version__ = "0.1.0"
 
 _HOME = {
-    "Adaline": "adaline.estimators.sequential.adaline",
+    "Adaline": "adaline.estimators.adaline",
     "Auto": "adaline.schedules",
-    "BayesClassifier": "adaline.estimators.bayes.bayes",
+    "BayesClassifier": "adaline.estimators.bayes",
     "Certificate": "adaline.results",
     "ClassMoments": "adaline.sums.class_moments",
     "Comparison": "adaline.evaluation.comparison",
@@ -26,47 +26,47 @@ _HOME = {
     "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
     "Explanation": "adaline.evaluation.explanations",
-    "GaussianClassifier": "adaline.estimators.bayes.gaussian",
-    "HoKashyap": "adaline.estimators.separation.ho_kashyap",
+    "GaussianClassifier": "adaline.estimators.gaussian",
+    "HoKashyap": "adaline.estimators.ho_kashyap",
     "IllConditionedWarning": "adaline.errors",
     "Interval": "adaline.evaluation.prediction_intervals",
-    "KernelPerceptron": "adaline.estimators.sequential.kernel_perceptron",
-    "LeastSquares": "adaline.estimators.closed_forms.least_squares",
-    "LeastSquaresClassifier": "adaline.estimators.closed_forms.least_squares_classifier",
-    "LogisticRegression": "adaline.estimators.newton.logistic",
-    "MaxMargin": "adaline.estimators.separation.max_margin",
+    "KernelPerceptron": "adaline.estimators.kernel_perceptron",
+    "LeastSquares": "adaline.estimators.least_squares",
+    "LeastSquaresClassifier": "adaline.estimators.least_squares",
+    "LogisticRegression": "adaline.estimators.logistic",
+    "MaxMargin": "adaline.estimators.separation",
     "MissingExtra": "adaline.errors",
     "ModelFileError": "adaline.errors",
     "Moments": "adaline.sums.moments",
     "OverK": "adaline.schedules",
-    "Perceptron": "adaline.estimators.sequential.perceptron",
-    "PoissonRegression": "adaline.estimators.newton.poisson",
-    "GammaRegression": "adaline.estimators.newton.gamma",
-    "PolynomialLeastSquares": "adaline.estimators.closed_forms.polynomial",
+    "Perceptron": "adaline.estimators.perceptron",
+    "PoissonRegression": "adaline.estimators.glm",
+    "GammaRegression": "adaline.estimators.glm",
+    "PolynomialLeastSquares": "adaline.estimators.polynomial",
     "RankDeficientWarning": "adaline.errors",
     "Report": "adaline.report",
-    "Ridge": "adaline.estimators.closed_forms.ridge",
+    "Ridge": "adaline.estimators.ridge",
     "SearchThenConverge": "adaline.schedules",
     "Separability": "adaline.certificates.separation.separation",
     "SeparableError": "adaline.errors",
-    "SigmoidPerceptron": "adaline.estimators.sequential.sigmoid_perceptron",
+    "SigmoidPerceptron": "adaline.estimators.sigmoid_perceptron",
     "TfDf": "adaline.estimators.text",
     "Trace": "adaline.estimators.trace",
     "Triangle": "adaline.sums.triangle",
     "Verdict": "adaline.evaluation.verdict",
-    "WidrowHoff": "adaline.estimators.sequential.widrow_hoff",
+    "WidrowHoff": "adaline.estimators.widrow_hoff",
     "capacity": "adaline.dichotomies",
     "compare": "adaline.evaluation.compare",
     "cover": "adaline.dichotomies",
     "cross_validated": "adaline.evaluation.cross_validation",
-    "expected_failed_checks": "adaline.estimators.contract",
+    "expected_failed_checks": "adaline.estimators.registry",
     "explain": "adaline.evaluation.explanations",
     "interval": "adaline.evaluation.prediction_intervals",
     "load": "adaline.data.storing.model_files",
-    "max_margin": "adaline.estimators.separation.max_margin",
-    "mistake_bound": "adaline.estimators.separation.mistakes",
+    "max_margin": "adaline.estimators.separation",
+    "mistake_bound": "adaline.estimators.separation",
     "save": "adaline.data.storing.model_files",
-    "separability": "adaline.estimators.separation.separability",
+    "separability": "adaline.estimators.separation",
     "stable_rate": "adaline.schedules",
     "trace": "adaline.estimators.trace",
     "verdict": "adaline.evaluation.verdict",
@@ -157,27 +157,23 @@ if TYPE_CHECKING:
         RankDeficientWarning,
         SeparableError,
     )
-    from adaline.estimators.bayes.bayes import BayesClassifier
-    from adaline.estimators.bayes.gaussian import GaussianClassifier
-    from adaline.estimators.closed_forms.least_squares import LeastSquares
-    from adaline.estimators.closed_forms.least_squares_classifier import LeastSquaresClassifier
-    from adaline.estimators.closed_forms.polynomial import PolynomialLeastSquares
-    from adaline.estimators.closed_forms.ridge import Ridge
-    from adaline.estimators.contract import expected_failed_checks
-    from adaline.estimators.newton.gamma import GammaRegression
-    from adaline.estimators.newton.logistic import LogisticRegression
-    from adaline.estimators.newton.poisson import PoissonRegression
-    from adaline.estimators.separation.ho_kashyap import HoKashyap
-    from adaline.estimators.separation.max_margin import MaxMargin, max_margin
-    from adaline.estimators.separation.mistakes import mistake_bound
-    from adaline.estimators.separation.separability import separability
-    from adaline.estimators.sequential.adaline import Adaline
-    from adaline.estimators.sequential.kernel_perceptron import KernelPerceptron
-    from adaline.estimators.sequential.perceptron import Perceptron
-    from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
-    from adaline.estimators.sequential.widrow_hoff import WidrowHoff
+    from adaline.estimators.adaline import Adaline
+    from adaline.estimators.bayes import BayesClassifier
+    from adaline.estimators.gaussian import GaussianClassifier
+    from adaline.estimators.glm import GammaRegression, PoissonRegression
+    from adaline.estimators.ho_kashyap import HoKashyap
+    from adaline.estimators.kernel_perceptron import KernelPerceptron
+    from adaline.estimators.least_squares import LeastSquares, LeastSquaresClassifier
+    from adaline.estimators.logistic import LogisticRegression
+    from adaline.estimators.perceptron import Perceptron
+    from adaline.estimators.polynomial import PolynomialLeastSquares
+    from adaline.estimators.registry import expected_failed_checks
+    from adaline.estimators.ridge import Ridge
+    from adaline.estimators.separation import MaxMargin, max_margin, mistake_bound, separability
+    from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
     from adaline.estimators.text import TfDf
     from adaline.estimators.trace import Trace, trace
+    from adaline.estimators.widrow_hoff import WidrowHoff
     from adaline.evaluation.compare import compare
     from adaline.evaluation.comparison import Comparison
     from adaline.evaluation.cross_validation import CrossValidated, cross_validated

@@ -6,6 +6,8 @@ Bad input raises plain ValueError and TypeError.
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -108,6 +110,14 @@ def _memory() -> float:
     ):
         limits.append(int(told.read()))
     return float(min((limit for limit in limits if limit > 0), default=float("inf")))
+
+
+def warn_caller(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user that called adaline, however many frames of ours lie between."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(("adaline.", "sklearn.")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 _SINGULAR = {"are": "is", "have": "has", "were": "was", "do": "does"}

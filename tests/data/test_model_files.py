@@ -21,7 +21,7 @@ from adaline.data.storing._schema import ALONE, PROOFS, RECORDS
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import Prepared, describe, packed, unpacked
 from adaline.errors import ModelFileError
-from adaline.estimators.declarations import estimator_named
+from adaline.estimators.registry import estimator_named
 from adaline.filters import FILTERS
 from model_zoo import MODELS, X, made, three, two, y
 
@@ -36,7 +36,7 @@ def test_every_public_estimator_can_be_stored():
         if hasattr(cls, "fit") and hasattr(cls, "get_params"):
             assert estimator_named(name) is cls, (
                 f"{name} has no model file: say what it learns in `_stored` of the class (see "
-                "adaline/estimators/declarations.py), and put one into tests/model_zoo.py."
+                "adaline/estimators/registry.py), and put one into tests/model_zoo.py."
             )
             assert any(key.split(",")[0] == name for key in MODELS), (
                 f"tests/model_zoo.py has no {name}."

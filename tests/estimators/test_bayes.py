@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from adaline.errors import IllConditionedWarning
-from adaline.estimators.bayes.bayes import BayesClassifier
+from adaline.estimators.bayes import BayesClassifier
 
 HALVES = [0.5, 0.5]
 

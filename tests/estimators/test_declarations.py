@@ -12,7 +12,7 @@ import pytest
 import adaline
 from adaline._names import public_homes
 from adaline.data.storing import export
-from adaline.estimators.declarations import (
+from adaline.estimators.registry import (
     Declared,
     estimator_named,
     is_public,
@@ -107,7 +107,7 @@ def test_no_room_above_the_estimators_has_a_list_of_their_names():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and node.value in NAMES
     ]
-    assert not found, "declare it in the estimator's own file; see estimators/declarations.py"
+    assert not found, "declare it in the estimator's own file; see estimators/registry.py"
 
 
 def test_data_ask_a_learner_by_methods_and_leave_its_memory_alone():

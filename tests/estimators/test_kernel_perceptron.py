@@ -1,4 +1,4 @@
-"""KernelPerceptron: the lecture in dual variables, kernels, budget, memory, and bad kernels."""
+"""KernelPerceptron: the lecture in dual variables, and kernels."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import manhattan_distances, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import expected_failed_checks
-from adaline.estimators.sequential.kernel_perceptron import KernelPerceptron
+from adaline.estimators.kernel_perceptron import KernelPerceptron
 from adaline.procedures import kernel_perceptron as procedure
 from reference_dual import primal_perceptron
 
@@ -28,7 +28,7 @@ OR_Y = np.array([-1, 1, 1, 1])
     [
         KernelPerceptron(),
         KernelPerceptron(kernel="linear", max_iter=50),
-        KernelPerceptron(kernel="poly", budget=20, max_iter=50),
+        KernelPerceptron(kernel="poly", max_iter=50),
     ],
     expected_failed_checks=expected_failed_checks,
 )
@@ -88,9 +88,8 @@ def test_the_linear_kernel_is_the_primal_perceptron_on_overlapping_rows_too(seed
     [
         KernelPerceptron(kernel="poly", degree=2),
         KernelPerceptron(kernel="rbf"),
-        KernelPerceptron(kernel=lambda X, Y: (X @ Y.T) ** 2),
     ],
-    ids=["poly", "rbf", "callable"],
+    ids=["poly", "rbf"],
 )
 def test_xor_is_solved(model):
     model.fit(XOR, XOR_Y)
@@ -121,24 +120,6 @@ def test_only_patterns_that_were_corrected_are_kept(rng):
     assert np.array_equal(model.support_vectors_, X[model.support_])
 
 
-@pytest.mark.parametrize("kernel", ["linear", "poly"])
-def test_a_bound_on_memory_changes_nothing_but_memory(rng, kernel, monkeypatch):
-    X, t = separable(rng, n=60)
-    sizes = []
-
-    def watched(self, A, B, call=procedure.Kernel.__call__):
-        sizes.append(A.shape[0] * B.shape[0])
-        return call(self, A, B)
-
-    monkeypatch.setattr(procedure.Kernel, "__call__", watched)
-    large = KernelPerceptron(kernel=kernel, degree=2, gamma=1.0).fit(X, t)
-    sizes.clear()
-    small = KernelPerceptron(kernel=kernel, degree=2, gamma=1.0, cache_size=0.005).fit(X, t)
-    assert max(sizes) <= 0.005 * 2**20 / 8
-    assert np.array_equal(large.support_, small.support_)
-    assert np.array_equal(large.lambda_, small.lambda_)
-
-
 def test_dense_sparse_float32_and_read_only_rows_give_the_same(rng):
     X, t = separable(rng)
     X.setflags(write=False)
@@ -152,11 +133,11 @@ def test_dense_sparse_float32_and_read_only_rows_give_the_same(rng):
     assert narrow.decision_function(X.astype(np.float32)).dtype == np.float32
 
 
-@given(st.lists(st.integers(1, 79), max_size=5), st.sampled_from([None, 7]))
-def test_any_cutting_of_a_stream_gives_the_same_duals(cuts, budget):
+@given(st.lists(st.integers(1, 79), max_size=5))
+def test_any_cutting_of_a_stream_gives_the_same_duals(cuts):
     X, t = separable(np.random.default_rng(5))
-    whole = KernelPerceptron(kernel="linear", budget=budget).partial_fit(X, t)
-    parts = KernelPerceptron(kernel="linear", budget=budget)
+    whole = KernelPerceptron(kernel="linear").partial_fit(X, t)
+    parts = KernelPerceptron(kernel="linear")
     edges = [0, *sorted(set(cuts)), 80]
     for i, j in pairwise(edges):
         parts.partial_fit(X[i:j], t[i:j], classes=[-1, 1])
@@ -172,42 +153,6 @@ def test_one_partial_fit_is_one_pass_of_fit(rng):
     stream = KernelPerceptron().partial_fit(X, t)
     assert np.array_equal(one.dual_coef_, stream.dual_coef_)
     assert stream.certificate_.kind == "undecided"
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_budget_is_kept_and_the_smallest_lambda_is_forgotten_the_oldest_first():
-    # Patterns that hardly meet: each errs once, and lambda is 1 for all of them.
-    X, t = np.arange(6.0)[:, None], np.array([1, -1, 1, -1, 1, -1])
-
-    def same(X, Y):
-        return 1e6 * (Y.T == X)
-
-    model = KernelPerceptron(kernel=same, budget=2, max_iter=1).fit(X, t)
-    free = KernelPerceptron(kernel=same, max_iter=1).fit(X, t)
-    assert len(model.support_) == 2
-    assert model.support_.tolist() == free.support_.tolist()[-2:]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_budget_forgets_as_a_plain_loop_does(rng):
-    X = rng.integers(-3, 4, (40, 2)).astype(float)
-    t = np.where(rng.random(40) < 0.5, 1, -1)
-    t[:2] = 1, -1
-    a, order = np.zeros(40), []  # lambda t, and the supports from oldest to newest
-    for _ in range(3):
-        for i in range(40):
-            if t[i] * sum(a[j] * (X[j] @ X[i] + 1.0) for j in order) <= 0:
-                a[i] += t[i]
-                if i not in order:
-                    order.append(i)
-                if len(order) > 5:
-                    worst = min(order[:-1], key=lambda j: (abs(a[j]), order.index(j)))
-                    a[worst] = 0.0
-                    order.remove(worst)
-    for megabytes in (200.0, 0.001):
-        model = KernelPerceptron("linear", max_iter=3, budget=5, cache_size=megabytes).fit(X, t)
-        assert model.support_.tolist() == sorted(order)
-        assert model.dual_coef_[0].tolist() == a[model.support_].tolist()
 
 
 def test_three_classes_are_told_apart_one_against_the_rest(rng):
@@ -226,21 +171,6 @@ def test_three_classes_are_told_apart_one_against_the_rest(rng):
         )
 
 
-BAD = {
-    "negative": (lambda X, Y: -(X @ Y.T), r"k\(x, x\) = -"),
-    "asymmetric": (lambda X, Y: X[:, :1] + 2 * Y[:, :1].T + 50, "not symmetric"),
-    "no inner product": (lambda X, Y: manhattan_distances(X, Y), "not positive"),
-    "not finite": (lambda X, Y: np.full((len(X), len(Y)), np.nan), "finite"),
-    "misshapen": (lambda X, Y: np.ones(3), "matrix of k"),
-}
-
-
-@pytest.mark.parametrize(("kernel", "words"), BAD.values(), ids=BAD)
-def test_a_kernel_that_is_not_positive_is_an_error_in_a_sentence(kernel, words):
-    with pytest.raises(ValueError, match=words):
-        KernelPerceptron(kernel=kernel).fit(XOR, XOR_Y)
-
-
 def test_a_power_beyond_float64_is_an_error_in_a_sentence():
     with pytest.raises(ValueError, match="finite numbers"):
         KernelPerceptron(kernel="poly", degree=300, gamma=1.0).fit(100 * XOR, XOR_Y)
@@ -254,10 +184,7 @@ def test_a_power_beyond_float64_is_an_error_in_a_sentence():
         ({"gamma": "auto"}, "gamma is 'auto'"),
         ({"gamma": np.nan}, "gamma is nan"),
         ({"max_iter": 0}, "max_iter is 0"),
-        ({"budget": 0}, "budget is 0"),
-        ({"budget": 2.5}, "whole number"),
         ({"degree": -1}, "degree is -1"),
-        ({"cache_size": 0}, "cache_size is 0"),
         ({"kernel": "poly", "coef0": -1.0}, "coef0 is -1.0"),
     ],
 )

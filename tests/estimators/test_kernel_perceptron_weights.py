@@ -28,11 +28,11 @@ def whole_numbers(seed, n=14):
     return X, t, omega
 
 
-@given(seed=st.integers(0, 10**6), passes=st.integers(1, 6), tight=st.booleans())
-def test_the_linear_kernel_with_weights_is_the_primal_perceptron_exactly(seed, passes, tight):
+@given(seed=st.integers(0, 10**6), passes=st.integers(1, 6))
+def test_the_linear_kernel_with_weights_is_the_primal_perceptron_exactly(seed, passes):
     X, t, omega = whole_numbers(seed)
     w, b, lam = primal_perceptron(X, t, passes, omega)
-    dual = KernelPerceptron("linear", max_iter=passes, cache_size=1e-4 if tight else 200.0)
+    dual = KernelPerceptron("linear", max_iter=passes)
     dual.fit(X, t, sample_weight=omega)
     counts = np.zeros(len(X))
     counts[dual.support_] = dual.lambda_
@@ -123,27 +123,24 @@ def test_the_trace_of_modified_or_is_the_lecture_s_run_in_dual_variables():
     seed=st.integers(0, 10**6),
     K=st.sampled_from([2, 3]),
     kernel=st.sampled_from(["linear", "rbf"]),
-    budget=st.sampled_from([None, 4]),
     weighted=st.booleans(),
-    tight=st.booleans(),
 )
-def test_the_end_of_a_trace_is_what_fit_gives(seed, K, kernel, budget, weighted, tight):
+def test_the_end_of_a_trace_is_what_fit_gives(seed, K, kernel, weighted):
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((15, 2)), np.arange(15) % K
     omega = rng.choice([0.0, 1.0, 0.3], 15) if weighted else None
     if weighted:  # two classes need rows that count
         omega[[np.argmax(y == k) for k in np.unique(y)]] = 1.0
-    model = KernelPerceptron(kernel, max_iter=4, budget=budget, cache_size=1e-3 if tight else 200)
+    model = KernelPerceptron(kernel, max_iter=4)
     table = trace(model, X, y, omega)
     fit = model.fit(X, y, omega)
     assert np.array_equal(table.fit.W, fit.fit_.W)
     assert table.passes[-1] == fit.n_iter_
     shown = len(table) // fit.n_iter_
     assert shown == (15 if omega is None else np.count_nonzero(omega))
-    if budget is None:  # nothing is forgotten: lambda is the sum of its changes
-        total = np.zeros((15, table.t.shape[1]))
-        np.add.at(total, table.samples, table.extra["change"])
-        np.testing.assert_allclose(total[fit.support_].T, np.abs(fit.fit_.W), rtol=1e-14)
+    total = np.zeros((15, table.t.shape[1]))  # lambda is the sum of its changes
+    np.add.at(total, table.samples, table.extra["change"])
+    np.testing.assert_allclose(total[fit.support_].T, np.abs(fit.fit_.W), rtol=1e-14)
     assert np.array_equal(table.updated, (table.t * table.v <= 0).any(axis=1))
 
 

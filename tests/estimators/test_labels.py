@@ -20,7 +20,7 @@ from adaline import (
     Perceptron,
     SigmoidPerceptron,
 )
-from adaline.estimators._labels import encode
+from adaline.estimators.labels import encode
 
 EVERY = [
     Adaline,

@@ -97,7 +97,7 @@ def test_a_penalised_summary_says_whose_errors_it_gives(rng):
 def test_a_large_fit_takes_the_rows_for_its_summary(rng, monkeypatch):
     X, y = sample(rng)
     small = LogisticRegression(alpha=0).fit(X, y)
-    monkeypatch.setattr("adaline.estimators.newton.newton.AFFORDABLE", 0)
+    monkeypatch.setattr("adaline.estimators.newton.AFFORDABLE_WORK", 0)
     large = LogisticRegression(alpha=0).fit(X, y)
     with pytest.raises(ValueError, match="training rows"):
         large.summary()

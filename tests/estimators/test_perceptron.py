@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import adaline.procedures.sequential as procedure
 from adaline.certificates.sides import separation
-from adaline.estimators.sequential import learner
-from adaline.estimators.sequential.perceptron import Perceptron
+from adaline.estimators import online as learner
+from adaline.estimators.perceptron import Perceptron
 from adaline.schedules import OverK
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adaline import IllConditionedWarning, PolynomialLeastSquares, RankDeficientWarning
-from adaline.estimators.closed_forms.polynomial import _check_size, _recipe
+from adaline.estimators.polynomial import _check_size, _recipe
 from reference import correct_digits, exact_least_squares
 
 
@@ -91,9 +91,9 @@ def test_rows_of_monomials_beyond_memory_are_refused(monkeypatch):
 @pytest.mark.parametrize(("p", "degree"), [(1, 1), (1, 9), (4, 3), (3, 5)])
 def test_the_count_that_decides_is_the_number_of_monomials(monkeypatch, p, degree):
     number = len(_recipe(p, degree)[0])
-    monkeypatch.setattr("adaline.estimators.closed_forms.polynomial._MOST", number + 1)
+    monkeypatch.setattr("adaline.estimators.polynomial.MAX_MONOMIALS", number + 1)
     _check_size(1, p, degree)
-    monkeypatch.setattr("adaline.estimators.closed_forms.polynomial._MOST", number)
+    monkeypatch.setattr("adaline.estimators.polynomial.MAX_MONOMIALS", number)
     with pytest.raises(ValueError, match="more than"):
         _check_size(1, p, degree)
 

@@ -6,10 +6,10 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from adaline import KernelPerceptron, LogisticRegression, expected_failed_checks
-from adaline.estimators.sequential.adaline import Adaline
-from adaline.estimators.sequential.perceptron import Perceptron
-from adaline.estimators.sequential.sigmoid_perceptron import SigmoidPerceptron
-from adaline.estimators.sequential.widrow_hoff import WidrowHoff
+from adaline.estimators.adaline import Adaline
+from adaline.estimators.perceptron import Perceptron
+from adaline.estimators.sigmoid_perceptron import SigmoidPerceptron
+from adaline.estimators.widrow_hoff import WidrowHoff
 
 ESTIMATORS = [
     Perceptron(),

@@ -24,7 +24,7 @@ LEARNERS = [
     Adaline(tol=0, shuffle=True, random_state=0),
     SigmoidPerceptron(tol=0),
     KernelPerceptron("linear"),
-    KernelPerceptron("linear", cache_size=1e-3),  # blocks of some rows
+    KernelPerceptron("linear"),
     LogisticRegression(0.1),
     LogisticRegression("firth"),
 ]

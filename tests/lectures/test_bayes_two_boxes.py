@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adaline.estimators.bayes.bayes import BayesClassifier
+from adaline.estimators.bayes import BayesClassifier
 
 PRIORS = {"red": Fraction(4, 10), "blue": Fraction(6, 10)}
 BOXES = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adaline.certificates.mistakes import mistake_bound
-from adaline.estimators.sequential.perceptron import Perceptron
+from adaline.estimators.perceptron import Perceptron
 from adaline.estimators.trace import trace
 from reference_sequential import batch_perceptron, error_correction, perceptron
 

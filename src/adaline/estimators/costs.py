@@ -1,36 +1,120 @@
-"""Decisions where wrong ones cost differently, or where none may be the best.
+"""Decisions from posterior probabilities where errors cost differently, or rejecting may be best.
 
-Called by the Bayes, Gaussian and logistic classifiers. costs[i, j] is the cost of deciding class i
-when class j is true; see `adaline.decisions`.
+Base class of the Bayes, Gaussian and logistic classifiers. costs[i, j] is the cost of deciding
+class i when class j is true; see `adaline.decisions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, log_expit
 
 from adaline import decisions
+from adaline.estimators.base import lazy_for_dask, round_to
 from adaline.results import Array
 
+FEW_CLASSES = 8  # below, a loop over columns is many times as fast as a reduction of short rows
 
-def move_by_costs(V: Array, posterior: Callable[[], Array], costs: Any, K: int) -> Array:
-    """Values V, moved so that they are positive, or largest, where the decision costs least.
 
-    V (n,) are the log odds of two classes, or (n, K) the scores of more.
+class PosteriorClassifier:
+    """Predictions from V: log odds (n,) of two classes, or scores (n, K) with softmax(V) = p(k|x).
+
+    Two classes: V = ln p(classes_[1] | x) / p(classes_[0] | x).
     """
-    c = decisions.checked_costs(costs, K)
-    if K == 2 and c[0, 1] > c[1, 1] and c[1, 0] > c[0, 0]:
-        return np.asarray(V + V.dtype.type(np.log(decisions.threshold([0.5, 0.5], c))))
-    R = decisions.expected_costs(posterior(), c)
-    return np.asarray(R[:, 0] - R[:, 1] if K == 2 else -R, dtype=V.dtype)
+
+    classes_: NDArray[Any]
+    costs: Any
+    reject_cost: Any
+
+    def _from_scores(self, X: Any, function: Callable[[Array], Any]) -> tuple[Any, Any]:
+        """function(V) for the rows of X, and the dtype of X."""
+        raise NotImplementedError  # pragma: no cover
+
+    def _in_precision(self, X: Any, function: Callable[[Array], Array]) -> Array:
+        """function(V) in the precision of X."""
+        values, dtype = self._from_scores(X, function)
+        return np.asarray(round_to(values, dtype))
+
+    @lazy_for_dask
+    def decision_function(self, X: Any) -> Array:
+        """Positive, or largest, where the class is predicted (rejects apart).
+
+        Two classes: the log odds of `classes_[1]`, with costs minus the lecture's ln xi. More
+        classes: one score each, (n, K); with costs, minus the expected costs.
+        """
+        return self._in_precision(X, self._move_by_costs)
+
+    @lazy_for_dask
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of least expected cost, or "reject"; the first of tied classes."""
+        return np.asarray(self._from_scores(X, self._decide)[0])
+
+    @lazy_for_dask
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior probabilities p(k | x), columns in the order of classes_."""
+        return self._in_precision(X, posterior)
+
+    @lazy_for_dask
+    def predict_log_proba(self, X: Any) -> Array:
+        """ln p(k | x), accurate where p(k | x) is too small for a float."""
+        log_p, dtype = self._from_scores(X, log_posterior)
+        if dtype != log_p.dtype:
+            log_p[np.exp(log_p).astype(dtype) == 1] = 0.0  # to agree with predict_proba
+        return np.asarray(round_to(log_p, dtype))
+
+    def _check_costs(self, K: int) -> None:
+        if self.costs is not None:
+            decisions.checked_costs(self.costs, K)
+
+    def _move_by_costs(self, V: Array) -> Array:
+        if self.costs is None:
+            return V
+        K = len(self.classes_)
+        c = decisions.checked_costs(self.costs, K)
+        if K == 2 and c[0, 1] > c[1, 1] and c[1, 0] > c[0, 0]:
+            return np.asarray(V + V.dtype.type(np.log(decisions.threshold([0.5, 0.5], c))))
+        R = decisions.expected_costs(posterior(V), c)
+        return np.asarray(R[:, 0] - R[:, 1] if K == 2 else -R, dtype=V.dtype)
+
+    def _decide(self, V: Array) -> NDArray[Any]:
+        if self.costs is None and self.reject_cost is None:
+            chosen: Any = (V > 0).astype(int) if V.ndim == 1 else V.argmax(axis=1)
+            return np.asarray(self.classes_[chosen])
+        c = decisions.checked_costs(self.costs, len(self.classes_))
+        reject = decisions.checked_reject_cost(self.reject_cost)
+        label = None if reject is None else decisions.REJECT_LABEL
+        return decisions.labels_of(decisions.decide(posterior(V), c, reject), self.classes_, label)
 
 
-def decide_by_costs(P: Array, classes: NDArray[Any], costs: Any, reject_cost: Any) -> NDArray[Any]:
-    """The label of least expected cost for each row of posteriors P (n, K), or "reject"."""
-    c = decisions.checked_costs(costs, len(classes))
-    reject = decisions.checked_reject_cost(reject_cost)
-    label = None if reject is None else decisions.REJECT_LABEL
-    return decisions.labels_of(decisions.decide(P, c, reject), classes, label)
+def posterior(V: Array) -> Array:
+    """p(k | x), (n, K), from log odds (n,) or scores (n, K)."""
+    if V.ndim == 1:
+        return np.asarray(expit(np.column_stack([-V, V])))
+    p = np.exp(_below_largest(V))
+    p /= _reduce_rows(np.add, p)
+    return np.asarray(p)
+
+
+def log_posterior(V: Array) -> Array:
+    """ln p(k | x), (n, K), from log odds (n,) or scores (n, K)."""
+    if V.ndim == 1:
+        return np.asarray(log_expit(np.column_stack([-V, V])))
+    below = _below_largest(V)
+    return np.asarray(below - np.log(_reduce_rows(np.add, np.exp(below))))
+
+
+def _below_largest(V: Array) -> Array:
+    with np.errstate(over="ignore"):  # -inf, probability zero, is right
+        return np.asarray(V - _reduce_rows(np.maximum, V))
+
+
+def _reduce_rows(operation: np.ufunc, A: Array) -> Array:
+    """The sum or maximum of each row, (n, 1)."""
+    if A.shape[1] >= FEW_CLASSES:
+        return np.asarray(operation.reduce(A, axis=1, keepdims=True))
+    return np.asarray(reduce(operation, A.T))[:, None]

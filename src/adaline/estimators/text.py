@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.estimators._base import check_finite, checked_rows
-from adaline.estimators._refusals import AllOrNothing
-from adaline.estimators.declarations import SEEN, Declared, demand
+from adaline.estimators.base import checked_rows, unchanged_on_error
+from adaline.estimators.registry import SEEN, Declared, demand
 from adaline.parameters import is_sparse
+from adaline.sums.rows import check_finite
 
-_OUTPUTS = ("default", "pandas", "polars")
+OUTPUT_FORMATS = ("default", "pandas", "polars")
 
 
-class TfDf(Declared, AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """W(i, d) = tf(i, d) / df(i): how often word i is in document d, over how many have it.
 
     It comes after scikit-learn's CountVectorizer or HashingVectorizer, whose rows are documents
@@ -60,12 +60,14 @@ class TfDf(Declared, AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseE
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @unchanged_on_error
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the documents of each word: X (n, p) dense or CSR, one row a document."""
         X = self._documents(X, reset=True)
         self.df_, self.n_documents_ = _document_frequency(X), X.shape[0]
         return self
 
+    @unchanged_on_error
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Count these documents too."""
         if not hasattr(self, "df_"):
@@ -89,7 +91,7 @@ class TfDf(Declared, AllOrNothing, OneToOneFeatureMixin, TransformerMixin, BaseE
     def _restored(self, dtype: Any) -> None:
         demand(bool((self.df_ <= self.n_documents_).all()), "words in more documents than seen.")
         config = getattr(self, "_sklearn_output_config", {})
-        known = set(config) <= {"transform"} and all(v in _OUTPUTS for v in config.values())
+        known = set(config) <= {"transform"} and all(v in OUTPUT_FORMATS for v in config.values())
         demand(known, "an output that is none.")
 
     def _documents(self, X: Any, *, reset: bool) -> Any:

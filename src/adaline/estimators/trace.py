@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 
 from adaline import criteria
 from adaline.errors import MissingExtra
-from adaline.estimators.declarations import names_with
+from adaline.estimators.registry import names_with
 from adaline.kernels import codes
 from adaline.parameters import is_sparse, shown
 from adaline.procedures.ho_kashyap import Iteration

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.estimators.declarations import scatter_of
+from adaline.estimators.registry import scatter_of
 from adaline.evaluation import influence as single_rows
 from adaline.evaluation import leakage
 from adaline.evaluation.answers import Answers

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.estimators.declarations import effect_of
+from adaline.estimators.registry import effect_of
 from adaline.evaluation.evidence import summary_of
 from adaline.evaluation.words import chance, name, number, plural
 from adaline.results import Result

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.estimators.declarations import public_estimators
+from adaline.estimators.registry import public_estimators
 from adaline.evaluation.comparison import NOTHING, Compared, Comparison
 from adaline.evaluation.cross_validation import (
     checked_folds,

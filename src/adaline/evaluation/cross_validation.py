@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from adaline.estimators.sequential.runs import goes_in_order
-from adaline.estimators.sequential.runs import runs_of as runs_of
+from adaline.estimators.online import goes_in_order
+from adaline.estimators.online import runs_of as runs_of
 from adaline.evaluation.answers import Answers, answers
 from adaline.evaluation.folds import Folds, folds
 from adaline.evaluation.quality import Decisions, Quality, quality_for, words_for

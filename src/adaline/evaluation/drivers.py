@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.estimators.declarations import effect_of
+from adaline.estimators.registry import effect_of
 from adaline.evaluation.coefficients import PER_SD, Coefficients
 from adaline.evaluation.intervals import NORMAL_95
 from adaline.evaluation.words import change as more_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.dichotomies import cover
-from adaline.estimators.declarations import effect_of
+from adaline.estimators.registry import effect_of
 from adaline.evaluation.words import name, number, plain, plural
 from adaline.results import Certificate
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data import Encoding
-from adaline.estimators.declarations import effect_of
+from adaline.estimators.registry import effect_of
 from adaline.evaluation._rows import model_and_rows
 from adaline.evaluation.answers import asked
 from adaline.evaluation.verdict import column_names

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.estimators.declarations import scatter_of
+from adaline.estimators.registry import scatter_of
 from adaline.evaluation.answers import asked
 from adaline.evaluation.words import cell, name, number
 from adaline.results import Array, Result

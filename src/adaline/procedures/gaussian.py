@@ -9,7 +9,7 @@ u standard deviations, R = S / (u u') correlations. All is computed from R, so u
 and about the mean of all rows, so that a large offset costs no digits. R gets a ridge where
 rounding cannot tell it from a singular matrix.
 
-Lecture: 5.8, the linear Gaussian classifier. Called by estimators/bayes/gaussian.py.
+Lecture: 5.8, the linear Gaussian classifier. Called by estimators/gaussian.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Batch gradient descent: all samples are seen before each update.
 
-Called by estimators/sequential where mode="batch". Squared errors move along the *mean* of
+Called by estimators/online where mode="batch". Squared errors move along the *mean* of
 e(n) x(n), so that stable rates do not depend on N; the perceptron moves by the sum over its errors,
 as lecture 002 has it.
 """

@@ -1,6 +1,6 @@
 """One sample at a time: w <- w + eta(n) g x, pass after pass, until there is nothing to learn.
 
-Called by estimators/sequential and by streams of LogisticRegression. A State is all that a learner
+Called by estimators/online and by streams of LogisticRegression. A State is all that a learner
 remembers; `learn` shows it rows once, `sequential` makes passes over all of them.
 
 Letters: X (n, p) samples, Y (n, K) targets or (n, 1) class codes, omega (n,) weights or empty.

@@ -36,7 +36,7 @@ from adaline.data.reading.source import Source, place_of
 from adaline.data.storing.checkpoint import Checkpoint
 from adaline.distributed.executor import TIMEOUT, Workers
 from adaline.errors import DataError
-from adaline.estimators.declarations import is_public, names_with
+from adaline.estimators.registry import is_public, names_with
 from adaline.sums.mapreduce import Executor
 
 FORMAT = 7  # of what checkpoints hold; another number refuses those of older versions

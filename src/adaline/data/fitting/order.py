@@ -14,7 +14,7 @@ import numpy as np
 from adaline.data.fitting.chunks import Chunks
 from adaline.data.reading.source import Piece
 from adaline.errors import DataError
-from adaline.estimators.sequential.runs import are_long, sentence
+from adaline.estimators.online import are_long, sentence
 
 
 def learn_in_order(model: Any, chunks: Chunks, classes: Any, passes: int, seed: int) -> None:

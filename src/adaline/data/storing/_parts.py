@@ -15,7 +15,7 @@ from adaline.data.storing._schema import ALONE, PROOFS, RECORDS, WRITTEN
 from adaline.data.storing._shapes import Shapes
 from adaline.data.storing._writer import Writer
 from adaline.errors import ModelFileError
-from adaline.estimators.declarations import (
+from adaline.estimators.registry import (
     demand,
     estimator_named,
     is_public,

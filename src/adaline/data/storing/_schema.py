@@ -53,9 +53,9 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         | {"margins": "float K n", "errors": "float K n"}
         | {"iterations": "tuple count", "ends": "tuple text"},
     ),
-    "Outcome": (
-        "adaline.procedures.sequential",
-        {"passes": "count", "stopped": "text", "converged": "truth"},
+    "SequentialFit": (
+        "adaline.estimators.online",
+        _FIT | {"corrections": "count", "passes": "count", "converged": "truth | None"},
     ),
     "Recipe": (
         "adaline.procedures.sequential",
@@ -125,26 +125,26 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         "adaline.procedures.kernel_perceptron",
         {"A": "float K m", "born": "int m", "clock": "count"},
     ),
-    "_Model": (
-        "adaline.estimators.bayes.bayes",
+    "BayesModel": (
+        "adaline.estimators.bayes",
         {"classes": "labels", "family": "Table | tuple Density", "priors": "float+ C"},
     ),
     "Density": (
-        "adaline.estimators.bayes.densities",
+        "adaline.estimators.densities",
         {"source": "Gaussian | gaussian_kde", "dimension": "count =p", "discrete": "truth"}
         | {"label": "plain"},
     ),
     "Gaussian": (
-        "adaline.estimators.bayes.learned_densities",
+        "adaline.estimators.densities",
         {"mean": "float p", "unit": "float+ p", "eigenvalues": "float+ p", "axes": "float p p"}
         | {"ridge": "number"},
     ),
     "Table": (
-        "adaline.estimators.bayes.densities",
+        "adaline.estimators.densities",
         {"symbols": "tuple plain", "probabilities": "float+ C s"},
     ),
     "MaxMargin": (
-        "adaline.estimators.separation.max_margin",
+        "adaline.estimators.separation",
         {"w": "float p", "b": "number", "margin": "number", "lower": "number", "upper": "number"}
         | {"positive": "float p", "negative": "float p", "support": "int+ m", "weights": "float+ m"}
         | {"classes": "labels", "certificate": "Certificate", "n_iter": "count"},

@@ -24,7 +24,7 @@ from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import write_atomically
 from adaline.data.storing.model_files import Prepared
 from adaline.errors import ModelFileError
-from adaline.estimators.declarations import names_with
+from adaline.estimators.registry import names_with
 
 # Forms that estimators declare in `_exports`; see `estimators.declarations`.
 _EITHER = ("values", "exponential", "sides", "posterior", "gaussians")

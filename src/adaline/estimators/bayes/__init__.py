@@ -1,1 +1,0 @@
-"""Classifiers by densities, priors and costs."""

@@ -1,1 +1,0 @@
-"""Learners with a closed form."""

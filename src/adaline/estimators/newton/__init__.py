@@ -1,1 +1,0 @@
-"""Learners by Newton's procedure: logistic regression and counts."""

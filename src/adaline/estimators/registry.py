@@ -1,0 +1,190 @@
+"""What an estimator declares of itself, so that no other package has to know its name.
+
+A new learner is a class in a module of its own, and a line in `_HOME` of `adaline/__init__.py`. The
+attributes of `Declared` are read by `adaline.data.fit` (how it streams), model files (what to
+store), exports (what outputs mean), the command (its name), `trace` and plots. CONTRIBUTING.md has
+an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, Literal
+
+from adaline._names import public_homes
+
+Target = Literal["numbers", "counts", "positive", "classes"]
+Score = Literal["R2", "D2", "accuracy"]
+Scatter = Literal["constant", "counts", "relative"]
+Effect = Literal["adds", "odds", "rate", "mean", "score"]
+
+SEEN = {"n_features_in_": "count =p", "feature_names_in_?": "names p"}  # what every fit stores
+
+
+class Declared:
+    """Attributes that a learner's own module sets, and methods that it overrides.
+
+    Attributes
+    ----------
+    _learns : "numbers", "counts", "positive", "classes" or None
+        What the target holds.
+    _command : str or None
+        The name after `adaline fit --model`.
+    _streams : str or None
+        How `adaline.data.fit` learns from blocks of rows; None where all rows are needed at once.
+
+        - "moments", "machine": `fit_moments` takes the Moments of all blocks, of numbers or of an
+          indicator a class.
+        - "class_moments": `fit_moments` takes ClassMoments.
+        - "newton": a few passes of Newton's steps.
+        - "order": `partial_fit` takes the rows in their order; see `StreamWeights`.
+    _loss : LogLink or None
+        The loss of `adaline.sums.losses` that learners of numbers minimise in passes; those of
+        labels have the logistic loss.
+    _scored_by : "R2", "D2", "accuracy" or None
+        What `score` is; declared by the class that defines `score`.
+    _scatter : "constant", "counts", "relative" or None
+        How the standard deviation of a target depends on its mean: not at all, as its root (the
+        variance of a Poisson count is its mean), or in proportion.
+    _effect : "adds", "odds", "rate", "mean", "score" or None
+        What a column that grows does: it adds to the prediction, multiplies the odds, the rate or
+        the mean by a factor, or moves the score of a class.
+    _takes_exposure : bool
+        Whether `fit` takes an exposure for each row.
+    _exports : str or None
+        What ONNX and JSON make of v = W x + b, which `_exported_weights` gives.
+
+        - "values": a regressor predicts v; "exponential": exp(v).
+        - "sides": a classifier decides by the sign of v, or by the largest.
+        - "posterior": it has probabilities too, the logistic function or softmax of v.
+        - "gaussians", "frequencies", "monomials": forms of one estimator each.
+    _stored : dict
+        Attributes that a model file keeps besides the parameters, each with a description in the
+        language of `adaline/data/storing/_schema.py`. Empty where there are no model files.
+    _derived : tuple of str
+        Attributes that follow from those in `_stored`; `_restored` makes them again.
+    _traces : "samples", "duals", "margins", "steps" or None
+        What a line of `adaline.trace` is.
+    _error : str or None
+        The error that learning makes smaller step by step, which `_row_errors` gives.
+    _intervals : "values", "means", "probabilities" or None
+        What `adaline.interval` speaks of, which `_interval` gives: a new value, the mean of counts,
+        or the probability of each class.
+    """
+
+    _learns: Target | None = None
+    _command: str | None = None
+    _streams: Literal["moments", "machine", "class_moments", "newton", "order"] | None = None
+    _loss: Any = None
+    _scored_by: Score | None = None
+    _scatter: Scatter | None = None
+    _effect: Effect | None = None
+    _takes_exposure: bool = False
+    _exports: str | None = None
+    _stored: dict[str, str] = {}
+    _derived: tuple[str, ...] = ()
+    _traces: Literal["samples", "duals", "margins", "steps"] | None = None
+    _error: str | None = None
+    _intervals: Literal["values", "means", "probabilities"] | None = None
+
+    def _settled(self) -> None:
+        """Compute what is otherwise computed on first use, before a model file is written."""
+
+    def _restored(self, dtype: Any) -> None:
+        """Make what is in `_derived`, after a model file gave what is in `_stored`.
+
+        ValueError where the stored parts contradict each other: a file may come from anywhere.
+        The dtype is that of coef_ where coef_ is derived, else None.
+        """
+
+    def _exported_weights(self) -> tuple[Any, Any] | None:
+        """W (K, p) and b (K,) in float64 for exports; None where no such weights predict."""
+        return None
+
+    def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
+        """Low and high for each row; ValueError where this fit has none."""
+        raise NotImplementedError  # pragma: no cover
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        """The error of each row for outputs V, given its target t."""
+        raise NotImplementedError  # pragma: no cover
+
+
+def demand(condition: bool, complaint: str) -> None:
+    """Raise for stored parts that contradict each other; `load` names the model."""
+    if not condition:
+        raise ValueError(complaint)
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays are equal to the last bit."""
+    return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+
+
+def scatter_of(model: Any) -> Scatter:
+    """How the targets of a regression scatter; of learners that are not ours, evenly."""
+    if not isinstance(model, Declared):
+        return "constant"
+    if model._scatter is None:
+        raise TypeError(f"{type(model).__name__} does not declare how its targets scatter.")
+    return model._scatter
+
+
+def effect_of(model: Any) -> Effect | None:
+    """What a column that grows does; None where nothing is declared."""
+    return getattr(model, "_effect", None)
+
+
+def estimator_named(name: str) -> type[Declared] | None:
+    """The public estimator of this name, which may come from a file; None for any other name."""
+    home = public_homes("adaline.estimators").get(name)
+    kind: Any = None if home is None else getattr(import_module(home), name)
+    is_estimator = isinstance(kind, type) and issubclass(kind, Declared) and kind._stored
+    return kind if is_estimator else None
+
+
+def is_public(model: Any) -> bool:
+    """Whether a model is of a public estimator itself, and not of a class derived from one."""
+    return estimator_named(type(model).__name__) is type(model)
+
+
+def public_estimators() -> Iterator[type[Declared]]:
+    """All public estimators, by name; each is imported."""
+    kinds = map(estimator_named, sorted(public_homes("adaline.estimators")))
+    return (kind for kind in kinds if kind is not None)
+
+
+def names_with(declaration: str) -> str:
+    """Names of the public estimators that declare this, for a sentence."""
+    return ", ".join(kind.__name__ for kind in public_estimators() if getattr(kind, declaration))
+
+
+def expected_failed_checks(estimator: Any) -> dict[str, str]:
+    """The checks of `sklearn.utils.estimator_checks` that cannot hold, each with its reason.
+
+    They are those that want a sample weight to be a number of copies, of learners that take the
+    rows in their order (as of scikit-learn's own Perceptron and SGDClassifier). All other learners,
+    and `mode="batch"`, pass every check. `check_estimator` and `parametrize_with_checks` take this.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of adaline's.
+
+    Examples
+    --------
+    >>> from adaline import LeastSquares, Perceptron, expected_failed_checks
+    >>> sorted(expected_failed_checks(Perceptron()))[0]
+    'check_sample_weight_equivalence_on_dense_data'
+    >>> expected_failed_checks(LeastSquares())
+    {}
+    """
+    if not getattr(estimator, "_order_matters", False):
+        return {}
+    reason = (
+        "rows are learned one after the other: a weight of 2 is one long step, a row given twice "
+        "is two steps, and the check permutes the rows besides."
+    )
+    kinds = ("dense", "sparse")
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}

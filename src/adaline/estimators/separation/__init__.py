@@ -1,1 +1,0 @@
-"""Hyperplanes between classes: does one exist, which is farthest, how many mistakes."""

@@ -1,0 +1,184 @@
+"""The Widrow-Hoff procedure (LMS): squared error × sequential or batch × schedule × linear."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
+
+from adaline.estimators.base import Regressor, unchanged_on_error
+from adaline.estimators.online import OnlineLearner, learns_in_order
+from adaline.estimators.registry import demand
+from adaline.kernels import codes
+from adaline.parameters import NUMBER, check_sample, numbers, one_row
+from adaline.procedures.sequential import Recipe
+from adaline.results import Array, Certificate
+from adaline.schedules import Schedule
+from adaline.sums.rows import as_rows
+
+NO_PROOF = Certificate(
+    "unproven",
+    "weights approach least squares as learning goes on; how close they are is not proven.",
+)
+
+
+class WidrowHoff(OnlineLearner, Regressor):
+    """Linear regression by LMS, the delta rule: w + eta (y - w'x - b) x, a sample at a time.
+
+    Lectures: the LMS algorithm, the Widrow-Hoff procedure, batch gradient descent. With rates
+    that fall as `OverK`, the weights converge to the pseudoinverse solution of `LeastSquares`.
+
+    Parameters
+    ----------
+    eta : "auto", float or schedule, default="auto"
+        The learning rate. "auto" measures each feature in its own units while it learns, cannot
+        diverge, and predicts with an average of the weights (see `Auto`). A number is the
+        lectures' LMS, which can track what changes; above the bound 2/tr[R] (`stable_rate`)
+        it warns.
+    max_iter : int, default=1000
+        Passes at most.
+    tol : float, default=1e-3
+        Stop when the error of a pass is not smaller by this fraction, twice in a row. 0 never.
+    mode : {"online", "batch"}, default="online"
+        Update after every sample, or after every pass by the *mean* of e x (the lectures' sum is
+        this with eta multiplied by N).
+    fit_intercept : bool, default=True
+    shuffle : bool, default=False
+        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
+        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,) or (k, p)
+    intercept_ : float or ndarray of shape (k,)
+    n_iter_ : int
+    certificate_ : Certificate
+        "unproven": LMS comes close to least squares, and how close is not proven.
+    fit_ : SequentialFit
+        The same in the lectures' shapes, with `stopped`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import WidrowHoff
+    >>> X = np.random.default_rng(0).standard_normal((2000, 2)) * [1e6, 1e-3]
+    >>> y = X @ [2e-6, 3e3] + 1
+    >>> model = WidrowHoff().fit(X, y)
+    >>> (model.coef_ * [1e6, 1e-3]).round(2), round(float(model.intercept_), 2)
+    (array([2., 3.]), 1.0)
+    """
+
+    _command = "widrow-hoff"
+    _exports = "values"
+    _error = "mean squared error"
+    _stored = {**OnlineLearner._stored, "_one_target": "truth"}
+
+    def __init__(
+        self,
+        eta: float | str | Schedule = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        mode: str = "online",
+        fit_intercept: bool = True,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ):
+        self.eta = eta
+        self.max_iter = max_iter
+        self.tol = tol
+        self.mode = mode
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _recipe(self, K: int, p: int) -> Recipe:
+        return self._squared_errors(codes.SQUARED, codes.NUMBERS, K, p)
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        return (t - V) ** 2
+
+    def _restored(self, dtype: Any) -> None:
+        demand(not self._one_target or self._state.recipe.K == 1, "several targets and one.")
+        super()._restored(dtype)
+
+    def _output_shape(self, part: Any) -> Any:
+        return part[0] if self._one_target else part
+
+    def _observe(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Any, Array, Array]:
+        one = getattr(self, "_one_target", None)
+        X = self._rows(X, reset=reset)
+        Y = self._targets(y, X)
+        if not reset and (Y.shape[1] != self._state.recipe.K or self._one_target != one):
+            raise ValueError(
+                f"y has shape {np.shape(y)}, but the stream began with {self._state.recipe.K} "
+                "targets; they cannot change."
+            )
+        X, Y, omega = as_rows(X, Y, self._weights(sample_weight, X), checked=True)
+        if reset:
+            self._begin(Y.shape[1], X.shape[1], X.dtype)
+        return X, np.ascontiguousarray(Y), omega
+
+    @with_callbacks
+    @unchanged_on_error
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+    ) -> Self:
+        """Learn in passes over all rows.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, p)
+        y : array-like of shape (n,) or (n, k)
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the step of each sample; zero leaves it out.
+        coef_init, intercept_init : array-like, optional
+            Where to start; zero by default.
+        """
+        self._check_parameters()
+        X, Y, omega = self._observe(X, y, sample_weight, reset=True)
+        self._start_from(coef_init, intercept_init)
+        self._learn_passes(X, Y, omega, lambda W, b: NO_PROOF)
+        return self
+
+    @available_if(learns_in_order)
+    @unchanged_on_error
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn these rows too, once, as they come.
+
+        Any cutting of the rows into calls gives the same weights, bit for bit.
+        """
+        self._check_parameters()
+        self._learn_stream(*self._observe(X, y, sample_weight, reset=self._state is None))
+        return self
+
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Learn one sample x (p,) with target y: a thin call; NaN and infinities are refused."""
+        state = self._state
+        if state is None or not self._one_target or self.mode == "batch":
+            self.partial_fit(one_row(x), numbers("y", y)[None])
+            return self
+        if type(y) is not float or not math.isfinite(y):
+            NUMBER("y", y)
+        if not state.learn_one(self._one(x), float(y)):
+            check_sample(x, y)
+            self.partial_fit(np.reshape(x, (1, -1)), [y])
+            return self
+        self._known = None
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """The output for one sample x (p,): a number, or (k,) for several targets."""
+        v = self._outputs(self._one(x))
+        return v[0] if self._one_target else np.asarray(v)
