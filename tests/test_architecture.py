@@ -351,7 +351,7 @@ WRONG = {
     ),
     "a private file of another room": (
         "evaluation/evidence",
-        "from adaline.estimators import _labels",
+        "from adaline.estimators._labels import x",
         "is private to estimators",
     ),
     "everything": ("estimators/ridge", "import adaline", "imports the whole"),
