@@ -356,7 +356,7 @@ def keeps_the_rules(tree: Path) -> None:
 
 
 def test_a_learner_is_a_file_and_a_line_in_the_table(tree):
-    (tree / "estimators" / "closed_forms" / "fixed_ridge.py").write_text(LEARNER, encoding="utf-8")
+    (tree / "estimators" / "fixed_ridge.py").write_text(LEARNER, encoding="utf-8")
     made_public(tree, "FixedRidge", "adaline.estimators.fixed_ridge")
     keeps_the_rules(tree)
     ran(tree, USED)
@@ -372,7 +372,7 @@ def test_a_loss_is_a_class_and_an_estimator_that_names_it(tree):
         ),
     )
     losses.write_text(losses.read_text(encoding="utf-8") + LOSS, encoding="utf-8")
-    (tree / "estimators" / "newton" / "geometric.py").write_text(ESTIMATOR, encoding="utf-8")
+    (tree / "estimators" / "geometric.py").write_text(ESTIMATOR, encoding="utf-8")
     made_public(tree, "GeometricRegression", "adaline.estimators.geometric")
     keeps_the_rules(tree)
     ran(tree, TRIED)
