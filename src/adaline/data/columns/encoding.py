@@ -25,7 +25,6 @@ from adaline.data.columns.formula import (
     expand_terms,
     made_columns,
     parse_formula,
-    parse_term,
 )
 from adaline.data.columns.inputs import Input, pairs, plain_fields, texts
 from adaline.data.columns.options import MISSING, UNKNOWN, ColumnOptions, Missing, Unknown
@@ -156,13 +155,9 @@ class Encoding(Result):
     def with_formula(self, formula: str) -> Encoding:
         """The terms of a formula; inputs that no term has are left out."""
         check_text("formula", formula, "such as 'rent ~ log(size) + rooms:garden'")
-        names = [entry.name for entry in self.inputs]
-        terms = parse_formula(formula).terms(names)
-        used = {factor.column for text in terms for factor in parse_term(text)}
-        if strange := used.difference(names):
-            raise DataError(f"formula: there is no column {min(strange)!r} to use.")
-        inputs = tuple(entry for entry in self.inputs if entry.name in used)
-        return replace(self, inputs=inputs, terms=terms)
+        parsed = parse_formula(formula, tuple(entry.name for entry in self.inputs))
+        inputs = tuple(entry for entry in self.inputs if entry.name in parsed.columns)
+        return replace(self, inputs=inputs, terms=tuple(parsed.terms))  # which refuses others
 
     def with_target(self, name: str) -> Encoding:
         """The same with a target of plain numbers, which is read as such in every file."""

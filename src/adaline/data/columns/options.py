@@ -135,9 +135,8 @@ class ColumnOptions:
     @property
     def inputs(self) -> Sequence[str] | None:
         """The columns that are named as inputs; None for all."""
-        if self.formula is None or parse_formula(self.formula).takes_all:
-            return self.columns
-        return parse_formula(self.formula).columns
+        formula = None if self.formula is None else parse_formula(self.formula)
+        return self.columns if formula is None or formula.takes_all else formula.columns
 
     @property
     def least_rows(self) -> int:
