@@ -26,7 +26,7 @@ from adaline.data.columns.formula import (
     made_columns,
     parse_formula,
 )
-from adaline.data.columns.inputs import Input, pairs, plain_fields, texts
+from adaline.data.columns.inputs import Input, pairs, parsed_fields, plain_fields, texts
 from adaline.data.columns.options import MISSING, UNKNOWN, ColumnOptions, Missing, Unknown
 from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks
@@ -208,15 +208,7 @@ class Encoding(Result):
         if not isinstance(plain, Mapping):
             raise wrong_type("plain", plain, "a mapping, as Encoding.to_dict gives")
         try:
-            return cls(
-                tuple(map(Input.from_dict, plain["inputs"])),
-                plain["missing"],
-                plain["unknown"],
-                pairs(plain.get("left_out", ())),
-                texts(plain.get("na", ())),
-                None if "target" not in plain else Input.from_dict(plain["target"]),
-                texts(plain.get("terms", ())),
-            )
+            return cls(**parsed_fields(plain, _CONVERTERS, "inputs", "missing", "unknown"))
         except DataError:
             raise
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
@@ -281,19 +273,15 @@ class Encoding(Result):
             check_text("target", target, "the name of a column")
         if self.missing not in ("drop", "auto"):
             return None
+        columns, gaps = ByName(block), []
         entries = list(self.inputs) if self.missing == "drop" else []
-        keep = np.ones(block.rows, dtype=bool)
-        gaps = []
-        columns = ByName(block)
-        if target is not None and self.target is not None and self.target.name == target:
+        if self.target is not None and self.target.name == target:
             entries.append(self.target)
         elif target is not None:
             gaps.append(missing_in(columns[target]))
         gaps += [missing_in(self._column(entry, columns)) for entry in entries]
-        for gone in gaps:
-            if gone is not None:
-                keep &= ~gone
-        return None if keep.all() else keep
+        missing = [rows for rows in gaps if rows is not None]
+        return ~np.any(missing, axis=0) if missing else None
 
     def unknown_in(self, block: Block) -> dict[str, int]:
         """How many values of each column of text are no level that was learned."""
@@ -334,7 +322,7 @@ class Encoding(Result):
         for entry in self.inputs:
             if is_sparse(block.matrix):  # stays sparse: NaN is refused
                 entry = replace(entry, mean=None)
-            column = read_column(entry, by_name[entry.name], block, self.na)
+            column = self._column(entry, by_name)
             encoded += encode_column(entry, column, block, keep, self.unknown, check)
         if self.terms:
             encoded = expand_terms(self.inputs, self.terms, encoded, block, keep)
@@ -351,6 +339,15 @@ _TUPLES: tuple[tuple[str, type, str], ...] = (
     ("na", str, "a tuple of texts"),
     ("terms", str, "a tuple of texts, as Encoding.learn gives"),
 )
+_CONVERTERS: dict[str, Any] = {
+    "inputs": lambda values: tuple(map(Input.from_dict, values)),
+    "missing": lambda value: value,
+    "unknown": lambda value: value,
+    "left_out": pairs,
+    "na": texts,
+    "target": Input.from_dict,
+    "terms": texts,
+}
 
 
 def _kind(entry: Input) -> Kind:
