@@ -140,7 +140,7 @@ class Encoding(Result):
             Fields of `ColumnOptions`: columns, missing, unknown, most_levels, rare, read, na, use,
             ignore, formula, exact_levels, jobs.
         """
-        learned = study(blocks(source), ColumnOptions.of(options, given | {"target": target}))
+        learned = study(blocks(source), ColumnOptions.of(options, target, given))
         learned.warn()
         return cls.of(learned)
 
