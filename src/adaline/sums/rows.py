@@ -321,9 +321,8 @@ class Rows:
         (q, k), p = theta.shape, self.p
         rows = max(BLOCK // (2 * q) // LANES, 4) * LANES
         rows = min(rows, -(-(stop - start) // LANES) * LANES)
-        columns, Y = np.zeros((q, rows)), np.zeros((k, rows))
-        low_columns = np.zeros_like(columns) if len(self.X_low) else np.zeros((0, 0))
-        omega = np.zeros(rows if len(self.omega) else 0)
+        columns, low_columns = np.zeros((q, rows)), np.zeros((q * bool(len(self.X_low)), rows))
+        Y, omega = np.zeros((k, rows)), np.ones(rows)
         high, tail = np.ascontiguousarray(theta.T), np.ascontiguousarray(low.T)
         lanes, squares = np.zeros((2, k, q, LANES)), np.zeros((k, LANES))
         for i in range(start, stop, rows):
@@ -334,13 +333,11 @@ class Rows:
             np.multiply(self.Y[part][:, which].T, scale[p:][which, None], out=Y[:, :m])
             if len(low_columns):
                 np.multiply(self.X_low[part].T, scale[:p, None], out=low_columns[:-1, :m])
-            if len(omega):
+            if len(self.omega):
                 omega[:m] = self.omega[part]
             # Rows of zeros add nothing.
-            columns[:, m:], Y[:, m:], low_columns[:, m:], omega[m:] = 0.0, 0.0, 0.0, 0.0
-            arrays = columns, low_columns, Y, omega
-            of_rows = (a.reshape(*a.shape[:-1], a.shape[-1] // LANES, LANES) for a in arrays)
-            double_double.gradients(*of_rows, high, tail, np.empty((2, LANES)), *lanes, squares)
+            columns[:, m:], Y[:, m:], low_columns[:, m:] = 0.0, 0.0, 0.0
+            double_double.gradients(columns, low_columns, Y, omega, high, tail, *lanes, squares)
         sums = np.zeros((2, k, q))
         double_double.add_lanes(*lanes, *sums)
         # A sum over an axis in one piece would depend on the number of targets.
