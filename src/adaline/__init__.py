@@ -18,18 +18,18 @@ _HOME = {
     "BayesClassifier": "adaline.estimators.bayes",
     "Certificate": "adaline.results",
     "ClassMoments": "adaline.sums.class_moments",
-    "Comparison": "adaline.evaluation.comparison",
+    "Comparison": "adaline.evaluation.compare",
     "Constant": "adaline.schedules",
     "Cover": "adaline.dichotomies",
     "CrossValidated": "adaline.evaluation.cross_validation",
     "DataError": "adaline.errors",
     "DataWarning": "adaline.errors",
     "DivergenceError": "adaline.errors",
-    "Explanation": "adaline.evaluation.explanations",
+    "Explanation": "adaline.evaluation.explain",
     "GaussianClassifier": "adaline.estimators.gaussian",
     "HoKashyap": "adaline.estimators.ho_kashyap",
     "IllConditionedWarning": "adaline.errors",
-    "Interval": "adaline.evaluation.prediction_intervals",
+    "Interval": "adaline.evaluation.explain",
     "KernelPerceptron": "adaline.estimators.kernel_perceptron",
     "LeastSquares": "adaline.estimators.least_squares",
     "LeastSquaresClassifier": "adaline.estimators.least_squares",
@@ -60,8 +60,8 @@ _HOME = {
     "cover": "adaline.dichotomies",
     "cross_validated": "adaline.evaluation.cross_validation",
     "expected_failed_checks": "adaline.estimators.registry",
-    "explain": "adaline.evaluation.explanations",
-    "interval": "adaline.evaluation.prediction_intervals",
+    "explain": "adaline.evaluation.explain",
+    "interval": "adaline.evaluation.explain",
     "load": "adaline.data.storing.model_files",
     "max_margin": "adaline.estimators.separation",
     "mistake_bound": "adaline.estimators.separation",
@@ -174,11 +174,9 @@ if TYPE_CHECKING:
     from adaline.estimators.text import TfDf
     from adaline.estimators.trace import Trace, trace
     from adaline.estimators.widrow_hoff import WidrowHoff
-    from adaline.evaluation.compare import compare
-    from adaline.evaluation.comparison import Comparison
+    from adaline.evaluation.compare import Comparison, compare
     from adaline.evaluation.cross_validation import CrossValidated, cross_validated
-    from adaline.evaluation.explanations import Explanation, explain
-    from adaline.evaluation.prediction_intervals import Interval, interval
+    from adaline.evaluation.explain import Explanation, Interval, explain, interval
     from adaline.evaluation.verdict import Verdict, verdict
     from adaline.filters.affine_projection import AffineProjection as AffineProjection
     from adaline.filters.block_lms import BlockLMS as BlockLMS

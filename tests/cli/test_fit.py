@@ -14,8 +14,7 @@ import adaline
 from adaline.cli import fitting, tables
 from adaline.cli.learners import iterate_learners
 from adaline.data import Encoding, blocks
-from adaline.data.sharing import held_out
-from adaline.evaluation.folds import share_out
+from adaline.data.sharing import held_out, share_out
 
 
 def table(path, target):
@@ -174,7 +173,7 @@ def test_few_rows_are_all_learned_from_and_that_is_said(command, tmp_path):
     shown = command("fit", path, "-t", "label")
     assert shown.code == 0
     assert "4 rows to learn from" in shown.out
-    assert "learned from, which flatters" in shown.out
+    assert "overestimates" in shown.out
 
 
 def test_test_0_learns_from_all_rows(command, rents):
@@ -265,7 +264,7 @@ def test_the_verdict_tells_quality_convergence_separability_and_condition(comman
     shown = command("fit", pumps, "-t", "failed").out
     assert "400 rows in 10-fold cross-validation" in shown
     assert "Learning converged (proven)" in shown
-    assert "no hyperplane separates the 400 rows learned from (proven)" in shown
+    assert "no hyperplane separates the 400 training rows (proven)" in shown
     assert "condition number" in command("fit", rents, "-t", "rent").out
 
 

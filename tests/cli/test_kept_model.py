@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adaline
-from adaline.evaluation.folds import folds, hold_out
+from adaline.evaluation.cross_validation import folds, hold_out
 
 _RNG = np.random.default_rng(3)
 

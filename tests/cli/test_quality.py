@@ -125,7 +125,7 @@ def test_folds_that_cannot_be_made_are_no_dead_end(command, tmp_path):
     shown = command("fit", path, "-t", "y")
     assert shown.code == 0, shown.err
     assert "too few to predict some from the others" in shown.out
-    assert "flatters" in shown.out
+    assert "overestimates" in shown.out
     assert command("fit", path, "-t", "y", "--cv", "5").code == 3
 
 

@@ -9,7 +9,12 @@ import pytest
 from scipy import sparse
 
 import adaline
-from adaline.evaluation.coefficients import Coefficients, coefficients, spreads_of
+from adaline.evaluation.coefficients import (
+    Coefficients,
+    coefficients,
+    drivers,
+    standard_deviations,
+)
 
 
 def table(weights, heads=("coef",), intercept=True, **more):
@@ -68,7 +73,7 @@ def test_in_full_shows_sizes_and_not_tests_of_chance():
     assert full.heads == ("coef", "low", "high", "per sd")
     assert full.titles == ["coef", "low 95%", "high 95%", "per sd"]
     assert full.notes[0] == "n"
-    assert full.notes[1].startswith("per sd: the coefficient for a column measured in its own")
+    assert full.notes[1].startswith("per sd")
     other = Coefficients(("u", "v"), more=("odds ratio",)).in_full
     assert other.heads == ("u", "v", "odds ratio")
     assert found.more != ()
@@ -78,9 +83,11 @@ def test_in_full_shows_sizes_and_not_tests_of_chance():
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
 def test_deviations_of_columns(of):
     X = np.array([[1.0, 5.0], [3.0, 5.0], [8.0, 5.0]])
-    np.testing.assert_allclose(spreads_of(of(X)), [np.std(X[:, 0], ddof=1), 0.0], atol=1e-7)
-    np.testing.assert_allclose(spreads_of(of(X[:2])), [np.sqrt(2.0), 0.0], atol=1e-7)
-    assert spreads_of(of(X[:1])).tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(
+        standard_deviations(of(X)), [np.std(X[:, 0], ddof=1), 0.0], atol=1e-7
+    )
+    np.testing.assert_allclose(standard_deviations(of(X[:2])), [np.sqrt(2.0), 0.0], atol=1e-7)
+    assert standard_deviations(of(X[:1])).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -158,3 +165,72 @@ def test_ridge_has_credible_intervals(rng):
     assert (row["low"], row["high"]) == pytest.approx((given.mean[1] - half, given.mean[1] + half))
     assert found.rows[0]["coef"] == float(model.intercept_)
     assert found.rows[0]["low"] < found.rows[0]["coef"] < found.rows[0]["high"]
+
+
+def told(model, X, names, target="rent"):
+    return drivers(model, coefficients(model, names), X, target, names)
+
+
+def test_drivers_of_several_classes_name_the_two_that_a_column_tells_apart(rng):
+    X = rng.standard_normal((600, 3)) * [2.0, 1.0, 1.0]
+    y = np.array(["low", "mid", "top"])[np.digitize(X[:, 0] + rng.normal(0, 1, 600), [-1, 1])]
+    model = adaline.LogisticRegression(alpha=1.0).fit(X, y)
+    said = told(model, X, ["size", "noise", "more noise"])
+    low, top = model.coef_[0, 0], model.coef_[2, 0]
+    ratio = np.exp((top - low) * standard_deviations(X)[0])
+    shown = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+    assert said[0].endswith(f"more multiplies the odds of 'top' against 'low' by {shown}.")
+    assert "may or may not have an effect of their own: " in said[-1]
+    squares = adaline.LeastSquaresClassifier().fit(X, y)
+    assert "moves the score by" in told(squares, X, ["size", "noise", "more noise"])[0]
+
+
+def test_coefficients_of_several_classes_have_the_standard_errors_of_the_summary(rng):
+    X = rng.standard_normal((90, 2))
+    y = np.array(["a", "b", "c"])[np.arange(90) % 3]
+    for intercept in (True, False):
+        model = adaline.LogisticRegression(alpha=1.0, fit_intercept=intercept).fit(X, y)
+        found = coefficients(model, ["u", "v"])
+        errors = model.summary().columns["std err"].reshape(3, -1)[:, -2:]
+        assert [found.rows[2]["std err b"], found.rows[1]["std err c"]] == [
+            errors[1, 1],
+            errors[2, 0],
+        ]
+        cells, _ = found.cells(10)
+        assert cells[1][1] == f"{model.coef_[0, 0]:.3g} ± {errors[0, 0]:.2g}"
+        assert "standard errors" in found.notes[0]
+
+
+def test_the_largest_five_drivers_are_told_the_largest_first_and_uncertain_ones_listed(rng):
+    X = rng.standard_normal((400, 7))
+    X[:, 6] = rng.integers(0, 2, 400)
+    y = X @ [1.0, -3.0, 2.0, 6.0, -5.0, 4.0, 0.0] + 0.1 * rng.standard_normal(400)
+    model, names = adaline.LeastSquares().fit(X, y), list("abcdefg")
+    said = told(model, X, names)
+    assert [text[:2] for text in said] == ["d:", "e:", "f:", "b:", "c:"]
+    assert said[0].endswith(" more rent.")
+    assert said[1].endswith(" less rent.")
+    few = told(adaline.LeastSquares().fit(X[:, [0, 6]], y), X[:, [0, 6]], ["a", "g"])
+    assert few[-1] == "These may or may not have an effect of their own: g."
+    switch = told(adaline.LeastSquares().fit(X, y + 99 * X[:, 6]), X, names)
+    assert switch[0].startswith("g: 1 instead of 0 goes with 9")
+    assert told(model, None, names) == ()
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (adaline.LogisticRegression(), "multiplies the odds of 'yes' by"),
+        (adaline.PoissonRegression(), "multiplies the rate of rent by"),
+        (adaline.GammaRegression(), "multiplies the mean of rent by"),
+        (adaline.LeastSquaresClassifier(), "towards 'yes'"),
+    ],
+)
+def test_drivers_speak_of_what_the_model_predicts(rng, learner, words):
+    X = rng.standard_normal((200, 2))
+    y = np.exp(X[:, 0] + 0.1 * rng.standard_normal(200))
+    if learner._learns == "classes":
+        y = np.where(X[:, 0] + 0.1 * rng.standard_normal(200) > 0, "yes", "no")
+    elif learner._learns == "counts":
+        y = rng.poisson(np.exp(X[:, 0]))
+    assert words in told(learner.fit(X, y), X, ["a", "b"])[0]

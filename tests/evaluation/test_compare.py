@@ -12,9 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier
 
 import adaline
-from adaline.evaluation import compare as compare_module
-from adaline.evaluation.compare import suits
-from adaline.evaluation.folds import folds
+from adaline.evaluation.compare import NO_MODEL, Compared, Comparison, kind_of_target
+from adaline.evaluation.cross_validation import folds
 
 
 def test_every_learner_of_classes_is_tried(rng):
@@ -51,7 +50,7 @@ def test_numbers_and_counts_have_their_learners(rng):
 def test_a_paired_difference_is_told_apart_where_intervals_are_not(rng):
     # Both learners err on the same rows by the same noise: pairs see the small difference.
     X = rng.standard_normal((2000, 2))
-    y = X[:, 0] + 0.5 * X[:, 1] + 2 * rng.standard_normal(2000)
+    y = X[:, 0] + 0.6 * X[:, 1] + 2 * rng.standard_normal(2000)
 
     class First(adaline.LeastSquares):
         def fit(self, X, y, sample_weight=None):
@@ -62,7 +61,7 @@ def test_a_paired_difference_is_told_apart_where_intervals_are_not(rng):
     assert found.best.name == "both"
     assert not one.is_as_good
     assert one.high > found.best.low
-    assert "behind by more than chance" in found.sentence
+    assert "significantly worse" in found.sentence
 
 
 class Recited(ClassifierMixin, BaseEstimator):
@@ -179,8 +178,8 @@ def test_what_the_rows_behind_the_best_means(rng):
         ([True, False, True], "classes"),
     ],
 )
-def test_what_a_target_suits(y, kind):
-    assert suits(np.asarray(y)) == kind
+def test_what_a_target_kind_of_target(y, kind):
+    assert kind_of_target(np.asarray(y)) == kind
 
 
 def test_wrong_learners_are_refused(rng):
@@ -229,27 +228,6 @@ def test_learners_are_called_by_their_command_their_class_or_their_settings(rng)
     assert {row.name for row in found.rows} == {"no model", "Ridge(alpha=1.0)", "Ridge(alpha=2.0)"}
 
 
-def test_seeds_beyond_what_learners_take_are_folded():
-    made = compare_module._made(adaline.Perceptron, 2**32 + 5)
-    assert made.random_state == 5
-    assert not hasattr(compare_module._made(adaline.LeastSquares, 7), "random_state")
-
-
-def test_learners_that_compare_each_row_with_each_are_not_tried_on_many(rng, monkeypatch):
-    monkeypatch.setattr(compare_module, "_PAIRS", 50)
-    X = rng.standard_normal((51, 60))
-    y = np.arange(51) % 2
-    models = [adaline.KernelPerceptron(max_iter=2), adaline.LogisticRegression()]
-    many, few = (adaline.compare(X[:n], y[:n], models, cv=2) for n in (51, 50))
-    notes = {row.name: row.note for row in many.rows}
-    assert notes == {
-        "no model": "",
-        "kernel-perceptron": "not tried: more than 50 rows",
-        "logistic": "",
-    }
-    assert {row.note for row in few.rows} == {""}
-
-
 def test_a_learner_that_is_always_wrong_comes_last(rng):
     class Wrong(adaline.LogisticRegression):
         def predict(self, X):
@@ -275,15 +253,98 @@ def test_numbers_are_behind_by_root_mean_squares(rng):
             assert 0 <= row.p <= 1
 
 
+def row(name, measure, p=None, seconds=0.1234, **facts):
+    facts = {"auc": 0.87654, "rmse": 1.23456} | facts
+    ends = (None, None) if measure is None else (measure - 0.1, measure + 0.1)
+    return Compared(name, measure, *ends, None if p is None else 0.1, p, seconds, facts)
+
+
+def compared(*rows, measure="accuracy"):
+    return Comparison(rows, measure, 1000, "10-fold cross-validation")
+
+
+FAR, NEAR = 0.01234, 0.5
+
+
 @pytest.mark.parametrize(
-    ("text", "short"),
+    ("behind", "words"),
     [
-        ("x" * 60, "x" * 60),
-        ("x" * 61, "x" * 59 + "…"),
-        ("It broke. Mend it.", "It broke"),
-        ("It broke; mend it.", "It broke"),
-        ("It broke\nhere", "It broke"),
+        ((FAR, FAR, FAR), "The others are significantly worse (exact McNemar test)."),
+        ((FAR, NEAR, FAR), "not significantly better than second (exact McNemar test)"),
+        ((FAR, NEAR, NEAR), "not significantly better than second, third (exact"),
+        ((NEAR, NEAR, FAR), "not significantly better than no model (exact McNemar test, p = 0.5)"),
+        ((FAR, 0.0501, FAR), "not significantly better than second (exact"),
     ],
 )
-def test_a_failure_is_told_in_few_words(text, short):
-    assert compare_module._short(ValueError(text)) == short
+def test_the_best_is_told_with_those_that_cannot_be_told_from_it(behind, words):
+    nothing, second, third = behind
+    found = compared(
+        row(NO_MODEL, 0.5, nothing),
+        row("first", 0.8),
+        row("second", 0.7, second),
+        row("third", 0.6, third),
+    )
+    assert found.best.name == "first"
+    assert found.sentence.startswith("Best: first, accuracy 80.0% (10-fold cross-validation, 1,000")
+    assert words in found.sentence
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [row(NO_MODEL, 0.5)],
+        [row(NO_MODEL, 0.5), row("a", 0.5, NEAR)],
+        [row(NO_MODEL, 0.5), row("a", 0.4, NEAR)],
+        [row(NO_MODEL, 0.5), Compared("a", note="failed: no")],
+        [row(NO_MODEL, -0.1), row("a", -0.2, NEAR)],
+        [row(NO_MODEL, 0.0), row("a", 0.0, NEAR)],
+    ],
+)
+def test_a_learner_that_does_not_beat_no_model_is_not_the_best(rows):
+    found = compared(*rows)
+    assert found.best is None
+    assert found.sentence.startswith("No learner does better than no model")
+
+
+def test_a_learner_as_good_as_the_mean_of_new_rows_can_be_the_best():
+    """Without a model R² is negative on rows whose mean is another."""
+    found = compared(row(NO_MODEL, -0.1, FAR), row("a", 0.0), measure="R²")
+    assert found.best.name == "a"
+    assert "R² 0.0%" in found.sentence
+
+
+def test_cells_of_classes():
+    found = compared(
+        row(NO_MODEL, 0.5, FAR, seconds=None, auc=None),
+        row("first", 0.8),
+        Compared("broken", note="failed: no"),
+    )
+    head, rows = found.cells()
+    assert head == ["learner", "accuracy", "95% interval", "AUC", "p (McNemar)", "fit, s"]
+    assert rows == [
+        [NO_MODEL, "50.0%", "40.0 to 60.0%", "", "0.0123", ""],
+        ["first", "80.0%", "70.0 to 90.0%", "0.877", "best", "0.12"],
+        ["broken", "", "", "", "failed: no", ""],
+    ]
+    assert str(found).endswith(f"\n\n{found.sentence}")
+    lines = str(compared(row(NO_MODEL, 0.05, FAR), row("first", 1.0))).split("\n")
+    assert lines[1].startswith("no model      5.0%  ")  # names to the left, numbers to the right
+    assert lines[2].startswith("first       100.0%  ")
+
+
+def test_cells_of_numbers_and_of_three_classes():
+    numbers = compared(row(NO_MODEL, 0.0, 1e-9), row("a", 0.5), row("b", 0.4), measure="R²")
+    head, rows = numbers.cells()
+    assert head[3:] == ["RMSE", "p (t test)", "fit, s"]
+    assert rows[0][3:5] == ["1.23", "< 0.0001"]
+    assert rows[2][4] == ""  # not the best, and not compared with it
+    three = compared(row(NO_MODEL, 0.5, FAR, auc=None), row("a", 0.8, auc=None))
+    head, rows = three.cells()
+    assert head == ["learner", "accuracy", "95% interval", "p (McNemar)", "fit, s"]
+    assert rows[1] == ["a", "80.0%", "70.0 to 90.0%", "best", "0.12"]
+
+
+@pytest.mark.parametrize("ends", [(None, 0.5), (0.5, None)])
+def test_without_both_ends_there_is_no_interval(ends):
+    one = Compared("a", 0.5, *ends, None, None, 1.0, {"auc": None})
+    assert compared(row(NO_MODEL, 0.5), one).cells()[1][1][2] == ""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import adaline
-from adaline.evaluation import evidence
+from adaline.evaluation import fit_evidence
 from adaline.evaluation.quality import Decisions
 
 
@@ -35,7 +35,7 @@ kinds = st.sampled_from(["random", "apart", "one apart", "level"])
 def test_sentences_about_separability_say_what_the_verdict_is(kind, K, n, d, seed):
     X, y = table(kind, K, n, d, seed)
     found = adaline.separability(X, y)
-    texts = [found.explain(), evidence.of_separability(found), str(found)]
+    texts = [found.explain(), fit_evidence.describe_separability(found), str(found)]
     for text in texts:
         if K > 2:
             assert "hyperplane" not in text
@@ -49,7 +49,7 @@ def test_sentences_about_separability_say_what_the_verdict_is(kind, K, n, d, see
         else:
             assert "gives each of" not in text
             assert "on their right side," not in text
-    assert f"{n} rows learned from" in texts[1]
+    assert f"{n} training rows" in texts[1]
     if K > 2 and found.verdict == "quasi-separable":
         parts = {part.verdict for part in found.pairwise.values()}
         if "overlapping" in parts:
@@ -64,31 +64,31 @@ def test_the_verdict_the_report_and_the_facts_state_one_quality(kind, K, seed):
     facts = found.quality.facts()
     proof = adaline.separability(X, y)
     report = adaline.Report.of(found.model, X, y, cross_validated=found, separability=proof)
-    share = f"{100 * facts['accuracy']:.1f} %"
+    share = f"{100 * facts['accuracy']:.1f}%"
     assert report.verdict[0] == found.sentence
-    assert f"Right for {share}" in report.verdict[0]
-    assert share in dict(report.quality)["right"]
+    assert f"Accuracy {share}" in report.verdict[0]
+    assert share in dict(report.quality)["accuracy"]
     confusion = next(p for p in report.pictures if p.key == "confusion")
-    assert f"{facts['right']} of {facts['rows']} rows rightly" in confusion.claim
-    words = " ".join((*report.verdict, *report.warnings))
+    assert f"{facts['right']} of {facts['rows']} rows" in confusion.claim
+    words = " ".join((*report.verdict, *report.proofs, *report.warnings))
     assert proof.verdict in words
     if K > 2:
         assert "hyperplane" not in words
         assert "the classes touch" not in words
     if facts["auc"] is not None:
         (roc,) = [p for p in report.pictures if p.key == "roc"]
-        assert f"{100 * facts['auc']:.1f} % of the time" in roc.claim
+        assert f"{100 * facts['auc']:.1f}" in roc.claim
 
 
 @pytest.mark.parametrize("K", [2, 3])
 def test_a_separable_verdict_names_covers_labellings_rightly(rng, K):
     X, y = table("apart", K, 3 * K, 8, 0)
     found = adaline.separability(X, y)
-    (text,) = evidence.of_chance(found)
+    (text,) = fit_evidence.chance_warnings(found)
     assert ("with two classes" in text) == (K > 2)
 
 
 def test_doubts_speak_of_no_hyperplane_where_there_are_three_classes():
     found = Decisions(["a", "b", "c"])
     found.add(np.array(list("abc") * 10), np.array(list("acb") * 10))
-    assert not any("hyperplane" in text for text in found.doubts())
+    assert not any("hyperplane" in text for text in found.warnings())

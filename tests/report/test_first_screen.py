@@ -27,16 +27,17 @@ def cancer():
         target="diagnosis",
         separability=proof,
         learned=X[:455],
+        held_out=True,
     )
 
 
 def test_separable_and_collinear_rows_are_warned_of(cancer):
-    assert any("separates all 455 rows" in w and "penalty" in w for w in cancer.warnings)
+    assert any("separates all 455 training rows" in w and "penalty" in w for w in cancer.warnings)
     assert any("variance inflation" in w and "mean radius (" in w for w in cancer.warnings)
 
 
 def test_inflation_is_that_of_regressing_each_column_on_the_others(rng):
-    from adaline.evaluation.evidence import inflation
+    from adaline.evaluation.fit_evidence import inflation
 
     X = rng.standard_normal((200, 4)) @ rng.standard_normal((4, 4))
     found = inflation(X)
@@ -53,10 +54,10 @@ def test_inflation_is_that_of_regressing_each_column_on_the_others(rng):
 
 def test_the_columns_are_those_of_the_rows_learned_from_or_called_held_out(cancer, rng):
     captions = [table.caption for table in cancer.tables]
-    assert "Columns of the 455 rows learned from" in captions
+    assert "Columns of the 455 training rows" in captions
     X, y = rng.standard_normal((60, 3)), rng.standard_normal(60)
     model = adaline.LeastSquares().fit(X[:40], y[:40])
-    for held_out, words in ((True, "held-out rows"), (False, "rows learned from"), (None, "rows")):
+    for held_out, words in ((True, "held-out rows"), (False, "training rows"), (None, "rows")):
         report = Report.of(model, X[40:], y[40:], held_out=held_out)
         assert f"Columns of the 20 {words}" in [table.caption for table in report.tables]
 

@@ -9,8 +9,7 @@ from adaline.cli.models import Unknown, describe_unknown, load_model, measure
 from adaline.cli.options import Data, OptionalTarget, Reading, Working
 from adaline.cli.progress import Progress
 from adaline.cli.tables import describe_notes, hash_file, require_column
-from adaline.evaluation.quality import by_class, shown
-from adaline.evaluation.words import name, number, plural
+from adaline.evaluation.words import class_table, name, number, plural, quality_rows
 
 MOST_CLASSES = 12  # whose confusion is shown: what fits on a screen
 
@@ -66,16 +65,16 @@ def evaluate(
     answer.verdict(quality.sentence(plural(quality.n, "row")))
     describe_notes(source, answer)
     answer.say()
-    answer.pairs(shown(facts))
+    answer.pairs(quality_rows(facts))
     if "labels" in facts and max(len(facts["labels"]), len(facts["answers"])) <= MOST_CLASSES:
         answer.say()
         rows_of = zip(facts["labels"], facts["confusion"], strict=True)
         cells = [[name(label), *map(number, counts)] for label, counts in rows_of]
         answer.table(["truth \\ answer", *map(name, facts["answers"])], cells)
         answer.say()
-        answer.table(*by_class(facts))
+        answer.table(*class_table(facts))
         answer.say("In brackets: 95 % intervals.", "note")
-    doubts = [*quality.doubts(), *doubts, *describe_unknown(tested.unknown)]
+    doubts = [*quality.warnings(), *doubts, *describe_unknown(tested.unknown)]
     if tested.left_out:
         doubts.append(f"{plural(tested.left_out, 'row', 'have')} missing values: left out.")
     fingerprint = loaded.metadata("fingerprint")

@@ -33,9 +33,14 @@ from adaline.data import Encoding, cluster, workers
 from adaline.data import fit as fit_blocks
 from adaline.data.sharing import Share, Spread
 from adaline.data.tables import SCRATCH, columns_beside, counted_rows, kept_in, row_weights
-from adaline.evaluation.cross_validation import CrossValidated, fit_in_order, measured
-from adaline.evaluation.evidence import is_proven
-from adaline.evaluation.folds import folds, hold_out
+from adaline.evaluation.cross_validation import (
+    CrossValidated,
+    fit_in_order,
+    folds,
+    hold_out,
+    predict_folds,
+)
+from adaline.evaluation.fit_evidence import is_proven
 
 MEMORY = 5_000_000  # numbers that are learned from at once: 40 MB
 SMALL = 50  # rows below which none are held out: too few to measure with
@@ -303,7 +308,7 @@ def _cross_validate(
             parts = folds(y, plan.cv, groups=groups, times=times, seed=seed)
         with Progress(common, len(y), doing="cross-validation") as progress:
             after = lambda done, count: progress(len(y) * done // count)  # noqa: E731
-            return learned, measured(model, model, X, y, parts, learned.omega, after, seed)
+            return learned, predict_folds(model, model, X, y, parts, learned.omega, after, seed)
     except ValueError as error:
         if options.asks_for_folds:
             raise

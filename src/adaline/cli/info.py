@@ -8,7 +8,7 @@ from adaline.cli.answer import Answer, size
 from adaline.cli.models import read_model
 from adaline.cli.options import Common
 from adaline.evaluation.coefficients import coefficients
-from adaline.evaluation.evidence import chosen_penalty
+from adaline.evaluation.fit_evidence import chosen_penalty
 from adaline.evaluation.words import name, number
 
 

@@ -18,8 +18,8 @@ from adaline.cli.options import Reading, suggest
 from adaline.cli.tables import open_table
 from adaline.data import Block, Encoding, Source, describe
 from adaline.data.sharing import column, labels
-from adaline.evaluation.answers import Answers, answers
 from adaline.evaluation.quality import Quality, quality_for
+from adaline.evaluation.trial import Answers, answers
 from adaline.evaluation.words import name, number
 
 Unknown = Literal["zeros", "refuse"]

@@ -19,14 +19,11 @@ from adaline.cli.fit import FitRequest
 from adaline.cli.models import Measured
 from adaline.cli.python_code import write_code
 from adaline.cli.tables import StudiedTable, hash_file, title
-from adaline.evaluation.answers import answers
-from adaline.evaluation.checks import Rows
-from adaline.evaluation.coefficients import spreads_of
 from adaline.evaluation.cross_validation import CrossValidated
-from adaline.evaluation.evidence import chosen_penalty, reconciled
-from adaline.evaluation.quality import beside
-from adaline.evaluation.verdict import Verdict, judged
-from adaline.evaluation.words import HOLD_OUT, file, name, number, plural
+from adaline.evaluation.fit_evidence import chosen_penalty, reconciled
+from adaline.evaluation.trial import Trial
+from adaline.evaluation.verdict import Verdict, judge
+from adaline.evaluation.words import HOLD_OUT, detail_sentences, file, name, number, plural
 
 if TYPE_CHECKING:
     from adaline.cli.fitting import Learned, Plan
@@ -47,30 +44,29 @@ class FitResult:
     folded: CrossValidated | None = None
 
     @cached_property
-    def verdict(self) -> Verdict:
-        """What the model is worth."""
-        learned, tested, folded = self.learned, self.tested, self.folded
-        tried = None
-        if folded is not None:
-            tried = Rows(tested.X[folded.rows], tested.y[folded.rows], said=folded.answers)
-        elif tested.X is not None:
-            tried = Rows(tested.X, tested.y, said=answers(learned.model, tested.X))
-        has_rows = learned.X is not None
-        return judged(
+    def trial(self) -> Trial:
+        """The model, its training rows, and the rows that measure its quality."""
+        learned, tested = self.learned, self.tested
+        return Trial.of(
             learned.model,
-            tested.quality,
+            tested.X,
+            tested.y,
             held_out=self.is_held_out,
             names=learned.encoding.labels,
+            target=self.table.target,
             separability=learned.separability,
             converged=learned.converged,
-            spreads=spreads_of(learned.X) if has_rows else None,
-            X=learned.X,
-            learned=Rows(learned.X, learned.y, learned.omega) if has_rows else None,
-            tested=tried,
-            target=self.table.target,
-            way="" if folded is None else folded.way,
-            folds=None if folded is None else folded.spread,
+            quality=tested.quality,
+            cross_validated=self.folded,
+            learned=learned.X,
+            learned_y=learned.y,
+            learned_weight=learned.omega,
         )
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """How good the model is, and what to doubt."""
+        return judge(self.trial)
 
     @property
     def base_levels(self) -> dict[str, str]:
@@ -106,7 +102,7 @@ class FitResult:
 
 def write_files(result: FitResult) -> dict[str, str]:
     """Write the model and the report where they are asked for; their paths."""
-    learned, tested, table, plan = result.learned, result.tested, result.table, result.plan
+    learned, table, plan = result.learned, result.table, result.plan
     options = result.request.options
     files, fingerprint = {}, None
     if options.out is not None or options.report is not None:
@@ -125,26 +121,15 @@ def write_files(result: FitResult) -> dict[str, str]:
         adaline.save(learned.model, options.out, learned.encoding, metadata)
         files["model"] = options.out
     if options.report is not None:
-        adaline.write_report(
-            options.report,
-            learned.model,
-            tested.X,
-            tested.y,
-            held_out=result.is_held_out,
-            names=learned.encoding.labels,
-            target=table.target,
+        report = adaline.Report(
+            result.trial,
             title=f"{table.target} from {os.path.basename(title(table.source))}",
             data=_describe_data(result, fingerprint),
-            separability=learned.separability,
-            quality=tested.quality,
-            cross_validated=result.folded,
             warnings=result.doubts,
             code=write_code(result),
-            learned=learned.X,
-            learned_y=learned.y,
-            learned_weight=learned.omega,
             gaps=table.gaps(),
         )
+        report.write(options.report)
         files["report"] = options.report
     return files
 
@@ -179,7 +164,7 @@ def describe_fit(result: FitResult, files: dict[str, str]) -> Answer:
     answer.say(_describe_learner(result))
     answer.say()
     answer.verdict(str(verdict))
-    if (more := beside(verdict.quality)) != "":
+    if (more := detail_sentences(verdict.quality)) != "":
         answer.say(more)
     if certificate is not None:
         answer.say(f"Certificate, {describe_error(str(certificate))}")

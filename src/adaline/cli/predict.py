@@ -202,7 +202,7 @@ class Contributions:
         self.example = adaline.explain(model, zeros, encoding=encoding)
         self.is_scored = self.example.of != "the prediction"
         self.heads = ["score"] * self.is_scored + ["against"] * (self.example.against is not None)
-        self.heads += ["base", *(f"from {name}" for name in names), "rounding"]
+        self.heads += ["base", *(f"from {name}" for name in names)]
 
     def columns(self, part: Predictions) -> list[Any]:
         """The values of the rows that were kept."""
@@ -211,7 +211,7 @@ class Contributions:
         found = adaline.explain(self.model, part.X, encoding=self.encoding)
         first = [found.score] * self.is_scored
         first += [] if found.against is None else [found.against]
-        return [*first, found.base, *found.parts.T, found.rounding]
+        return [*first, found.base, *found.parts.T]
 
     def explained(self) -> list[str]:
         """How to read the columns."""

@@ -56,7 +56,7 @@ def write_code(result: FitResult) -> str:
     head.append(f"from adaline import {', '.join(sorted(names, key=str.lower))}")
     head.append(f"from adaline.data import {', '.join(sorted(imports))}")
     if result.folded is not None and plan.apart:
-        head.append("from adaline.evaluation.folds import hold_out")
+        head.append("from adaline.evaluation.cross_validation import hold_out")
     if path == "stdin":
         head.append("\n# The rows came from stdin: put them into a file, and name it here.")
     return "\n".join([*head, "", *lines]) + "\n"

@@ -26,7 +26,7 @@ from adaline.data import Encoding
 from adaline.data.outputs import read_file, write_atomically
 from adaline.data.sharing import labels
 from adaline.data.tables import gathered
-from adaline.evaluation.evidence import of_chance
+from adaline.evaluation.fit_evidence import chance_warnings
 from adaline.evaluation.words import file, name, number, plural
 
 FORMAT, VERSION = "adaline proof about a table", 1
@@ -100,7 +100,7 @@ def separable(
     if left_out:
         answer.warn([f"{plural(left_out, 'row', 'have')} missing values: left out."])
     if found.verdict == "separable":
-        answer.warn(of_chance(found))
+        answer.warn(chance_warnings(found))
     if proof is not None:
         content = {
             "format": FORMAT,

@@ -20,6 +20,7 @@ from adaline.estimators.registry import names_with
 from adaline.kernels import codes
 from adaline.parameters import is_sparse, shown
 from adaline.procedures.ho_kashyap import Iteration
+from adaline.procedures.kernel_perceptron import Duals
 from adaline.procedures.sequential import Learning
 from adaline.results import Array, Fit, Result
 from adaline.summaries import aligned
@@ -319,7 +320,7 @@ class _Duals:
         if self.given is None:
             self.given = here
             self.omega = here.omega if len(here.omega) else np.ones(len(here.at))
-        elif isinstance(here, tuple):  # a block; else the dual variables after a pass
+        elif not isinstance(here, Duals):
             first, V, lam = here
             for i in range(V.shape[1]):
                 t, v = self.given.T[:, first + i], V[:, i].copy()

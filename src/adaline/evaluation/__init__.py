@@ -1,5 +1,5 @@
-"""What a fitted model is worth, as plain data: the command, the report and the plots quote it.
+"""How good a fitted model is, as plain data that the command, reports and plots quote.
 
-`quality` counts predictions against the truth, `evidence` tells what is proven of the fit,
-`coefficients` are the weights by name with their intervals, and `verdict` puts them together.
+`trial` holds a model, rows and predictions; `quality` counts predictions against the truth;
+`fit_evidence` says what is proven of the fit, `diagnostics` what to doubt; `verdict` joins them.
 """

@@ -1,4 +1,7 @@
-"""Quality by cross-validation: every row is predicted by a model that has not seen it."""
+"""Quality by cross-validation: every row is predicted by a model that was trained without it.
+
+`folds` chooses scikit-learn's splitter by what is known of the rows; `cross_validated` counts.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,133 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
+from adaline.data.sharing import codes_of
 from adaline.estimators.online import goes_in_order
 from adaline.estimators.online import runs_of as runs_of
-from adaline.evaluation.answers import Answers, answers
-from adaline.evaluation.folds import Folds, folds
-from adaline.evaluation.quality import Decisions, Quality, quality_for, words_for
-from adaline.evaluation.words import HOLD_OUT
-from adaline.parameters import ParameterError, array, shown, weights_of
+from adaline.evaluation.quality import Decisions, Quality, quality_for
+from adaline.evaluation.trial import Answers, answers
+from adaline.evaluation.words import HOLD_OUT, plural, words_for
+from adaline.parameters import ParameterError, array, is_sparse, is_whole, shown, weights_of
 from adaline.results import Result
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Folds(Result):
+    """Pairs of row numbers, (training, test), and what to call them in a sentence."""
+
+    pairs: tuple[tuple[Index, Index], ...]
+    way: str
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Any:
+        return iter(self.pairs)
+
+
+def folds(y: Any, cv: int = 10, *, groups: Any = None, times: Any = None, seed: int = 0) -> Folds:
+    """Folds for cross-validation, of classes with about the same share in each.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, k)
+    cv : int
+        How many folds; n or more leave out one row at a time.
+    groups : array-like of shape (n,), optional
+        Rows of one group stay together.
+    times : array-like of shape (n,), optional
+        Numbers, dates or text that sorts by time: each fold is predicted from what came before it.
+        Equal times stay together.
+    seed : int
+
+    Examples
+    --------
+    >>> parts = folds(["a", "b"] * 6, 3)
+    >>> print(parts.way, [len(test) for _, test in parts])
+    3-fold cross-validation [4, 4, 4]
+    >>> folds([1.0, 2.0, 3.0], 2, times=[2001, 2003, 2002]).pairs[-1]
+    (array([0, 2]), array([1]))
+    """
+    truth = array("y", y)
+    n = len(truth) if truth.ndim in (1, 2) else 0
+    if n < 2:
+        raise ParameterError(f"y has shape {truth.shape}; folds need two rows or more.")
+    if not is_whole(cv) or cv < 2:
+        raise ParameterError(f"cv is {shown(cv)}; expected how many folds there are, 2 or more.")
+    if not is_whole(seed):
+        raise ParameterError(f"seed is {shown(seed)}; expected a whole number.")
+    if groups is not None and times is not None:
+        raise ParameterError("groups and times are both given; folds follow one of them.")
+    if times is not None:
+        return _spans_of_time(codes_of("times", times, n), int(cv))
+    classes = codes_of("y", truth if truth.ndim == 1 else truth[:, 0], n)
+    splitter: Any
+    group: Any = None
+    shuffled: dict[str, Any] = {"shuffle": True, "random_state": int(seed) % 2**32}
+    if groups is not None:
+        group = codes_of("groups", groups, n)
+        count = int(group.max()) + 1
+        if count < 2:
+            raise ParameterError("groups holds one group; folds need two or more.")
+        k = min(int(cv), count)
+        splitter = GroupKFold(k)  # unshuffled, folds are of about equal size
+        if _is_stratified(classes, k):
+            splitter = StratifiedGroupKFold(k, **shuffled)
+        way = f"{k}-fold cross-validation over {plural(count, 'group')}"
+    elif cv >= n:
+        splitter, way = LeaveOneOut(), "leave-one-out cross-validation"
+    else:
+        kind = StratifiedKFold if _is_stratified(classes, int(cv)) else KFold
+        splitter, way = kind(int(cv), **shuffled), f"{cv}-fold cross-validation"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return Folds(tuple(splitter.split(classes, classes, group)), way)
+
+
+def _is_stratified(codes: Index, k: int) -> bool:
+    """Whether few different values look like classes, one of which has rows for each fold."""
+    sizes = np.bincount(codes)
+    return 3 * len(sizes) <= len(codes) and int(sizes.max()) >= k
+
+
+def _spans_of_time(when: Index, k: int) -> Folds:
+    """Spans of about equally many different times, so that equal times stay together."""
+    count = int(when.max()) + 1
+    if count < 2:
+        raise ParameterError("times holds one time; folds need two or more.")
+    spans: Any = [(np.array([0]), np.array([1]))]  # TimeSeriesSplit makes two folds or more
+    if min(k, count - 1) > 1:
+        spans = TimeSeriesSplit(min(k, count - 1)).split(np.arange(count))
+    pairs = [tuple(np.flatnonzero(np.isin(when, part)) for part in span) for span in spans]
+    way = f"{plural(len(pairs), 'span')} of time predicted from what came before"
+    return Folds(tuple((train, test) for train, test in pairs), way)
+
+
+def hold_out(y: Any, cv: int = 5, *, seed: int = 0) -> Folds:
+    """The first of `folds(y, cv, seed=seed)` alone: of five, a fifth of the rows is predicted.
+
+    >>> [(train, test)] = hold_out(["a", "b"] * 5)
+    >>> len(train), len(test)
+    (8, 2)
+    """
+    return Folds(folds(y, cv, seed=seed).pairs[:1], HOLD_OUT)
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidated(Result):
-    """What a cross-validation found.
+    """The result of a cross-validation.
 
     Attributes
     ----------
@@ -34,7 +150,7 @@ class CrossValidated(Result):
     rows : ndarray of int
         The rows that were predicted: all, but for folds of time.
     answers : Answers
-        What was predicted for them, each by a model that has not learned from that row.
+        What was predicted for them, each by a model that was trained without that row.
     per_fold : tuple of dict
         The numbers of each fold.
     way : str
@@ -54,15 +170,15 @@ class CrossValidated(Result):
         measure = "accuracy" if isinstance(self.quality, Decisions) else "r2"
         if measure == "r2" and any(f["r2"] is None for f in self.per_fold):
             measure = "rmse"
-        found = [f[measure] for f in self.per_fold]
+        values = [f[measure] for f in self.per_fold]
         if min(f["rows"] for f in self.per_fold) < 2 or self.way == HOLD_OUT:
             return {}
         return {
-            "count": len(found),
+            "count": len(values),
             "measure": {"r2": "R²", "rmse": "root mean squared error"}.get(measure, measure),
-            "least": min(found),
-            "largest": max(found),
-            "deviation": float(np.std(found, ddof=1)) if len(found) > 1 else None,
+            "least": min(values),
+            "largest": max(values),
+            "deviation": float(np.std(values, ddof=1)) if len(values) > 1 else None,
         }
 
     @property
@@ -87,8 +203,8 @@ def cross_validated(
 ) -> CrossValidated:
     """Fit on all rows, and measure by folds: each row is predicted by a fit without it.
 
-    Whatever the learner finds by itself, such as a penalty, it finds anew in every fold, so that
-    the quality includes the search.
+    Whatever the learner chooses by itself, such as a penalty, it chooses anew in every fold, so
+    that the quality includes the search.
 
     Parameters
     ----------
@@ -99,12 +215,12 @@ def cross_validated(
         How many folds; n leaves out one row at a time.
     groups, times : array-like of shape (n,), optional
         Rows that stay together, or times: each fold is predicted from what came before; see
-        `adaline.evaluation.folds.folds`.
+        `adaline.evaluation.cross_validation.folds`.
     sample_weight : array-like of shape (n,), optional
-        Weights to learn with; the quality counts every row once.
+        Weights to train with; the quality counts every row once.
     seed : int
-        Of the folds, and of the order in which a classifier that goes row by row takes rows whose
-        labels come in runs, as in a sorted file: it would remember the last class only.
+        Of the folds, and of the order in which a classifier that learns row by row takes rows that
+        are sorted by class, as it would remember the last class only.
 
     Returns
     -------
@@ -112,14 +228,13 @@ def cross_validated(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from adaline import Ridge, cross_validated
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 2))
     >>> y = X @ [1.0, 2.0] + 0.5 * rng.standard_normal(60)
     >>> found = cross_validated(Ridge(), X, y)
     >>> print(found)
-    Explains 94.6 % of the variance of 60 rows in 10-fold cross-validation and is off by ...
+    Explains 94...% of the variance (10-fold cross-validation, 60 rows); root mean squared ...
     >>> found.model.predict([[1.0, 1.0]]).round(1)
     array([2.9])
     """
@@ -131,12 +246,12 @@ def cross_validated(
             f"X has {X.shape[0]} rows and y has shape {truth.shape}; give one y for each row."
         )
     omega = weights_of("sample_weight", sample_weight, len(truth))
-    whole = fitted(model, X, truth, omega, seed)  # which refuses what no learner takes
-    parts = checked_folds(cv, truth, groups, times, seed)
-    return measured(model, whole, X, truth, parts, omega, seed=seed)
+    whole = fitted(model, X, truth, omega, seed)  # which rejects what no learner accepts
+    parts = as_folds(cv, truth, groups, times, seed)
+    return predict_folds(model, whole, X, truth, parts, omega, seed=seed)
 
 
-def checked_folds(cv: Any, y: Any, groups: Any, times: Any, seed: int) -> Folds:
+def as_folds(cv: Any, y: Any, groups: Any, times: Any, seed: int) -> Folds:
     """Folds as they are given, or so many of them."""
     if not isinstance(cv, Folds):
         return folds(y, cv, groups=groups, times=times, seed=seed)
@@ -145,7 +260,7 @@ def checked_folds(cv: Any, y: Any, groups: Any, times: Any, seed: int) -> Folds:
     return cv
 
 
-def measured(
+def predict_folds(
     model: Any,
     whole: Any,
     X: Any,
@@ -155,98 +270,96 @@ def measured(
     after: Callable[[int, int], None] | None = None,
     seed: int = 0,
 ) -> CrossValidated:
-    """Predict each fold from the others; `whole` is fitted on all rows, `after` hears of each.
+    """Predict each fold from the others; `whole` is fitted on all rows, `after` counts folds.
 
     `seed` is that of `fit_in_order`.
     """
     classes = getattr(whole, "classes_", None)
-    quality, found, per_fold = quality_for(whole), [], []
+    quality, predicted, per_fold = quality_for(whole), [], []
     for j, (train, test) in enumerate(parts):
-        here = None if omega is None else omega[train]
         with warnings.catch_warnings():
-            # What is to be said of the learner, the fit to all rows has said.
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # the fit to all rows has warned already
             try:
-                part = fitted(model, X[train], y[train], here, seed)
+                weight = None if omega is None else omega[train]
+                part = fitted(model, X[train], y[train], weight, seed)
             except ValueError as error:
                 raise ValueError(
-                    f"fold {j + 1} of {len(parts)} cannot be learned from ({error}) Take fewer "
-                    "folds, or more rows."
+                    f"fold {j + 1} of {len(parts)} cannot be trained on ({error}) Use fewer folds, "
+                    "or more rows."
                 ) from error
-            said = _as_whole(answers(part, X[test]), part, classes)
+            found = _in_classes(answers(part, X[test]), part, classes)
         one = quality_for(whole)
+        quality.start_fold()
         for sums in (quality, one):
-            sums.add(y[test], said.predicted, said.log_p, said.scores)
-        quality.cut()
+            sums.add(y[test], found.predicted, found.log_p, found.scores)
         per_fold.append(one.facts())
-        found.append(said)
+        predicted.append(found)
         if after is not None:
             after(j + 1, len(parts))
     tested = np.concatenate([test for _, test in parts])
     order = np.argsort(tested, kind="stable")
     return CrossValidated(
-        whole, quality, tested[order], _joined(found, order), tuple(per_fold), parts.way
+        whole, quality, tested[order], _joined(predicted, order), tuple(per_fold), parts.way
+    )
+
+
+def _joined(parts: list[Answers], order: Any) -> Answers:
+    def joined(values: list[Any]) -> Any:
+        return None if any(v is None for v in values) else np.concatenate(values)[order]
+
+    return Answers(
+        joined([a.predicted for a in parts]),
+        joined([a.log_p for a in parts]),
+        joined([a.scores for a in parts]),
     )
 
 
 def fitted(model: Any, X: Any, y: Any, omega: Any = None, seed: int = 0) -> Any:
-    """A fresh estimator with the parameters of `model`, fitted on rows by `fitted_in_order`."""
-    made = type(model)(**copy.deepcopy(model.get_params(deep=False)))
-    if omega is not None and not takes_weights(made):
+    """A fresh estimator with the parameters of `model`, fitted by `fit_in_order`."""
+    fresh = type(model)(**copy.deepcopy(model.get_params(deep=False)))
+    if omega is not None and not accepts_weights(fresh):
         raise ParameterError(f"{type(model).__name__} takes no sample_weight; leave it out.")
-    fit_in_order(made, X, y, omega, seed)
-    return made
+    fit_in_order(fresh, X, y, omega, seed)
+    return fresh
 
 
 def fit_in_order(model: Any, X: Any, y: Any, omega: Any = None, seed: int = 0) -> bool:
-    """Fit, in a random order where the model goes row by row and labels come in runs.
+    """Fit, and return whether in the order `numpy.random.default_rng(seed).permutation(len(y))`.
 
-    Whether it was a random order: `numpy.random.default_rng(seed).permutation(len(y))`.
+    So a model that learns row by row takes rows whose labels come in runs.
     """
-    mixed = goes_in_order(model) and np.ndim(y) == 1 and runs_of(y) is not None
-    if not mixed:
-        model.fit(X, y) if omega is None else model.fit(X, y, sample_weight=omega)
+    weighted = {} if omega is None else {"sample_weight": omega}
+    if not (goes_in_order(model) and np.ndim(y) == 1 and runs_of(y) is not None):
+        model.fit(X, y, **weighted)
         return False
     order = np.random.default_rng(seed).permutation(len(y))
-    weighted = {} if omega is None else {"sample_weight": omega[order]}
-    model.fit(X[order], y[order], **weighted)
-    if hasattr(model, "support_"):  # numbers of rows, as they were given
+    model.fit(X[order], y[order], **{key: w[order] for key, w in weighted.items()})
+    if hasattr(model, "support_"):  # row numbers, as they were given
         model.support_ = order[model.support_]
     return True
 
 
-def takes_weights(model: Any) -> bool:
+def accepts_weights(model: Any) -> bool:
     """Whether a learner's fit takes weights of rows."""
     return "sample_weight" in inspect.signature(model.fit).parameters
 
 
 def rows_of(X: Any) -> Any:
     """X such that X[rows] are rows: an array, or CSR."""
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return X.tocsr()
-    found = array("X", X)
-    if found.ndim != 2:
-        raise ParameterError(f"X has shape {found.shape}; expected rows and columns, (n, p).")
-    return found
+    rows = array("X", X)
+    if rows.ndim != 2:
+        raise ParameterError(f"X has shape {rows.shape}; expected rows and columns, (n, p).")
+    return rows
 
 
-def _as_whole(said: Answers, part: Any, classes: Any) -> Answers:
-    """Answers of a fold in the classes of all rows: a class it has not seen has probability 0."""
+def _in_classes(found: Answers, part: Any, classes: Any) -> Answers:
+    """Answers of a fold in the classes of all rows; one it has not seen has probability 0."""
     if classes is None or np.array_equal(part.classes_, classes):
-        return said
-    if said.log_p is None:
-        return Answers(said.predicted)
-    log_p = np.full((len(said.predicted), len(classes)), -np.inf)
-    log_p[:, np.searchsorted(classes, part.classes_)] = said.log_p
-    return Answers(said.predicted, log_p)
-
-
-def _joined(found: list[Answers], order: Any) -> Answers:
-    def joined(parts: list[Any]) -> Any:
-        return None if any(p is None for p in parts) else np.concatenate(parts)[order]
-
-    return Answers(
-        joined([a.predicted for a in found]),
-        joined([a.log_p for a in found]),
-        joined([a.scores for a in found]),
-    )
+        return found
+    if found.log_p is None:
+        return Answers(found.predicted)
+    log_p = np.full((len(found.predicted), len(classes)), -np.inf)
+    log_p[:, np.searchsorted(classes, part.classes_)] = found.log_p
+    return Answers(found.predicted, log_p)

@@ -1,4 +1,7 @@
-"""What a column does to the answer, all others at their averages: a curve with an interval."""
+"""What a column does to the prediction, all others at their averages: a curve with an interval.
+
+Reports and `plot.EffectDisplay` show it.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from adaline.evaluation.answers import asked
 from adaline.evaluation.coefficients import Coefficients
-from adaline.evaluation.prediction_intervals import interval
+from adaline.evaluation.explain import interval
+from adaline.evaluation.trial import ask
 from adaline.evaluation.words import cell, name, number, percent
+from adaline.parameters import is_sparse
 from adaline.results import Array, Result
 
-_POINTS = 41
-_COLUMNS = 1000  # up to which every column is tried
-_TRIFLE = 0.005  # change of a probability below which nobody needs a picture
-_CLASSES = 6  # whose probabilities are drawn
+CURVE_POINTS = 41  # smooth to the eye; any round number
+MAX_COLUMNS = 1000
+MIN_CHANGE_OF_PROBABILITY = 0.005  # below, nobody needs a picture
+MAX_CLASSES = 6  # curves in one picture
 
 
 @dataclass(frozen=True, eq=False)
 class Effect(Result):
-    """The answer of a model as one column changes and the others stay at their averages.
+    """The prediction as one column changes and the others stay at their averages.
 
     Attributes
     ----------
@@ -32,8 +36,8 @@ class Effect(Result):
     y : ndarray of shape (g, k)
         The prediction; probabilities of k classes, or k targets.
     low, high : ndarray of shape (g, k), or None
-        95 % intervals of `y`, where a theory has them: of what the column adds to the prediction
-        of an average row, of a mean count, or of a probability.
+        95% intervals of `y`: of what the column adds to the prediction of an average row, of a mean
+        count, or of a probability.
     of : tuple of k str
         What each column of `y` is.
     usual : tuple of two float
@@ -52,14 +56,8 @@ class Effect(Result):
     share: bool
 
     @property
-    def move(self) -> float:
-        """The largest change of the answer over the usual values."""
-        ends = np.array([np.interp(self.usual, self.x, column) for column in self.y.T])
-        return float(np.abs(ends[:, 1] - ends[:, 0]).max())
-
-    @property
     def sentence(self) -> str:
-        """From where to where the answer goes, over the usual values of the column."""
+        """From where to where the prediction goes, over the usual values of the column."""
         ends = np.array([np.interp(self.usual, self.x, column) for column in self.y.T])
         k = int(np.argmax(np.abs(ends[:, 1] - ends[:, 0])))
         a, b = (percent(v) if self.share else number(float(v), 3) for v in ends[k])
@@ -69,92 +67,72 @@ class Effect(Result):
 
 
 def effects(
-    model: Any, found: Coefficients, X: Any, names: list[str], target: str | None, most: int = 4
+    model: Any, table: Coefficients, X: Any, names: list[str], target: str | None, most: int = 4
 ) -> tuple[Effect, ...]:
-    """The `most` columns that move the answer most, the largest first.
+    """The `most` columns of rows X that move the prediction most, the largest first.
 
-    Parameters
-    ----------
-    model : fitted estimator
-        Of numbers, or of classes with probabilities.
-    found : Coefficients
-        Its weights, for intervals of a regression.
-    X : ndarray of shape (n, p)
-        Rows learned from: averages and usual values.
-    names : list of p str
-    target : str, optional
-        What is predicted.
+    `table` has the coefficients, for intervals of a regression.
     """
-    if hasattr(X, "toarray") or X.shape[1] > _COLUMNS or len(X) < 3:
+    has_classes = hasattr(model, "classes_")
+    if is_sparse(X) or X.shape[1] > MAX_COLUMNS or len(X) < 3:
         return ()
-    if hasattr(model, "classes_") and not hasattr(model, "predict_proba"):
+    if not np.isfinite(X).all() or (has_classes and not hasattr(model, "predict_proba")):
         return ()
-    R = np.asarray(X, dtype=np.float64)
+    X, p = np.asarray(X, dtype=np.float64), X.shape[1]
+    low, high = np.tile(X.mean(axis=0), (p, 1)), np.tile(X.mean(axis=0), (p, 1))
+    for j in range(p):
+        low[j, j], high[j, j] = _usual(X[:, j])
     with np.errstate(all="ignore"):
-        mean, spread = R.mean(axis=0), R.std(axis=0)
-    if not (np.isfinite(mean).all() and np.isfinite(spread).all()):
-        return ()
-    moves = _moves(model, R, mean, spread)
-    least = _TRIFLE if hasattr(model, "classes_") else 0.0
+        moves = np.abs(_predictions(model, high) - _predictions(model, low)).max(axis=1)
+    moves, least = np.nan_to_num(moves), MIN_CHANGE_OF_PROBABILITY if has_classes else 0.0
     order = [j for j in np.argsort(-moves, kind="stable").tolist() if moves[j] > least][:most]
-    return tuple(effect_of(model, found, R, names, j, target) for j in order)
+    return tuple(effect_of_column(model, table, X, names, j, target) for j in order)
 
 
-def _answers(model: Any, rows: Array) -> Array:
+def _predictions(model: Any, X: Array) -> Array:
     """Probabilities (n, K), or predictions (n, k)."""
     method = "predict_proba" if hasattr(model, "classes_") else "predict"
-    return np.asarray(asked(model, method, rows), dtype=np.float64).reshape(len(rows), -1)
+    return np.asarray(ask(model, method, X), dtype=np.float64).reshape(len(X), -1)
 
 
-def _moves(model: Any, R: Array, mean: Array, spread: Array) -> Array:
-    """How far a usual change of each column moves the answer."""
-    p = len(mean)
-    low, high = np.tile(mean, (p, 1)), np.tile(mean, (p, 1))
-    ends = [_usual(R[:, j], mean[j], spread[j]) for j in range(p)]
-    low[np.arange(p), np.arange(p)], high[np.arange(p), np.arange(p)] = np.array(ends).T
-    with np.errstate(all="ignore"):
-        change = np.abs(_answers(model, high) - _answers(model, low)).max(axis=1)
-    return np.asarray(np.nan_to_num(change))
-
-
-def _is_pair(column: Array) -> bool:
+def _has_two_values(column: Array) -> bool:
     return bool(np.all((column == column.min()) | (column == column.max())))
 
 
-def _usual(column: Array, mean: float, spread: float) -> tuple[float, float]:
-    low, high = float(column.min()), float(column.max())
-    if _is_pair(column):
-        return low, high
-    return max(low, float(mean - spread)), min(high, float(mean + spread))
+def _usual(column: Array) -> tuple[float, float]:
+    """A standard deviation about the mean, inside the range of the values; or the two values."""
+    low, high, mean, deviation = column.min(), column.max(), column.mean(), column.std()
+    if not _has_two_values(column):
+        low, high = max(low, mean - deviation), min(high, mean + deviation)
+    return float(low), float(high)
 
 
-def effect_of(
-    model: Any, found: Coefficients, R: Array, names: list[str], j: int, target: str | None = None
+def effect_of_column(
+    model: Any, table: Coefficients, X: Array, names: list[str], j: int, target: str | None = None
 ) -> Effect:
-    """The effect of column j of rows R; the rest as in `effects`."""
-    mean, values, column = R.mean(axis=0), R[:, j], names[j]
-    row = next((row for row in found.rows if row["name"] == column), {})
-    pair = _is_pair(values)
-    ends = (values.min(), values.max()) if pair else np.quantile(values, [0.02, 0.98])
-    usual = _usual(values, mean[j], float(values.std()))
-    ends = min(ends[0], usual[0]), max(ends[1], usual[1])
-    x = np.array(ends) if pair else np.linspace(*ends, _POINTS)
-    at = np.tile(mean, (len(x), 1))
+    """The effect of column j of rows X; the rest as in `effects`."""
+    usual, label = _usual(X[:, j]), names[j]
+    x = np.array(usual)
+    if not _has_two_values(X[:, j]):
+        ends = np.quantile(X[:, j], [0.02, 0.98])
+        x = np.linspace(min(ends[0], usual[0]), max(ends[1], usual[1]), CURVE_POINTS)
+    at = np.tile(X.mean(axis=0), (len(x), 1))
     at[:, j] = x
-    y = _answers(model, at)
-    low, high = _interval(model, at, y, x - mean[j], row)
+    y = _predictions(model, at)
+    row = next((row for row in table.rows if row["name"] == label), {})
+    low, high = _interval(model, at, y, x - X[:, j].mean(), row)
     classes = getattr(model, "classes_", None)
     if classes is None:
         of = tuple([target or "the prediction"] * y.shape[1])
-        return Effect(column, x, y, low, high, of, usual, False)
+        return Effect(label, x, y, low, high, of, usual, False)
     labels = [str(label) for label in classes.tolist()]
     if len(labels) == 2:
-        below, above = (None if v is None else v[:, 1:] for v in (low, high))
-        return Effect(column, x, y[:, 1:], below, above, (labels[1],), usual, True)
+        low, high = (None if v is None else v[:, 1:] for v in (low, high))
+        return Effect(label, x, y[:, 1:], low, high, (labels[1],), usual, True)
     # The classes whose probabilities change most; bands of several would hide each other.
-    part = np.sort(np.argsort(-np.ptp(y, axis=0), kind="stable")[:_CLASSES])
-    told = tuple(labels[k] for k in part.tolist())
-    return Effect(column, x, y[:, part], None, None, told, usual, True)
+    part = np.sort(np.argsort(-np.ptp(y, axis=0), kind="stable")[:MAX_CLASSES])
+    of = tuple(labels[k] for k in part.tolist())
+    return Effect(label, x, y[:, part], None, None, of, usual, True)
 
 
 def _interval(model: Any, at: Array, y: Array, away: Array, row: Any) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn import calibration, metrics
 from sklearn.base import BaseEstimator
 
-from adaline.evaluation.answers import answers
-from adaline.evaluation.calibration import calibration as judge_calibration
+from adaline.evaluation.probabilities import Thresholds, miss_to_alarm_ratio, thresholds
+from adaline.evaluation.probabilities import calibration as judge_calibration
 from adaline.evaluation.quality import wilson
-from adaline.evaluation.thresholds import Thresholds, ratio_of, thresholds
+from adaline.evaluation.trial import answers
 from adaline.evaluation.words import name, number, percent
 from adaline.plot import draw, inputs
 from adaline.plot.display import Display
@@ -279,7 +279,7 @@ class ThresholdDisplay(Display):
         """
         R, codes = inputs.check_classifier(model, X, y, "predict_proba", binary=True)
         counts = thresholds(codes == 1, answers(model, R).scores, model.classes_.tolist()[1])
-        return cls._of(counts, ratio_of(model) if ratio is None else ratio)
+        return cls._of(counts, miss_to_alarm_ratio(model) if ratio is None else ratio)
 
     @classmethod
     def from_predictions(cls, y: Any, p: Any, *, positive: Any = 1, ratio: float = 1.0) -> Self:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.evaluation.coefficients import coefficients
-from adaline.evaluation.effects import Effect, effect_of
+from adaline.evaluation.effects import Effect, effect_of_column
 from adaline.plot import draw, inputs
 from adaline.plot.display import Display
 from adaline.plot.draw import Array
@@ -205,7 +205,7 @@ class EffectDisplay(Display):
         R = inputs.check_rows(X)
         known = inputs.column_names(model, X, R.shape[1], names)
         j = inputs.column_number(column, known)
-        effect = effect_of(model, coefficients(model, known), R, known, j, target)
+        effect = effect_of_column(model, coefficients(model, known), R, known, j, target)
         return cls.of(effect, R[:, j])
 
     @classmethod

@@ -1,5 +1,5 @@
 """One HTML page about one fitted model: verdict, evidence, pictures, and code to do it again."""
 
-from adaline.report._report import Report, write_report
+from adaline.report.report import Report, write_report
 
 __all__ = ["Report", "write_report"]

@@ -6,10 +6,11 @@ from base64 import b64encode
 
 import pytest
 
-from adaline.play.session import Session, split_bytes
+from adaline.play.messages import separated
+from adaline.play.session import Session
 
 pytest.importorskip("anywidget", reason="the extra `notebook` is not installed")
-from adaline.play.front_end import bundle
+from adaline.play.notebook import bundle
 
 HOST = """async (text) => {
     const listeners = [], values = { tabs: ["board"], notebook: true };
@@ -31,7 +32,7 @@ def test_the_bundle_draws_a_board_and_steps(browser):
     session, heard = Session(["board"]), []
 
     def python(message):
-        answers = [split_bytes(answer) for answer in session.hear(message)]
+        answers = [separated(answer) for answer in session.hear(message)]
         return [[content, [b64encode(b).decode() for b in buffers]] for content, buffers in answers]
 
     page = browser.new_page()
@@ -44,6 +45,6 @@ def test_the_bundle_draws_a_board_and_steps(browser):
     page.locator('button:text-is("Start")').click()
     page.locator('button:text-is("Step ▶")').click()
     page.wait_for_selector('tr[aria-current="step"]')
-    assert session.states["board"].step == 1
+    assert session.states["board"].step() == 1
     assert heard == []
     page.close()

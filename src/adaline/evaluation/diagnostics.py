@@ -1,0 +1,398 @@
+"""Checks of a trial: probabilities or residuals, drift, single rows, leakage, and too few rows.
+
+A check doubts only if a difference is both significant and as large as its `min_effect`: with many
+rows every trifle is significant. `verdict` calls `diagnose`; docs/pictures.md has the table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from adaline.estimators.registry import scatter_of
+from adaline.evaluation.influence import influence, influence_sentence
+from adaline.evaluation.probabilities import calibration
+from adaline.evaluation.trial import Rows, Trial
+from adaline.evaluation.words import cell, listed, name, number, p_value, percent, plural
+from adaline.parameters import is_sparse
+from adaline.results import Array, Result
+
+SIGNIFICANCE = 0.01
+MIN_RESIDUALS, MIN_ROWS_FOR_LEAKAGE = 20, 30  # rows; any round numbers
+MAX_COLUMNS_CHECKED, MAX_ROWS_CHECKED = 1000, 50_000  # of more rows evenly spaced ones
+MIN_ROWS_PER_COLUMN = 5  # with fewer, coefficients are rough whatever the learner
+RARE_SHARE, RARE_ROWS = 0.05, 10  # a class with fewer is called rare
+POISSON_RATIO_TO_WARN = 2.0  # standard errors are then 1.4 times too small
+UNEXPLAINED_BY_COPY = 1e-3  # share of the variance of a target that a copy of it may leave
+WRONG_BY_CODE = 0.02  # share of the errors of a constant that a code of the class may make
+
+
+@dataclass(frozen=True)
+class Check(Result):
+    """What was checked, and the result.
+
+    `key` is a stable name and `title` one for people; `fine` says whether there is no reason to
+    doubt, None if unknown; `numbers` are those of the sentence; `grave` doubts become warnings.
+    """
+
+    key: str
+    title: str
+    fine: bool | None
+    sentence: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    grave: bool = False
+
+    @property
+    def word(self) -> str:
+        """fine, look (at it), or not known."""
+        return {True: "fine", False: "look", None: "not known"}[self.fine]
+
+
+def diagnose(trial: Trial) -> tuple[Check, ...]:
+    """All checks that the rows of a trial allow."""
+    model, rows, learned, answers = trial.model, trial.rows, trial.learned, trial.answers
+    target, checks = name(trial.target or "the target"), list[Check]()
+    if rows is not None and answers is not None:
+        if hasattr(model, "classes_"):
+            checks += calibration_check(model, rows.y, answers.log_p)
+        elif rows.y.ndim == 1:
+            checks += residual_checks(rows.y, answers.predicted, scatter_of(model))
+        if learned is not None and trial.held_out is not False and not trial.way:
+            checks += drift(learned.X, rows.X, trial.names)
+    if learned is not None and learned.y is not None:
+        found = influence(model, learned.X, learned.y, learned.weight)
+        if found is not None:
+            text = influence_sentence(found, model, learned.X, learned.y, trial.names, target)
+            largest = {"cook": float(found.cook[found.rows[0]]), "row": float(found.rows[0])}
+            fine = not len(found.decisive)
+            checks.append(Check("influence", "Single rows", fine, text, largest, not fine))
+    labelled = learned if learned is not None and learned.y is not None else rows
+    if labelled is not None:
+        is_class = hasattr(model, "classes_")
+        checks += leakage(labelled.X, labelled.y, trial.names, is_class, target)
+    return tuple(checks)
+
+
+def calibration_check(model: Any, y: NDArray[Any], log_p: Array | None) -> list[Check]:
+    """Whether probabilities of the second of two classes, or of the likeliest, are right."""
+    if log_p is None:
+        return []
+    classes = model.classes_
+    two = len(classes) == 2
+    best = log_p[:, 1] if two else log_p.max(axis=1)
+    what = f"of {name(classes[1])!r}" if two else "of the likeliest class"
+    yes = y == (classes[1] if two else classes[log_p.argmax(axis=1)])
+    with np.errstate(all="ignore"):
+        others = log_p[:, 0] if two else np.log(-np.expm1(np.minimum(best, 0.0)))
+        found = calibration(yes, best - others)
+    fine = None if found.kind == "unknown" else found.kind == "right"
+    numbers = {"told": found.predicted, "happened": found.happened, "slope": found.slope}
+    return [Check("calibration", f"Probabilities {what}", fine, found.sentence, numbers)]
+
+
+def residual_checks(truth: Any, predicted: Any, scatter: str = "constant") -> tuple[Check, ...]:
+    """Checks of predictions against the truth, in the order of the rows.
+
+    `scatter` says how the standard deviation depends on the mean: "constant", as the root of it
+    ("counts"), or in proportion ("relative").
+
+    Examples
+    --------
+    >>> x = np.linspace(-1.0, 1.0, 100)
+    >>> bent = residual_checks(x + x**2 + 0.01 * np.cos(1e3 * x), x)[0]
+    >>> bent.key, bent.fine
+    ('linearity', False)
+    """
+    y, mean = (np.asarray(v, dtype=np.float64) for v in (truth, predicted))
+    with np.errstate(all="ignore"):
+        e, spread = y - mean, float(np.ptp(mean)) if len(mean) else 0.0
+        scale = float(np.abs(e).max(initial=0.0))
+        if len(e) < MIN_RESIDUALS or not (0 < scale < math.inf and 0 < spread < math.inf):
+            return ()
+        f = (mean - mean.min()) / spread  # 0 to 1: tests do not depend on units
+        if scatter == "counts":
+            e = e / np.sqrt(np.maximum(mean, 1e-12))  # Pearson residuals
+            return reset_test(e, f), poisson_dispersion(e), durbin_watson(e)
+        e = e / (mean if scatter == "relative" else scale)
+        normal = () if scatter == "relative" else (jarque_bera(e),)
+        return reset_test(e, f), breusch_pagan(e, f), *normal, durbin_watson(e)
+
+
+def reset_test(e: Array, f: Array, min_effect: float = 0.02) -> Check:
+    """Ramsey's RESET: an F test of squares and cubes of predictions f as causes of residuals e.
+
+    `min_effect` is the share of the residuals that a curve must explain.
+    """
+    n, line, curve = len(e), _unexplained(e, f, 1), _unexplained(e, f, 3)
+    share = 1 - curve / line if line > 0 else 0.0
+    p = (
+        float(special.fdtrc(2, n - 4, max(line - curve, 0.0) / 2 / (curve / (n - 4))))
+        if curve
+        else 0.0
+    )
+    bent = p < SIGNIFICANCE and share > min_effect
+    effect = f"a curve would explain {percent(share)} of the residuals ({p_value(p)})"
+    text = f"A straight line suffices: {effect}."
+    if bent:
+        text = f"The relation is curved: {effect}. Try log(x), x² or products."
+    return Check("linearity", "Straight lines", not bent, text, {"share": share, "p": p})
+
+
+def breusch_pagan(e: Array, f: Array, min_effect: float = 1.5) -> Check:
+    """Breusch and Pagan's test of squared residuals against predictions, in Koenker's form.
+
+    `min_effect` is the ratio of the sizes of residuals in the outer fifths of predictions.
+    """
+    n, squares = len(e), e * e
+    share = 1 - _unexplained(squares, f, 1) / max(_unexplained(squares, f, 0), 1e-300)
+    p = float(special.chdtrc(1, n * max(share, 0.0)))
+    order, fifth = np.argsort(f, kind="stable"), max(n // 5, 1)
+    low, high = (math.sqrt(float(np.mean(squares[r]))) for r in (order[:fifth], order[-fifth:]))
+    ratio = high / low if low > 0 else math.inf
+    factor = max(ratio, 1 / ratio if ratio else math.inf)
+    uneven = p < SIGNIFICANCE and factor > min_effect
+    text = f"Errors are about as large for small predictions as for large ones ({p_value(p)})."
+    if uneven:
+        ends = ("largest", "smallest") if ratio >= 1 else ("smallest", "largest")
+        text = (
+            f"Errors are {number(factor, 2)} times as large for the {ends[0]} fifth of predictions "
+            f"as for the {ends[1]} ({p_value(p)}): standard errors and intervals are wrong. Try "
+            "the logarithm of the target, or weights."
+        )
+    return Check("spread", "Even errors", not uneven, text, {"ratio": ratio, "p": p})
+
+
+def jarque_bera(e: Array, min_effect: float = 0.5) -> Check:
+    """Jarque and Bera's test of skewness and kurtosis against those of a normal distribution.
+
+    `min_effect` is the skewness, and half of the excess kurtosis.
+    """
+    z = (e - e.mean()) / (float(np.std(e)) or 1.0)
+    skew, excess = float(np.mean(z**3)), float(np.mean(z**4)) - 3 * bool(np.ptp(e))
+    p = float(special.chdtrc(2, len(e) / 6 * (skew**2 + excess**2 / 4)))
+    odd = p < SIGNIFICANCE and (abs(skew) > min_effect or abs(excess) > 2 * min_effect)
+    effect = f"skewness {number(skew, 2)}, excess kurtosis {number(excess, 2)}, {p_value(p)}"
+    text = f"Errors are about normally distributed ({effect})."
+    if odd:
+        what = "Errors have heavier or lighter tails than normal ones"
+        if abs(skew) > min_effect:
+            what = f"Errors are skewed {'upwards' if skew > 0 else 'downwards'}"
+        text = f"{what} ({effect}): intervals of single predictions are rough."
+    effects = {"skew": skew, "excess": excess, "p": p}
+    return Check("normality", "Normal errors", not odd, text, effects)
+
+
+def durbin_watson(e: Array, min_effect: float = 0.1) -> Check:
+    """Correlation r of residuals of neighbouring rows; Durbin and Watson's statistic is 2 (1 - r).
+
+    `min_effect` is the absolute correlation.
+    """
+    z = e - e.mean()
+    total = float(z @ z)
+    r = float(z[1:] @ z[:-1]) / total if total else 0.0
+    p = float(2 * special.ndtr(-abs(r) * math.sqrt(len(e))))
+    dependent = p < SIGNIFICANCE and abs(r) > min_effect
+    effect = f"correlation {number(r, 2)}, {p_value(p)}"
+    text = f"Errors of neighbouring rows are uncorrelated ({effect})."
+    if dependent:
+        text = (
+            f"Errors of neighbouring rows are correlated ({effect}): the rows are in an order that "
+            "matters, such as time or place, so that folds and standard errors are too optimistic. "
+            "Make folds of times or groups."
+        )
+    numbers = {"correlation": r, "p": p}
+    return Check("independence", "Independent rows", not dependent, text, numbers)
+
+
+def poisson_dispersion(pearson: Array, min_effect: float = 1.5) -> Check:
+    """The mean of squared Pearson residuals, which is 1 for Poisson counts.
+
+    `min_effect` is its ratio to 1, or 1 to it.
+    """
+    squares = pearson**2
+    ratio = float(np.mean(squares))
+    error = float(np.std(squares, ddof=1)) / math.sqrt(len(squares))
+    significant = abs(ratio - 1) > -special.ndtri(SIGNIFICANCE / 2) * error
+    off = bool(significant and not 1 / min_effect < ratio < min_effect)
+    text = f"Counts vary about as much as a Poisson distribution ({number(ratio, 2)} times)."
+    if off:
+        text = f"Counts vary {number(ratio, 2)} times as much as a Poisson distribution"
+        factor = number(math.sqrt(ratio), 2)
+        means = f": standard errors are too small by a factor of about {factor}"
+        text += f"{means if ratio > 1 else ''}."
+    grave = off and ratio > POISSON_RATIO_TO_WARN
+    return Check("dispersion", "Spread of counts", not off, text, {"ratio": ratio}, grave)
+
+
+def _unexplained(v: Array, f: Array, degree: int) -> float:
+    """Sum of squares of v that a polynomial of f, 0 to 1, does not explain."""
+    T = np.polynomial.chebyshev.chebvander(2 * f - 1, degree)
+    residual = v - T @ np.linalg.lstsq(T, v, rcond=None)[0]
+    return float(residual @ residual)
+
+
+def _some(rows: Any) -> Any:
+    """At most so many rows, evenly spaced."""
+    n = min(len(rows), MAX_ROWS_CHECKED)
+    return rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)]
+
+
+def drift(before: Any, after: Any, names: list[str], min_effect: float = 0.1) -> tuple[Check, ...]:
+    """Kolmogorov and Smirnov's test, column by column, of training rows against others.
+
+    Columns of two values are compared by their shares. `min_effect` is the distance of the two
+    distribution functions; p is multiplied by the number of columns (Bonferroni).
+    """
+    p = before.shape[1]
+    if any(is_sparse(rows) or len(rows) < 2 for rows in (before, after)) or p > MAX_COLUMNS_CHECKED:
+        return ()
+    A, B = (np.asarray(_some(rows), dtype=np.float64) for rows in (before, after))
+    tests = np.array([_distance(A[:, j], B[:, j]) for j in range(p)])
+    distance, chance = tests[:, 0], np.minimum(tests[:, 1] * p, 1.0)
+    order = np.lexsort((-distance, chance)).tolist()
+    moved = [j for j in order if chance[j] < SIGNIFICANCE and distance[j] > min_effect]
+    first, rows = order[0], f"The {plural(len(after), 'row')} that measure the quality"
+    then, now = A.mean(axis=0), B.mean(axis=0)
+    if moved:
+        means = "; ".join(
+            f"{name(names[j])}, mean {cell(now[j], names[j], 3)} instead of "
+            f"{cell(then[j], names[j], 3)}"
+            for j in moved[:3]
+        )
+        more = f"; and {plural(len(moved) - 3, 'more column')}" if len(moved) > 3 else ""
+        text = (
+            f"{rows} differ from the {plural(len(before), 'training row')}: {means}{more}. The "
+            "quality is that of such rows, and may be another for others."
+        )
+    else:
+        text = (
+            f"{rows} are like the {plural(len(before), 'training row')}: of "
+            f"{plural(p, 'column')}, {name(names[first])} differs most, by "
+            f"{percent(float(distance[first]))} of the rows ({p_value(float(chance[first]))}, "
+            "corrected for all columns)."
+        )
+    effects = {"distance": float(distance[first]), "p": float(chance[first])}
+    title = "Like the training rows"
+    return (Check("drift", title, not moved, text, effects, bool(moved)),)
+
+
+def _distance(a: Array, b: Array) -> tuple[float, float]:
+    """Distance and p-value of one column."""
+    low, high = min(a.min(), b.min()), max(a.max(), b.max())
+    if low == high:
+        return 0.0, 1.0
+    if not all(bool(np.all((v == low) | (v == high))) for v in (a, b)):
+        test = stats.ks_2samp(a, b, method="asymp")
+        return float(test.statistic), float(test.pvalue)
+    s, t = float(np.mean(a == high)), float(np.mean(b == high))
+    both = (s * len(a) + t * len(b)) / (len(a) + len(b))
+    error = math.sqrt(both * (1 - both) * (1 / len(a) + 1 / len(b)))
+    return abs(s - t), float(2 * special.ndtr(-abs(s - t) / error))
+
+
+def leakage(X: Any, y: Any, names: list[str], is_class: bool, target: str) -> tuple[Check, ...]:
+    """Columns that alone predict y (nearly) perfectly: perhaps a copy or a code of it.
+
+    Indicators `a=1`, `a=2` of one column count as one column `a`.
+    """
+    if y.ndim != 1 or len(y) < MIN_ROWS_FOR_LEAKAGE or is_sparse(X):
+        return ()
+    groups: dict[str, list[int]] = {}
+    for j, label in enumerate(names):
+        groups.setdefault(label.rsplit("=", 1)[0], []).append(j)
+    X, y = np.asarray(_some(X)), _some(y)
+    if not 2 <= len(groups) <= MAX_COLUMNS_CHECKED or len(np.unique(y)) < 2:
+        return ()
+    y = np.unique(y, return_inverse=True)[1] if is_class else y
+    predicts = _separates_classes if is_class else _determines_number
+    leaks = []
+    for column, members in groups.items():
+        # Indicators as one number a level; 0 for the base level, whose indicators are all 0.
+        code = np.arange(1.0, len(members) + 1)
+        x = X[:, members[0]] if len(members) == 1 else X[:, members] @ code
+        if np.isfinite(x).all() and predicts(x, y):
+            leaks.append(column)
+    text = f"No column alone predicts {target} (nearly) perfectly."
+    if leaks:
+        verb, each = ("predicts", "it is") if len(leaks) == 1 else ("predict", "each is")
+        text = (
+            f"{listed(leaks, 3, quoted=True)} alone {verb} {target} (nearly) perfectly, so {each} "
+            "perhaps a copy or a code of it (leakage). Is it known when predicting? If not, leave "
+            "it out."
+        )
+    title, count = "No column leaks the target", {"columns": float(len(leaks))}
+    return (Check("leakage", title, not leaks, text, count, bool(leaks)),)
+
+
+def _determines_number(x: Array, y: Array) -> bool:
+    """Whether y is a linear or a monotone function of x, or x is a code of y."""
+    values, code = np.unique(x, return_inverse=True)
+    if len(values) < 2:
+        return False
+    if len(values) <= min(20, len(y) // 5):
+        means = np.bincount(code, y) / np.bincount(code)
+        return bool(np.var(y - means[code]) <= UNEXPLAINED_BY_COPY * np.var(y))
+    with np.errstate(all="ignore"):
+        ranks = code, np.unique(y, return_inverse=True)[1]
+        r = (np.corrcoef(a, b)[0, 1] for a, b in ((x, y), ranks))
+        return bool(max(v * v for v in r) >= 1 - UNEXPLAINED_BY_COPY)
+
+
+def _separates_classes(x: Array, y: NDArray[np.int64]) -> bool:
+    """Whether each value of x, or each interval between K - 1 thresholds, holds one class."""
+    n, sizes = len(y), np.bincount(y)
+    allowed = WRONG_BY_CODE * (n - sizes.max())
+    values, code = np.unique(x, return_inverse=True)
+    if len(values) <= min(20 + len(sizes), n // 5):
+        table = np.zeros((len(values), len(sizes)))
+        np.add.at(table, (code, y), 1.0)
+        return bool(n - table.max(axis=1).sum() <= allowed)
+    by_median = np.argsort([np.median(x[y == k]) for k in range(len(sizes))])
+    # If x separates the classes, sorted rows are those of each class in turn, by its median.
+    in_turn = np.repeat(by_median, sizes[by_median])
+    return bool(np.sum(y[np.argsort(x, kind="stable")] != in_turn) <= allowed)
+
+
+def row_warnings(rows: Rows, names: list[str], is_class: bool) -> list[str]:
+    """Too few training rows, rare classes, and columns that number the rows."""
+    n, p = rows.X.shape
+    texts = []
+    if n < MIN_ROWS_PER_COLUMN * p:
+        texts.append(
+            f"{plural(n, 'row')} for {plural(p, 'column')} are few, less than "
+            f"{MIN_ROWS_PER_COLUMN} per column: coefficients are rough, and would differ on other "
+            "rows. Leave columns out, or use more rows."
+        )
+    if is_class and rows.y is not None:
+        texts += _rare_classes(rows.y)
+    if not is_sparse(rows.X) and n >= MIN_RESIDUALS and rows.X.dtype.kind == "f":
+        counters = np.flatnonzero(np.all(np.diff(rows.X, axis=0) == 1.0, axis=0)).tolist()
+        if counters:
+            texts.append(
+                f"{listed([names[j] for j in counters], 3)} goes up by 1 from row to row: if it "
+                "only numbers the rows, leave it out, as new rows have other numbers."
+            )
+    return texts
+
+
+def _rare_classes(y: NDArray[Any]) -> list[str]:
+    labels, counts = np.unique(y, return_counts=True)
+    n, least = len(y), int(counts.min())
+    rare = int(np.sum((counts < RARE_SHARE * n) | (counts < RARE_ROWS)))
+    if len(labels) < 2 or not rare:
+        return []
+    verb, label = "is" if least == 1 else "are", name(labels[np.argmin(counts)])
+    lead = f"only {least} of {n:,} training rows {verb} {label!r}"
+    if 2 * len(labels) * least >= n:  # half of an equal share: the classes are even, and small
+        return [f"{lead}: few to learn a class from. Use more rows."]
+    more = "" if rare == 1 else f" ({rare} classes are as rare)"
+    return [
+        f"{lead}, {percent(least / n)}{more}: accuracy hides such a class. Look at its recall, and "
+        "weigh its errors by costs."
+    ]

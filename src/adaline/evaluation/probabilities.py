@@ -1,0 +1,211 @@
+"""Probabilities against what happened: whether they are calibrated, and where to set a threshold.
+
+On average: sum of (happened - predicted) against its deviation. From low to high: Cox's slope b in
+log-odds of what happened = a + b log-odds predicted; below 1 if probabilities are too near 0 and 1.
+Reports, checks and plots use both.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import expit
+
+from adaline.errors import SeparableError
+from adaline.estimators.logistic import LogisticRegression
+from adaline.evaluation.quality import NORMAL_95
+from adaline.evaluation.words import number, percent, plural
+from adaline.results import Array, Result
+
+Kind = Literal["right", "too sure", "too timid", "too high", "too low", "unknown"]
+MAX_LOG_ODDS = 30.0  # beyond, a probability is 0 or 1 to rounding
+MIN_ROWS_OF_EACH_OUTCOME = 10  # with fewer, nothing is said; any round number
+COST_RATIOS = (1.0, 2.0, 5.0, 10.0, 20.0)  # false alarms that a miss costs, in a report
+
+
+@dataclass(frozen=True)
+class Calibration(Result):
+    """Probabilities against what happened in `rows` rows.
+
+    `predicted` and `happened` are the mean probability and the share of rows where it happened, `z`
+    their difference in standard deviations; `slope` is Cox's with its 95% interval, nan if there is
+    none; `kind` is "right" if both are within what chance does, else what is wrong.
+    """
+
+    rows: int
+    predicted: float
+    happened: float
+    z: float
+    slope: float
+    slope_low: float
+    slope_high: float
+    kind: Kind
+
+    @property
+    def sentence(self) -> str:
+        """The result with its numbers."""
+        mean = f"{percent(self.predicted)} predicted on average, {percent(self.happened)} happened"
+        ends = f"{number(self.slope_low, 2)} to {number(self.slope_high, 2)}"
+        slope = f"slope {number(self.slope, 2)}, 95% interval {ends}; 1 is right"
+        if self.kind == "unknown":
+            return f"Too few rows to check the probabilities: {mean} ({plural(self.rows, 'row')})."
+        if self.kind == "right":
+            rows = plural(self.rows, "row")
+            return f"The probabilities are calibrated on {rows}: {mean} ({slope})."
+        if self.kind in ("too high", "too low"):
+            return f"The probabilities are {self.kind} on average: {mean} ({slope})."
+        means = {
+            "too sure": "too near to 0 and 1: nearly certain predictions are less certain",
+            "too timid": "too near to each other: likely predictions are likelier",
+        }[self.kind]
+        return f"The probabilities are {means} ({slope}; {mean})."
+
+
+def calibration(yes: Any, log_odds: Any) -> Calibration:
+    """Check probabilities 1 / (1 + exp(-v)) against what happened.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> v = rng.normal(0, 2, 2000)
+    >>> yes = rng.random(2000) < 1 / (1 + np.exp(-v))
+    >>> calibration(yes, v).kind, calibration(yes, 3 * v).kind
+    ('right', 'too sure')
+    """
+    y = np.asarray(yes, dtype=bool)
+    v = np.nan_to_num(np.asarray(log_odds, dtype=np.float64))
+    v = np.clip(v, -MAX_LOG_ODDS, MAX_LOG_ODDS)
+    p = expit(v)
+    z = float(np.sum(y - p) / np.sqrt(np.sum(p * (1 - p))))
+    slope, error = _cox_slope(y, v)
+    low, high = slope - NORMAL_95 * error, slope + NORMAL_95 * error
+    kind: Kind = "right"
+    if min(y.sum(), (~y).sum()) < MIN_ROWS_OF_EACH_OUTCOME or not math.isfinite(high - low):
+        kind = "unknown"
+    elif high < 1 or low > 1:
+        kind = "too sure" if high < 1 else "too timid"
+    elif abs(z) > NORMAL_95:
+        kind = "too low" if z > 0 else "too high"
+    return Calibration(len(y), float(p.mean()), float(y.mean()), z, slope, low, high, kind)
+
+
+def _cox_slope(y: Any, v: Array) -> tuple[float, float]:
+    """b of the likeliest a + b v, and its standard error; nan if there is none."""
+    if np.ptp(v) == 0 or y.all() or not y.any():
+        return math.nan, math.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = LogisticRegression(alpha=0).fit(v[:, np.newaxis], y)
+        except SeparableError:  # the likelihood grows without bound
+            return math.nan, math.nan
+    p = np.asarray(model.predict_proba(v[:, np.newaxis]))[:, 1]
+    curvature = p * (1 - p)
+    # The Schur complement of the bias in the information matrix.
+    information = float(curvature @ (v - curvature @ v / curvature.sum()) ** 2)
+    if not information > 0:
+        return math.nan, math.nan
+    return float(model.coef_[0, 0]), 1 / math.sqrt(information)
+
+
+@dataclass(frozen=True)
+class CostAtThreshold(Result):
+    """Decisions at the threshold 1 / (1 + ratio), where a miss costs `ratio` false alarms.
+
+    `cost` is the mean cost of a decision in false alarms, `constant` that of the better of two
+    constant predictions.
+    """
+
+    ratio: float
+    threshold: float
+    misses: int
+    alarms: int
+    cost: float
+    constant: float
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds(Result):
+    """Two classes at every threshold: a row is positive if its probability exceeds it.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (m,)
+        From 0 up; the counts hold from each threshold to the next.
+    hits, alarms : ndarray of int, shape (m,)
+        Positive and other rows above the threshold.
+    positive, others : int
+        Rows of the two classes.
+    label : object
+        The positive class.
+
+    Examples
+    --------
+    >>> found = thresholds(np.array([True, False, True]), np.array([2.0, 0.0, -1.0]), "ill")
+    >>> found.at(0.3), found.at(0.6)  # hits and false alarms
+    ((1, 1), (1, 0))
+    >>> found.priced(5.0).misses
+    0
+    """
+
+    thresholds: Array
+    hits: Any
+    alarms: Any
+    positive: int
+    others: int
+    label: Any
+
+    def at(self, threshold: float) -> tuple[int, int]:
+        """Hits and false alarms if the probability has to exceed `threshold`."""
+        k = int(np.searchsorted(self.thresholds, threshold, side="right")) - 1
+        return int(self.hits[k]), int(self.alarms[k])
+
+    @property
+    def recall(self) -> Array:
+        """Share of positive rows that are recognised."""
+        return np.asarray(self.hits / self.positive)
+
+    @property
+    def precision(self) -> Array:
+        """Share of positive predictions that are right; nan if there is none."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.hits / (self.hits + self.alarms))
+
+    def priced(self, ratio: float) -> CostAtThreshold:
+        """Decisions if a miss costs `ratio` false alarms."""
+        n, threshold = self.positive + self.others, 1.0 / (1.0 + ratio)
+        hits, alarms = self.at(threshold)
+        misses = self.positive - hits
+        constant = min(ratio * self.positive, self.others) / n
+        cost = (ratio * misses + alarms) / n
+        return CostAtThreshold(ratio, threshold, misses, alarms, cost, constant)
+
+
+def miss_to_alarm_ratio(model: Any) -> float:
+    """How many false alarms a miss costs, by the costs of a model; 1 without."""
+    costs = getattr(model, "costs", None)
+    if costs is None:
+        return 1.0
+    C: Array = np.asarray(costs, dtype=np.float64)  # of deciding i when j is true
+    miss, alarm = C[0, 1] - C[1, 1], C[1, 0] - C[0, 0]
+    return float(miss / alarm) if alarm > 0 and miss > 0 else 1.0
+
+
+def thresholds(yes: Any, log_odds: Any, label: Any = True) -> Thresholds | None:
+    """Count hits and false alarms of the class `label` at every threshold; None for one class."""
+    y = np.asarray(yes, dtype=bool)
+    if y.all() or not y.any():
+        return None
+    p = expit(np.nan_to_num(np.asarray(log_odds, dtype=np.float64)))
+    order = np.argsort(p, kind="stable")
+    # At threshold 0 all rows with p > 0 are positive, at each value of p those above it.
+    at = np.unique(np.append(p, 0.0))
+    below = np.searchsorted(p[order], at, side="right")
+    positive_below = np.concatenate([[0], np.cumsum(y[order])])[below]
+    positive = int(y.sum())
+    hits = positive - positive_below
+    return Thresholds(at, hits, len(y) - below - hits, positive, len(y) - positive, label)

@@ -1,0 +1,202 @@
+"""Cards and tables of a report: the data, the model, quality by class and fold, the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import adaline
+from adaline.evaluation import words
+from adaline.evaluation.coefficients import Coefficients
+from adaline.evaluation.cross_validation import CrossValidated
+from adaline.evaluation.fit_evidence import condition, reconciled, summary_of
+from adaline.evaluation.probabilities import COST_RATIOS, Thresholds
+from adaline.evaluation.trial import Trial
+from adaline.evaluation.words import DateColumn, cell, name, number, percent, plain, plural
+
+Card = tuple[tuple[str, str], ...]
+MAX_TABLE_ROWS = 100
+MAX_OUTPUTS = 12  # classes or targets side by side, and folds
+OPEN_TABLE_ROWS = 40  # longer tables of coefficients and gaps are folded
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a header row; the first cell of each row is its name."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    folded: bool = False  # shown on a click
+
+
+def data_card(given: Mapping[str, Any], trial: Trial) -> Card:
+    """What is known of the data: what the caller says, and what the rows show."""
+    card = [(name(key), number(value)) for key, value in given.items()]
+    if trial.target is not None:
+        card.append(("target", name(trial.target)))
+    if trial.rows is not None:
+        kinds = {None: "rows", True: "held-out rows", False: "training rows, reported on"}
+        kind = trial.way or kinds[trial.held_out]
+        card.append((f"rows in {kind}" if trial.way else kind, number(len(trial.rows.y))))
+        card.append(("columns", number(len(trial.names))))
+        if trial.left_out:
+            card.append(("rows left out for gaps", number(trial.left_out)))
+    return tuple(card)
+
+
+def model_card(trial: Trial) -> Card:
+    """What the model is, how it was trained, and what it knows of itself."""
+    model = trial.model
+    card = [("learner", type(model).__name__)]
+    parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    card += [(name(key), plain(repr(value), 200)) for key, value in parameters.items()]
+    if hasattr(model, "classes_"):
+        card.append(("classes", words.listed(model.classes_.tolist(), 10)))
+    rows = getattr(getattr(model, "moments_", None), "rows", None)
+    alpha: Any = getattr(model, "alpha_", None)
+    kappa = condition(model)
+    facts = {
+        "training rows": None if rows is None else int(np.sum(rows)),
+        "penalty alpha that was used": alpha if np.ndim(alpha) == 0 else None,
+        "passes or steps": None if not hasattr(model, "n_iter_") else int(np.max(model.n_iter_)),
+        "rank": getattr(model, "rank_", None),
+        "condition number": None if kappa is None or np.isnan(kappa) else kappa,
+    }
+    card += [(title, number(value)) for title, value in facts.items() if value is not None]
+    if getattr(model, "fit_", None) is not None:
+        card.append(("learning ended", plain(model.fit_.stopped)))
+    certificate, _ = reconciled(model, trial.separability)
+    if certificate is not None:
+        card.append(("certificate", plain(str(certificate))))
+    return (*card, ("adaline", adaline.__version__))
+
+
+def statistics(model: Any) -> Card:
+    """Facts of the summary: R², F, deviance and the like, of the training rows."""
+    facts = getattr(summary_of(model), "facts", {})
+
+    def title(key: str, value: Any) -> str:
+        # A penalty leaves a fractional number of parameters.
+        is_whole = not isinstance(value, float | np.floating) or float(value).is_integer()
+        return name(key) if is_whole or key != "parameters" else "degrees of freedom"
+
+    return tuple((title(key, value), number(value)) for key, value in facts.items())
+
+
+def coefficient_table(table: Coefficients) -> Table | None:
+    """Coefficients by name, with intervals if the theory has them."""
+    if not table.heads:
+        return None
+    meanings = [note for note in table.in_full.notes if note not in table.notes]
+    heads = (*table.heads, *table.more)
+    shown = replace(table, heads=heads[:MAX_OUTPUTS])
+    rows, notes = shown.cells(MAX_TABLE_ROWS, digits=5)
+    if len(heads) > MAX_OUTPUTS:
+        notes.append(f"{MAX_OUTPUTS} of {len(heads)} outputs are shown.")
+    texts = tuple(plain(note) for note in (*notes, *table.notes, *meanings))
+    is_long = len(rows) > OPEN_TABLE_ROWS
+    head = ("", *shown.titles)
+    return Table("Coefficients", head, tuple(map(tuple, rows)), texts, is_long)
+
+
+def class_table(facts: Mapping[str, Any]) -> Table | None:
+    """Precision and recall of each class."""
+    if "per_class" not in facts:
+        return None
+    head, rows = words.class_table(facts)
+    notes = ["In brackets: 95% intervals."]
+    if len(rows) > MAX_TABLE_ROWS:
+        notes.append(f"The first {MAX_TABLE_ROWS} of {len(rows)} classes.")
+    shown = tuple(map(tuple, rows[:MAX_TABLE_ROWS]))
+    return Table("Precision and recall", ("", *head[1:]), shown, tuple(notes))
+
+
+def column_table(X: Any, trial: Trial) -> Table:
+    """The columns of the rows: range, mean and spread."""
+    rows, names = [], trial.names
+    for j, column in enumerate(names[:MAX_TABLE_ROWS]):
+        part = X[:, [j]]
+        v = np.asarray(part.toarray() if hasattr(part, "toarray") else part).ravel()
+        ends = (cell(float(end), column) for end in (v.min(), v.mean(), v.max()))
+        deviation = number(float(v.std())) + " days" * isinstance(column, DateColumn)
+        rows.append((name(column), *ends, deviation))
+    notes: tuple[str, ...] = ()
+    if len(names) > MAX_TABLE_ROWS:
+        notes = (f"The first {MAX_TABLE_ROWS} of {len(names)} columns.",)
+    kind = {None: "row", True: "held-out row", False: "training row"}[trial.held_out]
+    kind = kind if trial.learned is None else "training row"
+    caption = f"Columns of the {plural(X.shape[0], kind)}"
+    head = ("", "least", "mean", "largest", "standard deviation")
+    return Table(caption, head, tuple(rows), notes, folded=True)
+
+
+def gap_table(gaps: Mapping[str, Any] | None, rows: int | None) -> Table | None:
+    """Missing values by column: how many, and what was done about them."""
+    if not gaps:
+        return None
+    lines = []
+    for column, entry in list(gaps.items())[:MAX_TABLE_ROWS]:
+        count, done = entry if isinstance(entry, tuple) else (entry, "")
+        share = percent(count / rows) if rows else "–"
+        lines.append((name(column), number(count), share, plain(done)))
+    head = ("", "rows", "share", "what was done")
+    is_long = len(lines) > OPEN_TABLE_ROWS
+    return Table("Missing values", head, tuple(lines), folded=is_long)
+
+
+def cost_table(counts: Thresholds | None) -> Table | None:
+    """From which probability on to predict a class, by what its errors cost."""
+    if counts is None:
+        return None
+    label, rows = repr(name(counts.label)), []
+    for one in map(counts.priced, COST_RATIOS):
+        rows.append(
+            (
+                "as much as a false alarm" if one.ratio == 1 else f"{one.ratio:g} false alarms",
+                percent(one.threshold),
+                f"{number(one.misses)} of {number(counts.positive)}",
+                f"{number(one.alarms)} of {number(counts.others)}",
+                number(one.cost, 3),
+                number(one.constant, 3),
+            )
+        )
+    head = (f"missing {label} costs", f"predict {label} from", "missed", "false alarms")
+    note = "Mean costs of a decision, in false alarms."
+    return Table(
+        "Where to set the threshold", (*head, "mean cost", "without a model"), tuple(rows), (note,)
+    )
+
+
+def fold_table(result: CrossValidated | None) -> Table | None:
+    """The quality fold by fold."""
+    if result is None or not result.spread or len(result.per_fold) > MAX_OUTPUTS:
+        return None
+    titles = {"r2": "R²", "rmse": "root mean squared error"}
+    if "rmse" not in result.per_fold[0]:
+        titles = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy"}
+    rows = tuple(
+        (
+            f"fold {j}",
+            number(facts["rows"]),
+            *(percent(facts[k]) if "acc" in k else number(facts[k], 4) for k in titles),
+        )
+        for j, facts in enumerate(result.per_fold, start=1)
+    )
+    return Table("Quality fold by fold", ("", "rows", *titles.values()), rows, folded=True)
+
+
+def code_for(model: Any) -> str:
+    """Lines that fit the same model again, on rows that only the reader has."""
+    kind, home = type(model).__name__, type(model).__module__
+    source = "adaline" if home.startswith("adaline.") else home
+    return (
+        f"from {source} import {kind}\n\n"
+        f"model = {model!r}\n"
+        "model.fit(X, y)  # the training rows\n"
+        "print(model.score(X_held_out, y_held_out))\n"
+    )

@@ -1,0 +1,204 @@
+"""Which pictures a report has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from adaline import plot
+from adaline.evaluation.effects import Effect
+from adaline.evaluation.probabilities import Thresholds, miss_to_alarm_ratio
+from adaline.evaluation.trial import Answers, Rows, Trial
+from adaline.evaluation.words import name, plain
+from adaline.plot.draw import COLOURS
+
+MAX_COLUMNS_FOR_DECISIONS = 2000  # beyond, directions of the rows take seconds
+MAX_ROWS_DRAWN = 1000  # more are not seen apart
+MAX_ENTRIES_DRAWN = 20_000_000  # of rows that are made dense
+PIXELS_PER_INCH = 66  # letters of ten points are then nine pixels
+_PLACES = {colour.lower(): k for k, colour in enumerate(COLOURS)}
+_COLOUR = re.compile("(?<=: )(" + "|".join(_PLACES) + ')(?=[;"])')
+Wanted = Iterator[tuple[str, str, Callable[[], plot.Display]]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with its heading; drawn when it is first asked for."""
+
+    key: str
+    title: str
+    display: plot.Display
+    section: str = "Pictures"
+
+    @property
+    def claim(self) -> str:
+        """What the picture shows, in a sentence."""
+        return plain(self.display.claim)
+
+    @cached_property
+    def svgs(self) -> list[str]:
+        """The panels of the picture without its claim, which the page writes itself.
+
+        Colours of classes and curves have names, so that the page can lighten them in the dark.
+        """
+
+        def named(colour: re.Match[str]) -> str:
+            return f"var(--c{_PLACES[colour[0]]}, {colour[0]})"
+
+        return [_COLOUR.sub(named, svg) for svg in self.display.svgs(self.key)]
+
+    @property
+    def bytes(self) -> int:
+        """How much of a page it takes."""
+        return sum(len(svg) for svg in self.svgs)
+
+    @property
+    def width(self) -> float:
+        """Inches of a panel."""
+        return float(self.display.size[0])
+
+    @property
+    def least(self) -> int:
+        """Pixels of width below which its letters are too small."""
+        return round(PIXELS_PER_INCH * self.width)
+
+    @property
+    def broad(self) -> bool:
+        """Whether it needs the page's whole width."""
+        return bool(self.display.panels > 1)
+
+
+def effect_pictures(effects: tuple[Effect, ...], X: Any, names: list[str]) -> list[Picture]:
+    """A curve for each column that moves the prediction most."""
+    return [
+        Picture(
+            f"effect-{k}",
+            name(effect.name),
+            plot.EffectDisplay.of(effect, np.asarray(X)[:, names.index(effect.name)]),
+            "What single columns do",
+        )
+        for k, effect in enumerate(effects)
+    ]
+
+
+def pictures(
+    trial: Trial, facts: Mapping[str, Any], counts: Thresholds | None
+) -> tuple[list[Picture], list[str]]:
+    """The pictures, and a sentence for each that is missing.
+
+    What a picture claims about quality is that of `facts`, of all rows and not of those drawn.
+    """
+    drawn, missing = [], []
+    for key, title, make in _wanted(trial, facts, counts):
+        try:
+            drawn.append(Picture(key, title, make()))
+        except ValueError as error:
+            missing.append(plain(f"There is no picture “{title}”: {error}"))
+    return drawn, missing
+
+
+def _wanted(trial: Trial, facts: Mapping[str, Any], counts: Thresholds | None) -> Wanted:
+    model, names, X = trial.model, trial.names, None
+    if trial.rows is not None and trial.answers is not None:
+        rows, answers = _some(trial.rows, trial.answers)
+        X = rows.X
+        if hasattr(model, "classes_"):
+            yield from _of_classifier(trial, rows, facts, counts)
+        else:
+            yield from _of_regressor(trial, rows, answers, facts)
+    if getattr(model, "coef_", None) is not None and len(np.atleast_2d(model.coef_)) == 1:
+        show = plot.CoefficientsDisplay
+        yield "coefficients", "Coefficients", lambda: show.from_estimator(model, X, names=names)
+    if hasattr(model, "path"):
+        yield "ridge", "Penalty", lambda: plot.RidgePathDisplay.from_estimator(model, names=names)
+    if X is not None and getattr(model, "_error", None) == "mean squared error":
+        eigen, bias = plot.EigenvalueDisplay, bool(model.fit_intercept)
+        yield "eigenvalues", "Eigenvalues", lambda: eigen.from_data(X, fit_intercept=bias)
+
+
+def _some(rows: Rows, answers: Answers) -> tuple[Rows, Answers]:
+    """Dense rows to draw, evenly spaced, and their answers."""
+    n, p = rows.X.shape
+    most = int(max(1, min(MAX_ROWS_DRAWN, MAX_ENTRIES_DRAWN // max(p, 1), n)))
+    few = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
+    X = rows.X[few]
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    return Rows(X, rows.y[few]), Answers(answers.predicted[few])
+
+
+def _of_regressor(trial: Trial, rows: Rows, answers: Answers, facts: Mapping[str, Any]) -> Wanted:
+    model, X, y, kind = trial.model, rows.X, rows.y, type(trial.model).__name__
+    show = plot.PredictionDisplay
+    if y.ndim == 1:
+        r2 = float("nan") if facts["r2"] is None else facts["r2"]
+        title, p = "Predicted and true", np.asarray(answers.predicted, dtype=np.float64)
+        yield "prediction", title, lambda: show(kind, y, p, r2, facts["rmse"])
+    else:
+        yield "prediction", "Predicted and true", lambda: show.from_estimator(model, X, y)
+    assert trial.rows is not None
+    is_training = trial.held_out is False or bool(trial.way)
+    # A part of the training rows is not the fit: their leverage is that of new rows.
+    is_fit = is_training and len(X) == len(trial.rows.y)
+    title = "Residuals of the fit to all rows" if trial.way else "Residuals"
+    residuals = plot.ResidualsDisplay
+    yield "residuals", title, lambda: residuals.from_estimator(model, X, y, of_the_fit=is_fit)
+
+
+def _of_classifier(
+    trial: Trial, rows: Rows, facts: Mapping[str, Any], counts: Thresholds | None
+) -> Wanted:
+    model, names, X, y, p = trial.model, trial.names, rows.X, rows.y, int(rows.X.shape[1])
+    yield "confusion", "Confusion", lambda: _confusion(facts, type(model).__name__)
+    if len(model.classes_) == 2:
+        yield from _of_two_classes(trial, facts)
+    if p == 2 and hasattr(model, "mahalanobis"):
+        gaussian, title = plot.GaussianDisplay, "Posterior and distances"
+        yield "gaussian", title, lambda: gaussian.from_estimator(model, X, y, names=names)
+    if 2 <= p <= MAX_COLUMNS_FOR_DECISIONS:
+        decision = plot.DecisionDisplay
+        title = "Decisions of the fit to all rows" if trial.way else "Decisions"
+        yield "decision", title, lambda: decision.from_estimator(model, X, y, names=names)
+    if counts is not None:
+        ratio, show = miss_to_alarm_ratio(model), plot.ThresholdDisplay
+        yield "threshold", "Threshold and cost", lambda: show(counts, ratio)
+
+
+def _confusion(facts: Mapping[str, Any], kind: str) -> plot.ConfusionMatrixDisplay:
+    """The counts of the quality: of all rows, and of labels that the model does not know, too."""
+    counts, K = np.array(facts["confusion"], dtype=np.int64), len(facts["labels"])
+    labels = [str(label) for label in facts["labels"]]
+    if counts[:, K:].any():
+        square = np.zeros((K + 1, K + 1), dtype=np.int64)
+        square[:K, :K], square[:K, K] = counts[:, :K], counts[:, K:].sum(axis=1)
+        return plot.ConfusionMatrixDisplay(square, [*labels, "reject"], kind)
+    return plot.ConfusionMatrixDisplay(counts[:, :K].copy(), labels, kind)
+
+
+def _of_two_classes(trial: Trial, facts: Mapping[str, Any]) -> Wanted:
+    assert trial.rows is not None
+    assert trial.answers is not None
+    y, answers, kind = trial.rows.y, trial.answers, type(trial.model).__name__
+    positive = trial.model.classes_.tolist()[1]
+    if (scores := answers.scores) is not None:
+
+        def roc() -> plot.Display:
+            show = plot.RocCurveDisplay
+            curve = show.from_predictions(y, scores, positive=positive, name=kind)
+            if facts["auc"] is not None:
+                curve.roc_auc = facts["auc"]  # of all rows, each fold by itself
+            return curve
+
+        yield "roc", "Hits and false alarms", roc
+    if answers.log_p is not None:
+        p, bins = np.exp(answers.log_p[:, 1]), max(2, min(10, len(y) // 20))
+        show = plot.CalibrationDisplay
+        yield (
+            "calibration",
+            "Calibration",
+            lambda: show.from_predictions(y, p, positive=positive, name=kind, n_bins=bins),
+        )
