@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from adaline.estimators.online import OnlineClassifier
 from adaline.kernels import codes
 from adaline.procedures.sequential import Recipe
-from adaline.schedules import Schedule
 
 
 class Adaline(OnlineClassifier):
@@ -31,8 +28,7 @@ class Adaline(OnlineClassifier):
         Update after every sample, or by the mean gradient after every pass.
     fit_intercept : bool, default=True
     shuffle : bool, default=False
-        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
-        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
+        Whether each pass of `fit` takes all rows in a new random order.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -54,28 +50,6 @@ class Adaline(OnlineClassifier):
     """
 
     _command = "adaline"
-    _error = "mean squared error"
-
-    def __init__(
-        self,
-        eta: float | str | Schedule = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        mode: str = "online",
-        fit_intercept: bool = True,
-        shuffle: bool = False,
-        random_state: Any = None,
-    ):
-        self.eta = eta
-        self.max_iter = max_iter
-        self.tol = tol
-        self.mode = mode
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
         return self._squared_errors(codes.SQUARED, codes.SIGNS, K, p)
-
-    def _row_errors(self, t: Any, V: Any) -> Any:
-        return (t - V) ** 2

@@ -19,12 +19,7 @@ from sklearn.utils.metaestimators import available_if
 
 from adaline.certificates.sides import separation
 from adaline.errors import plural, warn_caller
-from adaline.estimators.base import (
-    as_delivered,
-    callbacks,
-    starting_weights,
-    unchanged_on_error,
-)
+from adaline.estimators.base import as_delivered, callbacks, starting_weights, unchanged_on_error
 from adaline.estimators.labels import check_labels, check_stream_classes, encode
 from adaline.estimators.registry import SEEN
 from adaline.estimators.streams import EACH_ONCE, STREAM, StreamClassifier, StreamWeights
@@ -74,15 +69,10 @@ def learns_in_order(learner: Any) -> bool:
 class OnlineLearner(CallbackSupportMixin, StreamWeights):
     """fit in passes, and streams, over one State."""
 
-    eta: Any
-    max_iter: int
-    mode: str
-    fit_intercept: bool
-    shuffle: bool
-    random_state: Any
     _state: Any = None
     _streams = "order"
     _traces = "samples"
+    _error = "mean squared error"
     _advice = "Give a larger max_iter."  # where learning has not converged
     _stored = SEEN | {"_dtype": "dtype", "_state": "State", "_known": "Fit | SequentialFit | None"}
     _MODES = ("online", "batch")
@@ -95,12 +85,43 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
         "random_state": SEED,
     }
 
+    def __init__(
+        self,
+        eta: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        mode: str = "online",
+        fit_intercept: bool = True,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ):
+        self.eta = eta
+        self.max_iter = max_iter
+        self.tol = tol
+        self.mode = mode
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+
     @property
     def _order_matters(self) -> bool:
         return bool(self.mode != "batch")
 
     def _recipe(self, K: int, p: int) -> Recipe:
         raise NotImplementedError  # pragma: no cover
+
+    def _observe(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
+    ) -> tuple[Any, Array, Array]:
+        """Rows, targets (n, k) and weights, all checked; with reset, a new State."""
+        raise NotImplementedError  # pragma: no cover
+
+    def _certify(self, X: Any, Y: Array, omega: Array) -> Certificate:
+        """What is proven of the weights of the State after passes over these rows."""
+        raise NotImplementedError  # pragma: no cover
+
+    def _row_errors(self, t: Any, V: Any) -> Any:
+        return (t - V) ** 2
 
     def _squared_errors(self, criterion: int, targets: int, K: int, p: int) -> Recipe:
         """The recipe of squared errors, which average their weights under automatic rates."""
@@ -116,38 +137,59 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
         self._state, self._known = State(self._recipe(K, p)), None
         self._dtype, self._shape = np.dtype(dtype), (p,)
 
-    def _start_from(self, coef: Any, intercept: Any) -> None:
-        K, q = self._state.last.shape
-        start = starting_weights(coef, intercept, K, q - 1)
-        if start is not None:
-            self._state.go_on_from(*start)
+    @with_callbacks
+    @unchanged_on_error
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+    ) -> Self:
+        """Learn in passes over all rows; interrupted (Ctrl-C), the last complete pass stands.
 
-    def _learn_passes(self, X: Any, Y: Array, omega: Array, certify: Any) -> None:
-        """Passes until the procedure stops; interrupted, the last complete pass stands."""
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, p)
+        y : array-like of shape (n,)
+            Labels of a classifier; numbers, or columns of them (n, k), of a regressor.
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the step of each sample; zero leaves it out.
+        coef_init, intercept_init : array-like, optional
+            Where to start, in the shapes of coef_ and intercept_; zero by default.
+        """
+        self._check_parameters()
+        X, Y, omega = self._observe(X, y, sample_weight, reset=True)
         state, bound = self._state, self._check_rate(X, omega)
-        shared: dict[str, Any] = {"max_iter": self.max_iter, "tol": getattr(self, "tol", 0.0)}
+        start = starting_weights(coef_init, intercept_init, len(state.last), X.shape[1])
+        if start is not None:
+            state.go_on_from(*start)
+        shared: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "bound": bound}
         if self.mode == "batch":
-            steps = batch.steps(state, X, Y, omega, **shared, bound=bound)
+            steps = batch.steps(state, X, Y, omega, **shared)
         else:
             seed = check_random_state(self.random_state).randint(2**31 - 1) if self.shuffle else 0
-            rng = np.random.default_rng(seed) if self.shuffle else None
-            shared |= {"rng": rng, "note": self._look is not None}  # `trace` shows every sample
-            steps = sequential.steps(state, X, Y, omega, **shared, bound=bound)
+            shared["rng"] = np.random.default_rng(seed) if self.shuffle else None
+            shared["note"] = self._look is not None  # `trace` shows every sample
+            steps = sequential.steps(state, X, Y, omega, **shared)
         try:
             with callbacks(self, self.max_iter) as hear:
                 outcome = finished(steps, hear)
         except KeyboardInterrupt:
             done = state.seen if self.mode == "batch" else state.seen // max(X.shape[0], 1)
-            interrupted = Outcome(done, f"interrupted after {done} complete passes.", False)
-            self._known = self._fit_of(state, interrupted, STREAM)
+            stopped = f"interrupted after {done} complete passes."
+            self._known = self._fit_of(state, Outcome(done, stopped, False), STREAM)
             raise
-        self._known = self._fit_of(state, outcome, certify(*state.kept()))
+        self._known = self._fit_of(state, outcome, self._certify(X, Y, omega))
         if not outcome.converged:
             name = type(self).__name__
             message = f"{name} did not converge: {outcome.stopped} {self._advice}"
             warn_caller(message, ConvergenceWarning)
+        return self
 
-    def _learn_stream(self, X: Any, Y: Array, omega: Array) -> None:
+    def _learn_stream(self, X: Any, Y: Array, omega: Array) -> Self:
         """Each row once, as it comes; non-finite weights are not accepted."""
         state = self._state
         bound = self._check_rate(X, omega) if state.seen == 0 else ""
@@ -159,12 +201,13 @@ class OnlineLearner(CallbackSupportMixin, StreamWeights):
             stopped = f"diverged; weights are those before this partial_fit. {bound}"
             self._known = self._fit_of(state, Outcome(1, stopped, False), STREAM)
             warn_caller(f"{type(self).__name__} {stopped}", ConvergenceWarning)
+        return self
 
     def _fit_of(self, state: State, outcome: Outcome, certificate: Certificate) -> SequentialFit:
-        converged = None if certificate is STREAM else outcome.converged
         W, b = state.kept()
-        made, passes = state.corrections, outcome.passes
-        return SequentialFit(W, b, outcome.stopped, certificate, made, passes, converged)
+        counts = state.corrections, outcome.passes
+        converged = None if certificate is STREAM else outcome.converged
+        return SequentialFit(W, b, outcome.stopped, certificate, *counts, converged)
 
     def _stream_fit(self, state: State) -> SequentialFit:
         return self._fit_of(state, Outcome(1, EACH_ONCE, False), STREAM)
@@ -210,52 +253,25 @@ class OnlineClassifier(OnlineLearner, StreamClassifier):
         return bool(self.mode != "batch")
 
     def _observe(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any, *, reset: bool
-    ) -> tuple[Any, NDArray[np.int64], Array, Array]:
-        """(X, codes, the same as targets (n, 1), weights)."""
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
+    ) -> tuple[Any, Array, Array]:
         X = self._rows(X, reset=reset)
         weights = self._weights(sample_weight, X)
-        labels, codes = encode(check_labels(y, X.shape[0]), classes, weights)
-        X, Y, omega = as_rows(X, codes, weights, checked=True)
+        labels, row_codes = encode(check_labels(y, X.shape[0]), classes, weights)
+        X, Y, omega = as_rows(X, row_codes, weights, checked=True)
         if reset:
             self._begin(1 if len(labels) == 2 else len(labels), X.shape[1], X.dtype)
             self._set_classes(labels)
-        return X, codes, Y, omega
+        return X, Y, omega
 
-    @with_callbacks
-    @unchanged_on_error
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-    ) -> Self:
-        """Learn in passes over all rows.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n, p)
-        y : array-like of shape (n,)
-            Any labels.
-        sample_weight : array-like of shape (n,), optional
-            Multiplies the step of each sample; zero leaves it out.
-        coef_init, intercept_init : array-like, optional
-            Where to start, in the shapes of coef_ and intercept_; zero by default.
-        """
-        self._check_parameters()
-        X, codes, Y, omega = self._observe(X, y, sample_weight, None, reset=True)
-        self._start_from(coef_init, intercept_init)
-        present = omega > 0 if len(omega) and not omega.all() else slice(None)
-
-        def certify(W: Array, b: Array) -> Certificate:
-            return separation(*as_delivered(W, b, self._dtype), X[present], codes[present])
-
-        self._learn_passes(X, Y, omega, certify)
-        warn_of_runs(self, codes[present], self.fit_.certificate)
-        return self
+    def _certify(self, X: Any, Y: Array, omega: Array) -> Certificate:
+        row_codes = Y[:, 0].astype(np.int64)
+        if len(omega) and not omega.all():
+            X, row_codes = X[omega > 0], row_codes[omega > 0]
+        W, b = as_delivered(*self._state.kept(), self._dtype)
+        certificate = separation(W, b, X, row_codes)
+        warn_of_runs(self, row_codes, certificate)
+        return certificate
 
     @available_if(learns_in_order)
     @unchanged_on_error
@@ -267,9 +283,7 @@ class OnlineClassifier(OnlineLearner, StreamClassifier):
         self._check_parameters()
         first = self._state is None
         known = check_stream_classes(classes, None if first else self.classes_)
-        X, _, Y, omega = self._observe(X, y, sample_weight, known, reset=first)
-        self._learn_stream(X, Y, omega)
-        return self
+        return self._learn_stream(*self._observe(X, y, sample_weight, known, reset=first))
 
 
 def runs_of(codes: NDArray[Any]) -> tuple[int, float] | None:

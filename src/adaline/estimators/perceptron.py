@@ -49,8 +49,7 @@ class Perceptron(OnlineClassifier):
     fit_intercept : bool, default=True
         Whether there is a bias b, a weight whose input is always 1.
     shuffle : bool, default=False
-        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
-        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
+        Whether each pass of `fit` takes all rows in a new random order.
     random_state : int, RandomState or None, default=None
         Seed of the shuffling.
 
@@ -103,15 +102,9 @@ class Perceptron(OnlineClassifier):
         shuffle: bool = False,
         random_state: Any = None,
     ):
-        self.eta = eta
-        self.max_iter = max_iter
-        self.tol = tol
-        self.mode = mode
+        super().__init__(eta, max_iter, tol, mode, fit_intercept, shuffle, random_state)
         self.keep = keep
         self.multiclass = multiclass
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
         schedule = as_schedule(self.eta)

@@ -39,8 +39,7 @@ class SigmoidPerceptron(OnlineClassifier):
         Update after every sample, or by the mean gradient after every pass.
     fit_intercept : bool, default=True
     shuffle : bool, default=False
-        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
-        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
+        Whether each pass of `fit` takes all rows in a new random order.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -77,14 +76,8 @@ class SigmoidPerceptron(OnlineClassifier):
         shuffle: bool = False,
         random_state: Any = None,
     ):
+        super().__init__(eta, max_iter, tol, mode, fit_intercept, shuffle, random_state)
         self.phi = phi
-        self.eta = eta
-        self.max_iter = max_iter
-        self.tol = tol
-        self.mode = mode
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
         return self._squared_errors(*SIGMOIDS[self.phi], K, p)

@@ -6,7 +6,6 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.metaestimators import available_if
 
 from adaline.estimators.base import Regressor, unchanged_on_error
@@ -16,7 +15,6 @@ from adaline.kernels import codes
 from adaline.parameters import NUMBER, check_sample, numbers, one_row
 from adaline.procedures.sequential import Recipe
 from adaline.results import Array, Certificate
-from adaline.schedules import Schedule
 from adaline.sums.rows import as_rows
 
 NO_PROOF = Certificate(
@@ -47,8 +45,7 @@ class WidrowHoff(OnlineLearner, Regressor):
         this with eta multiplied by N).
     fit_intercept : bool, default=True
     shuffle : bool, default=False
-        Whether each pass of `fit` takes all rows in a new random order. `partial_fit` takes them
-        as they come; `adaline.data.fit` shuffles blocks, and the rows inside each.
+        Whether each pass of `fit` takes all rows in a new random order.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -74,32 +71,10 @@ class WidrowHoff(OnlineLearner, Regressor):
 
     _command = "widrow-hoff"
     _exports = "values"
-    _error = "mean squared error"
     _stored = {**OnlineLearner._stored, "_one_target": "truth"}
-
-    def __init__(
-        self,
-        eta: float | str | Schedule = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        mode: str = "online",
-        fit_intercept: bool = True,
-        shuffle: bool = False,
-        random_state: Any = None,
-    ):
-        self.eta = eta
-        self.max_iter = max_iter
-        self.tol = tol
-        self.mode = mode
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
 
     def _recipe(self, K: int, p: int) -> Recipe:
         return self._squared_errors(codes.SQUARED, codes.NUMBERS, K, p)
-
-    def _row_errors(self, t: Any, V: Any) -> Any:
-        return (t - V) ** 2
 
     def _restored(self, dtype: Any) -> None:
         demand(not self._one_target or self._state.recipe.K == 1, "several targets and one.")
@@ -109,7 +84,7 @@ class WidrowHoff(OnlineLearner, Regressor):
         return part[0] if self._one_target else part
 
     def _observe(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, reset: bool
     ) -> tuple[Any, Array, Array]:
         one = getattr(self, "_one_target", None)
         X = self._rows(X, reset=reset)
@@ -124,33 +99,8 @@ class WidrowHoff(OnlineLearner, Regressor):
             self._begin(Y.shape[1], X.shape[1], X.dtype)
         return X, np.ascontiguousarray(Y), omega
 
-    @with_callbacks
-    @unchanged_on_error
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-    ) -> Self:
-        """Learn in passes over all rows.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n, p)
-        y : array-like of shape (n,) or (n, k)
-        sample_weight : array-like of shape (n,), optional
-            Multiplies the step of each sample; zero leaves it out.
-        coef_init, intercept_init : array-like, optional
-            Where to start; zero by default.
-        """
-        self._check_parameters()
-        X, Y, omega = self._observe(X, y, sample_weight, reset=True)
-        self._start_from(coef_init, intercept_init)
-        self._learn_passes(X, Y, omega, lambda W, b: NO_PROOF)
-        return self
+    def _certify(self, X: Any, Y: Array, omega: Array) -> Certificate:
+        return NO_PROOF
 
     @available_if(learns_in_order)
     @unchanged_on_error
@@ -160,8 +110,7 @@ class WidrowHoff(OnlineLearner, Regressor):
         Any cutting of the rows into calls gives the same weights, bit for bit.
         """
         self._check_parameters()
-        self._learn_stream(*self._observe(X, y, sample_weight, reset=self._state is None))
-        return self
+        return self._learn_stream(*self._observe(X, y, sample_weight, reset=self._state is None))
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn one sample x (p,) with target y: a thin call; NaN and infinities are refused."""
