@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from adaline.results import Array, Result
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-_NEEDS_PANDAS = "to_frame() needs pandas; install it with `pip install pandas`."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,29 +64,18 @@ class Summary(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """The table as a pandas data frame, one row a coefficient."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(_NEEDS_PANDAS) from None
-        return pd.DataFrame(self.columns, index=list(self.names))
+        return data_frame(self.columns, index=list(self.names))
 
     def to_html(self) -> str:
         """The table as HTML, names escaped."""
-        head, *rows = self._cells()
         facts = "".join(
             f"<tr><th>{escape(name)}</th><td>{_number(value)}</td></tr>"
             for name, value in self.facts.items()
         )
-        body = "".join(
-            f"<tr><th>{escape(row[0])}</th>" + "".join(f"<td>{c}</td>" for c in row[1:]) + "</tr>"
-            for row in rows
-        )
-        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return (
-            f"<table><caption>{escape(self.title)}</caption>{facts}</table>"
-            f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{notes}"
-        )
+        title = escape(self.title)
+        table = html_table(self._cells(), left=1)
+        return f"<table><caption>{title}</caption>{facts}</table>{table}{notes}"
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -123,10 +109,6 @@ class RidgePath(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas data frame: one line a penalty, and a target where there are several."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(_NEEDS_PANDAS) from None
         L, k, p = len(self.alphas), self.gcv.size // len(self.alphas), len(self.names)
         columns: dict[str, Array] = {"alpha": np.repeat(self.alphas, k)}
         if self.gcv.ndim == 2:
@@ -136,7 +118,28 @@ class RidgePath(Result):
             columns["loo"] = self.loo.ravel()
         columns["intercept"] = self.intercept.ravel()
         coef = self.coef.reshape(L * k, p)
-        return pd.DataFrame(columns).join(pd.DataFrame(coef, columns=list(self.names)))
+        return data_frame(columns).join(data_frame(dict(zip(self.names, coef.T, strict=True))))
+
+
+def data_frame(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
+    """A pandas data frame; MissingExtra where there is no pandas."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra(
+            "to_frame() needs pandas; install it with `pip install pandas`."
+        ) from None
+    return pd.DataFrame(columns, index=index)
+
+
+def html_table(cells: Sequence[Sequence[str]], left: int = 0) -> str:
+    """Rows of cells, the first of them the head, as HTML; the first `left` columns are names."""
+    head, *rows = ([escape(cell) for cell in row] for row in cells)
+    top = "".join(f"<th>{cell}</th>" for cell in head)
+    tags = ["th"] * left + ["td"] * (len(head) - left)
+    lines = ("".join(f"<{t}>{c}</{t}>" for t, c in zip(tags, row, strict=True)) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def aligned(cells: Sequence[Sequence[str]], left: int = 0) -> list[str]:

@@ -268,8 +268,8 @@ class OnlineClassifier(OnlineLearner, StreamClassifier):
         row_codes = Y[:, 0].astype(np.int64)
         if len(omega) and not omega.all():
             X, row_codes = X[omega > 0], row_codes[omega > 0]
-        W, b = as_delivered(*self._state.kept(), self._dtype)
-        certificate = separation(W, b, X, row_codes)
+        W, b = self._state.kept()
+        certificate = separation(*as_delivered(W, b, self._dtype), X, row_codes)
         warn_of_runs(self, row_codes, certificate)
         return certificate
 

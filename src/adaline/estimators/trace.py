@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from adaline import criteria
-from adaline.errors import MissingExtra
 from adaline.estimators.registry import names_with
 from adaline.kernels import codes
 from adaline.parameters import is_sparse, shown
-from adaline.procedures.ho_kashyap import Iteration
 from adaline.procedures.kernel_perceptron import Duals
-from adaline.procedures.sequential import Learning
 from adaline.results import Array, Fit, Result
-from adaline.summaries import aligned
+from adaline.summaries import aligned, data_frame, html_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from adaline.procedures.ho_kashyap import Iteration
+    from adaline.procedures.sequential import Learning
 
 Ints = NDArray[np.int64]
 
@@ -49,16 +49,15 @@ class Trace(Result):
         Targets (class codes, for the linear machine) and outputs w'x + b before learning; of shape
         (m, 0) where all rows are used at once.
     W_before, W_after : ndarray of shape (m, K, p)
-        For "iteration" and "step" after the step that made them, so that both are the start in row
-        0. p is 0 for KernelPerceptron, whose weights are lambda.
+        Weights; equal in row 0 of iterations and steps. p is 0 for KernelPerceptron.
     b_before, b_after : ndarray of shape (m, K)
     W_kept, b_kept : ndarray
         Weights to predict with after each row: W_after, or their average, or those in the pocket.
     extra : dict of str to ndarray
         What else a step has, (m,) or (m, n): "loss" and "|gradient|" (in the procedure's own units)
         of Newton's procedure; the margins "b", the errors "e" = Ya - b, "min Ya" and the "class" of
-        Ho and Kashyap's; for KernelPerceptron each pattern's own "lambda" as it is met, and the
-        "change" of it.
+        Ho and Kashyap's; of KernelPerceptron each pattern's own "lambda" as it is met, and its
+        "change".
     fit : Fit
         What `fit` gives; its W and b are W_kept[-1] and b_kept[-1], exactly. If learning diverged,
         the last pass here shows how, and `fit` went back to the weights kept before that pass.
@@ -128,23 +127,11 @@ class Trace(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """The table as a pandas data frame."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(
-                "to_frame() needs pandas; install it with `pip install pandas`."
-            ) from None
-        return pd.DataFrame(self.columns())
+        return data_frame(self.columns())
 
     def to_html(self) -> str:
         """The table as HTML."""
-        head, *rows = self._cells()
-        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        end = escape(self.fit.stopped)
-        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{end}</p>"
+        return f"{html_table(self._cells())}<p>{escape(self.fit.stopped)}</p>"
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -153,12 +140,15 @@ class Trace(Result):
         return "\n".join([*aligned(self._cells()), self.fit.stopped])
 
     def _cells(self) -> list[list[str]]:
-        """The table as text; the weights of a pass stand in its first row only."""
+        """The table as text, six digits; the weights of a pass stand in its first row only."""
         table, rows = self.columns(), []
         repeated = np.append(False, np.diff(self.passes) == 0) & (self.unit == "pass")
         for i in range(len(self)):
             hidden = "wbd" if repeated[i] else ""
-            rows.append([_format(column[i], name[0] in hidden) for name, column in table.items()])
+            cells = ((column[i], name[0] in hidden) for name, column in table.items())
+            rows.append(
+                [x if isinstance(x, str) else "" if hide else f"{x or 0:.6g}" for x, hide in cells]
+            )
         return [list(table), *rows]
 
 
@@ -175,13 +165,6 @@ def _weights(w: str, b: str, W: Array, biases: Array) -> dict[str, NDArray[Any]]
         table |= {f"{w}{j + 1}{mark}": W[:, k, j] for j in range(W.shape[2])}
         table[f"{b}{mark}"] = biases[:, k]
     return table
-
-
-def _format(value: Any, hidden: bool) -> str:
-    """Six significant digits."""
-    if isinstance(value, str):
-        return value
-    return "" if hidden else f"{value:.6g}" if value else "0"
 
 
 def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **start: Any) -> Trace:
@@ -230,17 +213,16 @@ def trace(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **start: An
         raise TypeError(f"estimator: {what}; trace takes {names_with('_traces')}.")
     if kind == "duals" and start:
         raise TypeError(f"{type(estimator).__name__} has no {', '.join(start)} to begin with.")
-    model, recorder = clone(estimator), _RECORDERS[kind]()
+    recorders: dict[str, Any] = {"duals": DualSteps, "margins": Iterations, "steps": NewtonSteps}
+    model, recorder = clone(estimator), recorders.get(kind, Samples)()
     model._look = recorder
     model.fit(X, y, sample_weight=sample_weight, **start)
-    return recorder.trace(model)
+    steps: Trace = recorder.trace(model)
+    return steps
 
 
-class _Samples:
-    """Learners that correct errors, sample by sample or pass by pass.
-
-    A table may have 10^5 rows: what follows from the notes is computed at the end, for all at once.
-    """
+class Samples:
+    """Learners that correct errors, sample by sample or pass by pass."""
 
     def __init__(self) -> None:
         self.passes: list[Ints] = []
@@ -248,29 +230,31 @@ class _Samples:
         self.batch: list[tuple[Array, Array, Array]] = []  # V and (K, p + 1) before and after
         self.kept: list[tuple[Array, Array]] = []
 
-    def __call__(self, done: int, here: Learning) -> None:
+    def __call__(self, done: int, step: Learning) -> None:
         if not hasattr(self, "X"):
-            self.X, self.T = here.X, _targets(here)
-            self.corrections = [np.full(1, here.state.corrections, np.float64)]
-            self.theta = [here.state.last[None].copy()]
-        elif here.change is not None:
-            n, before, after = self.X.shape[0], self.theta[-1][-1], here.state.last.copy()
+            self.X, recipe = step.X, step.state.recipe
+            machine = recipe.criterion == codes.MACHINE  # whose targets are class codes
+            self.T = step.Y if machine else criteria.targets(recipe.targets, step.Y, recipe.K)
+            self.corrections = [np.full(1, step.state.corrections, np.float64)]
+            self.theta = [step.state.last[None].copy()]
+        elif step.change is not None:
+            n, before, after = self.X.shape[0], self.theta[-1][-1], step.state.last.copy()
             V = np.asarray(self.X @ before[:, :-1].T, dtype=np.float64) + before[:, -1]
-            S, _ = criteria.slopes(here.state.recipe.criterion, self.T, V)
+            S, _ = criteria.slopes(step.state.recipe.criterion, self.T, V)
             self.passes.append(np.full(n, done))
             self.samples.append(np.arange(n))
             self.corrections.append(np.any(S, axis=1))
             self.batch.append((V, before, after))
             self.theta.append(after[None])
-            self.kept += [here.state.kept()] * n
-        elif here.notes is not None and len(here.rows):
-            self.passes.append(np.full(len(here.rows), done + 1))
-            self.samples.append(np.array(here.rows))
-            self.corrections.append(here.notes.made)
-            self.theta.append(here.notes.last)
-            self.kept += here.notes.kept
+            self.kept += [step.state.kept()] * n
+        elif step.notes is not None and len(step.rows):
+            self.passes.append(np.full(len(step.rows), done + 1))
+            self.samples.append(np.array(step.rows))
+            self.corrections.append(step.notes.made)
+            self.theta.append(step.notes.last)
+            self.kept += step.notes.kept
 
-    def trace(self, model: Any) -> Trace:
+    def trace(self, model: BaseEstimator) -> Trace:
         passes, samples = np.concatenate(self.passes), np.concatenate(self.samples)
         if self.batch:
             updated = np.concatenate(self.corrections[1:]).astype(bool)
@@ -283,94 +267,73 @@ class _Samples:
             before, after = theta[:-1], theta[1:]
             rows = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
             v = np.einsum("mp,mkp->mk", rows, before[..., :-1]) + before[..., -1]
-        W, b = zip(*self.kept, strict=True)
-        return Trace(
-            "pass" if self.batch else "sample",
-            passes,
-            samples,
-            updated,
-            self.T[samples],
-            v,
-            before[..., :-1],
-            before[..., -1],
-            after[..., :-1],
-            after[..., -1],
-            np.array(W),
-            np.array(b),
-            model.fit_,
-        )
+        weights = [part for theta in (before, after) for part in (theta[..., :-1], theta[..., -1])]
+        weights += [np.array(part) for part in zip(*self.kept, strict=True)]
+        unit: Literal["pass", "sample"] = "pass" if self.batch else "sample"
+        parts: list[Any] = [passes, samples, updated, self.T[samples], v, *weights, model.fit_]
+        return Trace(unit, *parts)
 
 
-def _targets(here: Learning) -> Array:
-    """t of each row; class codes, for the linear machine."""
-    recipe = here.state.recipe
-    if recipe.criterion == codes.MACHINE:
-        return here.Y
-    return criteria.targets(recipe.targets, here.Y, recipe.K)
-
-
-class _Duals:
+class DualSteps:
     """The rows that `KernelPerceptron.fit` visits."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
-        self.given: Any = None  # the rows of positive weight
+        self.patterns: Any = None  # the rows of positive weight
 
-    def __call__(self, done: int, here: Any) -> None:
-        if self.given is None:
-            self.given = here
-            self.omega = here.omega if len(here.omega) else np.ones(len(here.at))
-        elif not isinstance(here, Duals):
-            first, V, lam = here
+    def __call__(self, done: int, step: Any) -> None:
+        if self.patterns is None:
+            self.patterns = step
+            self.omega = step.omega if len(step.omega) else np.ones(len(step.at))
+        elif not isinstance(step, Duals):
+            first, V, lam = step
             for i in range(V.shape[1]):
-                t, v = self.given.T[:, first + i], V[:, i].copy()
+                t, v = self.patterns.T[:, first + i], V[:, i].copy()
                 change = np.where(t * v <= 0.0, self.omega[first + i], 0.0)
-                row = self.given.at[first + i]
+                row = self.patterns.at[first + i]
                 self.rows.append((done + 1, row, t, v, lam[:, i].copy(), change))
 
-    def trace(self, model: Any) -> Trace:
+    def trace(self, model: BaseEstimator) -> Trace:
         k, i, t, v, lam, change = (np.asarray(column) for column in zip(*self.rows, strict=True))
         updated, extra = np.any(change > 0.0, axis=1), {"lambda": lam, "change": change}
-        W, b = np.empty((*v.shape, 0)), np.zeros(v.shape)
-        return Trace("sample", k, i, updated, t, v, W, b, W, b, W, b, model.fit_, extra)
+        weights = np.empty((*v.shape, 0)), np.zeros(v.shape)
+        return Trace("sample", k, i, updated, t, v, *weights * 3, model.fit_, extra)
 
 
-class _Iterations:
+class Iterations:
     """The iterations of `HoKashyap.fit`, of one class after the other where there are more."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
 
-    def __call__(self, k: int, here: Iteration) -> None:
-        w, bias, b, Ya = here.state()
+    def __call__(self, k: int, step: Iteration) -> None:
+        w, bias, b, Ya = step.state()
         self.rows.append((k, w, bias, b, Ya - b, Ya.min()))
 
-    def trace(self, model: Any) -> Trace:
+    def trace(self, model: BaseEstimator) -> Trace:
         k, w, bias, b, e, least = (np.array(column) for column in zip(*self.rows, strict=True))
         neuron = np.cumsum(k == 1) - 1
-        W, biases = (
-            np.zeros((len(k), neuron[-1] + 1, w.shape[1])),
-            np.zeros((len(k), neuron[-1] + 1)),
-        )
+        K = neuron[-1] + 1
+        W, biases = np.zeros((len(k), K, w.shape[1])), np.zeros((len(k), K))
         for i, n in enumerate(neuron):
             W[i:, n], biases[i:, n] = w[i], bias[i]
         extra = {"b": b, "e": e, "min Ya": least, "class": neuron}
         return _of_all_rows("iteration", k, W, biases, model.fit_, extra)
 
 
-class _NewtonSteps:
+class NewtonSteps:
     """The steps of Newton's procedure."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Array, Array, float, float]] = []
 
-    def __call__(self, step: int, walk: Any) -> None:
-        rows = getattr(walk.problem, "rows", None)
+    def __call__(self, done: int, step: Any) -> None:
+        rows = getattr(step.problem, "rows", None)
         if rows is not None:  # the steps of Firth's criterion show nothing
-            g = float(np.linalg.norm(walk.sums.g)) * rows.unit
-            self.rows.append((*rows.original(walk.theta), walk.sums.f * rows.unit, g))
+            g = float(np.linalg.norm(step.sums.g)) * rows.unit
+            self.rows.append((*rows.original(step.theta), step.sums.f * rows.unit, g))
 
-    def trace(self, model: Any) -> Trace:
+    def trace(self, model: BaseEstimator) -> Trace:
         if not self.rows:
             raise TypeError(
                 f"alpha={model.alpha!r} is not learned by Newton's steps, so there are none to "
@@ -389,11 +352,3 @@ def _of_all_rows(
     before = W[np.maximum(at - 1, 0)], b[np.maximum(at - 1, 0)]
     rows = np.full(len(k), -1)
     return Trace(unit, k, rows, at > 0, none, none, *before, W, b, W, b, fit, extra)
-
-
-_RECORDERS: dict[str, type[_Samples | _Duals | _Iterations | _NewtonSteps]] = {
-    "samples": _Samples,
-    "duals": _Duals,
-    "margins": _Iterations,
-    "steps": _NewtonSteps,
-}
