@@ -31,8 +31,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 COEF = ("coef_", "intercept_", "_dtype")  # what `_deliver` makes of fit_
 WRITTEN = Certificate(
-    "unproven",
-    "coef_ or intercept_ was changed after the fit; nothing is proven of these weights.",
+    "unproven", "coef_ or intercept_ was changed after the fit; nothing is proven of these weights."
 )
 
 

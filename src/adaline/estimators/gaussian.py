@@ -23,21 +23,10 @@ from adaline.estimators.base import (
     unchanged_on_error,
 )
 from adaline.estimators.costs import PosteriorClassifier
-from adaline.estimators.labels import (
-    check_labels,
-    check_stream_classes,
-    encode,
-    labels_of_moments,
-)
+from adaline.estimators.labels import check_labels, check_stream_classes, encode, labels_of_moments
 from adaline.estimators.registry import SEEN, demand, same_bits
 from adaline.parameters import NONE, number, words
-from adaline.procedures.gaussian import (
-    fourth_powers,
-    gaussians,
-    over_blocks,
-    shrinkages,
-    troubles,
-)
+from adaline.procedures.gaussian import fourth_powers, gaussians, over_blocks, shrinkages, troubles
 from adaline.results import Array, Certificate
 from adaline.sums.class_moments import COVARIANCE, ClassMoments, Codes, Covariance
 from adaline.sums.rows import check_finite

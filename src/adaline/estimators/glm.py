@@ -47,11 +47,7 @@ class LogLinkRegression(NewtonLearner, Regressor):
     _share = "D²"
 
     def __init__(
-        self,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 100,
-        tol: float = 1e-8,
+        self, alpha: float = 1.0, fit_intercept: bool = True, max_iter: int = 100, tol: float = 1e-8
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept

@@ -100,11 +100,7 @@ class HoKashyap(Classifier):
     _derived = (*COEF, "margins_", "n_iter_")
 
     def __init__(
-        self,
-        eta: float = 0.9,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        fit_intercept: bool = True,
+        self, eta: float = 0.9, max_iter: int = 1000, tol: float = 1e-6, fit_intercept: bool = True
     ):
         self.eta = eta
         self.max_iter = max_iter

@@ -12,12 +12,7 @@ from adaline.certificates.sides import separation
 from adaline.certificates.statements import delivered
 from adaline.estimators.base import WRITTEN, Classifier, as_delivered, unchanged_on_error
 from adaline.estimators.closed_form import ClosedForm, LeastSquaresRegressor
-from adaline.estimators.labels import (
-    check_labels,
-    check_stream_classes,
-    encode,
-    labels_of_moments,
-)
+from adaline.estimators.labels import check_labels, check_stream_classes, encode, labels_of_moments
 from adaline.estimators.registry import SEEN
 from adaline.parameters import FLAG, ParameterError, numbers
 from adaline.procedures.krylov import GRAM_UP_TO
@@ -204,12 +199,7 @@ class LeastSquaresClassifier(Classifier, ClosedForm):
 
     @unchanged_on_error
     def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
-        margins: Any = None,
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, margins: Any = None
     ) -> Self:
         """Learn from these rows too. The first call names all `classes` that will ever come."""
         self._check_parameters()

@@ -35,12 +35,7 @@ class NewtonLearner(Learner):
     n_iter_: Any
     _information: Any  # of `procedures.inference`, or None
     _streams = "newton"
-    _parameters = {
-        "alpha": NOT_NEGATIVE,
-        "fit_intercept": FLAG,
-        "max_iter": COUNT,
-        "tol": POSITIVE,
-    }
+    _parameters = {"alpha": NOT_NEGATIVE, "fit_intercept": FLAG, "max_iter": COUNT, "tol": POSITIVE}
     _title: str  # of the table
     _share: str  # the name of the share of the null deviance that a fit explains
 

@@ -15,14 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.estimators.base import (
-    WRITTEN,
-    Classifier,
-    Learner,
-    as_shape,
-    read_only,
-    round_to,
-)
+from adaline.estimators.base import WRITTEN, Classifier, Learner, as_shape, read_only, round_to
 from adaline.estimators.labels import check_stream_classes
 from adaline.estimators.registry import demand, same_bits
 from adaline.parameters import check_sample, one_row, one_sample

@@ -46,11 +46,7 @@ class TfDf(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _exports = "frequencies"
-    _stored = SEEN | {
-        "df_": "int+ p",
-        "n_documents_": "count",
-        "_sklearn_output_config?": "facts",
-    }
+    _stored = SEEN | {"df_": "int+ p", "n_documents_": "count", "_sklearn_output_config?": "facts"}
     df_: NDArray[np.int64]
     n_documents_: int
 
