@@ -32,9 +32,9 @@ class Running:
 def served(port: int = 0, token: str = TOKEN) -> Iterator[Running]:
     """A server in a thread, until the block ends."""
     pytest.importorskip("uvicorn", reason="the extra `play` is not installed")
-    from adaline.play.serving import prepared
+    from adaline.play.serving import prepare
 
-    server, listening, address = prepared(port, token=token, say=lambda words: None)
+    server, listening, address = prepare(port, token=token, say=lambda words: None)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

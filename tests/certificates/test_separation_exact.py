@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from adaline.certificates.separation import claims as integer_claims
+from adaline.certificates.separation import checking as integer_claims
 from adaline.certificates.separation.rows import SignedRows, over_root, products, rounded
 from adaline.integers import integer_rows, least_exponents
 

@@ -83,7 +83,7 @@ def test_the_coefficients_are_statsmodels(frame):
     ],
 )
 def test_the_language(formula, terms):
-    assert parse_formula(formula).terms(["a", "b", "c"]) == terms
+    assert tuple(parse_formula(formula, ("a", "b", "c")).terms) == terms
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_the_language(formula, terms):
 )
 def test_what_is_no_formula_is_refused_with_a_sentence(formula):
     with pytest.raises(DataError, match=r"formula|term"):
-        parse_formula(formula).terms(["a", "b"])
+        parse_formula(formula, ("a", "b"))
 
 
 @given(st.text("ab+-:*^().,~` 13log\n", max_size=20))
 def test_any_text_is_a_formula_or_a_sentence(text):
     try:
-        terms = parse_formula(text).terms(["a", "b"])
+        terms = parse_formula(text, ("a", "b")).terms
     except DataError:
         return
     for term in terms:

@@ -6,10 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-import adaline
 from adaline.data import Encoding, blocks, look
 from adaline.data.reading.notations import candidates, is_notation, read, unit_of, words
-from adaline.data.storing.export import export
 from adaline.errors import DataWarning
 
 NOTE = "k, M and bn were read as thousands, millions and billions"
@@ -100,15 +98,3 @@ def test_a_block_without_letters_does_not_make_text_of_a_column(tmp_path):
     with pytest.warns(DataWarning, match=NOTE):
         encoding = Encoding.learn(source, "y", missing="auto")
     assert encoding.inputs[0].reading == "number kMB"
-
-
-def test_the_exported_program_reads_letters_too():
-    texts, exact = amounts()
-    table = pl.DataFrame({"a": texts, "y": [3 * v + 1 for v in exact]})
-    with pytest.warns(DataWarning, match=NOTE):
-        model = adaline.data.fit(adaline.Ridge(alpha=0.0), table, "y", missing="auto")
-    program: dict = {}
-    exec(export(model, "python").decode(), program)
-    texts, exact = [*texts, "12.50-", "(2.5k)"], [*exact, -12.5, -2500.0]
-    for text, value in zip(texts, exact, strict=True):
-        assert program["predict"]({"a": text}) == pytest.approx(3 * value + 1, rel=1e-9)

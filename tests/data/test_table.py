@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adaline import DataError
-from adaline.data import Encoding, blocks, table
+from adaline.data import ColumnOptions, Encoding, blocks, look, table
 
 pl = pytest.importorskip("polars")
 
@@ -94,3 +94,16 @@ def test_options_of_other_kinds_are_refused_by_name(flats):
     for option, value in {"share": "many", "seed": 0.5, "stratified": "yes"}.items():
         with pytest.raises((TypeError, ValueError), match=option):
             table(flats, "kind", **{option: value})
+
+
+def test_options_are_an_object_or_its_fields(flats):
+    options = ColumnOptions(target="kind", missing="auto", unknown="zeros", ignore=["w"])
+    seen = look(flats, options=options)
+    assert seen.encoding == look(flats, "kind", unknown="zeros", ignore=["w"]).encoding
+    assert seen.encoding == table(flats, "kind", options).encoding
+    assert seen.encoding == Encoding.learn(flats, options=options)
+    assert look(flats, "town", options, use=["w"]).columns[1].use == "the target"
+    with pytest.raises(TypeError, match="columnss"):
+        look(flats, "kind", columnss=["w"])
+    with pytest.raises(TypeError, match="ColumnOptions"):
+        look(flats, "kind", {"ignore": ["w"]})

@@ -20,8 +20,9 @@ from sklearn import datasets
 import adaline
 from adaline.cli import run_command
 from adaline.cli.learners import iterate_learners
-from adaline.play import board, presets, tables
+from adaline.play import board, tables
 from adaline.play.learners import LEARNERS
+from adaline.play.points import PRESETS
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 CLASSIFIERS = sorted(kind._command for kind in iterate_learners() if kind._learns == "classes")
@@ -122,7 +123,7 @@ def test_terminal_report_and_page_agree_on_every_fit(tmp_path, table, model):
     asked = ["fit", path, "-t", target, "-m", model, "--cv", 2, *more]
     terminal = run(*asked, "--report", report)
     facts = json.loads(run(*asked, "--json"))
-    page = tables._told(facts)
+    page = tables.draw_fit(facts)
     kind, proof = page["certificate"] or {"kind": "none", "statement": ""}, page["separability"]
     shown = [page["verdict"], *page["warnings"], f"{kind['kind']}: {kind['statement']}"]
     shown += [f"{proof['verdict']}: {proof['sentence']}"] if proof else []
@@ -133,7 +134,7 @@ def test_terminal_report_and_page_agree_on_every_fit(tmp_path, table, model):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_board_says_one_thing_of_separability_with_every_learner(learner):
-    for preset in presets.PRESETS:
+    for preset in PRESETS:
         state, _ = board.step(board.start(), {"event": "preset", "name": preset})
         state, drawing = board.step(state, {"event": "learner", "name": learner})
         run, proof = drawing["run"], drawing["proof"]

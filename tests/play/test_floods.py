@@ -94,7 +94,7 @@ def test_a_message_of_many_megabytes_ends_that_connection(running):
 
 
 def test_a_file_that_never_ends_ends_that_connection(running, monkeypatch):
-    monkeypatch.setattr("adaline.play.session.LARGEST_FILE", 3 * 2**20)
+    monkeypatch.setattr("adaline.play.session.MAX_FILE", 3 * 2**20)
     header = {"tab": "board", "event": "upload", "name": "a.csv", "more": True}
     with connected(running) as page:
         page.recv(timeout=60)
@@ -119,7 +119,7 @@ def test_a_flood_of_messages_ends_that_connection(running):
 
 
 def test_pages_beyond_the_limit_are_refused(running, monkeypatch):
-    monkeypatch.setattr("adaline.play.server.MOST_PAGES", 2)
+    monkeypatch.setattr("adaline.play.server.MAX_PAGES", 2)
     with connected(running) as one, connected(running) as two:
         one.recv(timeout=60), two.recv(timeout=60)
         with pytest.raises((InvalidStatus, ConnectionClosed)), connected(running) as three:

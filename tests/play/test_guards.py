@@ -286,7 +286,7 @@ def test_every_answer_tells_the_browser_to_load_nothing_from_elsewhere(running, 
 
 
 def test_the_page_has_no_script_and_no_style_in_its_html(running):
-    from adaline.play.static_files import static_files
+    from adaline.play.front_end import static_files
 
     html = static_files()["index.html"].decode()
     assert "<script>" not in html

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("anywidget", reason="the extra `notebook` is not installed")
 from adaline.play import Board
-from adaline.play.notebook import bundle
+from adaline.play.front_end import bundle
 
 
 def test_the_front_end_is_one_module_without_imports():
@@ -28,13 +28,9 @@ def test_what_the_front_end_sends_is_answered_and_read_back():
     content, buffers = sent[-1]
     assert content["drawing"]["present"]["grid"]["codes"] == {"$bytes": 0}
     assert len(buffers) == 3
-    board._heard(
-        None,
-        {"tab": "board", "event": "upload", "name": "a.csv"},
-        [b"a,b,k\n1,2,x\n3,4,y\n9,7,x\n"],
-    )
-    assert board.X.tolist() == [[1, 2], [3, 4], [9, 7]]
-    assert board.y.tolist() == ["A", "B", "A"]
+    board._heard(None, {"tab": "board", "event": "add", "x": 9, "y": 7, "label": 2}, [])
+    assert board.X.tolist()[-1] == [9, 7]
+    assert board.y.tolist() == ["A", "B", "B", "A", "C"]
     board._heard(None, {"tab": "nothing"}, [])
     assert "error" in sent[-1][0]
 

@@ -25,19 +25,19 @@ def test_the_usual_port_is_taken_if_free_and_another_with_a_word_if_not(monkeypa
         taken = other.getsockname()[1]
         monkeypatch.setattr(serving, "PORT", taken)
         said: list[str] = []
-        _, listening, address = serving.prepared(say=said.append)
+        _, listening, address = serving.prepare(say=said.append)
         listening.close()
         assert said == [f"Port {taken} is taken, so a free one is used."]
         assert f":{taken}/" not in address
         with pytest.raises(OSError, match=f"port {taken} of 127.0.0.1 cannot be used"):
-            serving.prepared(taken)
-    _, listening, address = serving.prepared(say=quiet)
+            serving.prepare(taken)
+    _, listening, address = serving.prepare(say=quiet)
     listening.close()
     assert f":{taken}/" in address
 
 
 def test_it_listens_on_this_machine_only():
-    _, listening, _ = serving.prepared(0, say=quiet)
+    _, listening, _ = serving.prepare(0, say=quiet)
     with listening:
         assert listening.getsockname()[0] == "127.0.0.1"
 
@@ -55,12 +55,12 @@ def test_it_listens_on_this_machine_only():
 )
 def test_others_are_let_in_only_by_an_address_and_a_token(host, token, words):
     with pytest.raises(ValueError, match=words):
-        serving.prepared(0, host=host, token=token)
+        serving.prepare(0, host=host, token=token)
 
 
 def test_the_other_loopback_address_works_too():
     try:
-        _, listening, address = serving.prepared(0, host="::1", say=quiet)
+        _, listening, address = serving.prepare(0, host="::1", say=quiet)
     except OSError:
         pytest.skip("this machine has no IPv6")
     with listening:
@@ -71,7 +71,7 @@ def test_the_other_loopback_address_works_too():
 def test_tokens_are_random_and_long():
     found = set()
     for _ in range(3):
-        _, listening, address = serving.prepared(0, say=quiet)
+        _, listening, address = serving.prepare(0, say=quiet)
         listening.close()
         found.add(address.partition("token=")[2])
     assert len(found) == 3

@@ -12,8 +12,8 @@ import pytest
 
 from adaline.filters import erle
 from adaline.play import signals
-from adaline.play._signal_settings import LEARNERS
-from adaline.play.messages import packed
+from adaline.play.session import pack
+from adaline.play.signal_settings import CONTROLS
 from wav_files import tones, wav
 
 SCENES = ("system", "engine", "echo")
@@ -41,14 +41,14 @@ def run(code: str):
 
 
 @pytest.mark.parametrize("scene", SCENES)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", CONTROLS["learner"].choices)
 def test_every_filter_draws_every_scene(scene, learner):
     _, drawing = after({"scene": scene, "learner": learner, "change": True, "taps": 24})
     assert drawing["verdict"]
     assert not drawing["diverged"]
     assert len(drawing["curve"]["floor"]) == 2
     assert np.isfinite(drawing["curve"]["db"]).all()
-    frame = packed({"tab": "signals", "drawing": drawing})
+    frame = pack({"tab": "signals", "drawing": drawing})
     length = int.from_bytes(frame[:4], "little")
     assert "NaN" not in frame[4 : 4 + length].decode()
 
@@ -77,8 +77,8 @@ def test_the_code_gives_the_same_weights(settings, capsys):
             run(drawing["code"])
         return
     result = run(drawing["code"])
-    assert np.array_equal(result.filter.weights, state.found.weights)
-    assert np.array_equal(result.e, state.found.e)
+    assert np.array_equal(result.filter.weights, state.run.weights)
+    assert np.array_equal(result.e, state.run.e)
     assert capsys.readouterr().out
 
 
@@ -92,7 +92,7 @@ def test_the_code_of_a_sound_file_gives_the_same_weights(use, tmp_path, monkeypa
     (tmp_path / "my voice.wav").write_bytes(content)
     monkeypatch.chdir(tmp_path)
     result = run(drawing["code"])
-    assert np.array_equal(result.filter.weights, state.found.weights)
+    assert np.array_equal(result.filter.weights, state.run.weights)
 
 
 def test_lms_comes_near_the_floor_of_the_wiener_filter():
@@ -116,7 +116,7 @@ def test_the_weights_of_every_moment_are_drawn():
     state, drawing = after({"taps": 7})
     learned = np.frombuffer(drawing["weights"]["learned"], "<f4").reshape(-1, 7)
     assert len(learned) == len(drawing["weights"]["at"])
-    assert np.allclose(learned[-1], state.found.history[-1], rtol=1e-6)
+    assert np.allclose(learned[-1], state.run.history[-1], rtol=1e-6)
     assert len(drawing["weights"]["true"][0]) == 16  # the path is longer than the filter
 
 
@@ -127,7 +127,7 @@ def test_a_rate_beyond_the_bound_is_named_and_gives_no_nan(share):
     assert "diverged at sample" in drawing["verdict"][0]
     assert f"{share:.3g} times the bound" in drawing["verdict"][1]
     assert drawing["eta"] == pytest.approx(share * drawing["bound"])
-    assert 0 < len(state.found.e) < len(state.scene.d)
+    assert 0 < len(state.run.e) < len(state.scene.d)
     assert np.isfinite(drawing["curve"]["db"]).all()
     assert max(drawing["curve"]["db"]) > 20  # it is seen to grow
     assert drawing["spectrogram"] is None
@@ -160,7 +160,7 @@ def test_before_is_after_and_difference():
     assert np.abs(heard["before"]).max() == 1.0
     # A float32 of size up to 1 is off by 6e-8 at most.
     assert np.abs(heard["before"] - heard["after"] - heard["difference"]).max() < 3e-7
-    gain = float(erle(state.scene.d - state.scene.wanted, state.found.e - state.scene.wanted))
+    gain = float(erle(state.scene.d - state.scene.wanted, state.run.e - state.scene.wanted))
     assert gain > 3
 
 
@@ -178,7 +178,7 @@ def test_a_link_brings_the_same_weights_back():
     link = json.loads(json.dumps(drawing["link"]))
     again, _ = signals.step(signals.start(), {"event": "open", "link": link})
     assert again.settings == state.settings
-    assert np.array_equal(again.found.weights, state.found.weights)
+    assert np.array_equal(again.run.weights, state.run.weights)
 
 
 def test_a_link_to_a_sound_file_opens_without_the_file():
@@ -248,7 +248,7 @@ def test_a_dropped_voice_stays_in_what_is_left():
     wanted = state.scene.wanted
     assert np.allclose(wanted, tones(16_000), atol=1e-4)  # 16 bits
     half = slice(8000, None)
-    assert np.mean((state.found.e - wanted)[half] ** 2) < 0.2 * np.mean(
+    assert np.mean((state.run.e - wanted)[half] ** 2) < 0.2 * np.mean(
         (state.scene.d - wanted)[half] ** 2
     )
 
@@ -260,7 +260,7 @@ def test_two_channels_are_a_recording_and_its_reference():
     state, _ = upload(wav(np.column_stack([recording, noise])))
     state, drawing = after({"use": "pair", "learner": "rls", "taps": 8}, state=state)
     assert state.scene.wanted is None
-    assert state.found.weights[:2] == pytest.approx([0.5, 0.2], abs=0.02)
+    assert state.run.weights[:2] == pytest.approx([0.5, 0.2], abs=0.02)
     assert "wanted" not in drawing["sounds"]
 
 
@@ -313,7 +313,7 @@ def test_a_long_sound_is_cut_and_heavy_work_on_it_is_refused():
     state, drawing = upload(wav(np.tile(tones(8000), 70), rate=48_000))
     assert drawing["samples"] == 480_000
     assert drawing["wav"]["used"] < drawing["wav"]["seconds"]
-    with pytest.raises(ValueError, match="take at most"):
+    with pytest.raises(ValueError, match="at most"):
         after({"learner": "rls", "taps": 256}, state=state)
 
 

@@ -18,9 +18,9 @@ import pytest
 import adaline
 import adaline.data
 from adaline._names import public_homes
-from adaline.play import Session, _commands, _trials, tables
-from adaline.play._uploads import Folder, harmless
-from adaline.play.messages import packed
+from adaline.play import Session, commands, tables, trial_form
+from adaline.play.commands import Folder, clean_name
+from adaline.play.session import pack
 
 HOSTILE = [
     '<img src=x onerror="alert(1)">',
@@ -91,7 +91,7 @@ def test_a_fit_says_what_the_command_says(fitted):
     assert "--json" not in drawing["command"]
     names = [row["name"] for row in drawing["fit"]["coefficients"]]
     assert {"size", "colour=red"} <= set(names)
-    packed({"tab": "table", "drawing": drawing})
+    pack({"tab": "table", "drawing": drawing})
 
 
 def test_model_and_report_can_be_taken_away(fitted, tmp_path):
@@ -149,7 +149,7 @@ def test_the_form_begins_with_the_first_row_and_answers_as_the_model_does(fitted
     assert parts["score"] == first
     assert math.fsum(whole) == pytest.approx(first, rel=1e-12)
     assert {c["name"] for c in parts["columns"]} == {"size", "colour", "sold"}
-    packed({"tab": "table", "drawing": shown})
+    pack({"tab": "table", "drawing": shown})
 
 
 def test_a_row_may_have_gaps_and_values_that_were_never_seen(fitted):
@@ -195,9 +195,9 @@ def test_the_first_row_can_be_tried_as_it_is_written(ending, tmp_path):
         polars.DataFrame({"x": days, "y": [3.5 * k for k in range(80)]}).write_parquet(path)
     adaline.save(adaline.data.fit(adaline.LeastSquares(), path, "y"), tmp_path / "m.adaline")
     prepared = adaline.load(tmp_path / "m.adaline")
-    (field,) = _trials.fields(prepared, path)
+    (field,) = trial_form.fields(prepared, path)
     assert field["value"] == ("0,5" if ending == "csv" else "2023-01-01")
-    told = _trials.answer(prepared, {"x": field["value"]}, tmp_path)
+    told = trial_form.answer(prepared, {"x": field["value"]}, tmp_path)
     assert told["prediction"] == pytest.approx(prepared.predict(path)[0])
 
 
@@ -245,14 +245,14 @@ def test_every_learner_can_be_tried(kind, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of rows that some learners cannot separate
         prepared = adaline.data.Prepared(data.encoding, kind().fit(data.X, data.y))
-    row = {f["name"]: f["value"] for f in _trials.fields(prepared, path)}
-    answer = _trials.answer(prepared, row, tmp_path)
+    row = {f["name"]: f["value"] for f in trial_form.fields(prepared, path)}
+    answer = trial_form.answer(prepared, row, tmp_path)
     assert answer["prediction"] == prepared.predict(path)[0]
     assert len(answer["parts"]["columns"]) == 2
     if answer["classes"]:
         assert sum(c["p"] for c in answer["classes"]) == pytest.approx(1.0)
-    assert (answer["interval"] is not None) == _trials.has_intervals(prepared)
-    packed({"tab": "table", "drawing": {"answer": answer}})
+    assert (answer["interval"] is not None) == trial_form.has_intervals(prepared)
+    pack({"tab": "table", "drawing": {"answer": answer}})
 
 
 def _classes(kind):
@@ -348,7 +348,7 @@ def test_a_file_that_is_no_table_is_told_in_a_sentence(name, content):
 
 @pytest.mark.parametrize("content", [b"", b"x" * 100])
 def test_too_little_and_too_much_are_refused_before_anything_is_written(content, monkeypatch):
-    monkeypatch.setattr(tables, "LARGEST", 99)
+    monkeypatch.setattr(tables, "MAX_FILE", 99)
     with pytest.raises(ValueError, match=r"empty|at most"):
         tables.step(tables.start(), {"event": "upload", "name": "a.csv", "bytes": content})
 
@@ -391,8 +391,8 @@ def test_a_session_that_ends_lets_go_of_its_files():
 
 
 def test_a_command_that_nobody_holds_any_more_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(_commands, "_RUN", "import time; time.sleep(60)")
-    command = _commands.Command([], tmp_path)
+    monkeypatch.setattr(commands, "PROGRAM", "import time; time.sleep(60)")
+    command = commands.Command([], tmp_path)
     process = command._process
     del command
     gc.collect()
@@ -414,7 +414,7 @@ def test_a_second_file_takes_the_place_of_the_first():
 
 @pytest.mark.parametrize("event", ["fit", "predict", "try", "download", "nonsense", None])
 def test_without_a_file_there_is_a_sentence(event):
-    with pytest.raises(ValueError, match=r"there is no|know no"):
+    with pytest.raises(ValueError, match=r"there is no|knows no"):
         tables.step(tables.start(), {"event": event, "target": "y", "what": "model", "row": {}})
 
 
@@ -446,8 +446,8 @@ def test_waiting_for_nothing_answers_at_once():
         ("...", "data.csv"),
     ],
 )
-def test_names_of_files_become_harmless(name, kept):
-    assert harmless(name, tables.ENDINGS, ".csv") == kept
+def test_names_of_files_become_clean_name(name, kept):
+    assert clean_name(name, tables.ENDINGS, ".csv") == kept
 
 
 def test_the_learners_of_the_page_are_those_of_the_command():
@@ -455,16 +455,16 @@ def test_the_learners_of_the_page_are_those_of_the_command():
 
 
 def test_a_command_that_dies_without_a_word_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(_commands, "_RUN", "import os; os._exit(137)")
-    command = _commands.Command(["look"], tmp_path)
+    monkeypatch.setattr(commands, "PROGRAM", "import os; os._exit(137)")
+    command = commands.Command(["look"], tmp_path)
     with pytest.raises(ValueError, match="code 137"):
         command.result()
 
 
 def test_progress_is_the_last_line_about_it(tmp_path, monkeypatch):
     said = "import sys; print('progress: 1 row\\nWarning: x\\nprogress: 2 rows', file=sys.stderr)"
-    monkeypatch.setattr(_commands, "_RUN", said)
-    command = _commands.Command(["look"], tmp_path)
+    monkeypatch.setattr(commands, "PROGRAM", said)
+    command = commands.Command(["look"], tmp_path)
     assert command.ended(30)
     assert command.progress() == "2 rows"
 
@@ -472,6 +472,6 @@ def test_progress_is_the_last_line_about_it(tmp_path, monkeypatch):
 def test_the_command_sees_this_adaline_and_not_the_folder_it_works_in(tmp_path, monkeypatch):
     (tmp_path / "json.py").write_text("raise SystemExit(9)")
     monkeypatch.setattr(
-        _commands, "_RUN", "import json, adaline; print(json.dumps(adaline.__file__))"
+        commands, "PROGRAM", "import json, adaline; print(json.dumps(adaline.__file__))"
     )
-    assert os.path.samefile(_commands.Command([], tmp_path).result(), adaline.__file__)
+    assert os.path.samefile(commands.Command([], tmp_path).result(), adaline.__file__)

@@ -83,13 +83,13 @@ def test_a_date_is_shown_and_typed_as_a_date_on_the_page(sales, workbook, tmp_pa
     model = adaline.LeastSquares().fit(rows.X, rows.y)
     adaline.save(model, tmp_path / "m.adaline", rows.encoding)
     prepared = adaline.load(tmp_path / "m.adaline")
-    fields = {f["name"]: f for f in tables._trials.fields(prepared, path)}
+    fields = {f["name"]: f for f in tables.trial_form.fields(prepared, path)}
     assert fields["day"]["value"] == str(sales["day"][0])
     given = {name: field["value"] for name, field in fields.items()}
-    first = tables._trials.answer(prepared, given, tmp_path)["prediction"]
+    first = tables.trial_form.answer(prepared, given, tmp_path)["prediction"]
     assert first == pytest.approx(model.predict(rows.X[:1])[0])
     given["day"] = "2024-06-01"
-    later = tables._trials.answer(prepared, given, tmp_path)["prediction"]
+    later = tables.trial_form.answer(prepared, given, tmp_path)["prediction"]
     days = (date(2024, 6, 1) - sales["day"][0]).days
     assert later == pytest.approx(first + 0.01 * days, abs=0.5)
 

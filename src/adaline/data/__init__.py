@@ -17,7 +17,7 @@ _HOME = {
     "Source": "adaline.data.reading.source",
     "blocks": "adaline.data.reading.blocks",
     "cluster": "adaline.distributed.clusters",
-    "export": "adaline.data.storing.export",
+    "export": "adaline.data.exporting.export",
     "describe": "adaline.data.storing.model_files",
     "fit": "adaline.data.fitting.fit",
     "load": "adaline.data.storing.model_files",
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from adaline.data.columns.encoding import Encoding
     from adaline.data.columns.look import Look, look
     from adaline.data.columns.options import ColumnOptions
+    from adaline.data.exporting.export import export
     from adaline.data.fitting.fit import fit
     from adaline.data.reading.blocks import blocks
     from adaline.data.reading.source import Block, Source
-    from adaline.data.storing.export import export
     from adaline.data.storing.model_files import Prepared, describe, load, save
     from adaline.data.tables import Table, table
     from adaline.distributed.clusters import cluster

@@ -172,9 +172,7 @@ def table(
     rows = blocks(source)
     place_of(target, rows.names, rows.name, "target column")
     if encoding is None:
-        options = ColumnOptions.of(
-            options, given | {"target": target}, missing="auto", unknown="zeros"
-        )
+        options = ColumnOptions.of(options, target, given, missing="auto", unknown="zeros")
         encoding = look_at(rows, options).encoding
     rows = encoding.prepare(rows)
     if not share:

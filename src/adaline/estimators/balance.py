@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.separation.claims import TooLarge, span
+from adaline.certificates.separation.checking import TooLarge, span
 from adaline.certificates.separation.data import Data, as_float64
 from adaline.certificates.separation.rows import SignedRows
 from adaline.procedures.separability import decide_data

@@ -22,10 +22,9 @@ from adaline.estimators.base import (
 )
 from adaline.estimators.labels import check_labels, check_stream_classes, encode
 from adaline.estimators.online import warn_of_runs
-from adaline.estimators.registry import SEEN, demand, same_bits
+from adaline.estimators.registry import SEEN, demand
 from adaline.parameters import COUNT, NUMBER, POSITIVE, is_sparse, words
 from adaline.procedures.kernel_perceptron import (
-    Duals,
     Kernel,
     certified,
     kernel_perceptron,
@@ -37,7 +36,6 @@ from adaline.procedures.steps import Steps, finished
 from adaline.results import Array, Certificate, Fit
 
 KERNELS = ("linear", "poly", "rbf")
-KERNEL_VALUES_AT_A_TIME = 25 * 2**20  # 200 MB; the rows are worked on in blocks
 
 
 class KernelPerceptron(CallbackSupportMixin, Classifier):
@@ -119,7 +117,6 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         "classes_": "labels",
         "_rows_seen": "count",
         "_kernel": "Kernel",
-        "_duals": "Duals",
         "support_": "int+ m",
         "support_vectors_": "rows m p",
         "n_iter_": "count",
@@ -155,10 +152,10 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         self.classes_, self._rows_seen = rows.classes, rows.n
         self._kernel = self._make_kernel(rows.X)
         with callbacks(self, self.max_iter) as hear:
-            duals, outcome = finished(self._steps(rows), hear)
+            A, outcome = finished(self._steps(rows), hear)
             interrupted = outcome.stopped.startswith("interrupted")
             T = None if interrupted else rows.T
-            self._keep_supports(rows.X, rows.at, duals, outcome.passes, outcome.stopped, T)
+            self._keep_supports(rows.X, rows.at, A, outcome.passes, outcome.stopped, T)
             if interrupted:
                 raise KeyboardInterrupt
         codes = rows.T[0] if len(rows.T) == 1 else rows.T.argmax(axis=0)
@@ -171,11 +168,11 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
             )
         return self
 
-    def _steps(self, rows: Patterns) -> Steps[tuple[Duals, Outcome]]:
+    def _steps(self, rows: Patterns) -> Steps[tuple[Array, Outcome]]:
         """The rows to begin with, and then the steps of the procedure."""
         yield 0, rows
-        settings = 0, KERNEL_VALUES_AT_A_TIME, self.max_iter, self._look is not None
-        steps = kernel_perceptron.steps(self._kernel, rows.X, rows.T, rows.omega, *settings)
+        settings = rows.omega, self.max_iter, self._look is not None
+        steps = kernel_perceptron.steps(self._kernel, rows.X, rows.T, *settings)
         return (yield from steps)
 
     @unchanged_on_error
@@ -192,24 +189,21 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
                 self._make_kernel(rows.X),
                 0,
             )
-            duals, pool = Duals(np.empty((K, 0)), np.empty(0, dtype=np.int64)), rows.X
-            at = np.empty(0, dtype=np.int64)
+            A, pool, at = np.empty((K, 0)), rows.X, np.empty(0, dtype=np.int64)
         else:
-            duals, at, old = self._duals, self.support_, self.support_vectors_
+            A, at, old = self.fit_.W, self.support_, self.support_vectors_
             if is_sparse(old) or is_sparse(rows.X):
                 parts = sparse.csr_array(old), sparse.csr_array(rows.X)
                 pool = sparse.vstack(parts, format="csr")
             else:
                 pool = np.vstack([old, rows.X])
-        wider = np.hstack([duals.A, np.zeros((K, m))])
-        born = np.concatenate([duals.born, np.full(m, -1)])
-        state = rows.T, rows.omega, Duals(wider, born, duals.clock)
-        after, corrections = one_pass(self._kernel, pool, *state, 0, KERNEL_VALUES_AT_A_TIME)
+        A = np.hstack([A, np.zeros((K, m))])
+        A, corrections = one_pass(self._kernel, pool, rows.T, rows.omega, A)
         at = np.concatenate([at, self._rows_seen + rows.at])
         self._rows_seen += rows.n
         passes = getattr(self, "n_iter_", 0) + 1
         stopped = f"{plural(corrections, 'correction')} in the last {plural(rows.n, 'row')}."
-        self._keep_supports(pool, at, after, passes, stopped)
+        self._keep_supports(pool, at, A, passes, stopped)
         return self
 
     @lazy_for_dask
@@ -218,8 +212,7 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         check_is_fitted(self, "fit_")
         X = self._rows(X, reset=False)
         A = np.asarray(self.dual_coef_, dtype=np.float64)
-        V = outputs(self._kernel, X, self.support_vectors_, A, KERNEL_VALUES_AT_A_TIME)
-        V = V.astype(X.dtype)
+        V = outputs(self._kernel, X, self.support_vectors_, A).astype(X.dtype)
         return V[:, 0] if len(self.classes_) == 2 else V
 
     @property
@@ -269,12 +262,11 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         return Patterns(X, T, np.empty(0) if omega is None else omega, at, n, labels)
 
     def _keep_supports(
-        self, pool: Any, at: Any, duals: Duals, passes: int, stopped: str, T: Any = None
+        self, pool: Any, at: Any, A: Array, passes: int, stopped: str, T: Any = None
     ) -> None:
         """Keep the patterns that were corrected, in the order of their rows."""
-        kept = np.flatnonzero(duals.born >= 0)
-        A = np.ascontiguousarray(duals.A[:, kept])
-        self._duals = Duals(A, duals.born[kept], duals.clock)
+        kept = np.flatnonzero(A.any(axis=0))
+        A = np.ascontiguousarray(A[:, kept])
         self.support_, self.support_vectors_, self.n_iter_ = at[kept], pool[kept], passes
         certificate = Certificate(
             "undecided",
@@ -283,13 +275,11 @@ class KernelPerceptron(CallbackSupportMixin, Classifier):
         )
         if T is not None:  # the certificate speaks of dual_coef_ as it is rounded
             rounded = A.astype(self.support_vectors_.dtype).astype(np.float64)
-            rows = self._kernel, pool, T, self.support_vectors_, rounded
-            certificate = certified(*rows, KERNEL_VALUES_AT_A_TIME)
+            certificate = certified(self._kernel, pool, T, self.support_vectors_, rounded)
         self.fit_ = Fit(A, A.sum(axis=1), stopped, certificate)
 
     def _restored(self, dtype: Any) -> None:
         demand(self._kernel.name in KERNELS, "no kernel has this name.")
-        demand(same_bits(self.fit_.W, self._duals.A), "two versions of the dual variables.")
 
     def _exported_weights(self) -> tuple[Any, Any] | None:
         if self._kernel.name != "linear":

@@ -18,7 +18,6 @@ from adaline import criteria
 from adaline.estimators.registry import names_with
 from adaline.kernels import codes
 from adaline.parameters import is_sparse, shown
-from adaline.procedures.kernel_perceptron import Duals
 from adaline.results import Array, Fit, Result
 from adaline.summaries import aligned, data_frame, html_table
 
@@ -285,7 +284,7 @@ class DualSteps:
         if self.patterns is None:
             self.patterns = step
             self.omega = step.omega if len(step.omega) else np.ones(len(step.at))
-        elif not isinstance(step, Duals):
+        elif isinstance(step, tuple):  # a block; else the dual variables after a pass
             first, V, lam = step
             for i in range(V.shape[1]):
                 t, v = self.patterns.T[:, first + i], V[:, i].copy()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.filters import signals
 from adaline.filters.affine_projection import AffineProjection
 from adaline.filters.block_lms import BlockLMS
 from adaline.filters.filter import Filter
@@ -25,15 +26,7 @@ from adaline.filters.noise import (
     path_changes,
 )
 from adaline.filters.rls import RLS
-from adaline.filters.signals import (
-    Signal,
-    as_pair,
-    kind_of,
-    ratio_db,
-    require_memory,
-    shifted,
-    squares,
-)
+from adaline.filters.signals import Signal
 from adaline.filters.tasks import TaskResult, choose_filter, gain_db
 from adaline.filters.wiener import WienerFilter
 from adaline.parameters import NOT_NEGATIVE, POSITIVE, count, shown, words
@@ -115,7 +108,7 @@ def cancel(
     >>> bool(np.abs(clean - tone)[-500:].max() < 0.1)
     True
     """
-    x, d = as_pair(reference, "reference", primary, "primary")
+    x, d = signals.as_pair(reference, "reference", primary, "primary")
     ALGORITHMS("algorithm", algorithm)
     if filter is not None and algorithm != "auto":
         raise ValueError(f"algorithm is {shown(algorithm)} and a filter is given; leave one out.")
@@ -127,10 +120,10 @@ def cancel(
         delay = count(-len(d), len(d))("delay", delay)
     else:
         delay = reference_delay(x, d, taps) if filter is None and taps else 0
-    x = shifted(x, delay)
+    x = signals.shifted(x, delay)
     if filter is None and taps:
         with np.errstate(over="ignore", invalid="ignore"):
-            level = float(squares(x).sum()) / len(x)
+            level = float(signals.squares(x).sum()) / len(x)
         settings = {"channels": x.shape[1], "level": level if np.isfinite(level) else 0.0}
         chosen = noise_filter(taps, algorithm, **settings, heard=(x, d), passes=passes)
         for _ in range(passes - 1 if algorithm != "wiener" else 0):
@@ -217,7 +210,7 @@ def noise_filter(
     """
     taps, channels = count()("taps", taps), count()("channels", channels)
     algorithm, passes = ALGORITHMS("algorithm", algorithm), count()("passes", passes)
-    require_memory({"taps": taps, "channels": channels}, 8 * channels * taps)
+    signals.require_memory({"taps": taps, "channels": channels}, 8 * channels * taps)
     level = NOT_NEGATIVE("level", level)
     eta = None if eta is None else POSITIVE("eta", eta)
     if after is not None and not isinstance(after, Filter):
@@ -257,7 +250,7 @@ def _choose_memory(
     steady: Filter, quick: Filter, reference: Any, primary: Any, passes: int
 ) -> Filter:
     """Of two new filters the one whose output is closer to the noise, as new as before."""
-    x, d = as_pair(reference, "reference", primary, "primary")
+    x, d = signals.as_pair(reference, "reference", primary, "primary")
     x, d = x[-JUDGED_SAMPLES:], d[-JUDGED_SAMPLES:]
     fits = best_fits(x, d, steady.taps)
     if not fits:
@@ -266,8 +259,8 @@ def _choose_memory(
     for filter in (steady, quick):
         for _ in range(min(passes, 2)):
             y, _ = filter.process(x, d)
-        left.append(squares(y - noise)[steady.taps :].sum())
-    return (quick if ratio_db(*left) > SHORT_MEMORY_GAIN else steady).reset()
+        left.append(signals.squares(y - noise)[steady.taps :].sum())
+    return (quick if signals.ratio_db(*left) > SHORT_MEMORY_GAIN else steady).reset()
 
 
 def onset_lag(x: Signal, d: Signal, *, may_lead: bool) -> int | None:
@@ -308,11 +301,11 @@ def reference_delay(x: Signal, d: Signal, taps: int) -> int:
     x, d = x[:DELAY_SAMPLES], d[:DELAY_SAMPLES]
     left = []
     for k in (0, delay):
-        moved = shifted(x, k)
+        moved = signals.shifted(x, k)
         left.append(best_fixed(moved, d, taps).process(moved, d)[1])
     chance = chance_share(moved, left[0], taps)  # a hum fits a voice at any delay
     without, aligned = (
-        np.array([squares(part).sum() for part in np.array_split(e, 4)]) for e in left
+        np.array([signals.squares(part).sum() for part in np.array_split(e, 4)]) for e in left
     )
     # In every quarter: the ends of a hum are clicks that make a peak, and gain in one place only.
     return delay if (aligned + DELAY_GAIN * chance * without < without).all() else 0
@@ -363,19 +356,19 @@ def cancel_echo(
     >>> cancel_echo(echo, far, taps=100).measures["erle_db"] > 60
     True
     """
-    x, d = as_pair(far_end, "far_end", microphone, "microphone")
+    x, d = signals.as_pair(far_end, "far_end", microphone, "microphone")
     if delay is not None:
         delay = count(0)("delay", delay)
     if filter is not None:
         chosen = choose_filter(filter, taps, None)
-        y, e = chosen.process(shifted(x, delay or 0), d)
+        y, e = chosen.process(signals.shifted(x, delay or 0), d)
         return TaskResult(e, chosen, y, e, {"erle_db": gain_db(d, e)}, delay or 0)
     taps = count()("taps", 1024 if taps is None else taps)
-    require_memory({"taps": taps}, 16 * x.shape[1] * taps)
+    signals.require_memory({"taps": taps}, 16 * x.shape[1] * taps)
     if delay is None:  # a part of the taps is left for what comes before the peak
         onset = onset_lag(x, d, may_lead=False)
         delay = 0 if onset is None else max(0, onset - 32 - taps // 16)
-    learning, y = _run_two_paths(shifted(x, delay), d, taps)
+    learning, y = _run_two_paths(signals.shifted(x, delay), d, taps)
     e = d - y
     return TaskResult(e, learning, y, e, {"erle_db": gain_db(d, e)}, delay)
 
@@ -389,14 +382,14 @@ def _run_two_paths(x: Signal, d: Signal, taps: int) -> tuple[BlockLMS, Signal]:
     """
     # The largest reasonable step: double talk may lead the learning filter astray without harm.
     learning = BlockLMS(taps, eta=1.0)
-    trusted = WienerFilter(np.zeros((x.shape[1], taps)), dtype=kind_of(x, d))
+    trusted = WienerFilter(np.zeros((x.shape[1], taps)), dtype=signals.kind_of(x, d))
     block, mean = max(512, learning.block or 1), np.zeros(3)
-    y = np.empty(len(d), kind_of(x, d))
+    y = np.empty(len(d), signals.kind_of(x, d))
     for start in range(0, len(d), block):
         part = slice(start, start + block)
         _, e_learning = learning.process(x[part], d[part])
         y[part], e_trusted = trusted.process(x[part], d[part])
-        now = np.array([squares(v).sum() for v in (d[part], e_trusted, e_learning)])
+        now = np.array([signals.squares(v).sum() for v in (d[part], e_trusted, e_learning)])
         mean = 0.75 * mean + 0.25 * now
         _exchange_weights(learning, trusted, now, mean)
     learning.weights = trusted.weights

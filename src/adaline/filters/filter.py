@@ -17,20 +17,8 @@ from numpy.typing import NDArray
 
 from adaline._names import Advises
 from adaline.errors import DivergenceError
-from adaline.filters.signals import (
-    Signal,
-    as_channels,
-    as_desired,
-    as_kind,
-    as_rows,
-    as_sample,
-    as_weights,
-    converted,
-    fill_gaps,
-    kind_of,
-    require_finite,
-    require_memory,
-)
+from adaline.filters import signals
+from adaline.filters.signals import Signal
 from adaline.parameters import (
     FLAG,
     NONE,
@@ -127,8 +115,8 @@ class Filter(Settings, Advises, Result):
     def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
         self._all_shapes(1, np.dtype(np.float64))  # refuses sizes beyond memory
         self._every = HISTORY("history", history)
-        self._wanted = None if dtype is None else as_kind(dtype)
-        self._initial = None if weights is None else as_weights(weights, self.taps)
+        self._wanted = None if dtype is None else signals.as_kind(dtype)
+        self._initial = None if weights is None else signals.as_weights(weights, self.taps)
         self._adapting = True
         self.reset()
 
@@ -199,7 +187,7 @@ class Filter(Settings, Advises, Result):
 
     @weights.setter
     def weights(self, value: Any) -> None:
-        W = as_weights(value, self.taps)
+        W = signals.as_weights(value, self.taps)
         if self._kind is None:
             self._initial_now, self._channels = W, len(W)
         elif len(W) != self._channels:
@@ -207,7 +195,7 @@ class Filter(Settings, Advises, Result):
                 f"weights are for {len(W)} channels; this filter has {self._channels}."
             )
         else:
-            self._set_weights(converted(W, self._kind, "weights"))
+            self._set_weights(signals.converted(W, self._kind, "weights"))
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
@@ -263,10 +251,10 @@ class Filter(Settings, Advises, Result):
             Output and error before the update, e = d - y; without d, e is empty.
         """
         every = self._every if history is None else HISTORY("history", history)
-        x = as_channels(x, self._channels)
+        x = signals.as_channels(x, self._channels)
         if d is None and self._adapting:
             raise ValueError("d is missing; give the desired signal, or set adapting = False.")
-        desired = np.zeros(len(x), x.dtype) if d is None else as_desired(d, len(x))
+        desired = np.zeros(len(x), x.dtype) if d is None else signals.as_desired(d, len(x))
         y, e = self._all_or_nothing(self._filter, x, desired, every)
         return y, (e[:0] if d is None else e)
 
@@ -283,13 +271,13 @@ class Filter(Settings, Advises, Result):
                 f"this filter has history={self._every} and on_nan={self.on_nan!r}; rows have no "
                 "delay line to fill gaps in, and nothing is recorded. Make it without both."
             )
-        U = as_rows(U, self.taps, self._channels)
-        y, e = self._all_or_nothing(self._filter, U, as_desired(d, len(U), "U"), rows=True)
+        U = signals.as_rows(U, self.taps, self._channels)
+        y, e = self._all_or_nothing(self._filter, U, signals.as_desired(d, len(U), "U"), rows=True)
         return y, e
 
     def step(self, x: Any, d: Any) -> tuple[Any, Any]:
         """Filter one sample: x a number (or one for each channel), d a number; returns (y, e)."""
-        y, e = self.process(*as_sample(x, d))
+        y, e = self.process(*signals.as_sample(x, d))
         return y[0], e[0]
 
     def state(self) -> dict[str, Any]:
@@ -357,7 +345,7 @@ class Filter(Settings, Advises, Result):
         """
         adapting = rest.pop("adapting", None)
         if "kind" in rest:
-            kind = as_kind(rest.pop("kind"), "kind")
+            kind = signals.as_kind(rest.pop("kind"), "kind")
             channels = self._channels = int(count()("channels", rest.pop("channels", None)))
             self._count = count(0, 2**62)("count", rest.pop("count", None))
             shapes = self._all_shapes(channels, kind)
@@ -388,7 +376,7 @@ class Filter(Settings, Advises, Result):
             shapes |= {"gap": (np.int64, (1,))}
         sizes = {f.name: a for f in fields(self) if is_whole(a := getattr(self, f.name))}
         sizes |= {"channels": channels} if channels > 1 else {}
-        require_memory(sizes, sum(prod(shape) for _, shape in shapes.values()))
+        signals.require_memory(sizes, sum(prod(shape) for _, shape in shapes.values()))
         return shapes
 
     def _all_or_nothing(self, run: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -407,7 +395,7 @@ class Filter(Settings, Advises, Result):
             return self._kind
         initial = self._initial_now
         others = [] if initial is None or initial.dtype.kind != "c" else [initial]
-        kind = self._kind = self._wanted or kind_of(x, d, *others)
+        kind = self._kind = self._wanted or signals.kind_of(x, d, *others)
         self._channels = channels
         self._memory = {
             name: np.zeros(shape, dtype)
@@ -416,7 +404,7 @@ class Filter(Settings, Advises, Result):
         if initial is not None:
             if len(initial) != channels:
                 raise ValueError(f"weights are for {len(initial)} channels; x has {channels}.")
-            self._set_weights(converted(initial, kind, "weights"))
+            self._set_weights(signals.converted(initial, kind, "weights"))
         return kind
 
     def _filter(
@@ -424,15 +412,17 @@ class Filter(Settings, Advises, Result):
     ) -> tuple[Signal, Signal]:
         """y and e of a block x (n, channels), or of rows (n, channels * taps), and d (n,)."""
         if not len(d):
-            return np.empty((2, 0), self._kind or self._wanted or kind_of(x, d))  # type: ignore[return-value]
+            return np.empty((2, 0), self._kind or self._wanted or signals.kind_of(x, d))  # type: ignore[return-value]
         kind = self._start(x, d, x.shape[1] // (self.taps if rows else 1))
-        x, d = converted(x, kind, "U" if rows else "x"), converted(d, kind, "d")
+        x, d = signals.converted(x, kind, "U" if rows else "x"), signals.converted(d, kind, "d")
         learns, missing = np.full(len(d), self._adapting), None
         if self.on_nan == "raise":
-            require_finite(x, "U" if rows else "x", NOTHING_USED)
-            require_finite(d, "d", NOTHING_USED)
+            signals.require_finite(x, "U" if rows else "x", NOTHING_USED)
+            signals.require_finite(d, "d", NOTHING_USED)
         else:
-            x, d, gaps, missing = fill_gaps(x, d, self.on_nan == "hold", self.taps, self._memory)
+            x, d, gaps, missing = signals.fill_gaps(
+                x, d, self.on_nan == "hold", self.taps, self._memory
+            )
             learns &= ~gaps
         self._check_block(x)
         y, past = np.empty(len(d), kind), self._memory["past"]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import parameters
 from adaline.errors import refuse_beyond_memory
 from adaline.parameters import NOT_NEGATIVE, Expected, is_number, shown, words
 from adaline.results import Array
@@ -43,17 +44,7 @@ def require_memory(sizes: dict[str, int], numbers: int) -> None:
 
 def as_numbers(values: Any, name: str) -> Signal:
     """An array of real or complex numbers; text, objects and masked entries are refused."""
-    if type(values) is np.ndarray and values.dtype.kind in "biufc":
-        return values
-    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
-        raise ValueError(
-            f"{name} has masked samples; a filter needs a number at every instant. "
-            "Fill them with NaN and choose on_nan='hold' or on_nan='skip'."
-        )
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{name} has parts of different lengths; expected numbers.") from None
+    array = parameters.array(name, values)
     if array.dtype == object:  # lists with None, or numbers of other libraries
         with suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)

@@ -32,49 +32,43 @@ def two_product(a, b):
 
 
 @kernel
-def gradients(columns, low_columns, Y, omega, theta, theta_low, room, g, g_low, squares):
+def gradients(columns, low_columns, Y, omega, theta, theta_low, g, g_low, squares):
     """Add a block of rows to the sums of omega x r and of omega r^2, where r = y - x'theta.
 
-    columns (q, T, LANES) hold x of T LANES rows, with a column of ones for the bias among them;
-    low_columns (q, T, LANES) or (0, 0, 0) what rounding left of them; Y (k, T, LANES) the targets,
-    omega (T, LANES) or (0, 0) the weights; theta + theta_low are (k, q). Every row of a group of
-    LANES adds to sums of its own, g + g_low (k, q, LANES) and squares (k, LANES), so that loops
-    over LANES are vectorised. The bits of a target's sums do not depend on the others.
+    columns (q, m) hold x of m rows, a multiple of LANES, with a column of ones for the bias among
+    them; low_columns (q, m) or (0, m) what rounding left of them; Y (k, m) the targets, omega (m,)
+    the weights; theta + theta_low are (k, q). Every row of a group of LANES adds to sums of its
+    own, g + g_low (k, q, LANES) and squares (k, LANES), so that loops over LANES are vectorised.
+    The bits of a target's sums do not depend on the others.
     """
-    high, low = room[0], room[1]
+    high, low = np.empty(LANES), np.empty(LANES)
     for t in range(theta.shape[0]):
-        for c in range(columns.shape[1]):
+        for c in range(0, columns.shape[1], LANES):
             for i in range(LANES):
-                high[i] = Y[t, c, i]
+                high[i] = Y[t, c + i]
                 low[i] = 0.0
             for j in range(columns.shape[0]):
                 w, w_low = -theta[t, j], -theta_low[t, j]
                 for i in range(LANES):
-                    x = columns[j, c, i]
+                    x = columns[j, c + i]
                     product, error = two_product(x, w)
                     total, carry = two_sum(high[i], product)
                     high[i] = total
                     low[i] += carry + fma(x, w_low, error)
             for j in range(low_columns.shape[0]):
                 for i in range(LANES):
-                    low[i] -= low_columns[j, c, i] * theta[t, j]
+                    low[i] -= low_columns[j, c + i] * theta[t, j]
             for i in range(LANES):
                 total = high[i] + low[i]
                 low[i] -= total - high[i]
-                high[i] = total
-            if omega.shape[0] > 0:
-                for i in range(LANES):
-                    squares[t, i] += high[i] * high[i] * omega[c, i]
-                    product, error = two_product(high[i], omega[c, i])
-                    error = fma(low[i], omega[c, i], error)
-                    high[i] = product + error
-                    low[i] = error - (high[i] - product)
-            else:
-                for i in range(LANES):
-                    squares[t, i] += high[i] * high[i]
+                squares[t, i] += total * total * omega[c + i]
+                product, error = two_product(total, omega[c + i])
+                error = fma(low[i], omega[c + i], error)
+                high[i] = product + error
+                low[i] = error - (high[i] - product)
             for j in range(columns.shape[0]):
                 for i in range(LANES):
-                    x = columns[j, c, i]
+                    x = columns[j, c + i]
                     product, error = two_product(x, high[i])
                     total, carry = two_sum(g[t, j, i], product)
                     tail = g_low[t, j, i] + (carry + fma(x, low[i], error))
@@ -83,7 +77,7 @@ def gradients(columns, low_columns, Y, omega, theta, theta_low, room, g, g_low, 
                     g_low[t, j, i] = tail - (g[t, j, i] - total)
             for j in range(low_columns.shape[0]):
                 for i in range(LANES):
-                    g_low[t, j, i] += low_columns[j, c, i] * high[i]
+                    g_low[t, j, i] += low_columns[j, c + i] * high[i]
 
 
 @kernel

@@ -5,14 +5,12 @@ marimo, VS Code or Colab (extra `notebook`). What the page shows is what `trace`
 `separability` return; the browser draws, and computes nothing.
 
 Each tab of the page is a module with `start() -> state` and `step(state, event) -> (state,
-drawing)`; a `Session` holds the states of one page. `scene` makes the signals of its filters.
+drawing)`; a `Session` holds the states of one page. `scene` generates the signals of its filters.
 
 Every name loads on first use.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from adaline._names import lazily
 
@@ -25,13 +23,6 @@ _HOME = {
     "serve": "adaline.play.serving",
 }
 
-# Spelled out, for type checkers; a test compares it with the table above.
-__all__ = ["Board", "Scene", "Session", "recorded", "scene", "serve"]
+__all__ = sorted(_HOME)
 
 __getattr__, __dir__ = lazily(globals(), _HOME)
-
-if TYPE_CHECKING:
-    from adaline.play.notebook import Board
-    from adaline.play.scenes import Scene, recorded, scene
-    from adaline.play.serving import serve
-    from adaline.play.session import Session

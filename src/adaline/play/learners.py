@@ -1,4 +1,4 @@
-"""The learners of the page: classes of the library, what can be set of them, and a line of words.
+"""The learners of the board: classes of the library, their controls, and a line of words.
 
 Each makes a `Call`: the class or function of `adaline` and its arguments. The page runs it, and
 shows it as code.
@@ -11,17 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import adaline
-from adaline.play.settings import (
-    BIAS,
-    ETA_GIVEN,
-    MODE,
-    PASSES,
-    RATE,
-    Setting,
-    Value,
-    choice,
-    slider,
-)
+from adaline.play.settings import Setting, Value, choice, show, slider
 
 Values = Mapping[str, Value]
 
@@ -38,23 +28,23 @@ class Call:
     def name(self) -> str:
         return str(self.learner.__name__)
 
-    def made(self) -> Any:
-        """The estimator."""
+    def estimator(self) -> Any:
+        """A new estimator."""
         return self.learner(**self.arguments)
 
     def text(self) -> str:
         """The estimator as code."""
-        return f"{self.name}({written(self.arguments)})"
+        return f"{self.name}({format_arguments(self.arguments)})"
 
-    def more(self) -> str:
-        """What else `fit` or `trace` is given, as code."""
-        return f", {written(self.fitting)}" if self.fitting else ""
+    def fit_arguments(self) -> str:
+        """Further arguments of `fit` or `trace`, as code."""
+        return f", {format_arguments(self.fitting)}" if self.fitting else ""
 
 
-def written(arguments: Mapping[str, Any]) -> str:
+def format_arguments(arguments: Mapping[str, Any]) -> str:
     """Arguments as code.
 
-    >>> written({"eta": 0.5, "mode": "batch"})
+    >>> format_arguments({"eta": 0.5, "mode": "batch"})
     "eta=0.5, mode='batch'"
     """
     return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -62,15 +52,15 @@ def written(arguments: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner of the page.
+    """A learner of the board.
 
     Attributes
     ----------
     name, title, words : str
-        Words say what it does, with its equation.
+        Words describe it, with its equation.
     settings : tuple of Setting
-    call : function from the values of the settings and the classes to a Call
-    most_classes : int
+    call : function from the values of the settings and the number of classes to a Call
+    max_classes : int
     """
 
     name: str
@@ -78,123 +68,105 @@ class Learner:
     words: str
     settings: tuple[Setting, ...]
     call: Callable[[Values, int], Call]
-    most_classes: int = 4
+    max_classes: int = 4
 
     def defaults(self) -> dict[str, Value]:
-        """The settings as they are at first."""
+        """The initial settings."""
         return {setting.name: setting.default for setting in self.settings}
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The learner and its controls for the page."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "words": self.words,
-            "settings": [setting.described() for setting in self.settings],
-        }
+        shown = {"name": self.name, "title": self.title, "words": self.words}
+        return {**shown, "settings": [setting.describe() for setting in self.settings]}
 
 
-def _some(values: Values, *names: str) -> dict[str, Any]:
-    """The settings of these names as arguments; those that the classes have anyway are left out."""
-    found = {name: values[name] for name in names if values[name] not in _ANYWAY.get(name, ())}
-    return {name: int(v) if name in _WHOLE else v for name, v in found.items()}
-
-
-_ANYWAY: dict[str, tuple[Value, ...]] = {
+# Arguments that equal a class's default are left out of the code.
+DEFAULTS: dict[str, tuple[Value, ...]] = {
     "fit_intercept": (True,),
     "mode": ("incremental", "online"),
     "keep": ("last",),
     "multiclass": ("machine",),
 }
-_WHOLE = ("max_iter", "degree")
+
+
+def _arguments(values: Values, *names: str) -> dict[str, Any]:
+    """The settings of these names as arguments."""
+    kept = {name: values[name] for name in names if values[name] not in DEFAULTS.get(name, ())}
+    return {k: int(v) if k in ("max_iter", "degree") else v for k, v in kept.items()}
 
 
 def _perceptron(values: Values, classes: int) -> Call:
     eta = "absolute" if values["step"] == "absolute" else values["eta"]
-    given = {"eta": eta, **_some(values, "max_iter", "mode", "keep", "fit_intercept")}
-    return Call(adaline.Perceptron, given)
+    more = _arguments(values, "max_iter", "mode", "keep", "fit_intercept")
+    return Call(adaline.Perceptron, {"eta": eta, **more})
 
 
 def _machine(values: Values, classes: int) -> Call:
-    given = _some(values, "max_iter", "multiclass", "keep", "fit_intercept")
-    return Call(adaline.Perceptron, given)
+    names = "max_iter", "multiclass", "keep", "fit_intercept"
+    return Call(adaline.Perceptron, _arguments(values, *names))
 
 
 def _kernel(values: Values, classes: int) -> Call:
     names = {"linear": (), "poly": ("degree", "gamma"), "rbf": ("gamma",)}[str(values["kernel"])]
-    return Call(adaline.KernelPerceptron, _some(values, "kernel", *names, "max_iter"))
+    return Call(adaline.KernelPerceptron, _arguments(values, "kernel", *names, "max_iter"))
 
 
-def _adaline(values: Values, classes: int) -> Call:
-    eta = values["eta"] if values["rate"] == "number" else "auto"
-    return Call(adaline.Adaline, {"eta": eta, **_some(values, "max_iter", "mode", "fit_intercept")})
+def _squared_error(learner: Any, *first: str) -> Callable[[Values, int], Call]:
+    def call(values: Values, classes: int) -> Call:
+        eta = values["eta"] if values["rate"] == "number" else "auto"
+        more = _arguments(values, "max_iter", "mode", "fit_intercept")
+        return Call(learner, {**_arguments(values, *first), "eta": eta, **more})
+
+    return call
 
 
-def _sigmoid(values: Values, classes: int) -> Call:
-    eta = values["eta"] if values["rate"] == "number" else "auto"
-    given = {"phi": values["phi"], "eta": eta}
-    return Call(
-        adaline.SigmoidPerceptron, given | _some(values, "max_iter", "mode", "fit_intercept")
-    )
-
-
-def _mse(values: Values, classes: int) -> Call:
-    return Call(adaline.LeastSquaresClassifier, _some(values, "fit_intercept"))
+def _simple(learner: Any) -> Callable[[Values, int], Call]:
+    return lambda values, classes: Call(learner, _arguments(values, "fit_intercept"))
 
 
 def _ho_kashyap(values: Values, classes: int) -> Call:
-    begin: dict[str, Any] = {}
+    fitting: dict[str, Any] = {}
     if values["begin"] == "ones" and classes == 2:
-        begin = {"coef_init": [1.0, 1.0], "intercept_init": 1.0}
-        if not values["fit_intercept"]:
-            del begin["intercept_init"]
-    return Call(adaline.HoKashyap, _some(values, "eta", "max_iter", "fit_intercept"), begin)
+        fitting = {"coef_init": [1.0, 1.0]}
+        fitting |= {"intercept_init": 1.0} if values["fit_intercept"] else {}
+    return Call(adaline.HoKashyap, _arguments(values, "eta", "max_iter", "fit_intercept"), fitting)
 
 
 def _logistic(values: Values, classes: int) -> Call:
     kind = values["penalty"]
     alpha = {"number": values["alpha"], "none": 0.0}.get(str(kind), kind)
-    return Call(adaline.LogisticRegression, {"alpha": alpha, **_some(values, "fit_intercept")})
+    return Call(adaline.LogisticRegression, {"alpha": alpha, **_arguments(values, "fit_intercept")})
 
 
 def _gaussian(values: Values, classes: int) -> Call:
-    given: dict[str, Any] = {"covariance": values["covariance"]}
+    arguments: dict[str, Any] = {"covariance": values["covariance"]}
     if classes == 2 and values["prior"] == "given":
         share = float(values["share"])
-        given["priors"] = [round(1.0 - share, 6), share]
+        arguments["priors"] = [round(1.0 - share, 6), share]
     if classes == 2 and values["cost"] != 1.0:
-        given["costs"] = [[0.0, float(values["cost"])], [1.0, 0.0]]
+        arguments["costs"] = [[0.0, float(values["cost"])], [1.0, 0.0]]
     if values["reject"]:
-        given["reject_cost"] = values["reject_cost"]
-    return Call(adaline.GaussianClassifier, given)
+        arguments["reject_cost"] = values["reject_cost"]
+    return Call(adaline.GaussianClassifier, arguments)
 
 
-def _max_margin(values: Values, classes: int) -> Call:
-    return Call(adaline.max_margin, _some(values, "fit_intercept"))
+BIAS = Setting("fit_intercept", "Bias b", True)
+PASSES = slider("max_iter", "Maximum passes", 100, 1, 1000, scale="whole")
+RATE = choice("rate", "Rate", {"number": "a number η", "auto": "automatic"})
+ETA = slider("eta", "Rate η", 0.1, 0.001, 5.0, scale="log", when={"rate": "number"})
+MODE = choice("mode", "Update", {"online": "after each sample", "batch": "after each pass"})
+KEEP = choice("keep", "Weights", {"last": "last", "average": "averaged", "pocket": "pocket"})
 
-
-_KEEP = choice(
-    "keep", "Weights", ("last", "the last"), ("average", "averaged"), ("pocket", "in the pocket")
-)
-_STEP = choice(
-    "step",
-    "Correction",
-    ("fixed", "fixed increment η"),
-    ("absolute", "absolute: until it is right"),
-)
-_INCREMENTS = choice(
-    "mode", "Update", ("incremental", "after each error"), ("batch", "after each pass")
-)
 _LIST = (
     Learner(
         "perceptron",
         "Perceptron rule",
         "Correct each error: w ← w + η t x where t (w′x + b) ≤ 0.",
         (
-            _INCREMENTS,
-            _STEP,
-            slider("eta", "Rate η", 1.0, 0.01, 10.0, scale="log", when=(("step", "fixed"),)),
-            _KEEP,
+            choice("mode", "Update", {"incremental": "each error", "batch": "each pass"}),
+            choice("step", "Correction", {"fixed": "fixed step η", "absolute": "until corrected"}),
+            slider("eta", "Rate η", 1.0, 0.01, 10.0, scale="log", when={"step": "fixed"}),
+            KEEP,
             PASSES,
             BIAS,
         ),
@@ -205,10 +177,8 @@ _LIST = (
         "Kernel perceptron",
         "The perceptron in dual variables: v = Σ λ t (k(x′, x) + 1).",
         (
-            choice(
-                "kernel", "Kernel", ("rbf", "Gaussian"), ("poly", "polynomial"), ("linear", "x′y")
-            ),
-            slider("degree", "Degree", 2, 1, 8, scale="whole", when=(("kernel", "poly"),)),
+            choice("kernel", "Kernel", {"rbf": "Gaussian", "poly": "polynomial", "linear": "x′y"}),
+            slider("degree", "Degree", 2, 1, 8, scale="whole", when={"kernel": "poly"}),
             slider("gamma", "γ", 1.0, 0.01, 50.0, scale="log"),
             PASSES,
         ),
@@ -218,29 +188,25 @@ _LIST = (
         "adaline",
         "Adaline (Widrow-Hoff)",
         "Follow the squared error before the threshold: w ← w + η (t − w′x − b) x.",
-        (RATE, ETA_GIVEN, MODE, PASSES, BIAS),
-        _adaline,
+        (RATE, ETA, MODE, PASSES, BIAS),
+        _squared_error(adaline.Adaline),
     ),
     Learner(
         "sigmoid",
         "Sigmoid perceptron",
         "Follow the squared error of its own output: w ← w + η (t − φ(v)) φ′(v) x.",
         (
-            choice("phi", "φ", ("tanh", "tanh"), ("logistic", "logistic")),
-            RATE,
-            ETA_GIVEN,
-            MODE,
-            PASSES,
-            BIAS,
+            choice("phi", "φ", {"tanh": "tanh", "logistic": "logistic"}),
+            *(RATE, ETA, MODE, PASSES, BIAS),
         ),
-        _sigmoid,
+        _squared_error(adaline.SigmoidPerceptron, "phi"),
     ),
     Learner(
         "mse",
         "Minimum squared error",
         "Solve Ya = b by least squares. Drag the bars: the margins b that the points should have.",
         (BIAS,),
-        _mse,
+        _simple(adaline.LeastSquaresClassifier),
     ),
     Learner(
         "ho-kashyap",
@@ -249,13 +215,9 @@ _LIST = (
         (
             slider("eta", "Step η", 0.9, 0.05, 0.99),
             choice(
-                "begin",
-                "Begin at",
-                ("pseudoinverse", "a = Y⁺b"),
-                ("ones", "a = (1, 1, 1)"),
-                classes=2,
+                "begin", "Start", {"pseudoinverse": "a = Y⁺b", "ones": "a = (1, 1, 1)"}, classes=2
             ),
-            slider("max_iter", "Iterations at most", 200, 1, 1000, scale="whole"),
+            slider("max_iter", "Maximum iterations", 200, 1, 1000, scale="whole"),
             BIAS,
         ),
         _ho_kashyap,
@@ -263,17 +225,19 @@ _LIST = (
     Learner(
         "logistic",
         "Logistic regression",
-        "Newton's procedure on p(B | x) = 1 / (1 + exp(−w′x − b)), with the penalty α/2 |w|².",
+        "Newton's method on p(B | x) = 1 / (1 + exp(−w′x − b)), with the penalty α/2 |w|².",
         (
             choice(
                 "penalty",
                 "Penalty",
-                ("number", "a number α"),
-                ("none", "none: maximum likelihood"),
-                ("auto", "automatic: leave one out"),
-                ("firth", "Firth's"),
+                {
+                    "number": "a number α",
+                    "none": "none: maximum likelihood",
+                    "auto": "automatic: leave one out",
+                    "firth": "Firth's",
+                },
             ),
-            slider("alpha", "α", 1.0, 1e-4, 1e3, scale="log", when=(("penalty", "number"),)),
+            slider("alpha", "α", 1.0, 1e-4, 1e3, scale="log", when={"penalty": "number"}),
             BIAS,
         ),
         _logistic,
@@ -281,66 +245,51 @@ _LIST = (
     Learner(
         "gaussian",
         "Gaussian classes",
-        "Bayes' theorem with Gaussian densities: decide what is expected to cost least.",
+        "Bayes' theorem with Gaussian densities: the decision of least expected cost.",
         (
             choice(
                 "covariance",
                 "Covariance",
-                ("shared", "shared: a line"),
-                ("full", "one a class: a conic"),
-                ("diagonal", "variances only"),
+                {"shared": "shared", "full": "one per class", "diagonal": "variances only"},
             ),
-            choice(
-                "prior", "Priors", ("counted", "as counted"), ("given", "set by hand"), classes=2
-            ),
+            choice("prior", "Priors", {"counted": "class shares", "given": "set here"}, classes=2),
             slider(
-                "share",
-                "Prior of the second class",
-                0.5,
-                0.01,
-                0.99,
-                when=(("prior", "given"),),
-                classes=2,
+                "share", "Prior of class 2", 0.5, 0.01, 0.99, when={"prior": "given"}, classes=2
             ),
-            slider(
-                "cost", "Cost of missing the second class", 1.0, 0.02, 50.0, scale="log", classes=2
-            ),
+            slider("cost", "Cost of missing class 2", 1.0, 0.02, 50.0, scale="log", classes=2),
             Setting("reject", "May reject", False),
-            slider("reject_cost", "Cost of rejecting", 0.2, 0.0, 0.5, when=(("reject", True),)),
+            slider("reject_cost", "Cost of rejecting", 0.2, 0.0, 0.5, when={"reject": True}),
         ),
         _gaussian,
     ),
     Learner(
         "machine",
         "Linear machine",
-        "One neuron a class, the largest decides: raise the true one, lower the strongest other.",
+        "One neuron per class, the largest decides: raise the true one, lower its rival.",
         (
             choice(
                 "multiclass",
                 "Several classes",
-                ("machine", "linear machine"),
-                ("ovr", "each against the rest"),
+                {"machine": "linear machine", "ovr": "each against the rest"},
             ),
-            _KEEP,
-            PASSES,
-            BIAS,
+            *(KEEP, PASSES, BIAS),
         ),
         _machine,
     ),
     Learner(
         "max-margin",
         "Largest margin",
-        "The line farthest from both classes: the middle of the nearest points of their hulls.",
+        "The line farthest from both classes, midway between the nearest points of their hulls.",
         (BIAS,),
-        _max_margin,
-        most_classes=2,
+        _simple(adaline.max_margin),
+        max_classes=2,
     ),
 )
 LEARNERS = {learner.name: learner for learner in _LIST}
 
 
-def named(name: Any) -> Learner:
+def find_learner(name: Any) -> Learner:
     """The learner of that name."""
     if not isinstance(name, str) or name not in LEARNERS:
-        raise ValueError(f"there is no learner {name!r}.")
+        raise ValueError(f"there is no learner {show(name)}.")
     return LEARNERS[name]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adaline import MissingExtra
-from adaline.play.board_state import State
-from adaline.play.code import code_of
-from adaline.play.messages import Refused, separated
-from adaline.play.session import Session
-from adaline.play.static_files import static_files
+from adaline.play.board import State
+from adaline.play.front_end import bundle, static_files
+from adaline.play.runs import code_of
+from adaline.play.session import Refused, Session, split_bytes
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -21,38 +19,6 @@ else:
         from anywidget import AnyWidget
     except ImportError as missing:
         raise MissingExtra.of("notebook", "Board()", str(missing.name)) from None
-
-# What the board needs, first to last.
-_MODULES = (
-    *("dom.js", "curves.js", "plane.js", "field.js", "timeline.js", "margins.js"),
-    *("weight_space.js", "dialogs.js", "board.js", "app.js"),
-)
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.M)
-_LATER = re.compile(r'import\("\./(\w+)\.js"\)')
-_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.M)
-
-
-def bundle() -> str:
-    """The front end as one module, since a widget cannot import other files.
-
-    Each file becomes a function that returns what it exports; `import` takes names from there.
-    """
-    parts = []
-    for name in _MODULES:
-        text, here = static_files()[name].decode(), name.removesuffix(".js")
-        text = _IMPORT.sub(lambda m: f"const {{{m[1].replace(' as ', ': ')}}} = {m[2]}_js;", text)
-        text = _LATER.sub(lambda m: f"Promise.resolve({_known(m[1])})", text)
-        exports = ", ".join(_EXPORT.findall(text))
-        text = _EXPORT.sub("", text)
-        if name == _MODULES[-1]:
-            parts.append(text)
-        else:
-            parts.append(f"const {here}_js = (() => {{\n{text}\nreturn {{ {exports} }};\n}})();")
-    return "\n".join(parts)
-
-
-def _known(module: str) -> str:
-    return f"{module}_js" if f"{module}.js" in _MODULES else "{}"
 
 
 class Board(AnyWidget):
@@ -111,7 +77,7 @@ class Board(AnyWidget):
         payload = bytes(buffers[0]) if buffers else b""
         try:
             for answer in self._session.hear(message, payload):
-                self.send(*separated(answer))
+                self.send(*split_bytes(answer))
         except Refused as refused:
             self.send({"tab": "board", "error": str(refused)})
 
@@ -138,26 +104,29 @@ class Board(AnyWidget):
     @property
     def verdict(self) -> str | None:
         """What `separability` says of the points."""
-        verdict: str | None = self._state.proven()["verdict"]
-        return verdict
+        proven = self._state.separability
+        return None if proven is None else proven.verdict
 
     @property
     def W(self) -> Any:
         """Weights of the learner at the step that is shown, (K, 2)."""
-        run = self._state.run()
-        return None if isinstance(run, str) or run.W is None else run.W[self._state.step()].copy()
+        return self._weights(0)
 
     @property
     def b(self) -> Any:
         """Biases of the learner at the step that is shown, (K,)."""
-        run = self._state.run()
-        return None if isinstance(run, str) or run.b is None else run.b[self._state.step()].copy()
+        return self._weights(1)
+
+    def _weights(self, which: int) -> Any:
+        run = self._state.run
+        weights = None if isinstance(run, str) else run.weights(self._state.step)
+        return None if weights is None else weights[which].copy()
 
     @property
     def code(self) -> str:
         """The Python lines that end with the same W and b."""
-        run = self._state.run()
-        return run if isinstance(run, str) else code_of(run, self._state.step(), self._state.points)
+        state, run = self._state, self._state.run
+        return run if isinstance(run, str) else code_of(run, state.step, state.points)
 
 
 def _codes(y: Any) -> Any:

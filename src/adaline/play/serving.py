@@ -1,4 +1,4 @@
-"""Run the server on this machine: address, token, browser, and an end with Ctrl-C."""
+"""`serve` runs the server on this machine: address, token, browser, and Ctrl-C to stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adaline import MissingExtra
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 PORT = 8765  # tried first, so that links to prepared boards stay the same
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-SHORTEST_TOKEN = 16  # characters, where others can reach the server
-LARGEST_MESSAGE = 2 * 2**20  # bytes; files come in parts
+MIN_TOKEN = 16  # characters, where others can reach the server
+MAX_MESSAGE = 2 * 2**20  # bytes; files come in parts
 
 
 def serve(
@@ -57,7 +57,7 @@ def serve(
     OSError
         The port is taken, or the address is not one of this machine.
     """
-    server, listening, address = prepared(port, host=host, token=token, say=say)
+    server, listening, address = prepare(port, host=host, token=token, say=say)
     address += f"#{state.removeprefix('#')}" if state else ""
     if begun is not None:
         begun(address)
@@ -85,7 +85,7 @@ def warm_up() -> None:
 _OPEN_WORDS = "Whoever can reach this address and has the token can use it. It ends with Ctrl-C."
 
 
-def prepared(
+def prepare(
     port: int | None = None,
     *,
     host: str = "127.0.0.1",
@@ -93,12 +93,16 @@ def prepared(
     say: Callable[[str], None] = print,
 ) -> tuple[uvicorn.Server, socket.socket, str]:
     """A server that is ready to run, the socket it listens at, and the address of its page."""
-    uvicorn = _uvicorn()
-    from adaline.play.guards import LARGEST_HEADERS
-    from adaline.play.server import application
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+        import websockets  # noqa: F401
+    except ImportError as missing:
+        raise MissingExtra.of("play", "The page", str(missing.name)) from None
+    from adaline.play.server import MAX_HEADERS, application
 
-    secret = _secret(host, token)
-    listening = _listening(port, host, say)
+    secret = choose_token(host, token)
+    listening = _listen(port, host, say)
     number = listening.getsockname()[1]
     names = LOOPBACK if host in LOOPBACK else (host,)
     shown = {name: f"[{name}]" if ":" in name else name for name in names}
@@ -111,11 +115,11 @@ def prepared(
         date_header=False,
         proxy_headers=False,
         ws="websockets-sansio",
-        ws_max_size=LARGEST_MESSAGE,
+        ws_max_size=MAX_MESSAGE,
         ws_ping_interval=20.0,
         ws_ping_timeout=120.0,
         http="h11",
-        h11_max_incomplete_event_size=LARGEST_HEADERS,
+        h11_max_incomplete_event_size=MAX_HEADERS,
         limit_concurrency=100,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
@@ -130,18 +134,8 @@ def _is_ours(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError))
 
 
-def _uvicorn() -> Any:
-    try:
-        import starlette  # noqa: F401
-        import uvicorn
-        import websockets  # noqa: F401
-    except ImportError as missing:
-        raise MissingExtra.of("play", "The page", str(missing.name)) from None
-    return uvicorn
-
-
-def _secret(host: str, token: str | None) -> str:
-    """The token given, if it may be one; else a random one."""
+def choose_token(host: str, token: str | None) -> str:
+    """The given token, if it is valid; else a random one."""
     if host in ("", "0.0.0.0", "::"):
         raise ValueError(
             f"host {host!r} means every address of this machine; give the one that others use."
@@ -150,18 +144,18 @@ def _secret(host: str, token: str | None) -> str:
         raise ValueError(f"host {host!r} can be reached by others; give a token, too.")
     if token is None:
         return secrets.token_urlsafe(24)
-    if len(token) < SHORTEST_TOKEN or not all(c.isalnum() or c in "-_" for c in token):
+    if len(token) < MIN_TOKEN or not all(c.isalnum() or c in "-_" for c in token):
         raise ValueError(
-            f"the token has {len(token)} characters; expected {SHORTEST_TOKEN} or more of "
+            f"the token has {len(token)} characters; expected {MIN_TOKEN} or more of "
             "letters, digits, - and _."
         )
     return token
 
 
-def _listening(port: int | None, host: str, say: Callable[[str], None]) -> socket.socket:
+def _listen(port: int | None, host: str, say: Callable[[str], None]) -> socket.socket:
     """A socket at the port asked for; without one, at 8765 or any that is free."""
     try:
-        return _bound(host, PORT if port is None else port)
+        return _bind(host, PORT if port is None else port)
     except OSError as error:
         if port is not None:
             raise OSError(
@@ -169,18 +163,18 @@ def _listening(port: int | None, host: str, say: Callable[[str], None]) -> socke
                 "give another --port, or none to take a free one."
             ) from None
     say(f"Port {PORT} is taken, so a free one is used.")
-    return _bound(host, 0)
+    return _bind(host, 0)
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         if sys.platform != "win32":  # there it would let two servers share a port
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen(64)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(64)
     except (OSError, OverflowError):
-        found.close()
+        listening.close()
         raise
-    return found
+    return listening

@@ -1,30 +1,34 @@
-"""What a user can set of a learner: choices, sliders and check boxes, with their limits."""
+"""Controls of the page: choices, sliders and check boxes, with their limits.
+
+Used by the learners of the board and by the tab of signals. Values come from a browser or a link,
+so each is checked.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
-
-from adaline.play.points import number
 
 Value = float | str | bool
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One control: of two or more words, of a range of numbers, or of yes and no.
+    """One control: a choice of words, a range of numbers, or yes and no.
 
     Attributes
     ----------
     name, title : str
     default : float, str or bool
-    choices : tuple of (value, words)
+    choices : dict of value to words
         Empty for sliders and check boxes.
     low, high : float
         The range of a slider.
     scale : {"linear", "log", "whole"}
-    when : tuple of (name, value)
-        Other settings that must be so for this one to matter; else the page hides it.
+    when : dict
+        Other settings and the values they must have for this one to matter; else it is hidden.
     classes : int or None
         How many classes there must be for it to matter.
     """
@@ -32,49 +36,41 @@ class Setting:
     name: str
     title: str
     default: Value
-    choices: tuple[tuple[str, str], ...] = ()
+    choices: Mapping[str, str] = field(default_factory=dict)
     low: float = 0.0
     high: float = 1.0
     scale: str = "linear"
-    when: tuple[tuple[str, Value], ...] = ()
+    when: Mapping[str, Value] = field(default_factory=dict)
     classes: int | None = None
 
-    def checked(self, value: Any) -> Value:
-        """A value that came from a page, if it is one of this setting's."""
+    def check(self, value: Any) -> Value:
+        """The value, if it is one of this setting's."""
         if isinstance(self.default, bool):
             if not isinstance(value, bool):
-                raise ValueError(f"{self.title} is {value!r}; expected yes or no.")
+                raise ValueError(f"{self.title} is {show(value)}; expected true or false.")
             return value
         if self.choices:
-            if value not in [name for name, _ in self.choices]:
-                raise ValueError(f"{self.title} is {value!r}; it is none of its choices.")
-            return str(value)
-        found = number(value, self.title)
-        if not self.low <= found <= self.high:
+            if not isinstance(value, str) or value not in self.choices:
+                known = ", ".join(self.choices)
+                raise ValueError(f"{self.title} is {show(value)}; expected one of {known}.")
+            return value
+        number = check_number(value, self.title)
+        if not self.low <= number <= self.high:
             raise ValueError(
-                f"{self.title} is {found:g}; expected a number from {self.low:g} to {self.high:g}."
+                f"{self.title} is {number:g}; expected a number from {self.low:g} to {self.high:g}."
             )
-        return float(round(found)) if self.scale == "whole" else found
+        return float(round(number)) if self.scale == "whole" else number
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The control for the page."""
         kind = "check" if isinstance(self.default, bool) else "choice" if self.choices else "slider"
-        return {
-            "name": self.name,
-            "title": self.title,
-            "kind": kind,
-            "choices": self.choices,
-            "low": self.low,
-            "high": self.high,
-            "scale": self.scale,
-            "when": self.when,
-            "classes": self.classes,
-        }
+        lists = {"choices": list(self.choices.items()), "when": list(self.when.items())}
+        return {**vars(self), "kind": kind, **lists}
 
 
-def choice(name: str, title: str, *choices: tuple[str, str], **more: Any) -> Setting:
+def choice(name: str, title: str, choices: Mapping[str, str], **more: Any) -> Setting:
     """A setting of words; the first is the default."""
-    return Setting(name, title, choices[0][0], choices, **more)
+    return Setting(name, title, next(iter(choices)), choices, **more)
 
 
 def slider(name: str, title: str, default: float, low: float, high: float, **more: Any) -> Setting:
@@ -82,8 +78,22 @@ def slider(name: str, title: str, default: float, low: float, high: float, **mor
     return Setting(name, title, default, low=low, high=high, **more)
 
 
-BIAS = Setting("fit_intercept", "Bias b", True)
-PASSES = slider("max_iter", "Passes at most", 100, 1, 1000, scale="whole")
-RATE = choice("rate", "Rate", ("number", "a number η"), ("auto", "automatic"))
-ETA_GIVEN = slider("eta", "Rate η", 0.1, 0.001, 5.0, scale="log", when=(("rate", "number"),))
-MODE = choice("mode", "Update", ("online", "after each sample"), ("batch", "after each pass"))
+def check_number(value: Any, what: str) -> float:
+    """A finite number of a message."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not abs(value) <= sys.float_info.max:  # NaN, or too large an int
+        raise ValueError(f"{what} is {show(value)}; expected a number.")
+    return float(value)
+
+
+def check_whole(value: Any, what: str) -> int:
+    """A whole number of a message, not below zero."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise ValueError(f"{what} is {show(value)}; expected a whole number from 0.")
+    return value
+
+
+def show(value: Any) -> str:
+    """A value of a message in an error: it may be long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."

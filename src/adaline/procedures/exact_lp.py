@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.certificates.separation.claims import (
+from adaline.certificates.separation.checking import (
     WIDEST,
     TooLarge,
     are_moved,

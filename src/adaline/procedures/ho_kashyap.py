@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from adaline.kernels.ho_kashyap import iterate
 from adaline.linalg import UNIT, condition, eigen, graded_both, singular
 from adaline.parameters import is_sparse
 from adaline.procedures.steps import Steps, Stepwise
 from adaline.results import Array, Fit
+from adaline.sums.threads import one_blas_thread
 
 UNPACKED = 2**25  # numbers up to which CSR rows are unpacked, 256 MB; beyond, they stay sparse
 SIDE = 20_000  # of the largest matrix that is made of rows that stay sparse
@@ -109,18 +109,14 @@ def ho_kashyap(
     proves what it seems to, and asked again at a tenth of tol while it does not.
     """
     b = root * b
-    Ya, raised, spare = np.empty_like(b), np.empty_like(b), np.empty(0)
     u = np.empty(0) if start else space.coordinates(t * b)
     for k in range(1, max_iter + 1):
-        if start is None and isinstance(space, Dense):
-            ahead = spare if len(spare) else np.empty_like(u)
-            least, low, high = iterate(space.Q, t, u, b, eta, Ya, raised, ahead)
-        else:
+        with one_blas_thread(0):  # more threads would change the last digit
             Ya = root * t * start[2] if start else t * space.values(u)
             e = Ya - b
             raised = b + eta * (e + np.abs(e))
             ahead = space.coordinates(t * raised)
-            least, low, high = float(Ya.min()), float(e.min()), float(e.max())
+        least, low, high = float(Ya.min()), float(e.min()), float(e.max())
         step = Iteration(space, u, start, b, Ya, root)
         yield k, step
         end = ""
@@ -137,7 +133,7 @@ def ho_kashyap(
         if end or k == max_iter:
             w, bias, margins, _ = step.state()
             return Run(w, bias, margins, (Ya - b) / root, k, end or "iterations")
-        b, raised, u, spare, start = raised, b, ahead, u, None
+        b, u, start = raised, ahead, None
     raise ValueError(f"max_iter is {max_iter}; expected 1 or more.")
 
 

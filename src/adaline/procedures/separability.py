@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
-from adaline.certificates.separation.checking import find_gap
-from adaline.certificates.separation.claims import TooLarge
+from adaline.certificates.separation.checking import TooLarge, find_gap
 from adaline.certificates.separation.data import Data
 from adaline.certificates.separation.rows import Ints, SignedRows
 from adaline.certificates.separation.separation import Separability, Verdict

@@ -99,6 +99,10 @@ def inference(
         t = w / error
         wide = error * stdtrit(dof, (1 + level) / 2)
         F = np.divide(sst - sse, p) / variance
+        r2 = 1 - np.divide(sse, sst)
+        adjusted = 1 - (1 - r2) * np.divide(n - intercept, dof)
+        likelihood = -n / 2 * (np.log(2 * np.pi * np.divide(sse, n)) + 1)  # at the variance SSE / n
+        deviation = np.sqrt(np.divide(sse, dof)) if dof > 0 else np.nan
     columns = {
         "coef": w,
         "std err": error,
@@ -108,9 +112,34 @@ def inference(
         f"high {level:.0%}": w + wide,
         "VIF": np.append([np.nan] * intercept, vif),
     }
-    facts = facts_of_fit(n, p, dof, sse, sst, F, fit.condition, intercept)
-    notes = (str(fit.certificate), *notes_on_digits(fit), *notes_on_weights(n, rows))
-    return Summary("Least squares", tuple(names), columns, facts, notes)
+    facts = {
+        "samples": int(n) if float(n).is_integer() else n,
+        "degrees of freedom": int(dof) if float(dof).is_integer() else dof,
+        "R²": float(r2),
+        "adjusted R²": float(adjusted),
+        "residual std dev": float(deviation),
+        "F": float(F),
+        "p of F": float(fdtrc(p, dof, F)) if dof > 0 else np.nan,
+        "log-likelihood": float(likelihood),
+        "AIC": float(2 * (p + intercept) - 2 * likelihood),
+        "BIC": float(np.log(n) * (p + intercept) - 2 * likelihood),
+        "condition number": fit.condition,
+    }
+    notes = [str(fit.certificate)]
+    digits = 15.5 - 2.0 * np.log10(max(fit.condition, 1.0))
+    if len(fit.root) == p and digits < DIGITS:
+        how = f"at least about {digits:.0f} digits" if digits >= 1.0 else "perhaps no right digit"
+        notes.append(
+            f"standard errors, t and intervals have {how}: they were not corrected by the rows, as "
+            "coefficients are."
+        )
+    if not np.isclose(n, rows, rtol=1e-12):
+        notes.append(
+            f"weights count rows: {rows} rows of weight {n:g} in all count as {n:g} samples. If "
+            "they are inverse variances, divide them by their mean: then standard errors are those "
+            "of weighted least squares."
+        )
+    return Summary("Least squares", tuple(names), columns, facts, tuple(notes))
 
 
 def new_values(
@@ -140,64 +169,7 @@ def rounding_of(y: Array) -> Array:
 def explain_no_errors(fit: ClosedFit, n: float, intercept: bool) -> str:
     """Why there are no standard errors and intervals: too few rows, or dependent columns."""
     p = fit.W.shape[1]
+    why, cure = f"the columns are dependent (rank {fit.rank} of {p})", "drop the dependent columns"
     if n - intercept < p:
-        why = f"{n:g} rows cannot determine {p + intercept} coefficients"
-        return f"{why}, so these have no standard errors; give more rows, or take Ridge."
-    why = f"the columns are dependent (rank {fit.rank} of {p})"
-    return (
-        f"{why}, so single coefficients have no standard errors; drop the dependent columns, or "
-        "take Ridge."
-    )
-
-
-def notes_on_digits(fit: ClosedFit) -> list[str]:
-    """A sentence about the digits of standard errors, where they may be few."""
-    assert fit.root is not None
-    if len(fit.root) > fit.W.shape[1]:
-        return []
-    digits = 15.5 - 2.0 * np.log10(max(fit.condition, 1.0))
-    if digits >= DIGITS:
-        return []
-    how = f"at least about {digits:.0f} digits" if digits >= 1.0 else "perhaps no right digit"
-    return [
-        f"standard errors, t and intervals have {how}: they were not corrected by the rows, as "
-        "coefficients are."
-    ]
-
-
-def notes_on_weights(n: float, rows: int) -> list[str]:
-    """A sentence about weights, which standard errors take for numbers of rows."""
-    if np.isclose(n, rows, rtol=1e-12):
-        return []
-    return [
-        f"weights count rows: {rows} rows of weight {n:g} in all count as {n:g} samples. If they "
-        "are inverse variances, divide them by their mean: then standard errors are those of "
-        "weighted least squares."
-    ]
-
-
-def log_likelihood(n: float, sse: float) -> float:
-    """ln of the Gaussian density of the residuals at the variance SSE / n, its most likely one."""
-    return float(-n / 2 * (np.log(2 * np.pi * np.divide(sse, n)) + 1))
-
-
-def facts_of_fit(
-    n: float, p: int, dof: float, sse: float, sst: float, F: float, kappa: float, intercept: bool
-) -> dict[str, float]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r2 = 1 - np.divide(sse, sst)
-        adjusted = 1 - (1 - r2) * np.divide(n - intercept, dof)
-        likelihood = log_likelihood(n, sse)
-        return {
-            "samples": int(n) if float(n).is_integer() else n,
-            "degrees of freedom": int(dof) if float(dof).is_integer() else dof,
-            "R²": float(r2),
-            "adjusted R²": float(adjusted),
-            "residual std dev": float(np.sqrt(sse / dof)) if dof > 0 else np.nan,
-            "F": float(F),
-            "p of F": float(fdtrc(p, dof, F)) if dof > 0 else np.nan,
-            "log-likelihood": likelihood,
-            "AIC": 2 * (p + intercept) - 2 * likelihood,
-            "BIC": float(np.log(n)) * (p + intercept) - 2 * likelihood,
-            "condition number": kappa,
-        }
+        why, cure = f"{n:g} rows cannot determine {p + intercept} coefficients", "give more rows"
+    return f"{why}, so coefficients have no standard errors; {cure}, or take Ridge."

@@ -41,7 +41,6 @@ BLOCK_NUMBERS = 2**16  # in a block of rows: half a megabyte, which stays in a c
 BLOCK_ROWS = 1024  # in a block at least: products of fewer rows take BLAS a fifth longer
 CENTRE_ROWS = 16  # rows of a class that its centre is the mean of (any round number)
 LOST = 2.0**-1072  # what a square may lose below float64's range
-SAFE_SQUARE = 2.0**300  # mean squares of columns up to here, and from its inverse on, are safe
 FAR_UNITS = 400  # powers of two between units beyond which nothing is left of the smaller
 
 
@@ -123,16 +122,10 @@ class ClassMoments(Result):
         if X.shape[0] == 0 or (len(omega) and not omega.any()):
             return cls.empty(p, K, covariance)
         with np.errstate(over="ignore", invalid="ignore"):
-            m = _of_rows(X, c, K, omega, np.zeros(p, dtype=np.int64), covariance)
-            square = m.spread.reshape(-1, p).sum(axis=0) + m.weight @ m.mean**2
-            square /= m.weight.sum()
-            unsafe = ~((square > 1 / SAFE_SQUARE) & (square < SAFE_SQUARE))
-            if unsafe.any():
-                check_finite(X)
-                exponent = np.where(unsafe, Rows(X, np.empty((len(c), 0))).exponents(), 0)
-                # A column of zeros is safe: its exponent is 0.
-                m = _of_rows(X, c, K, omega, exponent, covariance) if exponent.any() else m
+            exponent = Rows(X, np.empty((len(c), 0))).exponents()
+            m = _of_rows(X, c, K, omega, exponent, covariance)
         if not (np.isfinite(m.mean).all() and np.isfinite(m.spread).all()):
+            check_finite(X)
             raise ValueError("sums over X and weights leave the range of float64; rescale them.")
         return m
 

@@ -29,7 +29,6 @@ VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good u
 LOST = 2.0**-1072  # a square may lose this much below float64's range
 DROWNED = -400  # powers of two between units, from which on nothing is left of the smaller
 THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
-SAFE_EXPONENT = 300  # squares of numbers within 2^±300 stay far inside float64's range
 FORGET_ADDED = "Forget only rows that were added."
 SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 
@@ -102,15 +101,11 @@ class Moments(Result):
                 f"{8 * q**2 / 2**30:.0f} GiB. Closed forms are for fewer columns (or for fewer "
                 "rows than columns, in fit); select or hash the columns first."
             )
-        zeros = np.zeros(q, dtype=np.int64)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is done again, scaled
-            m = moments(t, zeros)
-            if are_safe(t, np.diagonal(m.scatter) / (m.weight or 1.0) + m.mean**2):
-                return m
-            check_finite(t.X)
-            check_finite(t.Y, what="y")
+        with np.errstate(over="ignore", invalid="ignore"):
             m = moments(t, t.exponents())
         if not (np.isfinite(m.mean).all() and np.isfinite(m.scatter[: t.p]).all()):
+            check_finite(t.X)
+            check_finite(t.Y, what="y")
             raise ValueError("sums over X, y and weights leave the range of float64; rescale them.")
         return m
 
@@ -371,14 +366,3 @@ def product_rounding(d: Array, doubt: Array) -> Array:
     far, unsure = (np.max(a, axis=-1, keepdims=True, initial=0.0) for a in (d, e))
     t = np.sqrt(np.maximum(np.divide(unsure, far, out=np.ones_like(far), where=far > 0), UNIT))
     return np.asarray((t * d + e / t) ** 2 + 3 * UNIT * d**2)
-
-
-def are_safe(t: Rows, squares: Array) -> bool:
-    """Whether no square can have left float64's range, by the mean squares of the columns.
-
-    A sum that is zero may have lost numbers that are not: their squares underflowed.
-    """
-    low, high = 2.0**-SAFE_EXPONENT, 2.0**SAFE_EXPONENT
-    if not np.all((squares < high) & ((squares > low) | (squares == 0.0))):
-        return False
-    return bool((squares > low).all()) or not t.largest()[squares == 0.0].any()

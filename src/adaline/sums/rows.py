@@ -32,6 +32,7 @@ T = TypeVar("T")
 BLOCK = 2**16  # numbers in a block: half a megabyte stays in the cache of a core
 TALLEST = 2048  # rows of a block whose products BLAS computes; more do not make it faster
 LARGEST_EXPONENT = 1020  # columns can be multiplied by 2^1020; 2^1024 is no number
+SAFE_EXPONENT = 150  # squares of numbers within 2^±150 stay far inside float64's range
 HEAVY = 0.25  # share of all weight from which a row is nearer to the mean than the other rows'
 LANES = double_double.LANES
 MOST_SUMS = 2**16  # numbers of the sums of a pass: more targets take one more, but stay in cache
@@ -275,21 +276,16 @@ class Rows:
         shift = np.concatenate(means) * scale
         return np.where(np.isfinite(shift), shift, 0.0)
 
-    def largest(self) -> Array:
-        """The largest |number| of every column of X and Y."""
+    def exponents(self) -> NDArray[np.int64]:
+        """Powers of two of columns of X and Y whose squares may leave float64's range; else 0."""
+        top = np.zeros(self.p)
         if self.sparse and self.n:
             top = np.asarray(abs(self.X).max(axis=0).todense(), dtype=np.float64).ravel()
-        else:
-            top = np.zeros(self.p)
-            for i in range(0, self.n, TALLEST):
-                np.maximum(top, np.abs(self.X[i : i + TALLEST]).max(axis=0), out=top)
-        return np.concatenate([top, np.abs(self.Y).max(axis=0, initial=0.0)])
-
-    def exponents(self) -> NDArray[np.int64]:
-        """Powers of two that bring every column's largest number to about one."""
-        top = self.largest()
+        for i in range(0, 0 if self.sparse else self.n, TALLEST):
+            np.maximum(top, np.abs(self.X[i : i + TALLEST]).max(axis=0), out=top)
+        top = np.append(top, np.abs(self.Y).max(axis=0, initial=0.0))
         e = np.where(np.isfinite(top), np.frexp(top)[1], 0).astype(np.int64)
-        return np.maximum(e, -LARGEST_EXPONENT)
+        return np.where(np.abs(e) > SAFE_EXPONENT, np.maximum(e, -LARGEST_EXPONENT), 0)
 
     def products(self, scale: Array, mean: Array, V: Array) -> tuple[Array, int]:
         """(A V)'A V, A the rows about the mean, and how many numbers were added up, at most."""
@@ -321,9 +317,8 @@ class Rows:
         (q, k), p = theta.shape, self.p
         rows = max(BLOCK // (2 * q) // LANES, 4) * LANES
         rows = min(rows, -(-(stop - start) // LANES) * LANES)
-        columns, Y = np.zeros((q, rows)), np.zeros((k, rows))
-        low_columns = np.zeros_like(columns) if len(self.X_low) else np.zeros((0, 0))
-        omega = np.zeros(rows if len(self.omega) else 0)
+        columns, low_columns = np.zeros((q, rows)), np.zeros((q * bool(len(self.X_low)), rows))
+        Y, omega = np.zeros((k, rows)), np.ones(rows)
         high, tail = np.ascontiguousarray(theta.T), np.ascontiguousarray(low.T)
         lanes, squares = np.zeros((2, k, q, LANES)), np.zeros((k, LANES))
         for i in range(start, stop, rows):
@@ -334,13 +329,11 @@ class Rows:
             np.multiply(self.Y[part][:, which].T, scale[p:][which, None], out=Y[:, :m])
             if len(low_columns):
                 np.multiply(self.X_low[part].T, scale[:p, None], out=low_columns[:-1, :m])
-            if len(omega):
+            if len(self.omega):
                 omega[:m] = self.omega[part]
             # Rows of zeros add nothing.
-            columns[:, m:], Y[:, m:], low_columns[:, m:], omega[m:] = 0.0, 0.0, 0.0, 0.0
-            arrays = columns, low_columns, Y, omega
-            of_rows = (a.reshape(*a.shape[:-1], a.shape[-1] // LANES, LANES) for a in arrays)
-            double_double.gradients(*of_rows, high, tail, np.empty((2, LANES)), *lanes, squares)
+            columns[:, m:], Y[:, m:], low_columns[:, m:] = 0.0, 0.0, 0.0
+            double_double.gradients(columns, low_columns, Y, omega, high, tail, *lanes, squares)
         sums = np.zeros((2, k, q))
         double_double.add_lanes(*lanes, *sums)
         # A sum over an axis in one piece would depend on the number of targets.

@@ -10,8 +10,6 @@ from adaline.play.learners import LEARNERS
 from page_server import TOKEN, served
 from page_user import User
 
-CSV = "a,b,kind\n" + "".join(f"{i % 9},{(i * 7) % 11},{'xy'[i % 2]}\n" for i in range(60))
-
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.filterwarnings("ignore")
@@ -31,7 +29,7 @@ def test_every_learner_is_run_to_its_end_by_clicks(user, learner):
     exec(user.code(), found)
     state = _state(link)
     if learner != "kernel":
-        assert np.array_equal(found["W"], state.run().W[state.step()])
+        assert np.array_equal(found["W"], state.run.W[state.step])
 
 
 def _state(link):
@@ -59,45 +57,6 @@ def test_a_short_link_names_a_preset(browser, running, tmp_path):
         user.wait_for("overlapping")
 
 
-def test_a_csv_is_dropped_and_its_columns_changed(user):
-    drop(user, "t<b>.csv", CSV)
-    user.page.wait_for_selector(".columns:visible")
-    assert user.page.locator(".columns strong").inner_text() == "t<b>.csv"
-    assert len(user.link()["x"]) == 60
-    before = user.link()["x"]
-    user.choose("across", "b")  # the other axis is b, too: refused
-    user.until(lambda: "different" in user.problem())
-    assert user.link()["x"] == before
-
-
-def drop(user, name, text):
-    """Drop a file on the board."""
-    user.page.evaluate(
-        """([name, text]) => {
-            const data = new DataTransfer();
-            data.items.add(new File([text], name));
-            const box = document.querySelector(".plane-box");
-            box.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
-        }""",
-        [name, text],
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("a.exe", "MZ", ".csv"),
-        ("a.csv", "", "empty"),
-        ("a.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n9,0\n", "classes"),
-        ("a.csv", "kind\nx\ny\nx\n", "two columns"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_told_in_a_sentence(user, name, text, words):
-    drop(user, name, text)
-    user.until(lambda: words in user.problem())
-    assert user.points() == 4  # the board is as it was
-
-
 def test_two_pages_do_not_see_each_other(browser, running, user, tmp_path):
     with User(browser, running.address, tmp_path) as other:
         user.preset("xor")
@@ -123,31 +82,3 @@ def test_a_page_connects_again_after_the_server_was_restarted(browser, tmp_path)
     with served(first.port, token=TOKEN + "another"):
         user.until(lambda: "anew" in user.problem())
     user.context.close()
-
-
-def test_a_step_on_500_points_reaches_the_screen_quickly(user, capsys):
-    """Told, not asserted: seconds depend on the machine."""
-    rng = np.random.default_rng(0)
-    rows = "".join(
-        f"{a:.4f},{b:.4f},{'xy'[int(a + b > 0)]}\n" for a, b in rng.normal(size=(500, 2))
-    )
-    drop(user, "many.csv", "a,b,kind\n" + rows)
-    user.page.wait_for_selector(".columns:visible")
-    user.press("Start")
-    took = user.page.evaluate(
-        """async () => {
-            const step = document.querySelector(".timeline button.first");
-            const words = document.querySelector(".place-words"), took = [];
-            for (let k = 0; k < 60; k += 1) {
-                const before = words.textContent, begun = performance.now();
-                step.click();
-                while (words.textContent === before) await new Promise(requestAnimationFrame);
-                took.push(performance.now() - begun);
-            }
-            return took;
-        }"""
-    )
-    with capsys.disabled():
-        median, most = np.median(took), np.quantile(took, 0.95)
-        print(f"\n  a step of 500 points: median {median:.0f} ms, 95 % below {most:.0f} ms")
-    assert len(took) == 60

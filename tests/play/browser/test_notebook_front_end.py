@@ -6,11 +6,10 @@ from base64 import b64encode
 
 import pytest
 
-from adaline.play.messages import separated
-from adaline.play.session import Session
+from adaline.play.session import Session, split_bytes
 
 pytest.importorskip("anywidget", reason="the extra `notebook` is not installed")
-from adaline.play.notebook import bundle
+from adaline.play.front_end import bundle
 
 HOST = """async (text) => {
     const listeners = [], values = { tabs: ["board"], notebook: true };
@@ -32,7 +31,7 @@ def test_the_bundle_draws_a_board_and_steps(browser):
     session, heard = Session(["board"]), []
 
     def python(message):
-        answers = [separated(answer) for answer in session.hear(message)]
+        answers = [split_bytes(answer) for answer in session.hear(message)]
         return [[content, [b64encode(b).decode() for b in buffers]] for content, buffers in answers]
 
     page = browser.new_page()
@@ -45,6 +44,6 @@ def test_the_bundle_draws_a_board_and_steps(browser):
     page.locator('button:text-is("Start")').click()
     page.locator('button:text-is("Step ▶")').click()
     page.wait_for_selector('tr[aria-current="step"]')
-    assert session.states["board"].step() == 1
+    assert session.states["board"].step == 1
     assert heard == []
     page.close()

@@ -4,7 +4,7 @@ Two classes: y = t (1, x), t = ±1, and w separates where every y'w > 0. K class
 construction): one weight vector for each class, the first class's zero, and for every sample and
 every other class j a row y with y'w = (w_own - w_j)'(1, x). Two classes are the case K = 2.
 
-Called by claims, separation, and procedures/separability. Legend: D = p + 1 with an intercept,
+Called by checking, separation, and procedures/separability. Legend: D = p + 1 with an intercept,
 whose input 1 is column 0; W (K-1, D) weights of the classes 1..K-1; a pair (sample, s) with
 s = 0..K-2 for the other classes is row sample (K-1) + s. Floats see samples that are scaled and
 centred: z = x / 2^e - c. That keeps the digits that products with a far column would lose.

@@ -11,12 +11,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adaline.certificates.separation import checking, json_text, wording
+from adaline.certificates.separation import checking, json_text
 from adaline.certificates.separation.checking import Checked
 from adaline.certificates.separation.data import Data, Label
 from adaline.certificates.separation.rows import over_root
 from adaline.parameters import ParameterError, shown
 from adaline.results import Array, Result
+
+SHOWN = 6  # rows and columns that are listed in a sentence
 
 Verdict = Literal["separable", "quasi-separable", "overlapping", "undecided"]
 
@@ -99,16 +101,90 @@ class Separability(Result):
         """The verdict and its proof in a sentence or two; names of the columns, else x0, x1, ..."""
         p = self.n_features
         if names is None:
-            return wording.explain(self, [f"x{j}" for j in range(p)])
+            return self._explain([f"x{j}" for j in range(p)])
         listed = list(names) if isinstance(names, Sequence) and not isinstance(names, str) else []
         if len(listed) != p or not all(isinstance(name, str) for name in listed):
             raise ParameterError(
                 f"names={shown(names)}; expected a list of {p} texts, one a column."
             )
-        return wording.explain(self, listed)
+        return self._explain(listed)
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.explain()}"
+
+    def _explain(self, names: Sequence[str]) -> str:
+        """The verdict and its proof in a sentence or two, with the names of the columns."""
+        if self.verdict == "separable":
+            return self._explain_weights(names)
+        if self.verdict == "undecided" and not self.multipliers:
+            return (
+                f"it is not decided whether a {self.boundary} separates the classes: "
+                f"{self.sentence}."
+            )
+        words = self._explain_multipliers()
+        if self.verdict == "undecided":
+            return (
+                f"{words} So they are not separable. If rows may lie on the boundary, it is not "
+                f"decided whether a boundary works that not every row lies on: {self.sentence}."
+            )
+        if self.verdict == "overlapping":
+            return (
+                f"{words} Even if rows may lie on the boundary, no boundary works, except one that "
+                "every row lies on."
+            )
+        if len(self.labels) == 2:
+            these = "this row is" if len(self.rows) == 1 else "these rows are"
+            return (
+                f"{words} A hyperplane with no row on its wrong side exists, but {these} on it: "
+                "the classes touch."
+            )
+        # Two of the classes may well overlap, and share one output: that they touch is not known.
+        return (
+            f"{words} A linear machine that puts no row on a wrong side exists, but it leaves "
+            "these rows undecided: their classes touch or overlap."
+        )
+
+    @property
+    def boundary(self) -> str:
+        """What would separate these classes."""
+        return "hyperplane" if len(self.labels) == 2 else "linear machine"
+
+    def _explain_weights(self, names: Sequence[str]) -> str:
+        margin = f"the closest at distance {self.margin:.6g}"
+        if len(self.labels) == 2:
+            formula = self._write_formula(names)
+            rows = f"all {self.n_rows} rows on their right side"
+            return f"the hyperplane {formula} = 0 has {rows}, {margin}."
+        return (
+            f"a linear machine gives each of the {self.n_rows} rows to its own one of "
+            f"{len(self.labels)} classes, {margin} from where another would win."
+        )
+
+    def _write_formula(self, names: Sequence[str]) -> str:
+        if self.n_features > SHOWN:
+            return "w'x + b" if self.fit_intercept else "w'x"
+        coef = self.coef
+        assert coef is not None
+        terms = [f"{a:+.4g} {name}" for a, name in zip(coef.tolist(), names, strict=True) if a != 0]
+        if self.fit_intercept and self.intercept != 0:
+            terms.append(f"{self.intercept:+.4g}")
+        text = " ".join(terms) or "0"
+        return text[1:] if text[0] == "+" else text
+
+    def _explain_multipliers(self) -> str:
+        """What prevents a hyperplane from having every row on its right side."""
+        rows, multipliers = self.rows, self.multipliers
+        twins = [pair for pair in self.duplicates if {i for i, _ in rows} == set(pair)]
+        if self.duplicates and (twins or len(self.labels) == 2):
+            i, j = (twins or self.duplicates)[0]
+            equal = f"rows {i} and {j} are equal with different labels"
+            first = f"{equal}, so no {self.boundary} separates them"
+            if len(rows) == 2 and twins:
+                return f"{first}."
+            return f"{first}; and {write_sum(rows, multipliers)}."
+        side = "its right side" if len(self.labels) == 2 else "their right sides"
+        them = "it" if len(rows) == 1 else "them all"
+        return f"{write_sum(rows, multipliers)}, so no {self.boundary} can have {them} on {side}."
 
     def check(self, X: Any, y: Any, sample_weight: Any = None) -> Checked:
         """Verify the proof on data, in integers, without trusting whoever made it.
@@ -138,3 +214,22 @@ class Separability(Result):
     def from_json(cls, text: str) -> Separability:
         """The proof that `to_json` wrote, still to be checked; ValueError for any other text."""
         return cls(**json_text.read(text, cls))
+
+
+def write_sum(rows: Sequence[tuple[int, object]], multipliers: Sequence[int]) -> str:
+    names = [str(i) for i, _ in rows]
+    if len(rows) == 1:
+        return f"row {names[0]} is zero in every column"
+    if len(rows) > SHOWN:
+        some = ", ".join(names[:SHOWN])
+        signed = "each times its label's sign and a positive weight"
+        return f"{len(rows)} rows ({some}, ...), {signed}, sum to zero"
+    total = sum(multipliers)
+    short = all(m < 10**6 for m in multipliers)
+    weights = [str(m) if short else f"{m / total:.4g}" for m in multipliers]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    about = "" if short else "about "
+    return (
+        f"rows {listed}, each times its label's sign and the positive weights "
+        f"{about}{', '.join(weights)}, sum to zero"
+    )

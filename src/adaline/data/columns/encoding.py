@@ -25,9 +25,8 @@ from adaline.data.columns.formula import (
     expand_terms,
     made_columns,
     parse_formula,
-    parse_term,
 )
-from adaline.data.columns.inputs import Input, pairs, plain_fields, texts
+from adaline.data.columns.inputs import Input, pairs, parsed_fields, plain_fields, texts
 from adaline.data.columns.options import MISSING, UNKNOWN, ColumnOptions, Missing, Unknown
 from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks
@@ -141,7 +140,7 @@ class Encoding(Result):
             Fields of `ColumnOptions`: columns, missing, unknown, most_levels, rare, read, na, use,
             ignore, formula, exact_levels, jobs.
         """
-        learned = study(blocks(source), ColumnOptions.of(options, given | {"target": target}))
+        learned = study(blocks(source), ColumnOptions.of(options, target, given))
         learned.warn()
         return cls.of(learned)
 
@@ -156,13 +155,9 @@ class Encoding(Result):
     def with_formula(self, formula: str) -> Encoding:
         """The terms of a formula; inputs that no term has are left out."""
         check_text("formula", formula, "such as 'rent ~ log(size) + rooms:garden'")
-        names = [entry.name for entry in self.inputs]
-        terms = parse_formula(formula).terms(names)
-        used = {factor.column for text in terms for factor in parse_term(text)}
-        if strange := used.difference(names):
-            raise DataError(f"formula: there is no column {min(strange)!r} to use.")
-        inputs = tuple(entry for entry in self.inputs if entry.name in used)
-        return replace(self, inputs=inputs, terms=terms)
+        parsed = parse_formula(formula, tuple(entry.name for entry in self.inputs))
+        inputs = tuple(entry for entry in self.inputs if entry.name in parsed.columns)
+        return replace(self, inputs=inputs, terms=tuple(parsed.terms))  # which refuses others
 
     def with_target(self, name: str) -> Encoding:
         """The same with a target of plain numbers, which is read as such in every file."""
@@ -213,15 +208,7 @@ class Encoding(Result):
         if not isinstance(plain, Mapping):
             raise wrong_type("plain", plain, "a mapping, as Encoding.to_dict gives")
         try:
-            return cls(
-                tuple(map(Input.from_dict, plain["inputs"])),
-                plain["missing"],
-                plain["unknown"],
-                pairs(plain.get("left_out", ())),
-                texts(plain.get("na", ())),
-                None if "target" not in plain else Input.from_dict(plain["target"]),
-                texts(plain.get("terms", ())),
-            )
+            return cls(**parsed_fields(plain, _CONVERTERS, "inputs", "missing", "unknown"))
         except DataError:
             raise
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
@@ -286,19 +273,15 @@ class Encoding(Result):
             check_text("target", target, "the name of a column")
         if self.missing not in ("drop", "auto"):
             return None
+        columns, gaps = ByName(block), []
         entries = list(self.inputs) if self.missing == "drop" else []
-        keep = np.ones(block.rows, dtype=bool)
-        gaps = []
-        columns = ByName(block)
-        if target is not None and self.target is not None and self.target.name == target:
+        if self.target is not None and self.target.name == target:
             entries.append(self.target)
         elif target is not None:
             gaps.append(missing_in(columns[target]))
         gaps += [missing_in(self._column(entry, columns)) for entry in entries]
-        for gone in gaps:
-            if gone is not None:
-                keep &= ~gone
-        return None if keep.all() else keep
+        missing = [rows for rows in gaps if rows is not None]
+        return ~np.any(missing, axis=0) if missing else None
 
     def unknown_in(self, block: Block) -> dict[str, int]:
         """How many values of each column of text are no level that was learned."""
@@ -339,7 +322,7 @@ class Encoding(Result):
         for entry in self.inputs:
             if is_sparse(block.matrix):  # stays sparse: NaN is refused
                 entry = replace(entry, mean=None)
-            column = read_column(entry, by_name[entry.name], block, self.na)
+            column = self._column(entry, by_name)
             encoded += encode_column(entry, column, block, keep, self.unknown, check)
         if self.terms:
             encoded = expand_terms(self.inputs, self.terms, encoded, block, keep)
@@ -356,6 +339,15 @@ _TUPLES: tuple[tuple[str, type, str], ...] = (
     ("na", str, "a tuple of texts"),
     ("terms", str, "a tuple of texts, as Encoding.learn gives"),
 )
+_CONVERTERS: dict[str, Any] = {
+    "inputs": lambda values: tuple(map(Input.from_dict, values)),
+    "missing": lambda value: value,
+    "unknown": lambda value: value,
+    "left_out": pairs,
+    "na": texts,
+    "target": Input.from_dict,
+    "terms": texts,
+}
 
 
 def _kind(entry: Input) -> Kind:

@@ -16,12 +16,12 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.data.columns.inputs import Input
 from adaline.data.reading.source import Block
@@ -53,7 +53,7 @@ class Factor:
         """log x, sqrt x or x^power."""
         if self.function:
             return np.asarray(np.log(values) if self.function == "log" else np.sqrt(values))
-        return np.asarray(np.prod([values] * self.power, axis=0))
+        return np.asarray(np.prod([values] * self.power, axis=0))  # as exports multiply
 
 
 Term = tuple[Factor, ...]
@@ -63,64 +63,36 @@ Made = tuple[str, str, tuple[Part, ...]]  # name of a column of numbers, its ter
 
 @dataclass(frozen=True)
 class Formula:
-    """The target, and the terms with the sign before them; None stands for all columns."""
+    """The target before ~, the terms by their one spelling, and whether "." was among them."""
 
     target: str | None
-    signed: tuple[tuple[bool, tuple[Term, ...] | None], ...]
+    terms: dict[str, Term]
+    takes_all: bool
 
     @property
     def columns(self) -> list[str]:
-        """The columns that are named in terms that are added."""
-        named = (f.column for plus, terms in self.signed if plus for t in terms or () for f in t)
-        return list(dict.fromkeys(named))
-
-    @property
-    def takes_all(self) -> bool:
-        """Whether there is a "."."""
-        return any(terms is None for _, terms in self.signed)
-
-    def terms(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The terms in canonical spelling; `columns` are what "." stands for."""
-        kept: dict[str, None] = {}
-        for plus, terms in self.signed:
-            for term in [(Factor(c),) for c in columns] if terms is None else terms:
-                text = spell_term(term)
-                if plus:
-                    kept[text] = None
-                elif text in kept:
-                    del kept[text]
-                else:
-                    raise DataError(f"formula: - {text} removes a term that is not there.")
-        if not 0 < len(kept) <= MOST_TERMS:
-            raise DataError(f"formula: it has {len(kept)} terms; expected 1 to {MOST_TERMS}.")
-        return tuple(kept)
-
-
-def spell_term(term: Term) -> str:
-    """The one spelling of a term, its factors in their order."""
-    return ":".join(map(str, term))
+        """The columns that terms name."""
+        return list(dict.fromkeys(f.column for term in self.terms.values() for f in term))
 
 
 @lru_cache(maxsize=1024)
-def parse_formula(text: str) -> Formula:
-    """A formula; raises DataError if it is none.
+def parse_formula(text: str, columns: tuple[str, ...] | None = None) -> Formula:
+    """A formula; raises DataError if it is none. "." stands for `columns`, unknown if None.
 
-    >>> parse_formula("rent ~ log(size) + rooms*garden").terms([])
-    ('log(size)', 'rooms', 'garden', 'rooms:garden')
-    >>> parse_formula(". + poly(age, 2) - `shoe size`").terms(["age", "shoe size"])
-    ('age', 'age^2')
+    >>> list(parse_formula("rent ~ log(size) + rooms*garden").terms)
+    ['log(size)', 'rooms', 'garden', 'rooms:garden']
+    >>> list(parse_formula(". + poly(age, 2) - `shoe size`", ("age", "shoe size")).terms)
+    ['age', 'age^2']
     """
     words: list[str] = []
     names: dict[str, str] = {}
-    end = len(text.rstrip())
-    at = 0
+    at, end = 0, len(text.rstrip())
     while at < end:
         match = _TOKEN.match(text, at)
         if match is None:
             raise _syntax_error(text, at)
         quoted, name, number, sign = match.groups()
-        called = text[match.end() :].lstrip().startswith("(")
-        if name in _FUNCTIONS and called:
+        if name in _FUNCTIONS and text[match.end() :].lstrip().startswith("("):
             words.append(name)
         elif sign == "(" and (not words or words[-1] not in _FUNCTIONS):
             raise _syntax_error(text, at)  # sums have no brackets, and there are no other functions
@@ -131,31 +103,42 @@ def parse_formula(text: str) -> Formula:
             words.append({":": "@", "^": "**", ".": "ALL"}.get(sign, number or sign))
         at = match.end()
     target = names[words.pop(0)] if words[1:2] == ["~"] and words[0] in names else None
+    terms: dict[str, Term] = {}
     try:
         tree = ast.parse(" ".join(words[words[:1] == ["~"] :]), mode="eval").body
-        return Formula(target, tuple(_signed_terms(tree, names)))
+        for plus, node in _summands(tree):
+            every = isinstance(node, ast.Name) and node.id == "ALL"
+            for term in [(Factor(c),) for c in columns or ()] if every else _product(node, names):
+                spelling = ":".join(map(str, term))
+                if plus:
+                    terms[spelling] = term
+                elif terms.pop(spelling, None) is None and columns is not None:
+                    raise DataError(f"formula: - {spelling} removes a term that is not there.")
+    except DataError:
+        raise
     except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
         raise _syntax_error(text, 0) from None
+    if len(terms) > MOST_TERMS or (columns is not None and not terms):
+        raise DataError(f"formula: it has {len(terms)} terms; expected 1 to {MOST_TERMS}.")
+    return Formula(target, terms, "ALL" in words)
 
 
 def parse_term(text: str) -> Term:
-    """A term from its canonical spelling; raises DataError for anything else."""
-    match parse_formula(text):
-        case Formula(None, ((True, (term,)),)) if spell_term(term) == text:
-            return term
-    raise DataError(f"{text[:60]!r} is no term of a formula.")
+    """A term from its spelling; raises DataError for anything else."""
+    terms = parse_formula(text, ()).terms
+    if list(terms) != [text]:
+        raise DataError(f"{text[:60]!r} is no term of a formula.")
+    return terms[text]
 
 
-def _signed_terms(node: ast.expr, names: dict[str, str]) -> list[Any]:
-    """The terms of a sum and whether they are added; ValueError for anything else."""
-    plus, head = True, []
+def _summands(node: ast.expr) -> list[tuple[bool, ast.expr]]:
+    """The terms of a sum, and whether they are added."""
     match node:
         case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
-            plus, node, head = isinstance(sign, ast.Add), right, _signed_terms(left, names)
+            return [*_summands(left), (isinstance(sign, ast.Add), right)]
         case ast.UnaryOp(ast.USub(), first):
-            plus, node = False, first
-    every = isinstance(node, ast.Name) and node.id == "ALL"
-    return [*head, (plus, None if every else _product(node, names))]
+            return [(False, first)]
+    return [(True, node)]
 
 
 def _product(node: ast.expr, names: dict[str, str]) -> tuple[Term, ...]:
@@ -220,29 +203,27 @@ def expand_terms(
     """The columns that terms make of `columns`, those of the inputs one after the other."""
     starts = np.cumsum([0, *(len(entry.names) for entry in inputs)])
 
-    def place_of_first(bad: Any) -> str:
+    def place_of_first(bad: NDArray[np.bool_]) -> str:
         i = int(np.argmax(bad))
         return block.place(i if keep is None else int(np.flatnonzero(keep)[i]))
 
-    def factor_values(j: int, k: int, factor: Factor) -> Array:
-        values = np.asarray(columns[starts[j] + k], dtype=np.float64)
-        bad = ~(values > 0) if factor.function == "log" else ~(values >= 0)
-        if factor.function and bad.any():
-            limit = "above 0" if factor.function == "log" else "of 0 or more"
-            raise DataError(
-                f"formula: {factor} needs numbers {limit}, and the column {factor.column!r} is "
-                f"{values[np.argmax(bad)]:g} at {place_of_first(bad)}; leave that row out, or "
-                "choose another term."
-            )
-        return factor.of(values)
-
     expanded = []
-    for _, _, parts in made_columns(inputs, terms):
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = np.asarray(np.prod([factor_values(*part) for part in parts], axis=0))
-        if not np.isfinite(values).all():
-            term = spell_term(tuple(factor for _, _, factor in parts))
-            at = place_of_first(~np.isfinite(values))
-            raise DataError(f"formula: {term} is too large for a number at {at}.")
-        expanded.append(values)
+    for name, _, parts in made_columns(inputs, terms):
+        product = np.ones(())
+        for j, k, factor in parts:
+            x = np.asarray(columns[starts[j] + k], dtype=np.float64)
+            bad = ~(x > 0) if factor.function == "log" else ~(x >= 0)
+            if factor.function and bad.any():
+                limit = "above 0" if factor.function == "log" else "of 0 or more"
+                raise DataError(
+                    f"formula: {factor} needs numbers {limit}, and the column {factor.column!r} is "
+                    f"{x[np.argmax(bad)]:g} at {place_of_first(bad)}; leave that row out, or "
+                    "choose another term."
+                )
+            with np.errstate(over="ignore", invalid="ignore"):
+                product = product * factor.of(x)
+        if not np.isfinite(product).all():
+            at = place_of_first(~np.isfinite(product))
+            raise DataError(f"formula: {name} is too large for a number at {at}.")
+        expanded.append(product)
     return expanded

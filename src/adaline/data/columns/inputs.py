@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -68,9 +68,7 @@ class Input(Result):
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Input:
         """The input that `to_dict` described."""
-        required = {name: plain[name] for name in ("name", "levels", "mean")}
-        given = required | {name: plain[name] for name in _CONVERTERS if name in plain}
-        return cls(**{name: _CONVERTERS[name](value) for name, value in given.items()})
+        return cls(**parsed_fields(plain, _CONVERTERS, "name", "levels", "mean"))
 
 
 def texts(values: Any) -> tuple[str, ...]:
@@ -83,7 +81,7 @@ def pairs(values: Any) -> tuple[tuple[str, str], ...]:
     return tuple((str(a), str(b)) for a, b in values)
 
 
-_CONVERTERS: dict[str, Any] = {
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "name": str,
     "levels": lambda value: None if value is None else texts(value),
     "mean": lambda value: None if value is None else float(value),
@@ -104,3 +102,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return value.to_dict() if isinstance(value, Input) else value
+
+
+def parsed_fields(
+    plain: Mapping[str, Any], converters: Mapping[str, Callable[[Any], Any]], *required: str
+) -> dict[str, Any]:
+    """Fields from what `plain_fields` gave; LookupError without those that are required."""
+    given = {name: plain[name] for name in (*required, *converters) if name in (*required, *plain)}
+    return {name: converters[name](value) for name, value in given.items()}

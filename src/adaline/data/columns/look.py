@@ -139,9 +139,7 @@ def look(
     colour  text    4     2          blue, red      text, 3 levels
     y       number  0     3          1.5, 2, 3      the target
     """
-    return look_at(
-        blocks(source), ColumnOptions.of(options, given | {"target": target}, missing="auto")
-    )
+    return look_at(blocks(source), ColumnOptions.of(options, target, given, missing="auto"))
 
 
 def look_at(source: Source, options: ColumnOptions) -> Look:

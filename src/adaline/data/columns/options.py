@@ -83,14 +83,20 @@ class ColumnOptions:
     jobs: int | Executor = 1
 
     @classmethod
-    def of(cls, options: ColumnOptions | None, given: Mapping[str, Any], **usual: Any) -> Any:
+    def of(
+        cls,
+        options: ColumnOptions | None,
+        target: str | None,
+        given: Mapping[str, Any],
+        **usual: Any,
+    ) -> ColumnOptions:
         """`options` with what else is given; without options, `usual` are the defaults."""
         if options is not None and not isinstance(options, ColumnOptions):
             raise wrong_type("options", options, "ColumnOptions, or None")
-        unknown = given.keys() - {one.name for one in fields(cls)}
-        if unknown:
+        if unknown := given.keys() - {one.name for one in fields(cls)}:
             raise TypeError(f"{min(unknown)} is no option of columns; see help(ColumnOptions).")
-        return cls(**(usual | dict(given))) if options is None else replace(options, **given)
+        more = dict(given) if target is None else {**given, "target": target}
+        return cls(**(usual | more)) if options is None else replace(options, **more)
 
     def __post_init__(self) -> None:
         for name in ("read", "na", "use", "ignore"):
@@ -135,9 +141,8 @@ class ColumnOptions:
     @property
     def inputs(self) -> Sequence[str] | None:
         """The columns that are named as inputs; None for all."""
-        if self.formula is None or parse_formula(self.formula).takes_all:
-            return self.columns
-        return parse_formula(self.formula).columns
+        formula = None if self.formula is None else parse_formula(self.formula)
+        return self.columns if formula is None or formula.takes_all else formula.columns
 
     @property
     def least_rows(self) -> int:

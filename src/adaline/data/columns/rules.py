@@ -38,6 +38,7 @@ _ROW_NAME = re.compile(
 _CAMEL_CASE_ID = re.compile(r".*[a-z](Id|ID)")
 _SHORT_LEVELS = {"y": "yes", "n": "no", "t": "true", "f": "false"}
 OTHER_KIND = "holds neither numbers nor text"  # lists, or objects in objects
+NO_VALUE = "has no value in any row"
 
 
 @dataclass(frozen=True)
@@ -53,15 +54,6 @@ class Verdict:
     def used(self) -> Input | None:
         """The input, None if the column is left out."""
         return None if self.why else self.entry
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The notation of a column of text, what its values are, and a note if it was a guess."""
-
-    notation: str
-    numbers: Numbers
-    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,19 +106,18 @@ class Judge:
         only_days: bool = False,
     ) -> Verdict:
         """Numbers or dates, and what stands for their gaps."""
-        why = ""
-        assert not isinstance(fact, Texts)
-        entry = Input(name, reading=how, marks=self.marks.get(name, ()))
+        entry, why = Input(name, reading=how, marks=self.marks.get(name, ())), ""
+        if not isinstance(fact, Numbers):
+            return Verdict(name, entry, note=note)
         if entry.is_date:
-            assert fact is not None
             entry = replace(entry, parts=("days",) if only_days else date_parts(fact))
-        if fact is not None and self.options.missing in ("mean", "auto"):
+        if self.options.missing in ("mean", "auto"):
             auto = self.options.missing == "auto"
             if not fact.n and not auto:
                 leave_out = ("ignore", [name], "leaves it out")
                 raise DataError(f"every value of the column {name!r} is missing", leave_out)
             if not fact.n:
-                return Verdict(name, None, "has no value in any row")
+                return Verdict(name, None, NO_VALUE)
             if auto and fact.low == fact.high and not fact.gaps and not self.options.keeps(name):
                 why = f"is {fact.low:g} in every row"
             many = fact.gaps >= max(GAP_ROWS, GAP_SHARE * (fact.n + fact.gaps))
@@ -135,79 +126,67 @@ class Judge:
 
     def _of_text(self, name: str, fact: Texts) -> Verdict:
         options, how = self.options, self.options.read.get(name, "")
-        reading = self.reading(name, fact)
-        if reading is not None:
-            return self.of_numbers(name, reading.numbers, reading.notation, reading.note)
+        notation, note = self.reading(name, fact)
+        if notation:
+            return self.of_numbers(name, fact.readings[notation], notation, note)
         auto = options.missing == "auto"
-        if not fact.n and auto:
-            return Verdict(name, None, "has no value in any row")
+        if auto and not fact.n:
+            return Verdict(name, None, NO_VALUE)
         counts, spellings, note = merge_spellings(fact.counts or {}, options.exact_levels)
-        too_many = fact.counts is None or len(counts) > options.most_levels
-        if too_many and options.keeps(name):
-            raise too_many_levels(name, fact, options.most_levels)
-        why = names_rows(name, fact, len(counts), options.most_levels)
-        if not why and len(counts) > MANY_LEVELS and max(counts.values()) < options.least_rows:
-            why = f"has {len(counts):,} different values, none of them in {options.least_rows} "
-            why += "rows or more"  # indicators of them would only know the same things again
-        entry = None
-        if not too_many:
+        why, entry = names_rows(name, fact, counts, options), None
+        if fact.counts is not None and len(counts) <= options.most_levels:
             entry = text_input(name, counts, auto and fact.gaps > 0, options.least_rows)
             entry = replace(entry, reading=how, spellings=spellings)
-            assert entry.levels is not None
-            if auto and len(entry.levels) < 2 and not why:
+            if auto and not why and len(entry.levels or ()) < 2:
                 why = f"is {entry.levels[0]!r} in every row" if entry.levels else "has no value"
                 why += ", however it is spelled" * bool(spellings)
+        elif options.keeps(name):
+            raise too_many_levels(name, fact, options.most_levels)
         if not why or options.keeps(name):
             return Verdict(name, entry, note=note)
-        numbers = fact.readings.get("number")
-        if numbers is not None and not how and not is_named_like_rows(name):
+        if "number" in fact.readings and not how and not is_named_like_rows(name):
             note = "its text holds numbers only, and was read as numbers"
-            return self.of_numbers(name, numbers, "number", note)
+            return self.of_numbers(name, fact.readings["number"], "number", note)
         mixed = "" if how else several(list(counts), self.na_of(name))
         return Verdict(name, entry, f"holds {mixed}" if mixed else why)
 
-    def reading(self, name: str, fact: Texts) -> Reading | None:
-        """How text is to be read as numbers or dates; None if it is text.
+    def reading(self, name: str, fact: Texts) -> tuple[str, str]:
+        """The notation of text that is to be read as numbers or dates, "" if it is text; a note.
 
         A table that has types calls its own text text, unless a notation or a mark of a missing
         value shows why its numbers could not be numbers.
         """
         how, readings, gaps = self.options.read.get(name, ""), fact.readings, fact.n > fact.told
-        if how == "text":
-            return None
-        if how:
-            fits = (n for n in readings if n == how or n.startswith(f"{how} "))
+        if how and how != "text":
+            fits = [n for n in readings if n == how or n.startswith(f"{how} ")]
             readings = {notation: readings[notation] for notation in fits}
             if not readings:
                 raise unreadable(name, fact, how)
-        elif self.typed and "number" in readings and not gaps and name not in self.marks:
-            return None
-        if not readings:
-            return None
-        reading = best_number(readings, fact.counts) or best_date(readings, fact.counts)
-        if not how and gaps and reading.numbers.low == reading.numbers.high:
-            return None  # "?" and "1" are two levels rather than a number with gaps
-        return reading
+        plain = self.typed and "number" in readings and not gaps and name not in self.marks
+        if how == "text" or not readings or (plain and not how):
+            return "", ""
+        notation, note = best_number(readings, fact.counts) or best_date(readings, fact.counts)
+        alone = gaps and readings[notation].low == readings[notation].high
+        # "?" and "1" are two levels rather than a number with gaps.
+        return ("", "") if alone and not how else (notation, note)
 
     def target(self, column: Column, fact: Numbers | Texts | None) -> tuple[Input | None, str]:
         """How the target is read, None if it is taken as it is; and a note."""
-        name = self.options.target
-        assert name is not None
-        if column.kind == "date":
-            return Input(name, reading="date"), ""
+        name = str(self.options.target)
         texts = fact if isinstance(fact, Texts) else Texts({}, 0, 0, 0, {})
         _, same, merged = merge_spellings(texts.counts or {}, self.options.exact_levels)
-        text = Input(name, (), reading="text", spellings=same)
+        text, number = Input(name, (), reading="text", spellings=same), Input(name)
+        number = replace(number, marks=self.marks.get(name, ()))
+        if column.kind == "date":
+            return Input(name, reading="date"), ""
         if self.options.read.get(name, "") == "text":
             return text, merged
         if column.kind == "number":
-            written, na = self.written(column), self.na_of(name)
-            marks = self.marks.get(name, ())
-            return (Input(name, reading=written, marks=marks) if written or na else None), ""
-        reading = self.reading(name, texts)
-        if reading is not None:
-            marks = self.marks.get(name, ())
-            return Input(name, reading=reading.notation, marks=marks), reading.note
+            written = self.written(column)
+            return (replace(number, reading=written) if written or self.na_of(name) else None), ""
+        notation, note = self.reading(name, texts)
+        if notation:
+            return replace(number, reading=notation), note
         as_it_is = self.typed and not self.options.na
         if column.kind != "text" or (as_it_is and not same):
             return None, ""
@@ -250,15 +229,21 @@ def are_rounded(values: NDArray[np.generic]) -> bool:
     return values.dtype.kind == "f" and bool(np.any(np.abs(values) >= 2.0**53))
 
 
-def names_rows(name: str, fact: Texts, different: int, most: int) -> str:
-    """Why text is names of rows, or too many levels; "" if it is neither."""
+def names_rows(name: str, fact: Texts, counts: Mapping[str, int], options: ColumnOptions) -> str:
+    """Why text names the rows, or has too many or too rare levels; "" if it does not."""
+    different, most, least = len(counts), options.most_levels, options.least_rows
     if fact.counts is None:
         return "has more than 20,000 different values"
     if fact.n and is_named_like_rows(name) and different == fact.n >= NAMED_ROWS:
         return "has a text of its own in every row"
     if different > DISTINCT_SHARE * fact.n and fact.n >= ENOUGH_ROWS:
         return f"has {different:,} different values in {fact.n + fact.gaps:,} rows"
-    return f"has {different:,} different values, more than {most:,}" if different > most else ""
+    if different > most:
+        return f"has {different:,} different values, more than {most:,}"
+    if different > MANY_LEVELS and max(counts.values()) < least:
+        # Indicators of them would only know the same few rows again.
+        return f"has {different:,} different values, none of them in {least} rows or more"
+    return ""
 
 
 def suspicious_code(column: Column) -> float | None:
@@ -315,51 +300,42 @@ def too_many_levels(name: str, fact: Texts, most: int) -> DataError:
 
 def best_number(
     readings: Mapping[str, Numbers], counts: Mapping[str, int] | None
-) -> Reading | None:
-    """The likeliest notation of numbers; thousands if a comma has three digits after it."""
+) -> tuple[str, str] | None:
+    """The likeliest notation of numbers, and a note if it is a guess; None if there is none."""
     first = next((notation for notation in readings if notation.startswith("number")), None)
     if first is None:
         return None
-    numbers = readings[first]
+    if first.endswith(f" {LETTERS}"):
+        return first, "k, M and bn were read as thousands, millions and billions"
     unit = next((part for part in first.split(" ")[1:2] if part in UNITS), "")
     plain = f"number {unit}".strip()
-    note = ""
-    if first.endswith(f" {LETTERS}"):
-        note = "k, M and bn were read as thousands, millions and billions"
-    other = readings.get(f"{plain} .,")
-    if other is None or note or numbers.range == other.range:
-        return Reading(first, numbers, note)
-    if first == plain and (unit in MONEY or _has_hundreds(counts, numbers)):
-        # 1.234 €: money with three decimals is rare; and 987 beside 1.234 is a number of thousands.
-        note = "1.234 was read as a thousand and more, not as 1.234"
-        return Reading(f"{plain} .,", other, note)
+    numbers, other = readings[first], readings.get(f"{plain} .,")
+    if other is None or numbers.range == other.range:
+        return first, ""
+    if first == f"{plain} ,.":
+        return first, "1,234 was read as a thousand and more, not as 1.234"
+    # Three or more numbers such as 987 beside 1.234 end where thousands begin.
+    whole = {level.strip().lstrip("+-") for level in counts or ()} - {"999"}
+    hundreds = sum(level.isdigit() and len(level) == 3 for level in whole)
+    if first == plain and (unit in MONEY or (hundreds >= 3 and numbers.high < 1000)):
+        return f"{plain} .,", "1.234 was read as a thousand and more, not as 1.234"
     if first == plain and numbers.high < 1000 and not np.isclose(1000 * numbers.mean, other.mean):
-        note = "1.234 was read as 1.234, not as a thousand and more (the notation 'number .,')"
-    elif first == f"{plain} ,.":
-        note = "1,234 was read as a thousand and more, not as 1.234"
-    return Reading(first, numbers, note)
+        advice = "not as a thousand and more (the notation 'number .,')"
+        return first, f"1.234 was read as 1.234, {advice}"
+    return first, ""
 
 
-def _has_hundreds(counts: Mapping[str, int] | None, numbers: Numbers) -> bool:
-    """Whether three or more numbers such as 987 stand beside numbers such as 1.234."""
-    if counts is None or numbers.high >= 1000:
-        return False
-    whole = {level.strip().lstrip("+-") for level in counts} - {"999"}
-    return sum(level.isdigit() and len(level) == 3 for level in whole) >= 3
-
-
-def best_date(readings: Mapping[str, Numbers], counts: Mapping[str, int] | None) -> Reading:
+def best_date(readings: Mapping[str, Numbers], counts: Mapping[str, int] | None) -> tuple[str, str]:
     """The order of day and month; if both fit, the one that keeps the dates closer together."""
-    fits = [order for order in ORDERS if f"date {order}" in readings]
-    dates = {order: readings[f"date {order}"] for order in fits}
-    best = min(fits, key=lambda order: dates[order].high - dates[order].low)
+    dates = {order: readings[f"date {order}"] for order in ORDERS if f"date {order}" in readings}
+    best = min(dates, key=lambda order: dates[order].high - dates[order].low)
     notes = []
     if len({numbers.range for numbers in dates.values()}) > 1:
         order = {"dmy": "day before month", "mdy": "month before day"}.get(best, ORDERS[best])
         notes.append(f"dates such as 01/02/2024 fit two orders and were read {order}")
     if any(not re.search(r"\d{4}", level) and not is_gap(level) for level in counts or ()):
         notes.append("years of two digits were read as 1969 to 2068")
-    return Reading(f"date {best}", dates[best], "; ".join(notes))
+    return f"date {best}", "; ".join(notes)
 
 
 def date_parts(dates: Numbers) -> tuple[str, ...]:

@@ -121,10 +121,6 @@ RECORDS: dict[str, tuple[str, dict[str, str]]] = {
         "adaline.procedures.kernel_perceptron",
         {"name": "text", "degree": "number", "gamma": "number", "coef0": "number"},
     ),
-    "Duals": (
-        "adaline.procedures.kernel_perceptron",
-        {"A": "float K m", "born": "int m", "clock": "count"},
-    ),
     "BayesModel": (
         "adaline.estimators.bayes",
         {"classes": "labels", "family": "Table | tuple Density", "priors": "float+ C"},

@@ -270,35 +270,20 @@ def total_energy(line):
 
 @sum_kernel
 def energies(line, hop, M, r):
-    """r(n) = x(n)^H x(n), by additions only, of which there are about log2(M) a sample.
+    """r(n) = x(n)^H x(n), each summed anew.
 
-    Sums of 1, 2, 4, ... squares are added up to M of them. A sliding sum, from which the squares
-    that leave are subtracted, would keep the rounding error of a loud sample.
+    A sliding sum, from which the squares that leave are subtracted, would keep the rounding error
+    of a loud sample.
     """
-    N, L = r.shape[0], line.shape[1]
-    squares = np.zeros(L)
+    squares = np.zeros(line.shape[1])
     for c in range(line.shape[0]):
-        for i in range(L):
+        for i in range(line.shape[1]):
             squares[i] += energy(line[c, i])
-    r[:] = 0.0
-    if hop > 1:
-        for n in range(N):
-            for k in range(M):
-                r[n] += squares[n * hop + k]
-        return
-    doubled, length, done = np.empty(L), 1, 0
-    while True:
-        if M & length:
-            start = np.uintp(M - 1 - done)
-            for n in range(np.uintp(N)):
-                r[n] += squares[start + n]
-            done += length
-        if done == M:
-            break
-        for i in range(np.uintp(length), np.uintp(L)):
-            doubled[i] = squares[i] + squares[i - np.uintp(length)]
-        squares, doubled = doubled, squares
-        length *= 2
+    for n in range(np.uintp(r.shape[0])):
+        s, start = 0.0, n * np.uintp(hop)
+        for k in range(np.uintp(M)):
+            s += squares[start + k]
+        r[n] = s
 
 
 @kernel

@@ -55,13 +55,9 @@ function toolbar(el, send, now) {
   const presets = choice("Points", [], (name) => send({ event: "preset", name }));
   const act = (name, words) => make("button", { type: "button", onclick: () => send({ event: name }) }, words);
   const undo = act("undo", "Undo"), redo = act("redo", "Redo"), clear = act("clear", "Clear");
-  const input = make("input", { type: "file", accept: ".csv,.tsv,.txt", class: "sr", "aria-label": "Open a CSV", onchange: () => now.drop([...input.files]) });
-  const open = make("button", { type: "button", onclick: () => input.click() }, "Open a CSV");
   el.append(
     make("div", { class: "row", role: "group", "aria-label": "Points" }, ...classes, make("span", { class: "space" }), presets.element),
-    make("div", { class: "row", role: "group", "aria-label": "Edit" }, undo, redo, clear, open, input));
-  const columns = make("div", { class: "row columns", hidden: true });
-  el.append(columns);
+    make("div", { class: "row", role: "group", "aria-label": "Edit" }, undo, redo, clear));
   return {
     show(drawing, news) {
       if (news.presets) {
@@ -71,24 +67,8 @@ function toolbar(el, send, now) {
       if (news.points) presets.show("");
       undo.disabled = !drawing.undo;
       redo.disabled = !drawing.redo;
-      if ("file" in news) fileColumns(columns, news.file, send);
     },
   };
-}
-
-/** Which columns of a dropped table are shown. */
-function fileColumns(el, file, send) {
-  el.hidden = !file;
-  if (!file) return;
-  const chosen = { x: file.x, y: file.y, label: file.label };
-  const pick = (key, title, names) => {
-    const one = choice(title, names.map((name) => [name, name]), (name) => send({ event: "columns", ...chosen, [key]: name }));
-    one.show(chosen[key]);
-    return one.element;
-  };
-  const words = file.classes.map((name, k) => `${CLASSES[k]} = ${name}`).join(", ");
-  el.replaceChildren(make("strong", {}, file.name), pick("x", "across", file.numbers), pick("y", "up", file.numbers),
-    pick("label", "class", file.labels), make("span", { class: "hint" }, words));
 }
 
 function learner(el, send) {

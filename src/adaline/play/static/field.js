@@ -12,7 +12,7 @@ const HELP = "Click for a point of the chosen class; shift-click or the other bu
 export function field(el, send, now) {
   const canvas = make("canvas", { class: "plane", tabindex: "0", role: "application", "aria-label": `Board. ${HELP}` });
   const told = make("p", { class: "sr", role: "status" });
-  const box = make("div", { class: "plane-box" }, canvas, make("p", { class: "drop-words", "aria-hidden": "true" }, "Drop a CSV here"));
+  const box = make("div", { class: "plane-box" }, canvas);
   el.append(box, told, make("p", { class: "hint help" }, "Click: a point. Shift-click: of the next class. Drag: move. Double-click: delete."));
   const own = { selected: -1, cursor: null, dragging: null, picture: null, pictureOf: null };
   let waiting = false;
@@ -25,7 +25,6 @@ export function field(el, send, now) {
   new ResizeObserver(redraw).observe(canvas);
   pointing(canvas, send, now, own, redraw);
   typing(canvas, send, now, own, redraw, (words) => { told.textContent = words; });
-  dropping(box, send, now);
   return {
     redraw() { own.pictureOf = null; redraw(); },
     show(drawing, news) {
@@ -51,7 +50,7 @@ function paint(canvas, now, own) {
     pen.drawImage(own.picture, 0, 0, width, height);
   }
   if (run && present.weights?.line && !present.grid) drawRegions(pen, canvas, map, view, present.weights, true);
-  drawAxes(pen, canvas, map, view, width, height, points.names);
+  drawAxes(pen, canvas, map, view, width, height, ["x1", "x2"]);
   if (now.proof) drawProof(pen, canvas, map, view, proof, points);
   if (run) paintLearner(pen, canvas, map, view, drawing, mark, width, height);
   drawPoints(pen, canvas, map, points, large);
@@ -209,18 +208,4 @@ function typing(canvas, send, now, own, redraw, tell) {
   });
   canvas.addEventListener("focus", redraw);
   canvas.addEventListener("blur", redraw);
-}
-
-/** A file dropped on the board, or chosen. */
-function dropping(box, send, now) {
-  now.drop = async ([file]) => {
-    if (file) send({ event: "upload", name: file.name }, await file.arrayBuffer());
-  };
-  box.addEventListener("dragover", (event) => { event.preventDefault(); box.classList.add("over"); });
-  box.addEventListener("dragleave", () => box.classList.remove("over"));
-  box.addEventListener("drop", (event) => {
-    event.preventDefault();
-    box.classList.remove("over");
-    now.drop([...event.dataTransfer.files]);
-  });
 }
