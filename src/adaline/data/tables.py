@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.look import look_at
 from adaline.data.columns.options import ColumnOptions
+from adaline.data.columns.study import study
 from adaline.data.fitting.fit import counted_rows as counted_rows
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_number, check_text, check_truth, check_whole
 from adaline.data.reading.scratch import SCRATCH as SCRATCH
 from adaline.data.reading.scratch import kept_in as kept_in
-from adaline.data.reading.scratch import no_scratch as no_scratch
 from adaline.data.reading.source import Source, place_of
 from adaline.data.sharing import Share, column, labels
 from adaline.errors import DataError
@@ -173,7 +172,7 @@ def table(
     place_of(target, rows.names, rows.name, "target column")
     if encoding is None:
         options = ColumnOptions.of(options, target, given, missing="auto", unknown="zeros")
-        encoding = look_at(rows, options).encoding
+        encoding = Encoding.of(study(rows, options))
     rows = encoding.prepare(rows)
     if not share:
         return Table(target, encoding, rows)
@@ -224,7 +223,7 @@ def columns_beside(
     """Columns that are no inputs, of the rows that are learned from; keys say what they are."""
     if in_order is not None:  # dates in their order, however they are written
         options = ColumnOptions(columns=[in_order], missing="auto")
-        source = look_at(source, options).encoding.prepare(source)
+        source = Encoding.of(study(source, options)).prepare(source)
     parts: dict[str, list[NDArray[Any]]] = {option: [] for option in wanted}
     for block in source:
         keep = encoding.kept(block, target)
@@ -275,8 +274,3 @@ def _checked_weights(given: NDArray[Any], who: str) -> NDArray[np.float64]:
     if not omega.any():
         raise DataError(f"{who} is 0 in every row; some must count.")
     return omega
-
-
-def with_means(encoding: Encoding, rows: Source, jobs: Any = 1) -> Encoding:
-    """`Encoding.with_means`, for callers of before."""
-    return encoding.with_means(rows, jobs)

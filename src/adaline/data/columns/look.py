@@ -16,7 +16,7 @@ from adaline.data.columns.rules import are_rounded
 from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.notations import words
-from adaline.data.reading.source import Column, Source
+from adaline.data.reading.source import Column
 from adaline.results import Result
 from adaline.summaries import aligned
 
@@ -139,30 +139,26 @@ def look(
     colour  text    4     2          blue, red      text, 3 levels
     y       number  0     3          1.5, 2, 3      the target
     """
-    return look_at(blocks(source), ColumnOptions.of(options, target, given, missing="auto"))
-
-
-def look_at(source: Source, options: ColumnOptions) -> Look:
-    """`look` at an open source."""
-    learned = study(source, options)
+    options = ColumnOptions.of(options, target, given, missing="auto")
+    learned = study(blocks(source), options)
     columns = ByName(learned.head or learned.source.head())
     alike = _alike(learned, columns)
     notes = {name: f"nearly the same as {other!r}" for name, other in alike.items()}
     notes |= dict(learned.notes) | dict(learned.left_out)
-    inputs = {entry.name: entry for entry in learned.inputs}
-    judged = {verdict.name for verdict in learned.verdicts}
+    entries = {entry.name: entry for entry in learned.inputs}
+    uses = {verdict.name: "left out" for verdict in learned.verdicts}
+    uses |= {name: describe_use(entry) for name, entry in entries.items()}
+    if options.target is not None:
+        uses[options.target] = "the target"
+        if learned.target is not None:
+            entries[options.target] = learned.target
+            known = _is_news(learned.target) or learned.target.reading in ("number", "date")
+            uses[options.target] += f", {words(learned.target.reading)}" * known
     looked = []
     for name in learned.source.names:
-        entry, use = inputs.get(name), "left out" if name in judged else "left out, as you asked"
-        if entry is not None:
-            use = describe_use(entry)
-        if name == options.target:
-            entry = learned.target
-            how = "" if entry is None or entry.reading == "text" else words(entry.reading)
-            use = "the target" + f", {how}" * (
-                entry is not None and entry.reading not in ("", "text")
-            )
-        column, gaps = columns[name], _gaps(learned, columns, name, entry)
+        column, reading = columns[name], entries[name].reading if name in entries else ""
+        gaps = _count_gaps(learned, column, name, reading)
+        use = uses.get(name, "left out, as you asked")
         looked.append(LookedAt(name, column.kind, gaps, *_values(column), use, notes.get(name, "")))
     warnings = [f"{name!r}: {note}." for name, note in learned.notes]
     warnings += [f"{name!r} says nearly the same as {other!r}." for name, other in alike.items()]
@@ -185,16 +181,14 @@ def describe_use(entry: Input) -> str:
     return text + ", gaps marked" * entry.gaps
 
 
-def _gaps(learned: Study, columns: ByName, name: str, entry: Input | None) -> int:
-    """Missing values of all rows, as far as they were looked at."""
+def _count_gaps(learned: Study, column: Column, name: str, reading: str) -> int:
+    """Missing values of all rows, or of the first if there was no look at all."""
     fact = learned.facts.get(name)
     if fact is None:
-        missing = missing_in(columns[name])
+        missing = missing_in(column)
         return 0 if missing is None else int(missing.sum())
-    reading = (
-        None if entry is None or isinstance(fact, Numbers) else fact.readings.get(entry.reading)
-    )
-    return fact.gaps if reading is None else reading.gaps
+    numbers = fact if isinstance(fact, Numbers) else fact.readings.get(reading)
+    return fact.gaps if numbers is None else numbers.gaps
 
 
 def _values(column: Column) -> tuple[int | None, tuple[str, ...]]:
