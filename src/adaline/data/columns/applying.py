@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.columns.by_name import column_of, missing_in, places_in
+from adaline.data.columns.by_name import missing_in, places_in
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.reading.column_readings import as_numbers, as_text
 from adaline.data.reading.dates import WEEKDAYS
-from adaline.data.reading.notations import NATIVE, candidates, is_bare, is_gap, read, words
+from adaline.data.reading.notations import NATIVE, is_bare, words
 from adaline.data.reading.source import Block, Column
 from adaline.errors import DataError
 from adaline.parameters import is_sparse
 from adaline.results import Array
 
-LEAST_TEXTS = 3  # different texts in a column of nothing else: then it holds no numbers
 TILE_ROWS = 4096  # rows that are turned from columns to rows at a time: they stay in the cache
-Keep = NDArray[np.bool_] | None
 FILLING: list[tuple[str, Any, str]] = [
     ("missing", "drop", "leaves those rows out"),
     ("missing", "mean", "fills in the mean"),
@@ -95,42 +93,37 @@ def _notation_error(
     return DataError(problem, *([("decimal", ",", "reads decimal commas")] if comma else []))
 
 
-def texts_among_numbers(
-    block: Block, entries: Iterable[Input], na: Sequence[str]
-) -> dict[str, tuple[str, ...]]:
-    """Texts in columns of numbers that are neither numbers nor gaps, by column.
-
-    A column of nothing else means something else here; and what another notation reads is no gap.
-    """
-    odd = {}
-    for entry in entries:
-        column = column_of(block, entry.name)
-        levels = column.levels if column.kind == "text" else ()
-        marks = (*na, *entry.marks)
-        strange = read(levels, entry.reading or "number", marks, len(levels)).strange
-        count = sum(not is_gap(level, marks) for level in levels)
-        few = len(strange) < count or count < LEAST_TEXTS
-        if strange and few and not any(candidates([text], forced=True) for text in strange):
-            odd[entry.name] = strange
-    return odd
-
-
 def encode_column(
-    entry: Input, column: Column, block: Block, keep: Keep, unknown: str, check: bool
+    entry: Input, column: Column, block: Block, unknown: str, check: bool
 ) -> list[Array]:
     """The columns of numbers that an input gives; `column` is of the input's kind."""
     if entry.levels is not None:
-        return _indicators(entry, column, block, keep, unknown)
-    values = column.values
-    missing = missing_in(column) if entry.gaps or entry.parts else column.missing
-    if keep is not None:
-        values, missing = values[keep], None if missing is None else missing[keep]
-    numbers = _fill_gaps(entry, values, missing, block, check)
+        return _indicators(entry, column, block, unknown)
+    values, missing = column.values, column.missing
+    safe = not check and missing is None and entry.mean is None and is_plain(entry)
+    if values.dtype.kind == "f" and not safe:
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(values.sum(dtype=np.float64))
+        if not finite:  # or its sum is too large
+            if np.isinf(values).any():
+                raise _refusal(entry.name, _INFINITE, np.isinf(values), block)
+            missing = missing_in(column)
+    if missing is not None and missing.any():
+        if entry.mean is None:
+            raise _refusal(entry.name, _MISSING, missing, block)
+        values = values.astype(np.float64)
+        values[missing] = entry.mean
     if not entry.gaps and not entry.parts:
-        return [numbers]
-    there = np.ones(len(numbers)) if missing is None else (~missing).astype(np.float64)
-    columns = [_part_of_date(part, numbers, there) for part in entry.parts or ("days",)]
+        return [values]
+    there = np.ones(len(values)) if missing is None else (~missing).astype(np.float64)
+    columns = [_part_of_date(part, values, there) for part in entry.parts or ("days",)]
     return [*columns, 1.0 - there] if entry.gaps else columns
+
+
+def is_plain(entry: Input) -> bool:
+    """Whether the input is a column of numbers as it is, but for its gaps."""
+    special = entry.levels is not None or entry.gaps or entry.parts
+    return not special and is_bare(entry.reading)
 
 
 def _part_of_date(part: str, days: Array, there: Array) -> Array:
@@ -154,62 +147,36 @@ def weekdays_of(days: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray((np.floor(days).astype(np.int64) + 3) % 7)
 
 
-def _fill_gaps(entry: Input, values: NDArray[Any], missing: Keep, block: Block, check: bool) -> Any:
-    """Finite numbers; what is missing is filled in, or refused."""
-    if values.dtype.kind == "f" and (check or missing is not None or entry.mean is not None):
-        with np.errstate(over="ignore", invalid="ignore"):
-            finite = np.isfinite(values.sum(dtype=np.float64))
-        if not finite:  # a sum may also overflow
-            if np.isinf(values).any():
-                raise _refusal(entry.name, _INFINITE, np.isinf(values), block)
-            nan = np.isnan(values)
-            missing = nan if missing is None else missing | nan
-            if nan.any() and entry.mean is None:
-                raise _refusal(entry.name, _NAN, missing, block)
-    if missing is None or not missing.any():
-        return values
-    if entry.mean is None:
-        raise _refusal(entry.name, _MISSING, missing, block)
-    full = values.astype(np.float64)
-    full[missing] = entry.mean
-    return full
-
-
-_INFINITE = "an infinite value, inf or beyond 1.8e308, at {at} ({n} in this block)"
-_NAN = "NaN or nothing at {at} ({n} in this block)"
+_INFINITE = "an infinite value at {at} ({n} in this block), inf or beyond 1.8e308"
 _MISSING = "{n} missing values in one block, the first at {at}"
 
 
 def _refusal(name: str, sentence: str, bad: NDArray[np.bool_], block: Block) -> DataError:
     """The first bad row, and how many there are."""
-    at = block.place(int(np.argmax(bad))) if len(bad) == block.rows else "a row"
+    at = block.place(int(np.argmax(bad)))
     problem = f"the column {name!r} has {sentence.format(at=at, n=int(bad.sum()))}"
     of_infinity = ("na", ["inf"], "takes inf as missing")
     return DataError(problem, *([of_infinity] if sentence is _INFINITE else FILLING))
 
 
-def _indicators(entry: Input, column: Column, block: Block, keep: Keep, unknown: str) -> list[Any]:
+def _indicators(entry: Input, column: Column, block: Block, unknown: str) -> list[Array]:
     """An indicator for each level but the first; unknown levels have none, or are refused."""
     assert entry.levels is not None
     place = {level: k for k, level in enumerate(entry.levels)}
     other = place[OTHER_LEVEL] if entry.merged else -1
-    gap = place.get(MISSING_LEVEL, other)
-    rows = slice(None) if keep is None else keep
-    codes, missing = column.values[rows], missing_in(column)
-    missing = None if missing is None or not missing[rows].any() else missing[rows]
-    if missing is not None and gap < 0 and unknown == "refuse":
-        raise _refusal(entry.name, _MISSING, missing, block)
     table = np.array([place.get(level, other) for level in column.levels] or [0], dtype=np.int64)
-    strange = (table < 0)[codes] if missing is None else (table < 0)[codes] & ~missing
-    if unknown == "refuse" and strange.any():
-        i = int(np.argmax(strange))
-        at = block.place(int(np.arange(block.rows)[rows][i]))
+    places, missing, gap = table[column.values], missing_in(column), place.get(MISSING_LEVEL, other)
+    if missing is not None:
+        if gap < 0 and unknown == "refuse":
+            raise _refusal(entry.name, _MISSING, missing, block)
+        places = np.where(missing, gap, places)
+    if unknown == "refuse" and np.any(places < 0):
+        i = int(np.argmax(places < 0))
         raise DataError(
-            f"the column {entry.name!r} has {column.levels[codes[i]]!r} at {at}, which is none of "
-            f"the {len(entry.levels)} levels that were learned",
+            f"the column {entry.name!r} has {column.levels[column.values[i]]!r} at "
+            f"{block.place(i)}, which is none of the {len(entry.levels)} levels that were learned",
             ("unknown", "zeros", "gives such values no indicator"),
         )
-    places = table[codes] if missing is None else np.where(missing, gap, table[codes])
     return [(places == k).astype(np.float64) for k in range(1, len(entry.levels))]
 
 
@@ -223,14 +190,12 @@ def count_unknown(entry: Input, column: Column) -> int:
     return int(rows.sum())
 
 
-def take_matrix(block: Block, names: Sequence[str], keep: Keep) -> Any:
+def take_matrix(block: Block, names: Sequence[str]) -> Any:
     """Columns of a matrix as they are; None if one is not finite."""
-    places = places_in(block, names)
-    near = places == list(range(places[0], places[0] + len(places)))
-    X = block.matrix
-    if len(places) < X.shape[1] or not near:
-        X = X[:, places[0] : places[0] + len(places)] if near else X[:, places]
-    X = X if keep is None else X[keep]
+    places, X = places_in(block, names), block.matrix
+    last = places[0] + len(places)
+    if places != list(range(X.shape[1])):  # a slice is no copy
+        X = X[:, places[0] : last] if places == list(range(places[0], last)) else X[:, places]
     values = X.data if is_sparse(X) else X
     if values.dtype.kind != "f":
         return X.astype(np.float64)

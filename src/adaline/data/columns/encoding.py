@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from adaline.data.columns.applying import (
     count_unknown,
     encode_column,
+    is_plain,
     read_column,
     side_by_side,
     take_matrix,
-    texts_among_numbers,
 )
 from adaline.data.columns.by_name import ByName, missing_in
 from adaline.data.columns.facts import FactsOf, Numbers
@@ -32,13 +32,13 @@ from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_choice, check_text, check_truth, wrong_type
 from adaline.data.reading.derived import Derived
-from adaline.data.reading.notations import is_bare
+from adaline.data.reading.notations import candidates, is_gap, read
 from adaline.data.reading.source import Block, Column, Kind, Source
 from adaline.errors import DataError, DateColumn
 from adaline.parameters import is_sparse
 from adaline.results import Array, Result
 
-__all__ = ["Encoding", "Input"]
+LEAST_TEXTS = 3  # different texts in a column of nothing else: then it holds no numbers
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,16 @@ class Encoding(Result):
             numbers = [e for e in self.inputs if e.levels is None and e.name in names]
             written = self.prepare(source, as_written=True)
             head = written.reread([e.name for e in numbers], self.na).head()
-        odd = texts_among_numbers(head, numbers, self.na)
+        odd, columns = dict[str, tuple[str, ...]](), ByName(head)
+        for entry in numbers:
+            na, column = (*self.na, *entry.marks), columns[entry.name]
+            levels = column.levels if column.kind == "text" else ()
+            strange = read(levels, entry.reading or "number", na, len(levels)).strange
+            count = sum(not is_gap(level, na) for level in levels)
+            few = len(strange) < count or count < LEAST_TEXTS
+            # What another notation reads is no gap.
+            if strange and few and not any(candidates([text], forced=True) for text in strange):
+                odd[entry.name] = strange
         marks = {name: tuple(text.strip() for text in texts) for name, texts in odd.items()}
         inputs = (replace(e, marks=(*e.marks, *marks.get(e.name, ()))) for e in self.inputs)
         return replace(self, inputs=tuple(inputs)), odd
@@ -313,20 +322,24 @@ class Encoding(Result):
         """
         check_choice("order", order, ("C", "F"))
         keep = self.kept(block) if keep is None else _require_mask(keep, block.rows)
-        plain = not self.na and not self.terms and all(map(_is_plain, self.inputs))
-        if block.matrix is not None and plain:
-            X = take_matrix(block, [entry.name for entry in self.inputs], keep)
-            if X is not None:
-                return X
+        block = block if keep is None else block.kept(keep)
+        plain = not self.na and not self.terms and all(map(is_plain, self.inputs))
+        X = (
+            take_matrix(block, [e.name for e in self.inputs])
+            if plain and block.matrix is not None
+            else None
+        )
+        if X is not None:
+            return X
         by_name, encoded = ByName(block), list[Array]()
         for entry in self.inputs:
             if is_sparse(block.matrix):  # stays sparse: NaN is refused
                 entry = replace(entry, mean=None)
             column = self._column(entry, by_name)
-            encoded += encode_column(entry, column, block, keep, self.unknown, check)
+            encoded += encode_column(entry, column, block, self.unknown, check)
         if self.terms:
-            encoded = expand_terms(self.inputs, self.terms, encoded, block, keep)
-        return side_by_side(encoded, block.rows if keep is None else int(keep.sum()), order)
+            encoded = expand_terms(self.inputs, self.terms, encoded, block)
+        return side_by_side(encoded, block.rows, order)
 
     def _column(self, entry: Input, columns: ByName) -> Column:
         """The column of an input, read as the input says."""
@@ -352,11 +365,6 @@ _CONVERTERS: dict[str, Any] = {
 
 def _kind(entry: Input) -> Kind:
     return "number" if entry.levels is None else "text"
-
-
-def _is_plain(entry: Input) -> bool:
-    bare = is_bare(entry.reading)
-    return entry.levels is None and not entry.gaps and not entry.parts and bare
 
 
 def _require_block(block: Any) -> None:

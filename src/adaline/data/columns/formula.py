@@ -18,10 +18,8 @@ import itertools
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.data.columns.inputs import Input
 from adaline.data.reading.source import Block
@@ -198,14 +196,10 @@ def made_columns(inputs: tuple[Input, ...], terms: tuple[str, ...]) -> tuple[Mad
 
 
 def expand_terms(
-    inputs: tuple[Input, ...], terms: tuple[str, ...], columns: list[Array], block: Block, keep: Any
+    inputs: tuple[Input, ...], terms: tuple[str, ...], columns: list[Array], block: Block
 ) -> list[Array]:
     """The columns that terms make of `columns`, those of the inputs one after the other."""
     starts = np.cumsum([0, *(len(entry.names) for entry in inputs)])
-
-    def place_of_first(bad: NDArray[np.bool_]) -> str:
-        i = int(np.argmax(bad))
-        return block.place(i if keep is None else int(np.flatnonzero(keep)[i]))
 
     expanded = []
     for name, _, parts in made_columns(inputs, terms):
@@ -214,16 +208,16 @@ def expand_terms(
             x = np.asarray(columns[starts[j] + k], dtype=np.float64)
             bad = ~(x > 0) if factor.function == "log" else ~(x >= 0)
             if factor.function and bad.any():
+                i = int(np.argmax(bad))
                 limit = "above 0" if factor.function == "log" else "of 0 or more"
                 raise DataError(
                     f"formula: {factor} needs numbers {limit}, and the column {factor.column!r} is "
-                    f"{x[np.argmax(bad)]:g} at {place_of_first(bad)}; leave that row out, or "
-                    "choose another term."
+                    f"{x[i]:g} at {block.place(i)}; leave that row out, or choose another term."
                 )
             with np.errstate(over="ignore", invalid="ignore"):
                 product = product * factor.of(x)
         if not np.isfinite(product).all():
-            at = place_of_first(~np.isfinite(product))
+            at = block.place(int(np.argmin(np.isfinite(product))))
             raise DataError(f"formula: {name} is too large for a number at {at}.")
         expanded.append(product)
     return expanded
