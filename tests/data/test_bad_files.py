@@ -28,8 +28,8 @@ TEXTS = {
     "ragged, too few": (b"a,y\n1,2\n3,4\n6\n", "line 4 has 1 fields"),
     "too large": (b"a,y\n1,2\n1e400,4\n", "'a' has an infinite value at line 3"),
     "infinite": (b"a,y\n1,2\n2,2\ninf,4\n", "'a' has an infinite value at line 4"),
-    "not a number": (b"a,y\n1,2\nnan,4\n", "'a' has 1 missing values in one block, the first at line 3"),
-    "missing": (b"a,y\n1,2\n,4\n", "'a' has 1 missing values in one block, the first at line 3"),
+    "not a number": (b"a,y\n1,2\nnan,4\n", "'a' has 1 missing values .* at line 3"),
+    "missing": (b"a,y\n1,2\n,4\n", "'a' has 1 missing values .* at line 3"),
     "missing target": (b"a,y\n1,2\n3,\n", "target 'y' is missing at line 3"),
     "infinite target": (b"a,y\n1,2\n3,inf\n", "target 'y' is inf at line 3"),
     "no target": (b"a,yy\n1,2\n", "no target column 'y'; did you mean 'yy'"),
@@ -220,7 +220,7 @@ def test_numbers_in_arrays_and_tables_are_checked_too():
     with pytest.raises(DataError, match="'x1' has an infinite value at row 7"):
         fitted(X, "x2")
     table = pl.DataFrame({"a": [1.0, None, float("nan")], "y": [1.0, 2.0, 3.0]})
-    with pytest.raises(DataError, match="'a' has . missing values in one block, the first at row 1"):
+    with pytest.raises(DataError, match=r"'a' has . missing values .* at row 1"):
         fitted(table)
     with pytest.raises(TypeError, match="cannot read rows from a int"):
         blocks(3)
