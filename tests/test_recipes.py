@@ -324,11 +324,10 @@ def edited(path: Path, *changes: tuple[str, str]) -> None:
 
 
 def made_public(tree: Path, name: str, home: str) -> None:
-    """A line in each of the three lists of adaline/__init__.py."""
+    """A line in the table of adaline/__init__.py, and an import for type checkers."""
     edited(
         tree / "__init__.py",
         ("_HOME = {\n", f'_HOME = {{\n    "{name}": "{home}",\n'),
-        ("__all__ = [\n", f'__all__ = [\n    "{name}",\n'),
         ("if TYPE_CHECKING:\n", f"if TYPE_CHECKING:\n    from {home} import {name}\n"),
     )
 

@@ -199,8 +199,10 @@ def decide(points: Points) -> adaline.Separability | None:
     """The verdict of `separability`; None where the points are of one class."""
     if len(points.present) < 2:
         return None
-    labels = points.labels
-    return adaline.separability(points.X, labels, time_limit=PROOF_SECONDS, pairwise=False)
+    proven: adaline.Separability = adaline.separability(
+        points.X, points.labels, time_limit=PROOF_SECONDS, pairwise=False
+    )
+    return proven
 
 
 def draw_proof(points: Points, proven: adaline.Separability | None) -> dict[str, Any]:
