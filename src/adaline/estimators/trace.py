@@ -246,12 +246,12 @@ class Samples:
             self.batch.append((V, before, after))
             self.theta.append(after[None])
             self.kept += [step.state.kept()] * n
-        elif step.notes is not None and len(step.rows):
-            self.passes.append(np.full(len(step.rows), done + 1))
+        elif len(step.rows):
+            self.passes.append(np.full(1, done + 1))
             self.samples.append(np.array(step.rows))
-            self.corrections.append(step.notes.made)
-            self.theta.append(step.notes.last)
-            self.kept += step.notes.kept
+            self.corrections.append(np.full(1, step.state.corrections, np.float64))
+            self.theta.append(step.state.last[None].copy())
+            self.kept.append(step.state.kept())
 
     def trace(self, model: BaseEstimator) -> Trace:
         passes, samples = np.concatenate(self.passes), np.concatenate(self.samples)

@@ -253,36 +253,6 @@ def learn(state: State, X: Any, Y: Array, omega: Array, order: Any = None) -> No
 
 
 @dataclass(eq=False)
-class Notes:
-    """What rows were learned one by one.
-
-    Attributes
-    ----------
-    made : ndarray of shape (m,)
-        Corrections so far, all passes together, after each row.
-    last : ndarray of shape (m, K, p + 1)
-        The last weights after each row.
-    kept : list of (W, b)
-        The weights to predict with after each row.
-    """
-
-    made: Array
-    last: Array
-    kept: list[tuple[Array, Array]]
-
-
-def learn_each(state: State, X: Any, Y: Array, omega: Array, order: Order) -> Notes:
-    """As `learn`, a call of the kernel for each row: what the weights are after each."""
-    notes = Notes(np.empty(len(order)), np.empty((len(order), *state.last.shape)), [])
-    entries = entries_of(X)
-    for m in range(len(order)):
-        state.run(entries, order[m : m + 1], Y, omega)
-        notes.made[m], notes.last[m] = state.corrections, state.last
-        notes.kept.append(state.kept())
-    return notes
-
-
-@dataclass(eq=False)
 class Learning:
     """What can be looked at while learning goes on.
 
@@ -291,8 +261,6 @@ class Learning:
     state, X, Y : State, (n, p) samples and (n, k) targets
     rows : sequence of int
         Those learned since the last step.
-    notes : Notes
-        What was learned from each of them, where that was asked for; else None.
     change : ndarray of shape (K, p + 1)
         What batch learning has added to the last weights; None for single samples.
     """
@@ -301,22 +269,21 @@ class Learning:
     X: Any
     Y: Array
     rows: Any = ()
-    notes: Notes | None = None
     change: Array | None = None
 
 
-def blocks(X: Any, rng: np.random.Generator | None) -> Iterator[tuple[int, int, Order]]:
-    """(start, stop, rows) of the blocks of a pass; with rng, rows are in random order.
+def blocks(X: Any, rng: np.random.Generator | None, one_by_one: bool = False) -> Iterator[Order]:
+    """The rows of each block of a pass; with rng, in random order.
 
     That is a random order of all rows. Neighbours in random order would not do: of rows sorted by
     label, a block would hold one class.
     """
     n, p = X.shape
     width = X.nnz / max(n, 1) if is_sparse(X) else p
-    m = max(int(BLOCK_NUMBERS // max(width, 1)), 256)  # any small number of rows
+    m = 1 if one_by_one else max(int(BLOCK_NUMBERS // max(width, 1)), 256)  # any small number
     order = np.arange(n) if rng is None else rng.permutation(n)
     for start in range(0, n, m):
-        yield start, min(start + m, n), order[start : start + m]
+        yield order[start : start + m]
 
 
 @Stepwise
@@ -338,7 +305,7 @@ def sequential(
 
     State is at a complete pass whatever happens: an interrupt or divergence takes it back to the
     last one. `bound` is said of rates that diverged. The steps are the start, every block of rows,
-    with a note of each row where that is asked for, and every pass.
+    of one row each with `note`, and every pass.
     """
     here = Learning(state, X, Y)
     yield 0, here
@@ -352,11 +319,8 @@ def sequential(
         saved = state.copy()
         made, loss = state.corrections, state.loss
         try:
-            for _, _, here.rows in blocks(X, rng):
-                if note:
-                    here.notes = learn_each(state, X, Y, omega, here.rows)
-                else:
-                    learn(state, X, Y, omega, here.rows)
+            for here.rows in blocks(X, rng, note):
+                learn(state, X, Y, omega, here.rows)
                 yield k - 1, here
         except BaseException:
             state.restore(saved)
