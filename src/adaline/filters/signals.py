@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline import parameters
 from adaline.errors import refuse_beyond_memory
-from adaline.parameters import NOT_NEGATIVE, Expected, is_number, shown, words
+from adaline.parameters import NOT_NEGATIVE, Expected, is_number, refuse_masked, shown, words
 from adaline.results import Array
 
 Signal = NDArray[Any]
@@ -44,7 +43,11 @@ def require_memory(sizes: dict[str, int], numbers: int) -> None:
 
 def as_numbers(values: Any, name: str) -> Signal:
     """An array of real or complex numbers; text, objects and masked entries are refused."""
-    array = parameters.array(name, values)
+    refuse_masked(name, values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has parts of different lengths; expected numbers.") from None
     if array.dtype == object:  # lists with None, or numbers of other libraries
         with suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)

@@ -3,11 +3,7 @@
 x (N, C) references    d (N,) wanted    M taps    row n of the delay line: x_c(n - i), i = 0 .. M-1
 R[(c,i), (c',j)] = mean of x_c(n-i) conj x_c'(n-j)        r[(c,i)] = mean of x_c(n-i) conj d(n)
 
-The method says over which n the mean runs, as the literature names it:
-
-prewindowed      n = 0 .. N-1, with zeros before the signal: what a filter started at rest sees.
-covariance       n = M-1 .. N-1: only rows that lie wholly inside the signal.
-autocorrelation  all n, with zeros before and after: R is Toeplitz, and never indefinite.
+The method says over which rows the mean runs; see `WienerFilter.from_signals`.
 """
 
 from __future__ import annotations
@@ -102,19 +98,18 @@ class WienerFilter(Filter):
             The desired signal.
         taps : int
         method : {"prewindowed", "covariance", "autocorrelation"}, default="prewindowed"
-            Which samples count. "prewindowed": all N, with zeros before the first: least squares
-            over what `process` would see from rest, and the filter that RLS without forgetting
-            ends at. "covariance": only those from the taps-th on, which see no zeros.
-            "autocorrelation": zeros before and after; R is Toeplitz, solved by Levinson's
-            recursion in taps^2 operations.
+            Which samples count. "prewindowed": all N, with zeros before the first, as `process`
+            sees them; RLS without forgetting ends there. "covariance": only those from the taps-th
+            on, which see no zeros. "autocorrelation": zeros before and after; R is Toeplitz and
+            solved in taps^2 operations (Levinson).
         **settings
             `dtype` and `on_nan` of the filter.
 
         Returns
         -------
         WienerFilter
-            Where R is singular (silence, a few sinusoids) a RankDeficientWarning tells so, and the
-            weights are the shortest of those that are equally good.
+            Of least length where R is singular (silence, few sinusoids), with a
+            RankDeficientWarning.
         """
         reference, desired = as_pair(x, "x", d, "d")
         taps = count()("taps", taps)
@@ -142,8 +137,8 @@ class WienerFilter(Filter):
         Parameters
         ----------
         R : array-like of shape (taps, taps), or (taps,)
-            E[x x^H], whole, or its first column where it is Toeplitz. For channels
-            (channels × taps) squared, channel after channel.
+            E[x x^H], or its first column where it is Toeplitz; of several channels one after the
+            other.
         r : array-like of shape (taps,) or (channels, taps)
             E[x conj(d)].
         power : float, optional
@@ -165,10 +160,7 @@ class WienerFilter(Filter):
             power = float(NOT_NEGATIVE("power", power))
             explained = float(np.vdot(flat, w).real)
             if not power >= explained * (1 - INPUT_TOLERANCE):
-                raise ValueError(
-                    f"power is {power!r}, and R and r say that {explained:.6g} of it is explained; "
-                    "no signals have such correlations."
-                )
+                raise ValueError(f"power is {power!r}, less than r^H R^-1 r = {explained:.6g}.")
             error = max(0.0, power - explained)
         return cls(w.reshape(vector.shape).astype(kind), error, rank, **settings)
 
@@ -180,9 +172,7 @@ class WienerFilter(Filter):
     @adapting.setter
     def adapting(self, on: bool) -> None:
         if FLAG("adapting", on):
-            raise ValueError(
-                "adapting: a WienerFilter is fixed; give its weights to LMS, NLMS or RLS."
-            )
+            raise ValueError("adapting: a WienerFilter is fixed; give its weights to NLMS or RLS.")
 
     def _settings(self) -> dict[str, Any]:
         common = super()._settings()
@@ -220,8 +210,7 @@ def correlate(x: Signal, d: Signal, taps: int, method: Method) -> Correlations:
     rows = len(wanted)
     if rows < 1:
         raise ValueError(
-            f"the covariance method uses rows wholly inside the signal, and {N} samples hold none "
-            f"of {taps} taps. Give more samples, or use method='prewindowed'."
+            f"{N} samples hold none of {taps} taps without zeros; use method='prewindowed'."
         )
     mean = rows - after
     r = [np.vdot(wanted, z[c, taps - 1 - i :][:rows]) for c in range(C) for i in range(taps)]
@@ -290,20 +279,18 @@ def _solve(R: Signal, r: Signal) -> tuple[Signal, int]:
         return w, len(r)
     w, rank, condition = solve_hermitian(whole_matrix(R), r)
     if rank < len(r):
-        warnings.warn(
+        message = (
             f"R has rank {rank} of {len(r)}: the input does not excite all taps (silence, a "
             "constant, or few sinusoids). The weights are the shortest of those that are equally "
-            "good for this input, and may be wrong for a richer one.",
-            RankDeficientWarning,
-            stacklevel=3,
+            "good for this input, and may be wrong for a richer one."
         )
+        warnings.warn(message, RankDeficientWarning, stacklevel=3)
     elif condition > MAX_CONDITION:
-        warnings.warn(
+        message = (
             f"R has condition number {condition:.1g}: the input hardly excites some directions of "
-            "the weights, which are uncertain there; the error is hardly affected.",
-            IllConditionedWarning,
-            stacklevel=3,
+            "the weights, which are uncertain there; the error is hardly affected."
         )
+        warnings.warn(message, IllConditionedWarning, stacklevel=3)
     return w, rank
 
 
@@ -312,12 +299,11 @@ def _check_correlations(R: Signal, r: Signal) -> None:
         raise ValueError(f"r has shape {r.shape}; expected (taps,) or (channels, taps).")
     if R.shape not in ((r.size,), (r.size, r.size)) or (R.ndim == 1 and r.ndim == 2 and len(r) > 1):
         raise ValueError(
-            f"R has shape {R.shape} and r {r.shape}; expected R of shape ({r.size}, {r.size})"
-            + (f", or its first column ({r.size},)." if r.ndim == 1 else ".")
+            f"R has shape {R.shape} and r {r.shape}; expected R of shape ({r.size}, {r.size}), or "
+            "of one channel its first column."
         )
-    for name, array in (("R", R), ("r", r)):
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} holds NaN or infinite numbers.")
+    if not np.isfinite(R).all() or not np.isfinite(r).all():
+        raise ValueError("R or r holds NaN or infinite numbers.")
     skew = np.abs(R - R.conj().T).max() if R.ndim == 2 else abs(R[0].imag)
     if skew > INPUT_TOLERANCE * np.abs(R).max():
         raise ValueError("R is not Hermitian; a correlation matrix is, R[i, j] = conj(R[j, i]).")
@@ -326,10 +312,6 @@ def _check_correlations(R: Signal, r: Signal) -> None:
 def _check_semidefinite(R: Signal, r: Signal, w: Signal) -> None:
     values = eigenvalues(R)
     if values[-1] < -INPUT_TOLERANCE * max(values[0], -values[-1]):
-        raise ValueError(
-            f"R has the eigenvalue {values[-1]:.4g}; a correlation matrix has none below zero."
-        )
+        raise ValueError(f"R has the eigenvalue {values[-1]:.4g}; expected none below zero.")
     if np.abs(R @ w - r).max() > np.sqrt(INPUT_TOLERANCE) * np.abs(r).max():
-        raise ValueError(
-            "R is singular and r lies outside its range; no signals have such R and r."
-        )
+        raise ValueError("R is singular and r lies outside its range: of no signals.")
