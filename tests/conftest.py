@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import shutil
@@ -47,6 +48,7 @@ class TemporaryDirectory:
 
     @pytest.hookimpl(trylast=True)  # workers have ended then
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        gc.collect()  # sources in cycles remove their files when they are collected
         names = sorted(path.name for path in self.place.iterdir())
         self.left = [name for name in names if not name.startswith(LEFT_BY_OTHERS)]
         if self.left and session.exitstatus == pytest.ExitCode.OK:

@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from adaline.data.reading.arrow_columns import columns_of, kinds_of
+from adaline.data import blocks
 
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
@@ -42,8 +42,8 @@ POLARS = {"decimal": pl.Decimal(10, 2), "no text": pl.String, "nothing": pl.Null
 
 
 def read(table):
-    (kind,) = kinds_of(table.schema)
-    return kind, columns_of(table, [kind])[0]
+    source = blocks(table)
+    return source.kinds[0], source.head().columns[0]
 
 
 def check(table, name):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adaline.data import blocks
-from adaline.data.reading.libsvm import _plain
+from adaline.data.reading.libsvm import parse_plain
 from adaline.kernels.text import POWERS, number
 
 FORMATS = ("%r", "%.6g", "%.16g", "%.17g", "%.18e", "%.25e", "%.40f")
@@ -81,6 +81,6 @@ def test_text_with_all_digits_takes_the_fast_way(rng, tmp_path):
         lines = [" ".join(f"{j + 1}:{form % v}" for j, v in enumerate(row)) for row in X]
         text = "".join(f"1 {line}\n" for line in lines)
         (tmp_path / "rows.svm").write_text(text)
-        assert _plain(text.encode()) is not None
+        assert parse_plain(text.encode()) is not None
         found = np.concatenate([b.features.toarray() for b in blocks(tmp_path / "rows.svm")])
         assert found.tobytes() == np.array([[float(form % v) for v in row] for row in X]).tobytes()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from adaline.data import blocks
 from adaline.data.reading.blocks import opened
-from adaline.data.reading.footnotes import footnotes
+from adaline.data.reading.header import find_footnotes
 from adaline.errors import DataError
 
 TABLE = "region,price,units\n" + "".join(f"N,{k}.5,{100 + k}\n" for k in range(30))
@@ -70,11 +70,11 @@ def test_semicolons_and_old_encodings(tmp_path):
 
 
 def test_a_long_field_in_quotes_is_no_note():
-    assert footnotes(b'1,2\n3,"a\n\nSource: us\nthe end"\n', ",", 2) is None
+    assert find_footnotes(b'1,2\n3,"a\n\nSource: us\nthe end"\n', ",", 2) is None
 
 
 @given(st.lists(st.lists(st.text("ab 1*:", min_size=1), min_size=2, max_size=2), min_size=1))
 def test_full_rows_are_never_notes(table):
     """Whatever two fields hold, unless the first says what it is: `Source:`."""
     lines = [",".join(field.strip() or "x" for field in row) for row in table]
-    assert footnotes("\n".join(lines).encode() + b"\n", ",", 2) is None
+    assert find_footnotes("\n".join(lines).encode() + b"\n", ",", 2) is None

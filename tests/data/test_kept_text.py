@@ -46,13 +46,13 @@ def temporary(tmp_path, monkeypatch):
 @pytest.fixture
 def parsed(monkeypatch):
     """The texts that were parsed."""
-    texts, plain = [], libsvm._plain
+    texts, plain = [], libsvm.parse_plain
 
     def counted(data):
         texts.append(data)
         return plain(data)
 
-    monkeypatch.setattr(libsvm, "_plain", counted)
+    monkeypatch.setattr(libsvm, "parse_plain", counted)
     return texts
 
 
@@ -111,9 +111,9 @@ def test_files_stay_within_what_the_user_allows(folder, temporary, room, parsed)
 
 
 def test_no_limit_is_half_of_what_is_free(folder):
-    with kept_in(np.inf, 2) as new:
-        scratch = new()
-        assert 0 < scratch.room <= shutil.disk_usage(scratch.folder).free
+    with kept_in(np.inf, 2) as scratch:
+        assert scratch.begin()
+        assert 0 < scratch.size <= shutil.disk_usage(scratch.folder).free
     assert bits(fit(LogisticRegression(), folder, scratch=np.inf)) == bits(
         fit(LogisticRegression(), folder)
     )
@@ -123,8 +123,9 @@ def test_no_limit_is_half_of_what_is_free(folder):
 def test_a_folder_in_memory_leaves_half_of_what_memory_has_free(monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", "/dev/shm")
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with kept_in(np.inf, 1) as new:
-        assert 0 < new().room < 0.75 * free
+    with kept_in(np.inf, 1) as scratch:
+        assert scratch.begin()
+        assert 0 < scratch.size < 0.75 * free
 
 
 def test_a_full_disk_stops_further_writing(tmp_path, monkeypatch):
@@ -161,7 +162,7 @@ def test_a_disk_that_takes_nothing_is_no_error(folder, monkeypatch):
 
     monkeypatch.setattr(tempfile, "mkdtemp", refused)
     assert bits(fit(LogisticRegression(tol=1e-1), folder)) == bits(whole)
-    gone = Scratch(str(folder / "gone"), 10**6)
+    gone = Scratch(10**6, 1, str(folder / "gone"))
     gone.put("key", pa.table({"a": [1.0]}))
     assert gone.get("key") is None
 
@@ -198,8 +199,8 @@ def test_what_comes_back_has_the_same_bits(tmp_path_factory, values, indices):
     pairs = [f"{j}:{v!r}" for j, v in zip(indices, values.tolist(), strict=True)]
     path.write_text("".join(f"{k} {' '.join(pairs[3 * k : 3 * k + 3])}\n" for k in range(4)))
     source = blocks(path, rows=2)
-    with kept_in(10**6, 1) as new:
-        kept = source.keeping(new)
+    with kept_in(10**6, 1) as scratch:
+        kept = source.keeping(scratch)
         for _ in range(2):
             for one, other in zip(source, kept, strict=True):
                 assert one.labels.tobytes() == other.labels.tobytes()

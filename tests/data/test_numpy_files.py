@@ -56,8 +56,8 @@ def test_a_sparse_matrix_and_several_arrays_are_read(tmp_path):
     [
         ({}, "the file is empty; it needs an array"),
         ({"notes__txt": b"hello"}, "'notes.txt' in it is no npy array"),
-        ({"a__npy": b"hello, this is no array"}, "'a.npy' is no npy array"),
-        ({"a__npy": b"\x93NUMPY\x03\x00" + b"\0" * 20}, r"'a.npy' is no npy array .*\(3, 0\)"),
+        ({"a__npy": b"hello, this is no array"}, "'a.npy'.* no npy"),
+        ({"a__npy": b"\x93NUMPY\x03\x00" + b"\0" * 20}, r"'a.npy'.* no npy .*\(3, 0\)"),
         ({"a__npy": np.array(["x", "y"])}, "the array 'a' has dtype <U1"),
         ({"a__npy": np.zeros((2, 2, 2))}, r"shape \(2, 2, 2\); expected numbers in one or two"),
         ({"a__npy": np.zeros(2), "b__npy": np.zeros(3)}, "different numbers of rows"),

@@ -161,7 +161,7 @@ def test_far_cells_do_not_ask_for_memory(tmp_path):
 
 
 def test_a_bomb_of_a_sheet_is_refused_before_it_unpacks(tmp_path, monkeypatch):
-    monkeypatch.setattr(arrays, "_LARGE", 2**22)
+    monkeypatch.setattr(arrays, "SMALL_SIZE", 2**22)
     xml_sheet(tmp_path / "t.xlsx", "", padding=2**24)
     assert (tmp_path / "t.xlsx").stat().st_size < 2**15
     with pytest.raises(DataError, match="bomb"):
@@ -243,7 +243,7 @@ def test_wrong_json_is_refused(tmp_path, content, words):
 
 def test_json_that_is_too_long_is_refused(tmp_path, monkeypatch):
     (tmp_path / "t.json").write_text(json.dumps(ROWS * 100))
-    monkeypatch.setattr(json_files, "_MOST", 1000)
+    monkeypatch.setattr(json_files, "MAX_BYTES", 1000)
     with pytest.raises(DataError, match="Save it as NDJSON"):
         blocks(tmp_path / "t.json")
 

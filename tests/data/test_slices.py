@@ -15,7 +15,7 @@ from pyarrow import parquet  # noqa: E402
 
 from adaline import DataError, LeastSquares, LogisticRegression, Moments  # noqa: E402
 from adaline.data import Encoding, blocks, fit  # noqa: E402
-from adaline.data.reading import arrow_files  # noqa: E402
+from adaline.data.reading import columnar  # noqa: E402
 from adaline.data.reading import source as sources  # noqa: E402
 from adaline.data.reading.source import Piece, slice_rows  # noqa: E402
 from adaline.data.sharing import Share  # noqa: E402
@@ -37,14 +37,12 @@ def mixed(tmp_path_factory):
     return path
 
 
-@pytest.fixture(params=["cut in memory", "streamed"])
-def small(request, monkeypatch):
-    """Slices of 520 rows or so; row groups are read at once, or are as good as large."""
-    monkeypatch.setattr(sources, "_FEWEST_ROWS", 512)
-    monkeypatch.setattr(sources, "NUMBERS", 1)
-    monkeypatch.setattr(arrow_files, "slice_rows", lambda *given: slice_rows(given[0], 1))
-    if request.param == "streamed":
-        monkeypatch.setattr(arrow_files, "_WHOLE", 0)
+@pytest.fixture
+def small(monkeypatch):
+    """Slices of 520 rows or so."""
+    monkeypatch.setattr(sources, "MIN_SLICE_ROWS", 512)
+    monkeypatch.setattr(sources, "BLOCK_NUMBERS", 1)
+    monkeypatch.setattr(columnar, "slice_rows", lambda *given: slice_rows(given[0], 1))
 
 
 def same(part, whole):
@@ -73,8 +71,7 @@ def test_slices_are_the_rows_of_their_piece_in_order(mixed, small, rows):
 
 def test_what_is_learned_of_columns_does_not_depend_on_slices(mixed, monkeypatch):
     whole = Encoding.learn(mixed, "y", missing="auto", ignore=["n"])
-    monkeypatch.setattr(arrow_files, "_WHOLE", 0)
-    monkeypatch.setattr(arrow_files, "slice_rows", lambda *_: 520)
+    monkeypatch.setattr(columnar, "slice_rows", lambda *_: 520)
     cut = Encoding.learn(mixed, "y", missing="auto", ignore=["n"])
     assert cut.names == whole.names
     means = [[e.mean for e in found.inputs if e.mean is not None] for found in (whole, cut)]
@@ -115,7 +112,7 @@ def large(tmp_path_factory):
 def test_one_process_and_a_pool_sum_slices_to_the_same_bits(large):
     path, names, X, y = large
     source = blocks(path)
-    assert [len(list(source.slices(piece))) for piece in source.descriptors()] == [13, 1]
+    assert [len(list(source.slices(piece))) for piece in source.descriptors()] == [5, 1]
     alone = fit(LeastSquares(), path, "y", columns=names)
     pool = fit(LeastSquares(), path, "y", columns=names, jobs=2)
     assert np.array_equal(alone.coef_, pool.coef_)

@@ -17,7 +17,7 @@ import pytest
 import adaline as A
 from adaline.data import blocks
 from adaline.data.reading import text_bytes, text_tables
-from adaline.data.reading.arrow_files import ArrowSource
+from adaline.data.reading.columnar import ArrowSource
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import packed, unpacked
 from adaline.errors import DataError, ModelFileError
@@ -139,12 +139,12 @@ def test_a_wav_file_that_claims_gigabytes_is_refused(tmp_path, claimed):
 def test_a_parquet_footer_that_claims_too_many_rows_is_refused(tmp_path, monkeypatch):
     pl.DataFrame({"a": [1.0, 2.0]}).write_parquet(tmp_path / "t.parquet")
     schema = pa.schema({"a": pa.float64()})
-    monkeypatch.setattr(ArrowSource, "_parquet_footer", lambda self: (schema, [2**62]))
+    monkeypatch.setattr(ArrowSource, "_footer", lambda self: (schema, [2**62]))
     refused(blocks, tmp_path / "t.parquet", match="claims 4611686018427387904 rows")
 
 
 def test_a_line_that_never_ends_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_bytes, "_LONGEST", 2**16)
+    monkeypatch.setattr(text_bytes, "LONGEST_RECORD", 2**16)
     monkeypatch.setattr(text_tables, "CHUNK", 2**12)
     (tmp_path / "t.csv").write_bytes(b"a,y\n1,2\n" + b"1," * 2**17)
     with pytest.raises(DataError, match="line 3 is longer than 65536 bytes"):

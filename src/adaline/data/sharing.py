@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.columns.by_name import column_of, missing_in
-from adaline.data.reading.derived import Derived
-from adaline.data.reading.source import Block, Source
+from adaline.data.reading.source import Block, Derived, Source
 from adaline.parameters import ParameterError, array
 
 MOST_CLASSES = 30  # different values up to which a target holds classes to share out alike

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.libsvm import FeatureNames
 from adaline.data.reading.source import Block, Column, place_of
 from adaline.parameters import is_sparse
 

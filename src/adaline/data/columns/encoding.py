@@ -31,9 +31,8 @@ from adaline.data.columns.options import MISSING, UNKNOWN, ColumnOptions, Missin
 from adaline.data.columns.study import Study, study
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_choice, check_text, check_truth, wrong_type
-from adaline.data.reading.derived import Derived
 from adaline.data.reading.notations import candidates, is_gap, read
-from adaline.data.reading.source import Block, Column, Kind, Source
+from adaline.data.reading.source import Block, Column, Derived, Kind, Source
 from adaline.errors import DataError, DateColumn
 from adaline.parameters import is_sparse
 from adaline.results import Array, Result

@@ -16,9 +16,16 @@ from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.columns.options import ColumnOptions
 from adaline.data.reading.column_readings import without_marks
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
-from adaline.data.reading.fields import MISSING
-from adaline.data.reading.magnitudes import LETTERS
-from adaline.data.reading.notations import MONEY, NATIVE, UNITS, candidates, is_gap, several
+from adaline.data.reading.notations import (
+    LETTERS,
+    MISSING,
+    MONEY,
+    NATIVE,
+    UNITS,
+    candidates,
+    is_gap,
+    several,
+)
 from adaline.data.reading.source import Column
 from adaline.errors import DataError
 

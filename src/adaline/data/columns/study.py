@@ -16,9 +16,9 @@ from adaline.data.columns.facts import Facts, FactsOf, Texts, counts_of
 from adaline.data.columns.inputs import Input
 from adaline.data.columns.options import ColumnOptions
 from adaline.data.columns.rules import OTHER_KIND, Judge, Verdict, too_many_levels
+from adaline.data.reading.header import is_sum
 from adaline.data.reading.notations import candidates, nearly_all, words
 from adaline.data.reading.source import Block, Source, chosen, place_of
-from adaline.data.reading.totals import is_sum
 from adaline.errors import DataError, DataWarning
 
 SHOWN_STRAYS = 3

@@ -14,7 +14,7 @@ import numpy as np
 from adaline.data.fitting.chunks import Chunk, Chunks, Part, count_labels, encode_labels
 from adaline.data.fitting.closed import CLOSED_FORMS
 from adaline.data.fitting.newton import minimise
-from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.libsvm import FeatureNames
 from adaline.data.reading.source import Block, Source, by_row
 from adaline.distributed.collections import (
     default_executor,

@@ -29,7 +29,7 @@ from adaline.data.reading.checks import (
     check_whole,
     wrong_type,
 )
-from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.libsvm import FeatureNames
 from adaline.data.reading.options import ReadingOptions
 from adaline.data.reading.scratch import SCRATCH, kept_in
 from adaline.data.reading.source import Source, place_of

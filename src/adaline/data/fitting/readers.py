@@ -15,7 +15,7 @@ from adaline.data.columns.by_name import column_of, missing_in
 from adaline.data.columns.encoding import Encoding
 from adaline.data.columns.inputs import Input
 from adaline.data.fitting.chunks import Chunk, Part, count_labels, encode_labels
-from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.libsvm import FeatureNames
 from adaline.data.reading.source import Block, Source
 from adaline.errors import DataError
 from adaline.results import Array

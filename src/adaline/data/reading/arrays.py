@@ -1,178 +1,127 @@
-"""Matrices of numbers: arrays, numpy's files and sounds; a channel of a sound is a column.
+"""Matrices of numbers: arrays in memory, numpy's files, and sounds, whose channels are columns.
 
-Nothing is unpickled, and what a file claims is checked before memory is asked for.
+Nothing is unpickled, and what a file claims is checked before memory is allocated.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 import math
 import os
 import struct
-import warnings
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline.data.reading.source import (
-    Block,
-    Kind,
-    Piece,
-    Source,
-    block_rows,
-    by_row,
-    checked_names,
-    chosen,
-    existing,
-    fingerprint_of_file,
-    ranges,
-    reading,
-)
+from adaline.data.reading.locations import existing, fingerprint_of_file, reading
+from adaline.data.reading.source import Block, Kind, Piece, RowSource, by_row
 from adaline.errors import DataError
 from adaline.sums.rows import as_csr
 
-_RATIO, _LARGE = 100, 2**28  # a member that grows more than this, beyond this size, is a bomb
-_MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16  # as in LIBSVM files
+MAX_GROWTH, SMALL_SIZE = 100, 2**28  # a larger file that unpacks to more than 100 times is a bomb
+# Every column costs some hundred bytes for its name, so that few entries may not claim many.
+MAX_EMPTY_COLUMNS, MAX_COLUMNS_PER_ENTRY = 2**20, 16
 _CSR = {"data", "indices", "indptr", "shape"}
-_UNKNOWN = 2**32 - 1  # the size of a sound that was still being written when its header was
+_UNKNOWN_SIZE = 2**32 - 1  # of a sound that was still being written when its header was
+_PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE  # codes of wav formats
 
 
-class MatrixSource(Source):
-    """Rows of a matrix, dense (perhaps mapped from a file) or CSR."""
+class MatrixSource(RowSource):
+    """Rows of a matrix, dense or CSR; `load` maps that of a file again in another process."""
 
     is_matrix = True
-    held_here = True
+    rate: int = 0  # samples per second, of sounds
 
     def __init__(
         self,
         matrix: Any,
-        names: Sequence[str],
         columns: Sequence[str] | None,
         rows: int | None,
         name: str = "the array",
+        names: Sequence[str] | None = None,
+        load: Callable[[str], Any] | None = None,
     ):
-        self.name, self.matrix = name, matrix
-        names = checked_names(names, name)
-        self.places = None if columns is None else chosen(columns, names, name)
-        self.names = names if columns is None else tuple(names[j] for j in self.places or ())
+        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+            raise DataError(
+                f"{name} has shape {matrix.shape} and dtype {matrix.dtype}; expected numbers in "
+                "(rows, columns)."
+            )
+        names = _numbered(matrix.shape[1]) if names is None else names
         number: Kind = "number"
-        self.kinds = (number,) * len(self.names)
-        self.rows = int(matrix.shape[0])
-        if not self.rows:
-            raise DataError(f"{name}: there are no rows; a fit needs rows.")
-        self.size = block_rows(len(self.names), rows)
-
-    def descriptors(self) -> Iterable[Piece]:
-        """Ranges of rows."""
-        return ranges(self.rows or 0, self.size)
+        super().__init__(name, names, (number,) * len(names), matrix.shape[0], columns, rows)
+        self.matrix, self.load, self.held_here = matrix, load, load is None
 
     def read(self, piece: Piece) -> Block:
-        """The rows of a range."""
+        """The rows of a range; integer samples of sounds are scaled to -1..1."""
         part = self.matrix[piece.start : piece.stop]
-        part = part if self.places is None else part[:, self.places]
+        part = part if isinstance(self.places, range) else part[:, self.places]
+        if self.rate and part.dtype.kind in "iu":
+            half = 2.0 ** (8 * part.dtype.itemsize - 1)  # 8 bits are stored about 128
+            part = (part - (half if part.dtype.kind == "u" else 0.0)) / half
+        elif self.rate:
+            part = part.astype(np.float64)
         return Block(self.names, (), part, by_row(piece.start))
 
-    @property
-    def fingerprint(self) -> str:
-        """Of numbers spread over the matrix."""
-        digest = hashlib.sha256(f"{self.matrix.shape} {self.size} {self.names}".encode())
-        some: Any = self.matrix[:: max(1, (self.rows or 1) // 4096)]
-        some = some.toarray() if hasattr(some, "toarray") else some
-        digest.update(np.ascontiguousarray(some).tobytes())
-        return digest.hexdigest()
-
-
-def matrix_source(
-    given: Any, columns: Sequence[str] | None, rows: int | None, what: str
-) -> MatrixSource:
-    """An array or sparse matrix of numbers in memory; its columns are x0, x1, ..."""
-    matrix = as_csr(given) if hasattr(given, "tocsr") else given
-    if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
-        raise DataError(
-            f"{what} has shape {matrix.shape} and dtype {matrix.dtype}; expected numbers in "
-            "(rows, columns)."
-        )
-    return MatrixSource(matrix, _numbered(matrix.shape[1]), columns, rows)
-
-
-class _FileSource(MatrixSource):
-    """A matrix that is mapped from a file, and mapped again in another process."""
-
-    held_here = False
-
-    def _load(self) -> Any:
-        raise NotImplementedError
-
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "matrix": None}
+        return self.__dict__ if self.load is None else {**self.__dict__, "matrix": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.matrix = self._load()
+        if self.load is not None:
+            self.matrix = self.load(self.name)
 
     @property
     def fingerprint(self) -> str:
-        """Of the file, and of how it is cut."""
+        """Of the file and how it is cut, or of numbers spread over the matrix."""
+        if self.load is None:
+            return super().fingerprint
         return fingerprint_of_file(self.name, self.size, self.names)
 
 
-class NpySource(_FileSource):
-    """A mapped npy file: its rows are read when they are needed."""
-
-    def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
-        self.name = existing(path)
-        with open(path, "rb") as file:
-            _check_header(file, path, os.path.getsize(path))
-        with reading(f"{path}: this is no whole npy file"):
-            matrix = self._load()
-        super().__init__(matrix, self._fields or _numbered(matrix.shape[1]), columns, rows, path)
-
-    def _load(self) -> Any:
-        array = np.load(self.name, mmap_mode="r", allow_pickle=False)
-        self._fields = list(array.dtype.names or ())
-        if self._fields:
-            return np.column_stack([array[name] for name in self._fields])
-        return array.reshape(-1, 1) if array.ndim == 1 else array
+def matrix_source(
+    given: Any, columns: Sequence[str] | None, rows: int | None, name: str
+) -> MatrixSource:
+    """An array or sparse matrix of numbers in memory; its columns are x0, x1, ..."""
+    return MatrixSource(as_csr(given) if hasattr(given, "tocsr") else given, columns, rows, name)
 
 
-class WavSource(_FileSource):
-    """PCM of 8 to 64 bits, scaled to -1..1, or floats as they are; `rate` in samples a second."""
+def npy(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSource:
+    """A memory-mapped npy file: its rows are read when they are needed."""
+    with open(existing(path), "rb") as file:
+        shape, dtype = _header(file, path)
+        left = os.path.getsize(path) - file.tell()
+    numbers = [dtype[name] for name in dtype.names] if dtype.names else [dtype]
+    if any(d.kind not in "fiub" for d in numbers) or len(shape) not in (1, 2):
+        raise DataError(
+            f"{path}: the array has dtype {dtype} and shape {shape}; expected numbers in one or "
+            "two dimensions. Objects are never unpickled."
+        )
+    if not math.prod(shape):
+        raise DataError(f"{path}: the array has shape {shape}; a fit needs rows and columns.")
+    if (claimed := dtype.itemsize * math.prod(shape)) > left:
+        raise DataError(
+            f"{path}: the header claims {claimed:.3g} bytes of numbers, and the file has {left}; "
+            "it is cut short or damaged."
+        )
+    with reading(f"{path}: this is no whole npy file"):
+        return MatrixSource(_load_npy(path), columns, rows, path, dtype.names, _load_npy)
 
-    held_here = True
 
-    def __init__(self, path: str, columns: Sequence[str] | None, rows: int | None):
-        self.name = existing(path)
-        samples = self._load()
-        names = [f"channel{j}" for j in range(samples.shape[1])]
-        super().__init__(samples, names, columns, rows, path)
-
-    def _load(self) -> Any:
-        self.rate, samples = _samples(self.name)
-        return samples
-
-    def read(self, piece: Piece) -> Block:
-        """Samples of a range, full scale being 1."""
-        block = super().read(piece)
-        raw = np.asarray(block.matrix)
-        scaled = raw.astype(np.float64)
-        if raw.dtype.kind == "u":  # 8 bits are stored about 128
-            scaled = (scaled - 128.0) / 128.0
-        elif raw.dtype.kind == "i":
-            scaled = raw / float(2 ** (8 * raw.dtype.itemsize - 1))
-        return Block(block.names, (), scaled, block.place)
+def _load_npy(path: str) -> Any:
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if array.dtype.names:
+        return np.column_stack([array[name] for name in array.dtype.names])
+    return array.reshape(-1, 1) if array.ndim == 1 else array
 
 
 def npz(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSource:
     """The arrays of an npz file side by side, or the CSR matrix that scipy.sparse saved in it."""
-    existing(path)
     try:
         with reading(f"{path}: this is no whole npz file"):
-            with zipfile.ZipFile(path) as packed:
+            with zipfile.ZipFile(existing(path)) as packed:
                 check_growth(packed.infolist(), path, "Save it as npy if it is not.")
                 for member in packed.infolist():
                     _check_member(packed, member, path)
@@ -183,8 +132,7 @@ def npz(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSou
     if not arrays:
         raise DataError(f"{path}: the file is empty; it needs an array.")
     if set(arrays) >= _CSR:
-        matrix = _csr(arrays, path)
-        return MatrixSource(matrix, _numbered(matrix.shape[1]), columns, rows, path)
+        return MatrixSource(_csr(arrays, path), columns, rows, path)
     names: list[str] = []
     for name, array in arrays.items():
         if array.dtype.kind not in "fiub" or array.ndim not in (1, 2):
@@ -197,19 +145,20 @@ def npz(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSou
     if len(set(lengths.values())) > 1:
         raise DataError(f"{path}: its arrays have different numbers of rows: {lengths}.")
     parts = [array.reshape(len(array), -1) for array in arrays.values()]
-    whole = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1, dtype=np.float64)
-    return MatrixSource(whole, names, columns, rows, path)
+    matrix = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1, dtype=np.float64)
+    return MatrixSource(matrix, columns, rows, path, names)
 
 
 def check_growth(members: list[zipfile.ZipInfo], path: str, advice: str) -> None:
     """Refuse members that would unpack, together, to much more than they are."""
-    packed, whole = (sum(getattr(m, s) for m in members) for s in ("compress_size", "file_size"))
+    packed = sum(member.compress_size for member in members)
+    unpacked = sum(member.file_size for member in members)
     # Members may share their bytes, which are then counted once.
-    if whole > max(_LARGE, _RATIO * min(packed, os.path.getsize(path))):
+    if unpacked > max(SMALL_SIZE, MAX_GROWTH * min(packed, os.path.getsize(path))):
         names = ", ".join(repr(m.filename) for m in members[:3]) + ", ..." * (len(members) > 3)
         raise DataError(
-            f"{path}: {names} would grow from {packed} to {whole} bytes; this looks like a bomb. "
-            f"{advice}"
+            f"{path}: {names} would grow from {packed} to {unpacked} bytes; this looks like a zip "
+            f"bomb. {advice}"
         )
 
 
@@ -217,39 +166,20 @@ def _numbered(p: int) -> list[str]:
     return [f"x{j}" for j in range(p)]
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], Any]:
+def _header(file: IO[bytes], where: str) -> tuple[tuple[int, ...], Any]:
     """Shape and dtype in the header of an npy file of version 1 or 2."""
-    version = np.lib.format.read_magic(file)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }[version]
-    shape, _, dtype = read(file, max_header_size=100_000)
-    return shape, dtype
-
-
-def _check_header(file: IO[bytes], path: str, size: int) -> None:
-    """Refuse a header that claims what a file of this size cannot hold, or what is no matrix."""
     try:
-        shape, dtype = _header(file)
+        version = np.lib.format.read_magic(file)
+        read = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }[version]
+        shape, _, dtype = read(file, max_header_size=100_000)
     except Exception as error:  # numpy reads the header as Python, which fails in many ways
         raise DataError(
-            f"{path}: this is no npy file of version 1 or 2 ({str(error)[:150]})."
+            f"{where}: this is no npy file of version 1 or 2 ({str(error)[:150]})."
         ) from None
-    numbers = [dtype[name] for name in dtype.names] if dtype.names else [dtype]
-    if any(d.kind not in "fiub" for d in numbers) or len(shape) not in (1, 2):
-        raise DataError(
-            f"{path}: the array has dtype {dtype} and shape {shape}; expected numbers in one or "
-            "two dimensions. Objects are never unpickled."
-        )
-    claimed = dtype.itemsize * math.prod(shape)
-    if claimed > size - file.tell():
-        raise DataError(
-            f"{path}: the header claims {claimed:.3g} bytes of numbers, and the file has "
-            f"{size - file.tell()}; it is cut short or damaged."
-        )
-    if not math.prod(shape):
-        raise DataError(f"{path}: the array has shape {shape}; a fit needs rows and columns.")
+    return shape, dtype
 
 
 def _check_member(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> None:
@@ -258,14 +188,11 @@ def _check_member(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -
     if not member.filename.endswith(".npy"):
         raise DataError(f"{where} in it is no npy array.")
     with packed.open(member) as file:
-        try:
-            shape, dtype = _header(file)
-        except Exception as error:
-            raise DataError(f"{where} is no npy array of version 1 or 2 ({error}).") from None
+        shape, dtype = _header(file, where)
     if dtype.hasobject or dtype.itemsize * math.prod(shape) > member.file_size:
         raise DataError(
-            f"{where} claims dtype {dtype} and shape {shape}, which its "
-            f"{member.file_size} bytes cannot hold as plain numbers."
+            f"{where} claims dtype {dtype} and shape {shape}, which its {member.file_size} bytes "
+            "cannot hold as plain numbers."
         )
 
 
@@ -279,22 +206,40 @@ def _csr(arrays: dict[str, NDArray[Any]], path: str) -> Any:
         matrix.check_format(full_check=True)
     except (ValueError, TypeError) as error:
         raise DataError(f"{path}: its arrays are no CSR matrix ({error}).") from None
-    if matrix.shape[1] > max(_MANY_COLUMNS, _COLUMNS_AN_ENTRY * matrix.nnz):
+    if matrix.shape[1] > max(MAX_EMPTY_COLUMNS, MAX_COLUMNS_PER_ENTRY * matrix.nnz):
         raise DataError(
-            f"{path}: the matrix claims {matrix.shape[1]} columns for {matrix.nnz} entries; at "
-            f"most {_MANY_COLUMNS} are read, or {_COLUMNS_AN_ENTRY} for each entry. Leave out the "
-            "columns that are empty."
+            f"{path}: the matrix claims {matrix.shape[1]} columns for {matrix.nnz} entries; leave "
+            "out the columns that are empty."
         )
     return matrix
 
 
-def _sound_of_unknown_size(path: str) -> tuple[int, int] | None:
-    """Where the size of the sound is written and what it is, if the writer could not know it.
+def wav(path: str, columns: Sequence[str] | None, rows: int | None) -> MatrixSource:
+    """PCM of 8 to 64 bits, scaled to -1..1, or floats as they are."""
+    samples = _load_wav(existing(path))
+    names = [f"channel{j}" for j in range(samples.shape[1])]
+    source = MatrixSource(samples, columns, rows, path, names, _load_wav)
+    source.rate = _wav_format(path)[0]
+    return source
 
-    A file without sound is refused, and one whose chunks claim more bytes than there are: memory is
-    made for the claim.
-    """
-    size = os.path.getsize(path)
+
+def _load_wav(path: str) -> Any:
+    """Samples (n, channels), memory-mapped unless they have 24 bits, which become 32."""
+    _, channels, dtype, start, size = _wav_format(path)
+    n = size // (channels * dtype.itemsize)
+    if not n:
+        raise DataError(f"{path}: there are no samples in it.")
+    if dtype.kind != "V":
+        return np.memmap(path, dtype, "r", start, (n, channels))
+    parts = np.memmap(path, np.uint8, "r", start, (n, channels, 3))
+    wide = np.zeros((n, channels, 4), np.uint8)
+    wide[..., 1:] = parts
+    return wide.view("<i4")[..., 0]
+
+
+def _wav_format(path: str) -> tuple[int, int, Any, int, int]:
+    """Rate, channels, type of a sample, where the samples begin and how many bytes they are."""
+    size, known, content = os.path.getsize(path), {}, b""
     with open(path, "rb") as file:
         head = file.read(12)
         if head[:4] not in (b"RIFF", b"RIFX", b"RF64") or head[8:] != b"WAVE":
@@ -303,54 +248,40 @@ def _sound_of_unknown_size(path: str) -> tuple[int, int] | None:
                 "RIFF, a size and WAVE. Convert the sound to wav."
             )
         order = ">" if head.startswith(b"RIFX") else "<"
-        while len(chunk := file.read(8)) == 8:
-            name, claimed = chunk[:4], struct.unpack(f"{order}I", chunk[4:])[0]
-            left = size - file.tell()
-            if name == b"data" and not (left and claimed):
-                raise DataError(f"{path}: there are no samples in it.")
-            if claimed == _UNKNOWN and head.startswith(b"RF64"):
-                return None  # its 64-bit size is another chunk's; the samples are mapped, not read
-            if claimed == _UNKNOWN and name == b"data":
-                return file.tell() - 4, left
+        while len(chunk := file.read(8)) == 8 and chunk[:4] != b"data":
+            claimed, left = struct.unpack(f"{order}I", chunk[4:])[0], size - file.tell()
             if claimed > left:
-                raise DataError(
-                    f"{path}: a part of this wav file claims {claimed} bytes, and {left} are left; "
-                    "it is cut short. Save it again whole."
-                )
-            if name == b"data":
-                return None
-            file.seek(claimed + claimed % 2, os.SEEK_CUR)
-    return None
+                raise _cut_short(path, claimed, left)
+            if chunk[:4] in (b"fmt ", b"ds64"):
+                content = file.read(claimed)
+                known[chunk[:4]] = content
+                file.seek(claimed % 2, os.SEEK_CUR)
+            else:
+                file.seek(claimed + claimed % 2, os.SEEK_CUR)
+        start = file.tell()
+    if len(chunk) < 8:
+        raise DataError(f"{path}: this is no whole wav file: there are no samples in it.")
+    claimed, left = struct.unpack(f"{order}I", chunk[4:])[0], size - start
+    if claimed == _UNKNOWN_SIZE:
+        claimed = int.from_bytes(known[b"ds64"][8:16], "little") if b"ds64" in known else left
+    if claimed > left:
+        raise _cut_short(path, claimed, left)
+    content = known.get(b"fmt ", b"")
+    if len(content) >= 16:
+        code, channels, rate, _, frame = struct.unpack_from(f"{order}HHIIH", content)
+        if code == _EXTENSIBLE and len(content) >= 26:
+            code = struct.unpack_from(f"{order}H", content, 24)[0]
+        width = frame // max(channels, 1)
+        kinds = {1: "u1", 2: f"{order}i2", 3: "V3", 4: f"{order}i4", 8: f"{order}i8"}
+        kinds = {4: f"{order}f4", 8: f"{order}f8"} if code == _FLOAT else kinds
+        is_known = code in (_PCM, _FLOAT) and width in kinds and not (width == 3 and order == ">")
+        if is_known and frame == width * channels:
+            return rate, channels, np.dtype(kinds[width]), start, claimed
+    raise DataError(f"{path}: this is no whole wav file of PCM or float samples.")
 
 
-def _with_size(path: str, place: int, left: int) -> io.BytesIO:
-    """A sound with the sizes that its writer could not know."""
-    with open(path, "rb") as file:
-        content = bytearray(file.read())
-    order = ">" if content.startswith(b"RIFX") else "<"
-    content[4:8] = struct.pack(f"{order}I", len(content) - 8)
-    frame = struct.unpack_from(f"{order}H", content, content.index(b"fmt ") + 20)[0]
-    content[place : place + 4] = struct.pack(f"{order}I", left - left % max(frame, 1))
-    return io.BytesIO(bytes(content))
-
-
-def _samples(path: str) -> tuple[int, Any]:
-    """Rate and samples (n, channels), mapped where the format allows."""
-    from scipy.io import wavfile
-
-    unknown = _sound_of_unknown_size(path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", wavfile.WavFileWarning)  # chunks that are no sound
-        for mapped in (False,) if unknown else (True, False):  # 24 bits cannot be mapped
-            try:
-                source = _with_size(path, *unknown) if unknown else path
-                rate, samples = wavfile.read(source, mmap=mapped)
-                break
-            except Exception as error:
-                if not mapped or "mmap" not in str(error):
-                    raise DataError(
-                        f"{path}: this is no whole wav file of PCM or float samples ({error})."
-                    ) from None
-    if not len(samples):
-        raise DataError(f"{path}: there are no samples in it.")
-    return int(rate), samples.reshape(len(samples), -1)
+def _cut_short(path: str, claimed: int, left: int) -> DataError:
+    return DataError(
+        f"{path}: a part of this wav file claims {claimed} bytes, and {left} are left; it is cut "
+        "short. Save it again whole."
+    )

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from adaline.data.reading.arrays import NpySource, WavSource, matrix_source, npz
-from adaline.data.reading.arrow_files import ArrowSource
+from adaline.data.reading.arrays import matrix_source, npy, npz, wav
 from adaline.data.reading.checks import check_choice, check_jobs, check_names, check_path
-from adaline.data.reading.derived import Filtered, condition
-from adaline.data.reading.feature_names import FeatureNames
-from adaline.data.reading.files import FilesSource
-from adaline.data.reading.in_memory import (
-    TableSource,
-    from_file_object,
-    from_iterable,
-    from_reader,
-)
+from adaline.data.reading.columnar import ArrowSource
+from adaline.data.reading.files import open_files
+from adaline.data.reading.frames import from_iterable, from_reader, from_table
 from adaline.data.reading.json_files import NdjsonSource, json_table
 from adaline.data.reading.libsvm import LibsvmSource
-from adaline.data.reading.locations import bare, expanded
+from adaline.data.reading.locations import existing, expanded, reading
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.scratch import MakeScratch, no_scratch
+from adaline.data.reading.scratch import Scratch, no_scratch
 from adaline.data.reading.sheets import sheet
-from adaline.data.reading.source import Source, checked_names, existing, reading
+from adaline.data.reading.source import Source
 from adaline.data.reading.text_bytes import ENDINGS
-from adaline.data.reading.text_tables import TextTable
+from adaline.data.reading.text_tables import TextTable, from_pipe
+from adaline.data.reading.where import Filtered, condition
 from adaline.errors import DataError
 from adaline.sums.mapreduce import Executor
 
@@ -39,25 +34,24 @@ _FIELDS = dict.fromkeys((".csv", ".txt", ".dat", ".data"), ",") | {".tsv": "\t",
 _BLANKS = (".txt", ".dat", ".data")  # where blanks may separate words, too
 _SHEETS = (".xlsx", ".xlsm")
 _LIBSVM = (".libsvm", ".svmlight", ".svm")
-_JSON: dict[str, Any] = {".ndjson": NdjsonSource, ".jsonl": NdjsonSource, ".json": json_table}
-_BINARY: dict[str, Any] = {
-    **dict.fromkeys((".parquet", ".pq"), "Parquet"),
-    **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
-    ".npy": NpySource,
-    ".npz": npz,
-    ".wav": WavSource,
+_JSON = {".ndjson": NdjsonSource, ".jsonl": NdjsonSource, ".json": json_table}
+_OTHERS: dict[str, Callable[..., Source]] = {
+    **_JSON,
+    **dict.fromkeys((".parquet", ".pq"), partial(ArrowSource, kind="Parquet")),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), partial(ArrowSource, kind="Arrow")),
+    **{".npy": npy, ".npz": npz, ".wav": wav},
 }
 _TEXT = (*_FIELDS, *_JSON, *_LIBSVM)
-_KNOWN = (*_TEXT, *_SHEETS, *_BINARY)
-FORMATS = (*(end + packed for end in _TEXT for packed in ("", *ENDINGS)), *_SHEETS, *_BINARY)
+_KNOWN = (*_TEXT, *_SHEETS, *(ending for ending in _OTHERS if ending not in _JSON))
+FORMATS = (*(end + packed for end in _TEXT for packed in ("", *ENDINGS)), *_KNOWN[len(_TEXT) :])
 _FOREIGN = {
-    **dict.fromkeys((".xls", ".xlsb"), "a workbook of Excel that is not .xlsx"),
-    **dict.fromkeys((".ods", ".numbers", ".gsheet"), "a sheet of another program than Excel"),
-    **dict.fromkeys((".dta", ".sav", ".por", ".sas7bdat", ".xpt"), "a file of Stata, SPSS or SAS"),
-    **dict.fromkeys((".rds", ".rda", ".rdata"), "a file of R"),
-    **dict.fromkeys((".pkl", ".pickle"), "a pickle, which may hold a program,"),
-    **dict.fromkeys((".mdb", ".accdb", ".db", ".sqlite", ".sqlite3"), "a database"),
-    **dict.fromkeys((".pdf", ".doc", ".docx", ".htm", ".html", ".xml"), "a document"),
+    "a workbook of Excel that is not .xlsx": ".xls .xlsb",
+    "a sheet of another program than Excel": ".ods .numbers .gsheet",
+    "a file of Stata, SPSS or SAS": ".dta .sav .por .sas7bdat .xpt",
+    "a file of R": ".rds .rda .rdata",
+    "a pickle, which may hold a program,": ".pkl .pickle",
+    "a database": ".mdb .accdb .db .sqlite .sqlite3",
+    "a document": ".pdf .doc .docx .htm .html .xml",
 }
 
 
@@ -89,7 +83,7 @@ def blocks(
         Files: CSV, TSV and other text tables (.txt, .dat), NDJSON, JSON and LIBSVM, all of them
         also packed (.gz, .bz2, .xz, .zst); Excel, Parquet, Arrow or Feather, npy, npz and wav.
         Tables: what polars, pandas and pyarrow have, or anything with `__arrow_c_stream__`. Arrays:
-        (n, p) dense or CSR, with columns x0, x1, ... A file object is a pipe of CSV.
+        (n, p) dense or CSR, with columns x0, x1, ... A file object holds CSV.
     columns : sequence of str, optional
         Which columns to read; all by default.
     rows : int, optional
@@ -135,9 +129,8 @@ def blocks(
     """
     check_names("columns", columns)
     beside = {condition(where)[0]} - set(columns or ()) if where is not None else ()
-    every = columns if columns is None else [*columns, *beside]
     options = ReadingOptions(
-        columns=every,
+        columns=columns if columns is None else [*columns, *beside],
         rows=rows,
         format=format,
         separator=separator,
@@ -149,17 +142,17 @@ def blocks(
         keep_total=keep_total,
         n_features=n_features,
     )
-    found = opened(source, options, jobs)
-    return found if where is None else Filtered(found, where, columns)
+    every = opened(source, options, jobs)
+    return every if where is None else Filtered(every, where, columns)
 
 
 def opened(
     source: Any,
     options: ReadingOptions | None = None,
     jobs: int | Executor = 1,
-    scratch: MakeScratch = no_scratch,
+    scratch: Scratch | None = no_scratch,
 ) -> Source:
-    """`blocks`, which may put what it parsed into temporary files on the way."""
+    """`blocks`, which may put what it parsed into temporary files."""
     options = options or ReadingOptions()
     check_jobs(jobs)
     if options.format is not None:
@@ -171,48 +164,45 @@ def opened(
                 "source is one that `blocks` gave: columns, rows, format and n_features were "
                 "chosen then. Give them where it is opened."
             )
-        return source if scratch is no_scratch else source.keeping(scratch)
+        return source.keeping(scratch)
     paths = _paths(source)
-    is_libsvm = paths is not None and _ending(paths[0], options.format) in _LIBSVM
-    if options.n_features is not None and not is_libsvm:
-        raise ValueError(f"n_features={options.n_features} is of LIBSVM files; leave it out.")
     if paths is None:
         return _in_memory(source, options)
-    if is_libsvm:
-        known = options.n_features
-        features = None if known is None else FeatureNames(known, 1, ("y",))
-        options = replace(options, features=features, scratch=scratch())
-    name = str(source) if not isinstance(source, list | tuple) else f"{paths[0]} and others"
+    first = _ending(paths[0], options.format)
+    if first in _LIBSVM and scratch is not None and scratch.begin():
+        options = replace(options, scratch=scratch)
+    if len(paths) == 1:
+        with reading(f"{paths[0]}: it cannot be read"):
+            one = open_file(paths[0], options).keeping(scratch)
+            len(one.names)  # an index of LIBSVM text that is too large is refused now
+            return one
+    for path in paths:
+        if (ending := _ending(path, options.format)) != first:
+            raise DataError(
+                f"{path} is of the format {ending}, and {paths[0]} of {first}; give files of one "
+                "format, such as 'data/*.parquet'."
+            )
+    name = f"{paths[0]} and others" if isinstance(source, list | tuple) else str(source)
+    options = replace(options, keep_total=True)
     with reading(f"{name}: it cannot be read"):
-        if len(paths) == 1:
-            found = open_file(paths[0], options).keeping(scratch)
-            checked_names(found.names[:1], name)  # an index that is too large is refused now
-            return found
-        _one_format(paths, options.format)
-        options = replace(options, keep_total=True)
-        return FilesSource(name, paths, open_file, options, jobs).keeping(scratch)
+        return open_files(name, paths, open_file, options, jobs).keeping(scratch)
 
 
 def open_file(path: str, options: ReadingOptions) -> Source:
     """Open a file by how its name ends."""
     ending = _ending(path, options.format)
     if ending in _FIELDS:
-        said = ("separator", "decimal", "encoding", "header", "skip_rows")
-        options.refuse_all_but(ending, *said)
+        options.refuse_all_but(ending, "separator", "decimal", "encoding", "header", "skip_rows")
         return TextTable(path, options, _FIELDS[ending], blanks=ending in _BLANKS)
     if ending in _SHEETS:
         options.refuse_all_but(ending, "header", "sheet", "skip_rows")
         return sheet(path, options)
-    options.refuse_all_but(ending)
     if ending in _LIBSVM:
+        options.refuse_all_but(ending, "n_features")
         return LibsvmSource(path, options)
-    columns, rows = options.columns, options.rows
-    kind: Any = _BINARY.get(ending)
-    if isinstance(kind, str):
-        return ArrowSource(path, columns, rows, kind)
-    kind = _JSON.get(ending, kind)
-    found: Source = kind(path, columns, rows)
-    return found
+    options.refuse_all_but(ending)
+    opener: Callable[..., Source] = _OTHERS[ending]
+    return opener(path, options.columns, options.rows)
 
 
 def _in_memory(source: Any, options: ReadingOptions) -> Source:
@@ -223,19 +213,20 @@ def _in_memory(source: Any, options: ReadingOptions) -> Source:
             f"source is a {name} of dask, of which no rows are read here; fit the "
             "estimator to it: model.fit(table[columns], table[target])."
         )
-    if not hasattr(source, "read"):
-        options.refuse_all_but(f"a {name}")
+    if hasattr(source, "read"):
+        separator = "\t" if options.format == ".tsv" else ","
+        return from_pipe(getattr(source, "buffer", source), separator, options)
+    options.refuse_all_but(f"a {name}")
     if isinstance(source, np.ndarray) or hasattr(source, "tocsr"):
         return matrix_source(source, columns, rows, "the array")
     if hasattr(source, "read_next_batch"):
         return from_reader(source)
     if name == "Series":
         raise DataError("a Series is one column; give a table: series.to_frame().")
-    if any(hasattr(source, how) for how in ("columns", "__arrow_c_stream__", "to_table")):
-        return TableSource(source, columns, rows)
-    if hasattr(source, "read"):
-        binary = getattr(source, "buffer", source)
-        return from_file_object(binary, "\t" if options.format == ".tsv" else ",", options)
+    if name == "LazyFrame" or any(
+        hasattr(source, how) for how in ("columns", "__arrow_c_stream__", "to_table")
+    ):
+        return from_table(source, columns, rows)
     if hasattr(source, "__iter__") and not isinstance(source, Mapping | Set | bytes):
         return from_iterable(source, columns)
     raise TypeError(
@@ -248,7 +239,7 @@ def _paths(source: Any) -> list[str] | None:
     """The files that a path, folder, pattern or a list of them names; None for anything else."""
     if isinstance(source, (str, os.PathLike)):
         check_path("source", source)
-        path = bare(os.fspath(source))
+        path = os.fspath(source).removeprefix("file://")
         with reading(f"{path}: it cannot be read"):
             return expanded(path) or [path]
     many = isinstance(source, list | tuple) and len(source) > 0
@@ -259,32 +250,21 @@ def _paths(source: Any) -> list[str] | None:
     return [path for part in source for path in _paths(part) or ()]
 
 
-def _one_format(paths: Sequence[str], format: str | None) -> None:
-    """Refuse files of several formats."""
-    first = _ending(paths[0], format)
-    for path in paths:
-        if (ending := _ending(path, format)) != first:
-            raise DataError(
-                f"{path} is of the format {ending}, and {paths[0]} of {first}; give files of one "
-                "format, such as 'data/*.parquet'."
-            )
-
-
 def _ending(path: str, format: str | None) -> str:
     """The ending that tells the format of a file, without that of a packed one."""
     wanted = format.lower() if format else os.path.basename(path).lower()
     packed = next((end for end in ENDINGS if wanted.endswith(end)), "")
     for ending in _KNOWN:
-        if wanted.endswith(ending) or (
-            ending in _TEXT and wanted.removesuffix(packed).endswith(ending)
-        ):
+        plain = wanted.removesuffix(packed) if ending in _TEXT else wanted
+        if wanted.endswith(ending) or plain.endswith(ending):
             return ending
     existing(path)
     given = format or os.path.splitext(path)[1]
-    if given.lower() in _FOREIGN:
+    foreign = next((kind for kind, ends in _FOREIGN.items() if given.lower() in ends.split()), "")
+    if foreign:
         raise DataError(
-            f"{path}: {_FOREIGN[given.lower()]} cannot be read; save the table as .xlsx or .csv "
-            "with the program that it comes from."
+            f"{path}: {foreign} cannot be read; save the table as .xlsx or .csv with the program "
+            "that it comes from."
         )
     alike = difflib.get_close_matches(given.lower(), FORMATS, 1, 0.5)
     hint = f"did you mean {alike[0]}? " if alike else ""

@@ -1,4 +1,4 @@
-"""A column read another way: text as numbers or days, numbers as text, marks as gaps."""
+"""A column read another way: text as numbers or days, numbers as text, marks as missing values."""
 
 from __future__ import annotations
 
@@ -21,79 +21,63 @@ def as_numbers(column: Column, reading: str, na: Sequence[str]) -> tuple[Column,
         return replace(column, kind="number", notation=reading), ()
     if column.kind != "text":
         return column, ()
-    found = read(column.levels, reading or "number", na)
-    gone = None if column.missing is None else column.missing.copy()
-    if not len(column.levels):
+    if not column.levels:
         gone = np.ones(len(column.values), dtype=bool)
         return Column("number", np.zeros(len(column.values)), (), gone, reading), ()
-    values = found.values[column.values]
-    if found.gone.any():
-        marked = found.gone[column.values]
-        gone = marked if gone is None else gone | marked
-    if gone is not None:
-        values[gone] = 0.0
-    return Column("number", values, (), gone, reading), _present(found.strange, column)
-
-
-def _present(strange: tuple[str, ...], column: Column) -> tuple[str, ...]:
-    """Those that a row has: a part of a block keeps the levels of the whole block."""
-    if not strange:
-        return ()
-    there = column.values if column.missing is None else column.values[~column.missing]
-    used = {column.levels[k] for k in np.unique(there).tolist()}
-    return tuple(level for level in strange if level in used)
+    levels = read(column.levels, reading or "number", na)
+    missing = _either(column.missing, levels.gone[column.values])
+    values = levels.values[column.values]
+    if missing is not None:
+        values[missing] = 0.0
+    strange = levels.strange
+    if strange:  # those that a row has: a part of a block keeps the levels of the whole block
+        rows = column.values if column.missing is None else column.values[~column.missing]
+        used = {column.levels[k] for k in np.unique(rows).tolist()}
+        strange = tuple(level for level in strange if level in used)
+    return Column("number", values, (), missing, reading), strange
 
 
 def as_text(column: Column, na: Sequence[str]) -> Column:
     """Text; whole numbers are written without a decimal point."""
-    if column.kind == "text":
-        return _text_without_marks(column, na)
     if column.kind == "other":
         return column
-    found, codes = np.unique(column.values, return_inverse=True)
-    texts = [_written(value) for value in found.tolist()]
-    levels = tuple(sorted(set(texts)))
-    place = {level: k for k, level in enumerate(levels)}
-    rank = np.array([place[text] for text in texts], dtype=np.int32)
-    gone = column.missing
-    if found.dtype.kind == "f" and np.isnan(found).any():
-        nan = np.isnan(column.values)
-        gone = nan if gone is None else gone | nan
-    text = Column("text", rank[codes.ravel()], levels, gone)
-    return _text_without_marks(text, na)
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**63:
-        return str(int(value))
-    return str(value)
-
-
-def _text_without_marks(column: Column, na: Sequence[str]) -> Column:
-    if not na:
-        return column
+    if column.kind != "text":
+        numbers, codes = np.unique(column.values, return_inverse=True)
+        texts = [_text_of(value) for value in numbers.tolist()]
+        levels = tuple(sorted(set(texts)))
+        places = {level: k for k, level in enumerate(levels)}
+        rank = np.array([places[text] for text in texts], dtype=np.int32)
+        nan = np.isnan(column.values) if numbers.dtype.kind == "f" else np.zeros(1, bool)
+        missing = _either(column.missing, nan)
+        column = Column("text", rank[codes.ravel()], levels, missing)
     marks = [k for k, level in enumerate(column.levels) if level.strip() in na]
     if not marks:
         return column
-    gone = np.isin(column.values, marks)
-    gone = gone if column.missing is None else gone | column.missing
-    return replace(column, missing=gone)
+    return replace(column, missing=_either(column.missing, np.isin(column.values, marks)))
+
+
+def _text_of(value: Any) -> str:
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2.0**63
+    return str(int(value) if whole else value)
 
 
 def without_marks(column: Column, na: Sequence[str]) -> Column:
     """Numbers, those that the user calls missing taken away."""
-    marks = [number for number in map(_as_number, na) if number is not None]
-    if not marks:
-        return column
-    gone: NDArray[np.bool_] = np.isin(column.values, marks)
+    marks = [number for text in na if (number := _float_of(text)) is not None]
+    gone = np.isin(column.values, marks) if marks else np.zeros(1, bool)
     if not gone.any():
         return column
     values = np.where(gone, 0, column.values)  # an infinity that is called missing is none
-    gone = gone if column.missing is None else gone | column.missing
-    return replace(column, values=values, missing=gone)
+    return replace(column, values=values, missing=_either(column.missing, gone))
 
 
-def _as_number(text: str) -> float | None:
+def _either(missing: Any, more: NDArray[np.bool_]) -> Any:
+    if not more.any():
+        return missing
+    return more if missing is None else missing | more
+
+
+def _float_of(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:

@@ -2,66 +2,94 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from scipy import sparse
 
-from adaline.data.reading.feature_names import FeatureNames
+from adaline.data.reading.arrays import MAX_COLUMNS_PER_ENTRY, MAX_EMPTY_COLUMNS
+from adaline.data.reading.columnar import arrow
+from adaline.data.reading.locations import existing
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.scratch import TextSource
-from adaline.data.reading.source import Block, Kind, Piece, existing, fingerprint_of_file
+from adaline.data.reading.scratch import TextSource, piece_bytes
+from adaline.data.reading.source import Block, Kind, Piece
 from adaline.data.reading.text_bytes import CHUNK, Text
 from adaline.errors import DataError
 from adaline.kernels import text as kernels
 from adaline.results import Array
 
-# Every column costs some hundred bytes for its name, so a short file may not claim many.
-_MANY_COLUMNS, _COLUMNS_AN_ENTRY = 2**20, 16
-_MOST = 2**31  # indices from here on do not fit
 _COMMENT = re.compile(rb"#[^\n]*")
+_INDEX = re.compile(rb"[-+]?\d+")
 _NUMBER: Kind = "number"
-_PARTS = ("labels", "indices", "values", "indptr")  # of what was parsed
 
 
 @dataclass(frozen=True, eq=False)
-class Parsed:
-    """Rows of LIBSVM text.
+class FeatureNames(Sequence[str]):
+    """Names of numbered columns, of which only the number is stored, as there may be millions.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (rows,)
-    indices, values : ndarray of shape (entries,)
-        As they are in the text, row after row.
-    indptr : ndarray of shape (rows + 1,)
-        Where the entries of each row begin and end.
-    least, most : int
-        Of the indices; 1 and 0 where there are none.
-    ordered : bool
-        Whether the indices of every row increase.
+    The names before, and then x{first}, x{first + 1}, ..., so many.
+
+    >>> names = FeatureNames(3, 1, ("y",))
+    >>> list(names), names[-1], len(names), names == ("y", "x1", "x2", "x3")
+    (['y', 'x1', 'x2', 'x3'], 'x3', 4, True)
     """
 
-    labels: Any
-    indices: Any
-    values: Any
-    indptr: Any
-    least: int
-    most: int
-    ordered: bool
+    size: int
+    first: int = 0
+    before: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, labels: Any, indices: Any, values: Any, indptr: Any) -> Parsed:
-        """With what is to be known of the indices."""
-        if not len(indices):
-            return cls(labels, indices, values, indptr, 1, 0, True)
-        larger = indices[1:] > indices[:-1]
-        first = indptr[1:-1]  # of each row but the first: compared with another row
-        larger[first[(first > 0) & (first < len(indices))] - 1] = True
-        ends = int(indices.min()), int(indices.max())
-        return cls(labels, indices, values, indptr, *ends, bool(larger.all()))
+    def __len__(self) -> int:
+        return len(self.before) + self.size
+
+    @overload
+    def __getitem__(self, k: int) -> str: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
+        if isinstance(k, slice):
+            return tuple(self[i] for i in range(*k.indices(len(self))))
+        i = range(len(self))[k]
+        return self.before[i] if i < len(self.before) else f"x{self.first + i - len(self.before)}"
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.before
+        yield from map("x%d".__mod__, range(self.first, self.first + self.size))
+
+    def index(self, name: Any, start: int = 0, stop: int | None = None) -> int:
+        """Where a name is, computed from its number."""
+        place = -1
+        if name in self.before:
+            place = self.before.index(name)
+        elif isinstance(name, str) and name[:1] == "x" and name[1:].isdecimal():
+            place = len(self.before) + int(name[1:]) - self.first
+        end = len(self) if stop is None else min(stop, len(self))
+        if not start <= place < end or self[place] != name:  # x01 is not x1
+            raise ValueError(f"{name!r} is not among the names")
+        return place
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return self.index(name) >= 0
+        except ValueError:
+            return False
+
+    def __eq__(self, other: Any) -> bool:
+        if isinstance(other, FeatureNames):
+            return hash(self) == hash(other) and len(self) == len(other)
+        if not isinstance(other, list | tuple):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((self.size, self.first, self.before))
+
+    def features(self) -> FeatureNames:
+        """Without the names before."""
+        return FeatureNames(self.size, self.first)
 
 
 @dataclass(frozen=True)
@@ -74,12 +102,8 @@ class Extent:
     rows: int = 0
 
     def __add__(self, other: Extent) -> Extent:
-        return Extent(
-            min(self.least, other.least),
-            max(self.most, other.most),
-            self.entries + other.entries,
-            self.rows + other.rows,
-        )
+        ends = min(self.least, other.least), max(self.most, other.most)
+        return Extent(*ends, self.entries + other.entries, self.rows + other.rows)
 
     def names(self, path: str) -> FeatureNames:
         """The label, and the features from 1 on, or from 0 where that index is there."""
@@ -87,11 +111,11 @@ class Extent:
             raise DataError(f"{path}: there are no rows; a fit needs rows.")
         if self.least < 0:
             raise DataError(f"{path}: it has the index {self.least}; indices are 0 or more.")
-        if self.most > max(_MANY_COLUMNS, _COLUMNS_AN_ENTRY * self.entries) or self.most >= 2**31:
+        most = max(MAX_EMPTY_COLUMNS, MAX_COLUMNS_PER_ENTRY * self.entries)
+        if self.most > most or self.most >= 2**31:
             raise DataError(
-                f"{path}: it has the index {self.most}, and {self.entries} entries in all; indices "
-                f"may go up to {_MANY_COLUMNS}, or to {_COLUMNS_AN_ENTRY} times the number of "
-                "entries. Number the features again, without gaps."
+                f"{path}: it has the index {self.most}, and {self.entries} entries in all; "
+                "number the features again, without gaps."
             )
         base = 0 if self.least == 0 else 1
         return FeatureNames(self.most + 1 - base, base, ("y",))
@@ -100,13 +124,13 @@ class Extent:
 class LibsvmBlock(Block):
     """Rows of features and their labels apart; `matrix` has the labels as its first column."""
 
+    features: Any
+    labels: Array
+
     def __init__(self, names: Sequence[str], features: Any, labels: Array, place: Any):
         given = {"names": names, "columns": (), "place": place}
         for name, value in {**given, "features": features, "labels": labels}.items():
             object.__setattr__(self, name, value)  # a block is frozen
-
-    features: Any
-    labels: Array
 
     @property
     def rows(self) -> int:
@@ -117,9 +141,8 @@ class LibsvmBlock(Block):
     def matrix(self) -> Any:
         """CSR, the labels first; a label of 0 is an entry, too."""
         X, n = self.features, len(self.labels)
-        first = X.indptr[:-1] + np.arange(n)
         own = np.zeros(len(X.data) + n, dtype=bool)
-        own[first] = True
+        own[X.indptr[:-1] + np.arange(n)] = True
         data, places = np.empty(len(own)), np.empty(len(own), dtype=X.indices.dtype)
         data[own], data[~own] = self.labels, X.data
         places[own], places[~own] = 0, X.indices + 1
@@ -130,145 +153,117 @@ class LibsvmBlock(Block):
 class LibsvmSource(TextSource):
     """Sparse rows; the label is the column "y", and feature j the column "xj".
 
-    One pass when it is opened finds the largest index, unless `features` says what there is. They
+    One pass when it is opened finds the largest index, unless `n_features` says what there is. They
     count from 1, unless the file has an index 0.
     """
 
     is_matrix = True
 
     def __init__(self, path: str, options: ReadingOptions):
-        super().__init__()
+        arrow("LIBSVM files")
         if options.columns is not None:
             raise DataError(f"{path}: columns cannot be chosen in a LIBSVM file; take all.")
         self.name, self.text = existing(path), Text(path, quotes=False)
-        taste = self.text.take(0, 2**20)
-        width = max(len(taste) // max(taste.count(b"\n"), 1), 1)
-        self.chunk = CHUNK // 4 if options.rows is None else max(options.rows * width, 64)
-        self.scratch, self._features = options.scratch, options.features
-        self.extent = Extent() if options.features is not None else self._extent()
-        self.rows = self.extent.rows or None
-
-    def _extent(self) -> Extent:
-        """By a pass over all rows."""
-        found = Extent()
+        self.chunk = piece_bytes(options.rows, self.text.take(0, 2**20), CHUNK // 4)
+        self.scratch = options.scratch
+        self.extent = Extent()
+        self.features = None
+        if options.n_features is not None:
+            self.features = FeatureNames(options.n_features, 1, ("y",))
+            return
         for piece in self.descriptors():
-            rows = self._parsed(piece)[0]
-            found += Extent(rows.least, rows.most, len(rows.indices), len(rows.labels))
-        return found
+            labels, indices, _, _ = self._rows(piece)
+            ends = (int(indices.min()), int(indices.max())) if len(indices) else (1, 0)
+            self.extent += Extent(*ends, len(indices), len(labels))
+        self.rows = self.extent.rows
+
+    def with_features(self, names: FeatureNames) -> LibsvmSource:
+        """The same rows with the columns of all files together."""
+        other = copy.copy(self)
+        other.features = names
+        return other
 
     @property
     def names(self) -> FeatureNames:  # type: ignore[override]
         """The label and the features."""
-        return self.extent.names(self.name) if self._features is None else self._features
+        return self.extent.names(self.name) if self.features is None else self.features
 
     @property
     def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
         """All are numbers."""
         return (_NUMBER,) * len(self.names)
 
-    def _pieces(self, size: int) -> Iterable[Piece]:
-        return self.text.pieces(0, size)
-
-    @property
-    def fingerprint(self) -> str:
-        """Of the file, and of how it is cut."""
-        return fingerprint_of_file(self.name, self.chunk, len(self.names))
+    def _rows(self, piece: Piece) -> tuple[Any, Any, Any, Any]:
+        """Labels, indices, values, and where the entries of each row begin and end."""
+        columns = [
+            c.chunk(0) if c.num_chunks else c.combine_chunks()
+            for c in self.parsed(piece)[0].columns
+        ]
+        labels, indices, values = columns
+        offsets = indices.offsets.to_numpy()
+        return labels.to_numpy(), indices.values.to_numpy(), values.values.to_numpy(), offsets
 
     def read(self, piece: Piece) -> LibsvmBlock:
         """Rows as CSR, and their labels."""
-        rows = self._parsed(piece)[0]
+        labels, indices, values, ends = self._rows(piece)
         base, p = self.names.first, self.names.size
-        if len(rows.indices) and not (base <= rows.least and rows.most < base + p):
-            raise self._outside(piece, rows.indices, rows.indptr)
-        places = (rows.indices - base).astype(np.int32, copy=False)
-        ends = rows.indptr.astype(np.int32, copy=False)
-        X: Any = sparse.csr_matrix((rows.values, places, ends), shape=(len(rows.labels), p))
-        if rows.ordered:
-            X.has_canonical_format = True
-        else:
+        outside = (indices < base) | (indices >= base + p)
+        if outside.any():
+            k = int(np.argmax(outside))
+            row = int(np.searchsorted(ends, k, side="right")) - 1
+            raise DataError(
+                f"{self.name}: {self._line(piece, row)} has the index {indices[k]}, and there are "
+                f"{p} features, {base} to {base + p - 1}; give a larger n_features, or leave it "
+                "out."
+            )
+        places = (indices - base).astype(np.int32, copy=False)
+        X: Any = sparse.csr_matrix((values, places, ends), shape=(len(labels), p))
+        if not X.has_canonical_format:
             X = X.copy()  # what was parsed is remembered as it is
             X.sum_duplicates()
-        return LibsvmBlock(self.names, X, rows.labels, lambda i: self._line(piece, i))
-
-    def _outside(self, piece: Piece, indices: Any, indptr: Any) -> DataError:
-        """Where an index is that the columns do not have."""
-        base, p = self.names.first, self.names.size
-        k = int(np.argmax((indices < base) | (indices >= base + p)))
-        row = int(np.searchsorted(indptr, k, side="right")) - 1
-        return DataError(
-            f"{self.name}: {self._line(piece, row)} has the index {indices[k]}, and there are {p} "
-            f"features, {base} to {base + p - 1}; give a larger n_features, or leave it out."
-        )
+        return LibsvmBlock(self.names, X, labels, lambda i: self._line(piece, i))
 
     def _line(self, piece: Piece, row: int) -> str:
-        first = self.text.line(piece.start)
         lines = _COMMENT.sub(b"", self.text.take(piece.start, piece.stop)).split(b"\n")
         full = [i for i, line in enumerate(lines) if line.strip()]
-        return f"line {first + full[row]}"
+        return f"line {self.text.line(piece.start) + full[row]}"
 
-    def _parse(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
-        data = self.text.take(piece.start, piece.stop)
-        self.text.check(data, piece.start)
-        return _plain(data) or self._in_words(data, piece), {}
-
-    def _to_table(self, parsed: Any) -> Any:
-        """Four arrays as the lists of a single row; None where indices are too large to keep."""
+    def parse(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
+        """A row for each line: its label, and lists of indices and values."""
         import pyarrow as pa
 
-        if parsed.least < 0 or parsed.most >= _MOST:
-            return None
-        arrays = [np.asarray(getattr(parsed, name)) for name in _PARTS]
-        arrays = [a if a.dtype.kind == "f" else a.astype(np.int32, copy=False) for a in arrays]
-        lists = [pa.ListArray.from_arrays([0, len(a)], pa.array(a)) for a in arrays]
-        return pa.table(lists, names=_PARTS)
-
-    def _from_table(self, table: Any) -> Parsed:
-        columns = (table.column(k).chunk(0).values for k in range(len(_PARTS)))
-        return Parsed.of(*(column.to_numpy() for column in columns))
-
-    def _in_words(self, data: bytes, piece: Piece) -> Parsed:
-        """Any LIBSVM text, word by word."""
-        if b"#" in data:
-            data = _COMMENT.sub(b"", data)
-        lines = [line for line in data.split(b"\n") if line and not line.isspace()]
-        counts = np.array([line.count(b":") for line in lines], dtype=np.int64)
-        tokens = b" ".join(lines).replace(b":", b" ").split()
-        if len(tokens) != len(lines) + 2 * int(counts.sum()):
-            raise self._complaint(data, piece.start)
+        data = self.text.take(piece.start, piece.stop)
+        self.text.check(data, piece.start)
+        data = _COMMENT.sub(b"", data) if b"#" in data else data
         try:
-            numbers = np.array(tokens, dtype="S").astype(np.float64) if tokens else np.empty(0)
-        except ValueError:
-            raise self._complaint(data, piece.start) from None
-        label = np.cumsum(1 + 2 * counts) - (1 + 2 * counts)
-        rest = np.ones(len(numbers), dtype=bool)
-        rest[label] = False
-        pairs = numbers[rest].reshape(-1, 2)
-        whole = pairs[:, 0].astype(np.int64, copy=False) if np.isfinite(pairs[:, 0]).all() else None
-        if whole is None or np.any(whole != pairs[:, 0]):
-            raise self._complaint(data, piece.start)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        return Parsed.of(numbers[label], whole, np.ascontiguousarray(pairs[:, 1]), indptr)
-
-    def _complaint(self, data: bytes, start: int) -> DataError:
-        first = self.text.line(start)
-        for i, line in enumerate(data.split(b"\n")):
-            for k, token in enumerate(line.split()):
-                try:
-                    parts = [token] if k == 0 else token.split(b":")
-                    float(parts[-1])
-                    if k and (len(parts) != 2 or str(int(parts[0])) != parts[0].decode()):
-                        raise ValueError
-                except ValueError:
-                    shown = token[:40].decode(errors="replace")
-                    return DataError(
-                        f"{self.name}: line {first + i} has {shown!r}; expected a "
-                        "label and then index:value pairs of numbers (no qid)."
-                    )
-        return DataError(f"{self.name}: from line {first} on this is not LIBSVM text.")
+            labels, indices, values, counts = parse_plain(data) or parse_words(data)
+        except LibsvmError as error:
+            line, word = error.args
+            raise DataError(
+                f"{self.name}: line {self.text.line(piece.start) + line} has "
+                f"{word[:40].decode(errors='replace')!r}; expected a label and then index:value "
+                "pairs of numbers (no qid)."
+            ) from None
+        offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
+        lists = [pa.ListArray.from_arrays(offsets, pa.array(part)) for part in (indices, values)]
+        table = pa.table([pa.array(labels), *lists], names=["labels", "indices", "values"])
+        return table, {}
 
 
-def _plain(data: bytes) -> Parsed | None:
-    """Text without comments and odd numbers, byte by byte; None for any other."""
+class LibsvmError(ValueError):
+    """A line, counted from 0, and the word in it that is no LIBSVM text."""
+
+
+def merge_extents(parts: Sequence[Any], name: str) -> tuple[LibsvmSource, ...]:
+    """Files that all have the columns which they have together."""
+    extent = sum((part.extent for part in parts), Extent())
+    given = parts[0].features
+    names = extent.names(name) if given is None else given
+    return tuple(part.with_features(names) for part in parts)
+
+
+def parse_plain(data: bytes) -> tuple[Any, Any, Any, Any] | None:
+    """Labels, indices, values and counts of text without odd numbers; None for any other."""
     data = data if data.endswith(b"\n") else data + b"\n"
     text = np.frombuffer(data, dtype=np.uint8)
     # bytes.count takes ten times as long where there are many.
@@ -278,6 +273,30 @@ def _plain(data: bytes) -> Parsed | None:
     n = kernels.parse(text, kernels.POWERS, labels, indices, values, counts)
     if n < 0:
         return None
-    indptr = np.concatenate([[0], np.cumsum(counts[:n])])
-    found = int(indptr[-1])
-    return Parsed.of(labels[:n].copy(), indices[:found], values[:found], indptr)
+    entries = int(counts[:n].sum())
+    return labels[:n], indices[:entries], values[:entries], counts[:n]
+
+
+def parse_words(data: bytes) -> tuple[Any, Any, Any, Any]:
+    """The same of any LIBSVM text, word by word, as Python reads numbers."""
+    labels: list[float] = []
+    counts: list[int] = []
+    pairs: list[tuple[int, float]] = []
+    for i, line in enumerate(data.split(b"\n")):
+        words = line.split()
+        for k, word in enumerate(words):
+            index, colon, number = word.rpartition(b":")
+            try:
+                if b"_" in word or (k > 0) != bool(colon) or (k and not _INDEX.fullmatch(index)):
+                    raise ValueError
+                value = float(number)
+            except ValueError:
+                raise LibsvmError(i, word) from None
+            if k:
+                pairs.append((int(index), value))
+            else:
+                labels.append(value)
+                counts.append(len(words) - 1)
+    indices = np.array([index for index, _ in pairs], dtype=np.int64)
+    values = np.array([value for _, value in pairs], dtype=np.float64)
+    return np.array(labels), indices, values, np.array(counts, dtype=np.int64)

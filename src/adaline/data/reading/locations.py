@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import glob
+import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import IO, Any
+
+import numpy as np
 
 from adaline.errors import DataError, MissingExtra
 
-_LOCAL = "file://"
+# A fingerprint reads the head of a file and some places after it, in bytes.
+FINGERPRINT_HEAD, FINGERPRINT_SAMPLES, FINGERPRINT_SAMPLE = 2**20, 32, 4096
 
 
 def is_url(path: str) -> bool:
@@ -19,19 +25,14 @@ def is_url(path: str) -> bool:
     >>> is_url("s3://bucket/rows.parquet"), is_url("rows.parquet"), is_url("file:///rows.parquet")
     (True, False, False)
     """
-    return "://" in path and not path.startswith(_LOCAL)
-
-
-def bare(path: str) -> str:
-    """The path of a file:// URL; any other path as it is."""
-    return path.removeprefix(_LOCAL) if path.startswith(_LOCAL) else path
+    return "://" in path and not path.startswith("file://")
 
 
 def open_binary(path: str) -> IO[bytes]:
     """A file object that can be read at any place."""
     if not is_url(path):
         return open(path, "rb")
-    system, inside = _system(path)
+    system, inside = _file_system(path)
     file: IO[bytes] = system.open(inside, "rb")
     return file
 
@@ -40,7 +41,7 @@ def size_of(path: str) -> int:
     """Bytes of a file."""
     if not is_url(path):
         return os.path.getsize(path)
-    system, inside = _system(path)
+    system, inside = _file_system(path)
     size = system.size(inside)
     if size is None:
         raise DataError(
@@ -50,53 +51,69 @@ def size_of(path: str) -> int:
     return int(size)
 
 
-def is_file(path: str) -> bool:
-    """Whether a file is there."""
-    if not is_url(path):
-        return os.path.isfile(path)
-    system, inside = _system(path)
-    return bool(system.isfile(inside))
-
-
 def stamp(path: str) -> tuple[Any, ...]:
-    """What changes when a file does: its size, and when it was written where that is known."""
-    if not is_url(path):
-        found = os.stat(path)
-        return found.st_size, found.st_mtime_ns
-    return (size_of(path),)
+    """What changes when a file of this machine does: its size, and when it was written."""
+    if is_url(path):
+        return ()
+    facts = os.stat(path)
+    return facts.st_size, facts.st_mtime_ns
+
+
+def existing(path: str) -> str:
+    """The path of a regular file that is there and not empty."""
+    if is_url(path):
+        system, inside = _file_system(path)
+        is_there, is_folder = bool(system.isfile(inside)), False
+    else:
+        is_there, is_folder = os.path.exists(path), os.path.isdir(path)
+    if not is_there:
+        folder = os.path.dirname(path) or "."
+        others = os.listdir(folder) if os.path.isdir(folder) else []
+        alike = difflib.get_close_matches(os.path.basename(path), others, 1)
+        hint = f"; did you mean {os.path.join(folder, alike[0])!r}?" if alike else "."
+        raise DataError(f"{path}: there is no such file{hint}")
+    if is_folder:
+        raise DataError(f"{path}: this is a directory; give one file.")
+    if not is_url(path) and not os.path.isfile(path):  # opening a pipe may wait for ever
+        raise DataError(
+            f"{path}: this is a pipe or device, which can be read once only; copy it to a file "
+            "first, or give it as stdin."
+        )
+    if size_of(path) == 0:
+        raise DataError(f"{path}: the file is empty; it needs column names and rows.")
+    return path
 
 
 def expanded(path: str) -> list[str] | None:
     """The files of a folder or a pattern, part.2 before part.10; None where it names one file."""
     if is_url(path):
-        system, inside = _system(path)
+        system, inside = _file_system(path)
         if not glob.has_magic(inside) and not system.isdir(inside):
             return None
-        found = system.glob(inside) if glob.has_magic(inside) else system.find(inside)
-        return _in_order(path, [system.unstrip_protocol(name) for name in found], is_file)
-    if os.path.isdir(path):
-        walked = os.walk(path)
-        return _in_order(
-            path, [os.path.join(at, name) for at, _, names in walked for name in names]
-        )
-    if os.path.lexists(path) or not glob.has_magic(path):
+        names = system.glob(inside) if glob.has_magic(inside) else system.find(inside)
+        files = [system.unstrip_protocol(name) for name in names if system.isfile(name)]
+    elif os.path.isdir(path):
+        names = (os.path.join(at, name) for at, _, inner in os.walk(path) for name in inner)
+        files = list(filter(os.path.isfile, names))
+    elif os.path.lexists(path) or not glob.has_magic(path):
         return None
-    return _in_order(path, glob.glob(path, recursive=True))
+    else:
+        files = list(filter(os.path.isfile, glob.glob(path, recursive=True)))
+    return _in_order(path, files)
 
 
-def _in_order(path: str, found: Iterable[str], is_file: Any = os.path.isfile) -> list[str]:
+def _in_order(path: str, files: Iterable[str]) -> list[str]:
     """Files that hold rows; names that begin with a dot or an underscore are of other programs."""
-    names = [name for name in found if os.path.basename(name)[:1] not in (".", "_")]
-    for name in names:
+    files = [name for name in files if os.path.basename(name)[:1] not in (".", "_")]
+    for name in files:
         if re.search(r"[/\\][^/\\]+=[^/\\]*[/\\]", name.removeprefix(os.path.dirname(path))):
             raise DataError(
                 f"{name}: its folder is named like a column (NAME=VALUE), and such columns are not "
                 "read. Write them into the files."
             )
-    names = [name for name in names if is_file(name)]
-    if not names:
+    if not files:
         raise DataError(f"{path}: no file is there; give a directory or a pattern that has some.")
-    return sorted(names, key=_natural)
+    return sorted(files, key=_natural)
 
 
 def _natural(name: str) -> list[Any]:
@@ -109,7 +126,7 @@ def _natural(name: str) -> list[Any]:
     return [(int(part), part) if k % 2 else (0, part) for k, part in enumerate(parts)]
 
 
-def _system(path: str) -> tuple[Any, str]:
+def _file_system(path: str) -> tuple[Any, str]:
     """The file system of a URL, and what the URL is called there."""
     try:
         from fsspec.core import url_to_fs
@@ -124,3 +141,32 @@ def _system(path: str) -> tuple[Any, str]:
     except ValueError as error:
         raise DataError(f"{path}: this URL cannot be opened: {error}.") from None
     return system, str(inside)
+
+
+def fingerprint_of_file(path: str, *facts: Any) -> str:
+    """SHA-256 of a file's size, head, tail and some places between, and of how it is read."""
+    digest = hashlib.sha256(repr(facts).encode())
+    size = size_of(path)
+    digest.update(size.to_bytes(8, "little"))
+    last = max(size - FINGERPRINT_SAMPLE, FINGERPRINT_HEAD)
+    with open_binary(path) as file:
+        digest.update(file.read(FINGERPRINT_HEAD))
+        for place in np.linspace(FINGERPRINT_HEAD, last, FINGERPRINT_SAMPLES).astype(int).tolist():
+            file.seek(place)
+            digest.update(file.read(FINGERPRINT_SAMPLE))
+    return digest.hexdigest()
+
+
+@contextmanager
+def reading(what: str, advice: str = "it is damaged, or of another format") -> Iterator[None]:
+    """Turn whatever the libraries below raise into a DataError."""
+    try:
+        yield
+    except (DataError, MissingExtra, MemoryError):
+        raise
+    except Exception as error:
+        # Damaged pages are an OSError of pyarrow, without the number that the system's have.
+        if isinstance(error, OSError) and (type(error) is not OSError or error.errno is not None):
+            raise
+        why = " ".join(str(error).split())[:150] or type(error).__name__
+        raise DataError(f"{what} ({why}); {advice}.") from error

@@ -2,20 +2,20 @@
 
 A notation is a short text that says how all values of a column are written:
 
-    "number", "number %", "number $", "number ,.", "number € .,", "date ymd", "date dmy", "date mdy"
-    "date ym", "date my", "date yq"
+    "number", "number %", "number $", "number ,.", "number € .,", "number kMB", "date ymd",
+    "date dmy", "date mdy", "date ym", "date my", "date yq"
 
 The word "number" may be followed by a unit that stands at every value, and by two marks: the one
 between thousands ("_" for a space) and the decimal one; "kMB" at the end says that letters stand
-for thousands, millions and billions (`magnitudes`). Values are read level by level, where levels
-are the different texts of a column, so that a column of a million rows costs little.
+for thousands, millions and billions. Values are read level by level, where levels are the different
+texts of a column, so that a column of a million rows costs little.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.reading.dates import ORDERS, are_seasons, days_of, patterns_of
-from adaline.data.reading.magnitudes import LETTERS, PATTERN, POWERS, are_clear, has_letters
 from adaline.results import Array
 
+MISSING = ("", "NA", "N/A", "null", "NULL", "None")  # texts that stand for no text at all
 # Texts that stand for a missing value in a column of numbers or dates; case does not matter.
 GAPS = frozenset(
     (
@@ -34,34 +34,48 @@ GAPS = frozenset(
         *("none", "nil", "nan", "<na>", "nat", "missing", "unknown", "not available"),
     )
 )
-
-SIGNS = ("%", "‰", "US$", "A$", "C$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₴", "₪")
-CODES = (
+SHARES = ("%", "‰")
+MONEY = (
+    *("US$", "A$", "C$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₴", "₪"),
     *("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "RUB", "SEK", "NOK", "DKK", "PLN", "CZK"),
     *("CAD", "AUD", "NZD", "BRL", "MXN", "ZAR", "kr", "zł", "Fr."),
 )
-SHARES = ("%", "‰")
-MONEY = tuple(unit for unit in (*SIGNS, *CODES) if unit not in SHARES)
 # Units that stand after a number; between other letters they are none.
 _LENGTHS, _WEIGHTS = "km m cm mm mi ft in ha m²", "kg g mg t lb lbs oz l L ml mL"
 _TIMES, _OTHERS = "h hrs min s sec ms days years yrs", "°C °F km/h mph W kW kWh V A Hz kHz MB GB TB"
 MEASURES = tuple(" ".join((_LENGTHS, _WEIGHTS, _TIMES, _OTHERS)).split())
-UNITS = (*SIGNS, *CODES, *MEASURES)
-
+UNITS = (*SHARES, *MONEY, *MEASURES)
 NATIVE = ("number", "number .,")  # notations in which text files have columns of numbers
-
 # Thousands and decimal mark, the likeliest first; "" is plain: no thousands, decimal point.
 MARKS = ("", ",.", ".,", "_.", "'.", "_,", "',")
+_MARK = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
 
-_NEARLY = 0.9  # of the values that a notation reads make it that of the column,
-_STRAYS, _DIFFERENT = 3, 8  # where so few different texts remain, and so many are read
-_MIXED_NUMBERS = "numbers in several notations or units"
-_SHOWN = 3  # levels that cannot be read and are told
-_SAMPLE = 32  # levels that a notation must read before all are tried
-_WRITTEN = {",": ",", ".": r"\.", "_": "[ \u00a0\u202f]", "'": "['’]"}
+# A letter after a number may be a unit as well: 12m is twelve metres, 12 K a temperature, and 136B
+# a code. So letters stand for thousands and so on only where no doubt is left.
+LETTERS = "kMB"  # the word for them in a notation
+POWERS = {
+    **dict.fromkeys(("k", "K"), 3),
+    **dict.fromkeys(("M", "mn", "mln", "Mio", "Mio.", "mio", "million"), 6),
+    **dict.fromkeys(("B", "bn", "Bn", "Mrd", "Mrd.", "mrd", "billion"), 9),
+}
+
+
+def _any_of(words: Sequence[str]) -> str:
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+
+
+_LETTERED = re.compile(
+    rf"[^\d(+−-]*[(+−-]?[^\d]{{0,4}}([\d.,' ]*\d)\s*({_any_of(list(POWERS))})\b[^\d]*"
+)
+_DECIMALS = re.compile(r"\d[.,]\d{1,2}$|\d\.\d{4,}$|^0?[.,]\d")  # 1,234 and 1.234 may be whole
 _CODE = re.compile(r"0\d+")  # 01234: a code rather than a number
-_UNIT = re.compile("|".join(map(re.escape, sorted((*SIGNS, *CODES), key=len, reverse=True))))
+_SIGN = re.compile(_any_of((*SHARES, *MONEY)))
 _MEASURE = re.compile(rf"\d\.?\s*({'|'.join(map(re.escape, MEASURES))})\s*\)?\s*$")
+
+NEARLY_ALL = 0.9  # of the values that a notation reads make it that of the column,
+MAX_STRAYS, MIN_LEVELS = 3, 8  # if so few different texts remain, and so many are read
+SHOWN_STRANGE = 3  # levels that cannot be read and are named
+SAMPLE_LEVELS = 32  # that a notation must read before all are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +109,11 @@ def is_notation(text: str) -> bool:
     >>> [is_notation(text) for text in ("number € .,", "number kg", "date dmy", "number x")]
     [True, True, True, False]
     """
-    word, _, rest = text.partition(" ")
+    word, _, other = text.partition(" ")
     if word == "date":
-        return rest in ORDERS
-    return word == "number" and all(part for part in rest.split(" ") if rest) and _parts(text)[3]
+        return other in ORDERS
+    unit, marks, letters = _parts(text)
+    return word == "number" and text == _notation(unit, marks, letters)
 
 
 def candidates(
@@ -120,17 +135,16 @@ def candidates(
     >>> candidates(["$950", "$1.2M"])[0], candidates(["12", "12k"])
     ('number $ kMB', ())
     """
-    told = [level for level in levels if not is_gap(level, na)]
-    if not told:
+    values = [level for level in levels if not is_gap(level, na)]
+    if not values:
         return ()
-    sample = told[:: max(len(told) // _SAMPLE, 1)]
-    letters = are_clear(told) or (forced and any(map(has_letters, told)))
+    sample = values[:: max(len(values) // SAMPLE_LEVELS, 1)]
+    letters = are_clear(values) or (forced and any(map(has_letters, values)))
     return tuple(
         notation
         for notation in _possible(sample[0], letters)
-        if _reads(notation, sample, na)
-        and _reads(notation, told, na)
-        and (forced or not _are_codes(notation, told))
+        if all(None not in _values(some, notation, na) for some in (sample, values))
+        and (forced or not _are_codes(notation, values))
     )
 
 
@@ -143,13 +157,19 @@ def nearly_all(counts: Mapping[str, int], na: Sequence[str] = ()) -> tuple[str, 
     ('number $', ('call us',))
     """
     levels = [level for level in counts if not is_gap(level, na)]
-    most = (1.0 - _NEARLY) * sum(counts[level] for level in levels)
+    most = (1.0 - NEARLY_ALL) * sum(counts[level] for level in levels)
     letters = are_clear(levels)
-    for first in levels[: _STRAYS + 1]:
+    for first in levels[: MAX_STRAYS + 1]:
         for notation in _possible(first, letters):
-            strange = _strange(notation, levels, na)
-            few = not strange or len(levels) - len(strange) >= _DIFFERENT
-            if strange is not None and few and sum(counts[level] for level in strange) <= most:
+            strange: list[str] = []
+            for level, value in zip(levels, _values(levels, notation, na), strict=True):
+                if value is None:
+                    strange.append(level)
+                if len(strange) > MAX_STRAYS:
+                    break
+            few = not strange or len(levels) - len(strange) >= MIN_LEVELS
+            few = few and len(strange) <= MAX_STRAYS
+            if few and sum(counts[level] for level in strange) <= most:
                 return notation, tuple(sorted(strange))
     return "", ()
 
@@ -162,33 +182,17 @@ def several(levels: Sequence[str], na: Sequence[str] = ()) -> str:
     >>> several(["red", "2024"])
     ''
     """
-    told = [level for level in levels if not is_gap(level, na)]
-    for kind, said in (("date", "dates in several notations"), ("number", _MIXED_NUMBERS)):
-        if told and all(_is_only(kind, level) for level in told):
-            return said
+    notations = [candidates([v], forced=True) for v in levels if not is_gap(v, na)]
+    for kind, units in (("date", ""), ("number", " or units")):
+        if notations and all(n and all(one.startswith(kind) for one in n) for n in notations):
+            return f"{kind}s in several notations{units}"
     return ""
 
 
-def _is_only(kind: str, level: str) -> bool:
-    found = candidates([level], forced=True)
-    return bool(found) and all(notation.startswith(kind) for notation in found)
-
-
-def _strange(notation: str, levels: Sequence[str], na: Sequence[str]) -> list[str] | None:
-    """The levels that a notation does not read; None where they are more than a few."""
-    strange: list[str] = []
-    for level in levels:
-        if not _reads(notation, [level], na):
-            strange.append(level)
-            if len(strange) > _STRAYS:
-                return None
-    return strange
-
-
 def read(
-    levels: Sequence[str], notation: str, na: Sequence[str] = (), most: int = _SHOWN
+    levels: Sequence[str], notation: str, na: Sequence[str] = (), most: int = SHOWN_STRANGE
 ) -> Values:
-    """The numbers that levels say in a notation; of strange levels, at most so many are told.
+    """The numbers that levels say in a notation; at most so many strange levels are returned.
 
     >>> read(["$1,200", "($3.50)", "n/a"], "number $ ,.").values
     array([1200. ,   -3.5,    0. ])
@@ -196,11 +200,9 @@ def read(
     values, gone = np.zeros(len(levels)), np.zeros(len(levels), dtype=bool)
     strange: list[str] = []
     for k, value in enumerate(_values(levels, notation, na)):
-        if value is None and is_gap(levels[k], na):
-            gone[k] = True
-        elif value is None:
+        if value is None and not is_gap(levels[k], na):
             strange.append(levels[k])
-        elif math.isnan(value):
+        elif value is None or math.isnan(value):
             gone[k] = True
         else:
             values[k] = value
@@ -213,10 +215,10 @@ def words(notation: str) -> str:
     >>> words("number € .,"), words("date dmy")
     ('numbers in € with decimal comma', 'dates, day first')
     """
-    word, _, rest = notation.partition(" ")
+    word, _, order = notation.partition(" ")
     if word == "date":
-        return f"dates, {ORDERS[rest]}" if rest in ORDERS else "dates"
-    unit, marks, letters, _ = _parts(notation)
+        return f"dates, {ORDERS[order]}" if order in ORDERS else "dates"
+    unit, marks, letters = _parts(notation)
     text = "percent" if unit == "%" else f"numbers in {unit}" if unit else "numbers"
     if marks:
         thousands = {",": "comma", ".": "point", "_": "space", "'": "apostrophe"}[marks[0]]
@@ -241,24 +243,52 @@ def is_bare(notation: str) -> bool:
 
 def written_as(notation: str) -> tuple[list[str], str, str]:
     """Regular expressions of a notation, and its marks between thousands and before decimals."""
-    word, _, rest = notation.partition(" ")
+    word, _, order = notation.partition(" ")
     if word == "date":
-        return [pattern.pattern for pattern in patterns_of(rest or "ymd")], "", ""
+        return [pattern.pattern for pattern in patterns_of(order or "ymd")], "", ""
     marks = _parts(notation)[1]
-    return [_pattern(notation).pattern], _WRITTEN[marks[0]] if marks else "", marks[-1:]
+    patterns = [pattern.pattern for pattern in _patterns(notation)]
+    return patterns, _MARK[marks[0]] if marks else "", marks[-1:]
+
+
+def has_letters(text: str) -> bool:
+    """Whether a text is digits with a letter for thousands, millions or billions.
+
+    >>> has_letters("$1.2M"), has_letters("12m"), has_letters("1200")
+    (True, False, False)
+    """
+    return _LETTERED.fullmatch(text.strip()) is not None
+
+
+def are_clear(levels: Sequence[str]) -> bool:
+    """Whether letters in a column of numbers can only stand for thousands, millions and billions.
+
+    One of them follows decimals, which codes do not have, or all values have one, and not only
+    capitals, which may be units and codes.
+
+    >>> are_clear(["950", "1.2k", "3M"]), are_clear(["45k", "50k"]), are_clear(["1.2 Mio", "3 Mrd"])
+    (True, True, True)
+    >>> are_clear(["12", "12k"]), are_clear(["4K", "8K"]), are_clear(["1.2m", "3m"])
+    (False, False, False)
+    """
+    texts = (level.strip() for level in levels)
+    matches = [m for t in texts if not t[-1:].isdigit() and (m := _LETTERED.fullmatch(t))]
+    if any(_DECIMALS.search(match[1]) for match in matches):
+        return True
+    capitals = all(len(match[2]) == 1 and match[2].isupper() for match in matches)
+    return bool(matches) and len(matches) == len(levels) and not capitals
 
 
 def _values(levels: Sequence[str], notation: str, na: Sequence[str]) -> Iterator[float | None]:
     """A number for each level; None where the notation does not read it."""
-    word, _, rest = notation.partition(" ")
-    if word == "date":
-        order = rest or "ymd"  # what held dates that were no text is written year first
-        return (None if level.strip() in na else days_of(level, order) for level in levels)
-    return (None if level.strip() in na else _number(level, notation) for level in levels)
-
-
-def _reads(notation: str, levels: Iterable[str], na: Sequence[str]) -> bool:
-    return all(value is not None for value in _values(list(levels), notation, na))
+    word, _, order = notation.partition(" ")
+    for level in levels:
+        if level.strip() in na:
+            yield None
+        elif word == "date":  # what held dates that were no text is written year first
+            yield days_of(level, order or "ymd")
+        else:
+            yield _number(level, notation)
 
 
 def _possible(level: str, letters: bool = False) -> list[str]:
@@ -266,14 +296,11 @@ def _possible(level: str, letters: bool = False) -> list[str]:
 
     With letters for thousands and so on there are no dates, and no other units than money.
     """
-    found = _UNIT.findall(level) or _MEASURE.findall(level)
-    if len(found) > 1:
+    units = _SIGN.findall(level) or _MEASURE.findall(level)
+    if len(units) > 1 or (letters and units and units[0] not in MONEY):
         return []
-    units = f" {found[0]}" if found else ""
-    numbers = [f"number{units}{' ' * bool(marks)}{marks}" for marks in MARKS]
-    if letters:
-        return [f"{n} {LETTERS}" for n in numbers] if not found or found[0] in MONEY else []
-    return numbers if found else [*numbers, *(f"date {order}" for order in ORDERS)]
+    numbers = [_notation("".join(units), marks, letters) for marks in MARKS]
+    return numbers if units or letters else [*numbers, *(f"date {order}" for order in ORDERS)]
 
 
 def _are_codes(notation: str, levels: Sequence[str]) -> bool:
@@ -283,65 +310,63 @@ def _are_codes(notation: str, levels: Sequence[str]) -> bool:
     return coded and all(level.strip().isdigit() for level in levels)
 
 
-@cache
-def _parts(notation: str) -> tuple[str, str, bool, bool]:
-    """Unit, marks and letters of a notation of numbers, and whether it has nothing else."""
-    rest = notation.split(" ")[1:]
-    unit = rest.pop(0) if rest and rest[0] in UNITS else ""
-    marks = rest.pop(0) if rest and rest[0] in MARKS else ""
-    letters = rest == [LETTERS]
-    return unit, marks, letters, letters or not rest
+def _notation(unit: str, marks: str, letters: bool) -> str:
+    return " ".join(filter(None, ["number", unit, marks, LETTERS * letters]))
 
 
 @cache
-def _pattern(notation: str) -> re.Pattern[str]:
+def _parts(notation: str) -> tuple[str, str, bool]:
+    """Unit, marks and letters of a notation of numbers."""
+    parts = notation.split(" ")[1:]
+    unit = next((part for part in parts if part in UNITS), "")
+    marks = next((part for part in parts if part in MARKS), "")
+    return unit, marks, LETTERS in parts
+
+
+@cache
+def _patterns(notation: str) -> list[re.Pattern[str]]:
     """Sign, unit and digits; a negative number may be in brackets, or with decimals be 12.50-.
 
     Without decimals 3- may be a mark at school.
     """
-    unit, marks, letters, _ = _parts(notation)
+    unit, marks, letters = _parts(notation)
     if marks:
-        thousands, decimal = _WRITTEN[marks[0]], _WRITTEN[marks[1]]
+        thousands, decimal = _MARK[marks[0]], _MARK[marks[1]]
         whole = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)"
-        digits, tail = rf"{whole}(?:{decimal}\d+)?|{decimal}\d+", rf"{whole}{decimal}\d+"
+        digits, decimals = rf"{whole}(?:{decimal}\d+)?|{decimal}\d+", rf"{whole}{decimal}\d+"
     else:
         digits = r"\d+(?:\.\d*)?|\.\d+" if unit else r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-        tail = r"\d*\.\d+"
+        decimals = r"\d*\.\d+"
     number, sign, named = f"(?P<digits>{digits})", "[-+−]?", re.escape(unit)
-    number += rf"(?:\s*(?P<letter>{PATTERN}))?" if letters else ""
+    number += rf"(?:\s*(?P<letter>{_any_of(list(POWERS))}))?" if letters else ""
     forms = [number]
     if unit:
         blanks = r"\s+" if len(unit) == 1 and unit.isupper() else r"\s*"  # 136A is a code
         forms = [rf"{number}{blanks}{named}"]
         if unit in MONEY:
             forms.append(rf"{named}\s*(?P<after>{sign})\s*{number}")
-    written = [rf"(?P<sign>{sign})\s*{form}" for form in forms]
-    written += [rf"\(\s*{form}\s*\)" for form in forms]
+    forms = [rf"(?P<sign>{sign})\s*{form}" for form in forms] + [
+        rf"\(\s*{form}\s*\)" for form in forms
+    ]
     if unit in MONEY:
-        written.append(rf"{named}\s*\(\s*{number}\s*\)")
-    written.append(rf"(?P<digits>{tail})(?P<sign>[-−])" + rf"\s*{named}" * bool(unit))
-    return re.compile("|".join(rf"\s*(?:{form})\s*" for form in _numbered(written)))
-
-
-def _numbered(forms: Sequence[str]) -> list[str]:
-    """Groups of alternatives need names of their own: digits0, digits1, ..."""
-    return [re.sub(r"\(\?P<(\w+)>", rf"(?P<\g<1>{k}>", form) for k, form in enumerate(forms)]
+        forms.append(rf"{named}\s*\(\s*{number}\s*\)")
+    forms.append(rf"(?P<digits>{decimals})(?P<sign>[-−])" + rf"\s*{named}" * bool(unit))
+    return [re.compile(rf"\s*{form}\s*") for form in forms]
 
 
 def _number(text: str, notation: str) -> float | None:
-    found = _pattern(notation).fullmatch(text)
-    if found is None:
+    match = next((m for p in _patterns(notation) if (m := p.fullmatch(text))), None)
+    if match is None:
         return None
-    given = {key: value for key, value in found.groupdict().items() if value is not None}
-    digits = next(value for key, value in given.items() if key.startswith("digits"))
-    marks = _parts(notation)[1]
+    part = match.groupdict("")
+    digits, marks = part["digits"], _parts(notation)[1]
     if marks:
-        digits = re.sub(_WRITTEN[marks[0]], "", digits)
+        digits = re.sub(_MARK[marks[0]], "", digits)
         digits = digits.replace(",", ".") if marks[1] == "," else digits
-    signs = "".join(value for key, value in given.items() if key.startswith(("sign", "after")))
-    if signs.count("-") + signs.count("−") > 1:
+    signs = part.get("sign", "") + part.get("after", "")
+    negative = signs.count("-") + signs.count("−")
+    if negative > 1:
         return None
-    negative = "-" in signs or "−" in signs or "(" in text
-    letter = next((value for key, value in given.items() if key.startswith("letter")), None)
-    digits = digits if letter is None else f"{digits}e{POWERS[letter]}"
-    return -float(digits) if negative else float(digits)
+    if part.get("letter"):
+        digits += f"e{POWERS[part['letter']]}"
+    return -float(digits) if negative or "(" in text else float(digits)

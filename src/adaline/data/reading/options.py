@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from adaline.data.reading.checks import (
@@ -14,22 +14,17 @@ from adaline.data.reading.checks import (
     check_truth,
     check_whole,
 )
-from adaline.data.reading.feature_names import FeatureNames
-from adaline.data.reading.scratch import Scratch
 
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 _WORDS |= {"blank": " ", "blanks": " ", "space": " "}
 # Latin-1 is Windows-1252 with control characters for 27 letters, which text has not.
 _ENCODINGS = {"cp1252": "windows-1252", "iso8859-1": "windows-1252", "utf-8-sig": "utf-8"}
+_ENCODINGS |= {"ascii": "utf-8"}
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The parameters of `blocks`, in one spelling; None where the first lines are to tell.
-
-    `features` and `scratch` are found on the way: the columns of LIBSVM files, and where to keep
-    what was parsed.
-    """
+    """The parameters of `blocks`, in one spelling; None where the first lines are to tell."""
 
     columns: Sequence[str] | None = None
     rows: int | None = None
@@ -42,8 +37,7 @@ class ReadingOptions:
     skip_rows: int | None = None
     keep_total: bool | None = None
     n_features: int | None = None
-    features: FeatureNames | None = None
-    scratch: Scratch | None = None
+    scratch: Any = field(default=None, compare=False)  # for readers that parse when they open
 
     def __post_init__(self) -> None:
         check_names("columns", self.columns)
@@ -68,12 +62,14 @@ class ReadingOptions:
             raise ValueError("decimal and separator are both ','; a file can have one of the two.")
 
     def refuse_all_but(self, what: str, *options: str) -> None:
-        """Refuse what is said of text or sheets where there is none."""
-        for field in fields(self)[3:-4]:  # from separator to skip_rows
-            value = getattr(self, field.name)
-            if value is not None and field.name not in options:
-                of = "Excel files" if field.name == "sheet" else "text tables such as CSV"
-                raise ValueError(f"{field.name}={value!r} is of {of}; leave it out for {what}.")
+        """Refuse what is said of text, sheets or LIBSVM files where there are none."""
+        of = dict.fromkeys(("separator", "decimal", "encoding"), "text tables such as CSV")
+        of |= dict.fromkeys(("header", "skip_rows"), "text tables and sheets")
+        of |= {"sheet": "Excel files", "n_features": "LIBSVM files"}
+        for name, kind in of.items():
+            value = getattr(self, name)
+            if value is not None and name not in options:
+                raise ValueError(f"{name}={value!r} is of {kind}; leave it out for {what}.")
 
 
 def _separator(given: Any) -> str | None:
@@ -103,4 +99,4 @@ def _encoding(name: Any) -> str | None:
             f"encoding is {name[:40]!r}; expected the name of an encoding, such as 'utf-8', "
             "'windows-1252', 'latin-1' or 'utf-16'."
         )
-    return (_ENCODINGS | {"ascii": "utf-8"}).get(info.name, info.name)
+    return _ENCODINGS.get(info.name, info.name)

@@ -1,4 +1,4 @@
-"""What was parsed of a text, kept: the last part in memory, all parts in temporary Arrow files.
+"""What was parsed of a text, kept: the last parts in memory, all parts in temporary Arrow files.
 
 A fit reads its rows in several passes, and the text should be parsed in the first of them only.
 """
@@ -10,27 +10,37 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from adaline.data.reading.locations import is_url, size_of, stamp
-from adaline.data.reading.source import Piece, Source
+from adaline.data.reading.locations import fingerprint_of_file, size_of, stamp
+from adaline.data.reading.source import Block, Piece, Source
 from adaline.data.reading.text_bytes import Text
 from adaline.sums.mapreduce import Executor
 
 SCRATCH = 2.0**32  # bytes of temporary files, unless a user says otherwise
-_REMEMBERED = 2  # tables: of the head, and of the piece that was read last
+REMEMBERED_TABLES = 2  # of a process: of the head, and of the piece that was read last
+_recent: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {}
 _written: dict[str, int] = {}  # bytes that this process has written, by folder
 
 
-@dataclass(frozen=True)
+@dataclass
 class Scratch:
     """A folder of Arrow files, which processes of one machine share; each may fill some bytes."""
 
-    folder: str
-    room: int
+    size: float
+    processes: int = 1
+    folder: str = ""
+
+    def begin(self) -> bool:
+        """Make the folder when it is first needed; False where nothing can be written."""
+        if not self.folder and self.size > 0:
+            with suppress(OSError):
+                self.folder = tempfile.mkdtemp(prefix="adaline-")
+                self.size = min(self.size, _free(self.folder) // 2) // self.processes
+        return bool(self.folder)
 
     def get(self, key: str) -> Any:
         """The table that was put under this key, None where there is none."""
@@ -43,53 +53,41 @@ class Scratch:
             return None
 
     def put(self, key: str, table: Any) -> None:
-        """Keep a table, where there is room; a full disk is no reason to stop."""
+        """Keep a table if it fits; a full disk is no reason to stop."""
         import pyarrow as pa
 
         size, before = table.nbytes + 4096, _written.get(self.folder, 0)  # and names and places
-        if before + size > self.room:
+        if before + size > self.size:
             return
         path = os.path.join(self.folder, key)
         new = f"{path}.{os.getpid()}"
         try:
             with pa.OSFile(new, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
-            size = os.path.getsize(new)
             os.replace(new, path)  # at once, so that nobody reads half a file
         except OSError:
             with suppress(OSError):
                 os.unlink(new)
-            size = self.room  # no further attempts
+            size = int(self.size)  # no further attempts
         _written[self.folder] = before + size
 
 
-MakeScratch = Callable[[], Scratch | None]
-
-
-def no_scratch() -> None:
-    """Nothing is kept."""
+no_scratch = None  # nothing is kept
 
 
 @contextmanager
-def kept_in(size: float, who: int | Executor) -> Iterator[MakeScratch]:
-    """What makes a folder for as long as a fit lasts, of at most size bytes and half of the free.
+def kept_in(size: float, who: int | Executor) -> Iterator[Scratch | None]:
+    """A folder for as long as a fit lasts, of at most `size` bytes and half of what is free.
 
-    It is made when it is first asked for: most sources are no text. who reads: so many processes of
-    this machine, which have equal shares of it.
+    who : those that read; so many processes of this machine have equal shares of it.
     """
-    made: list[Scratch] = []
-
-    def scratch() -> Scratch | None:
-        if not made and size > 0 and isinstance(who, int) and (folder := _new_folder()):
-            made.append(Scratch(folder, int(min(size, _free(folder) // 2)) // who))
-        return made[0] if made else None
-
+    scratch = Scratch(size, who) if isinstance(who, int) else None
     try:
         yield scratch
     finally:
-        for one in made:
-            shutil.rmtree(one.folder, ignore_errors=True)
-            _written.pop(one.folder, None)
+        if scratch is not None and scratch.folder:
+            shutil.rmtree(scratch.folder, ignore_errors=True)
+            _written.pop(scratch.folder, None)
 
 
 def _free(folder: str) -> int:
@@ -104,83 +102,72 @@ def _free(folder: str) -> int:
     return free
 
 
-def _new_folder() -> str | None:
-    """An empty folder of this user alone; None where nothing can be written, or no Arrow file."""
-    with suppress(OSError, ImportError):
-        import pyarrow  # noqa: F401
-
-        return tempfile.mkdtemp(prefix="adaline-")
-    return None
-
-
 class TextSource(Source):
-    """A source whose pieces are ranges of bytes of a text.
+    """A source whose pieces are ranges of bytes of a text; each is parsed to an Arrow table.
 
     Attributes
     ----------
     text : Text
+    begin, end : int, int or None
+        Where the rows are in the text.
     chunk : int
         Bytes of a piece, about.
     layout : Any
-        How bytes become an Arrow table; another layout makes another table.
+        How bytes become a table; another layout makes another table.
     scratch : Scratch or None
         Where the tables of pieces are kept.
     """
 
     text: Text
+    begin: int = 0
+    end: int | None = None
     chunk: int
     layout: Any = None
     scratch: Scratch | None = None
     _known: tuple[Piece, ...] | None = None
 
-    def __init__(self) -> None:
-        # Copies that read the same bytes in another way share it.
-        self._last: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {}
-
-    def _parse(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
-        """An Arrow table of the rows of a piece, and texts that have no place in it."""
+    def parse(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
+        """An Arrow table of the rows of a piece, and by column texts that have no place in it."""
         raise NotImplementedError
 
-    def _to_table(self, parsed: Any) -> Any:
-        """What a scratch file holds of what was parsed; None for nothing."""
-        return parsed
-
-    def _from_table(self, table: Any) -> Any:
-        return table
-
-    def _pieces(self, size: int) -> Iterable[Piece]:
-        """Ranges of about so many bytes each."""
-        raise NotImplementedError
-
-    def _parsed(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
-        """What `_parse` makes of a piece: as it was remembered, from a file, or parsed now."""
-        when = () if is_url(self.name) or not self.again else stamp(self.name)
-        told = repr((self.name, when, piece.start, piece.stop, self.layout))
-        if told in self._last:
-            return self._last[told]
-        key = hashlib.sha256(told.encode()).hexdigest()[:32]
+    def parsed(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
+        """What `parse` makes of a piece: as it was remembered, from a file, or parsed now."""
+        facts = self.text.path, stamp(self.text.path), piece.start, piece.stop, self.layout
+        key = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+        if key in _recent:
+            return _recent[key]
         table = None if self.scratch is None else self.scratch.get(key)
-        found = self._parse(piece) if table is None else (self._from_table(table), {})
-        if self.scratch is not None and table is None and not found[1]:
-            table = self._to_table(found[0])
-            if table is not None:
-                self.scratch.put(key, table)
-        while len(self._last) >= _REMEMBERED:
-            del self._last[next(iter(self._last))]
-        self._last[told] = found
-        return found
+        result = self.parse(piece) if table is None else (table, {})
+        if self.scratch is not None and table is None and not result[1]:
+            self.scratch.put(key, result[0])
+        while len(_recent) >= REMEMBERED_TABLES:
+            del _recent[next(iter(_recent))]
+        _recent[key] = result
+        return result
 
     def descriptors(self) -> Iterable[Piece]:
-        """Ranges of about as many bytes each, cut after a line."""
-        # Looking for the ends of lines again would read, and may be unpack, the whole text.
-        return self._noted() if self._known is None else self._known
+        """Ranges of about as many bytes each, cut after a line; noted when all were found."""
+        return self._pieces() if self._known is None else self._known
 
-    def _noted(self) -> Iterator[Piece]:
-        found = []
-        for piece in self._pieces(self.chunk):
-            found.append(piece)
+    def _pieces(self) -> Iterator[Piece]:
+        pieces = []
+        for piece in self.text.pieces(self.begin, self.chunk, self.end):
+            pieces.append(piece)
             yield piece
-        self._known = tuple(found) if self.scratch is not None else None
+        self._known = tuple(pieces)
+
+    def first_piece(self) -> Piece:
+        """The first rows, about a megabyte."""
+        return next(self.text.pieces(self.begin, min(self.chunk, 2**20), self.end))
+
+    def head(self) -> Block:
+        """The first rows."""
+        return self.read(self.first_piece())
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the file, and of how it is cut and read."""
+        return fingerprint_of_file(self.text.path, self.begin, self.end, self.chunk, self.layout)
 
     def for_reading(self) -> Source:
         """Without the list of pieces."""
@@ -188,21 +175,16 @@ class TextSource(Source):
         other._known = None
         return other
 
-    def keeping(self, scratch: MakeScratch) -> Source:
+    def keeping(self, scratch: Any, *, many: bool = False) -> Source:
         """The same source, which puts what it parsed there, and finds it there again."""
-        size = 0 if self.text.forward else size_of(self.name)
-        if self.scratch is not None or not self.again or 0 < size <= self.chunk:
-            return self  # what has one piece is remembered
+        small = not self.text.forward and size_of(self.text.path) <= self.chunk  # is remembered
+        if self.scratch is not None or (small and not many) or not (scratch and scratch.begin()):
+            return self
         other = copy.copy(self)
-        other.scratch = scratch()
+        other.scratch = scratch
         return other
 
-    def __copy__(self) -> TextSource:
-        """Another source that shares what is remembered."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        return other
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what is remembered, which other processes parse themselves."""
-        return {**self.__dict__, "_last": {}}
+def piece_bytes(rows: int | None, sample: bytes, usual: int) -> int:
+    """Bytes of a piece that has about so many rows, as wide as those of a sample."""
+    return usual if rows is None else max(rows * (len(sample) // max(sample.count(b"\n"), 1)), 64)

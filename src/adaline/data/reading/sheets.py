@@ -9,22 +9,21 @@ from typing import Any
 
 from adaline.data.reading.arrays import check_growth
 from adaline.data.reading.dialect import Dialect
-from adaline.data.reading.fields import MISSING
-from adaline.data.reading.header import header_of
-from adaline.data.reading.in_memory import FileTable
-from adaline.data.reading.mixed import as_text
+from adaline.data.reading.frames import as_text, from_values
+from adaline.data.reading.header import note_on_total, read_header
+from adaline.data.reading.locations import existing
+from adaline.data.reading.notations import MISSING
 from adaline.data.reading.options import ReadingOptions
-from adaline.data.reading.source import Source, existing, place_of
-from adaline.data.reading.totals import note_on_total
+from adaline.data.reading.source import Source, place_of
 from adaline.errors import DataError, MissingExtra, plural, refuse_beyond_memory
 
 # calamine holds all cells between the first and the last, those that are empty too.
-_MANY_CELLS, _CELLS_A_CELL = 2**22, 16
-_GROWTH = 8  # bytes in memory for a byte of XML, about
+MANY_CELLS, ROOM_PER_CELL = 2**22, 16
+GROWTH = 8  # bytes in memory for a byte of XML, about
+STEP, OVERLAP = 2**22, 128  # bytes of XML that are searched at a time, and again
+SAMPLE_ROWS = 100  # that tell whether the first one has names
 _REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,7})?([0-9]{1,12})["']""")
 _ENTITY = re.compile(rb"""\br\s*=\s*(?:"[^"]{0,80}&|'[^']{0,80}&)""")
-_STEP, _OVERLAP = 2**22, 128
-_SAMPLE = 100  # rows that tell whether the first one has names
 
 
 def sheet(path: str, options: ReadingOptions) -> Source:
@@ -37,19 +36,43 @@ def sheet(path: str, options: ReadingOptions) -> Source:
         raise MissingExtra.of("io", needs, "python-calamine") from None
 
     book = CalamineWorkbook.from_path(path)
-    if not book.sheet_names:
-        raise DataError(f"{path}: it has no sheets.")
     names = list(book.sheet_names)
-    wanted = names[0 if options.sheet is None else place_of(options.sheet, names, path, "sheet")]
-    found = book.get_sheet_by_name(wanted)
-    cells, first = found.to_python(skip_empty_area=True), (found.start or (0, 0))[0] + 1
-    filled = _fill_down(cells, found.merged_cell_ranges or (), found.start or (0, 0))
-    source = _named(path, wanted, cells, first, options)
-    if filled:
-        source.notes = ("merged cells have their value in every row", *source.notes)
+    if not names:
+        raise DataError(f"{path}: it has no sheets.")
+    title = names[0 if options.sheet is None else place_of(options.sheet, names, path, "sheet")]
+    content = book.get_sheet_by_name(title)
+    cells, start = content.to_python(skip_empty_area=True), content.start or (0, 0)
+    notes = []
     if options.sheet is None and len(names) > 1:
         others = ", ".join(map(repr, names[1:4])) + (", ..." if len(names) > 4 else "")
-        source.notes = (f"the sheet {wanted!r}; others are {others}", *source.notes)
+        notes.append(f"the sheet {title!r}; others are {others}")
+    if _fill_down(cells, content.merged_cell_ranges or (), start):
+        notes.append("merged cells have their value in every row")
+    rows = [(start[0] + 1 + k, row) for k, row in enumerate(cells) if any(v != "" for v in row)]
+    rows = [(number, row) for number, row in rows if number > (options.skip_rows or 0)]
+    titles, free = 0, options.header is None and options.skip_rows is None
+    while free and titles < len(rows) - 1 and _is_title(rows[titles][1]):
+        titles += 1
+    if 0 < titles < len(rows) - 1:  # with titles only it is a single column
+        notes.append(f"{plural(titles, 'row')} above the table left out")
+        rows = rows[titles:]
+    if not rows:
+        raise DataError(f"{path}: the sheet {title!r} is empty; it needs column names and rows.")
+    used = [j for j in range(len(rows[0][1])) if any(row[j] != "" for _, row in rows)]
+    texts = [[as_text(row[j]).strip() for j in used] for _, row in rows]
+    header = read_header(texts[0], texts[1 : 1 + SAMPLE_ROWS], Dialect(), options.header)
+    notes += header.notes
+    first = 0 if header.is_data else 1
+    rows, texts = rows[first:], texts[first:]
+    if not rows:
+        raise DataError(f"{path}: there are column names and no rows; a fit needs rows.")
+    total = "" if options.keep_total else note_on_total(header.names, texts, f"row {rows[-1][0]}")
+    if total:
+        notes, rows = [*notes, total], rows[:-1]
+    values = [[_value(row[j]) for _, row in rows] for j in used[: len(header.names)]]
+    numbers = [number for number, _ in rows]
+    source = from_values(path, header.names, values, numbers, options.columns, options.rows)
+    source.notes = tuple(notes)
     return source
 
 
@@ -67,43 +90,6 @@ def _fill_down(cells: list[list[Any]], merged: Iterable[Any], start: tuple[int, 
             filled += row[j] == ""
             row[j] = cells[i][j]
     return filled > 0
-
-
-def _named(
-    path: str,
-    title: str,
-    cells: list[list[Any]],
-    first: int,
-    options: ReadingOptions,
-) -> Source:
-    """Names above the cells below them; `first` is the number of the first row."""
-    full = [(first + k, row) for k, row in enumerate(cells) if any(v != "" for v in row)]
-    full = [(number, row) for number, row in full if number > (options.skip_rows or 0)]
-    titles, free = 0, options.header is None and options.skip_rows is None
-    while titles < len(full) - 1 and _is_title(full[titles][1]) and free:
-        titles += 1
-    if titles == len(full) - 1:  # a single column
-        titles = 0
-    full = full[titles:]
-    if not full:
-        raise DataError(f"{path}: the sheet {title!r} is empty; it needs column names and rows.")
-    used = [j for j in range(len(full[0][1])) if any(row[j] != "" for _, row in full)]
-    head = [as_text(full[0][1][j]).strip() for j in used]
-    sample = [[as_text(row[j]) for j in used] for _, row in full[1 : 1 + _SAMPLE]]
-    header = header_of(head, sample, Dialect(), options.header)
-    body = full if header.is_data else full[1:]
-    if not body:
-        raise DataError(f"{path}: there are column names and no rows; a fit needs rows.")
-    texts = [[as_text(row[j]) for j in used] for _, row in body]
-    total = note_on_total(header.names, texts, f"row {body[-1][0]}")
-    total = "" if options.keep_total else total
-    body = body[:-1] if total else body
-    values = [[_value(row[j]) for _, row in body] for j in used[: len(header.names)]]
-    numbers = [number for number, _ in body]
-    source = FileTable(path, header.names, values, numbers, options.columns, options.rows)
-    above = (f"{plural(titles, 'row')} above the table left out",) if titles else ()
-    source.notes = (*above, *header.notes, *([total] if total else []))
-    return source
 
 
 def _is_title(row: list[Any]) -> bool:
@@ -124,7 +110,7 @@ def _check(path: str) -> None:
             members = packed.infolist()
             check_growth(members, path, "Save it as CSV if it is not.")
             whole = sum(member.file_size for member in members)
-            refuse_beyond_memory(_GROWTH * whole, f"{path}: its sheets", "Save them as CSV.")
+            refuse_beyond_memory(GROWTH * whole, f"{path}: its sheets", "Save them as CSV.")
             for member in members:
                 if member.filename.lower().endswith(".xml"):
                     _check_cells(packed, member, path)
@@ -142,7 +128,7 @@ def _check_cells(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) ->
     right = below = cells = 0
     tail = b""
     with packed.open(member) as file:
-        while part := file.read(_STEP):
+        while part := file.read(STEP):
             text = tail + part
             if _ENTITY.search(text):
                 raise DataError(f"{path}: cells in {member.filename!r} have strange names.")
@@ -150,8 +136,8 @@ def _check_cells(packed: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) ->
                 below, cells = max(below, int(digits)), cells + 1
                 if letters:
                     right = max(right, _column(letters))
-            tail = text[-_OVERLAP:]
-    if below * right > max(_MANY_CELLS, _CELLS_A_CELL * cells):
+            tail = text[-OVERLAP:]
+    if below * right > max(MANY_CELLS, ROOM_PER_CELL * cells):
         raise DataError(
             f"{path}: {member.filename!r} has cells as far as row {below} and column {right}, and "
             f"about {cells} in all; delete the empty rows and columns, or save it as CSV."

@@ -1,35 +1,32 @@
-"""What every reader gives: a source of row blocks, cut into pieces that say where rows are.
+"""Sources of rows: what every reader returns, and what studies, fits and the command read.
 
-A piece is a pure description (rows or bytes from here to there), small and picklable, and
-`read(piece)` a pure function of the file: the same piece is the same block in any process.
+A source has pieces, which say where rows are (rows, or bytes of text, from here to there). A piece
+is small and picklable, and `read(piece)` is a pure function of the file, so that the same piece is
+the same block in any process.
 """
 
 from __future__ import annotations
 
+import copy
 import difflib
 import hashlib
-import os
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.locations import is_file, is_url, open_binary, size_of
-from adaline.errors import DataError, MissingExtra
+from adaline.errors import DataError
 from adaline.parameters import is_sparse
 from adaline.results import Result
 
 Kind = Literal["number", "text", "date", "other"]
 
-NUMBERS = 2**21  # in a block, about: 16 MB, which stays near and is worth a call
-MOST_ROWS = 2**17
-_FEWEST_ROWS = 4096  # of a slice: a merge of its sums costs as much as some hundred rows
-_HEAD = 2**20  # bytes of a file's head that its fingerprint reads
-_PLACES, _TASTE = 32, 4096  # and from as many places after it, so many bytes
+BLOCK_NUMBERS = 2**21  # in a block, about: 16 MB stay in the cache's reach and are worth a call
+MAX_BLOCK_ROWS = 2**17
+MIN_SLICE_ROWS = 4096  # merging the sums of a slice costs as much as some hundred rows
+HEAD_NUMBERS = 2**17  # in the head of a table: about a megabyte
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Block(Result):
     ----------
     names : tuple of str
     columns : tuple of Column
-        One a name; empty where the block is a matrix.
+        One for each name; empty where the block is a matrix.
     matrix : ndarray or CSR of shape (rows, len(names)), or None
         All columns at once, where all are numbers.
     place : callable
@@ -88,27 +85,27 @@ class Block(Result):
 
     def part(self, start: int, stop: int, step: int = 1) -> Block:
         """Some of the rows of a table, not copied."""
-        return self._rows(slice(start, stop, step), lambda i: self.place(start + i * step))
+        return self._select(slice(start, stop, step), lambda i: self.place(start + i * step))
 
     def column(self, j: int) -> Column:
         """A column, also of a matrix."""
         if self.matrix is None:
             return self.columns[j]
         values = self.matrix[:, j]
-        dense = values.toarray().ravel() if is_sparse(values) else np.asarray(values)
-        return Column("number", dense)
+        return Column("number", values.toarray().ravel() if is_sparse(values) else values)
 
     def kept(self, keep: NDArray[np.bool_]) -> Block:
         """These rows, which keep their places."""
-        where = np.flatnonzero(keep)
-        return self._rows(keep, lambda i: self.place(int(where[i])))
+        rows = np.flatnonzero(keep)
+        return self._select(keep, lambda i: self.place(int(rows[i])))
 
-    def _rows(self, some: Any, place: Callable[[int], str]) -> Block:
-        gone = [None if c.missing is None else c.missing[some] for c in self.columns]
-        pairs = zip(self.columns, gone, strict=True)
-        columns = tuple(replace(c, values=c.values[some], missing=g) for c, g in pairs)
-        matrix = None if self.matrix is None else self.matrix[some]
-        return Block(self.names, columns, matrix, place)
+    def _select(self, rows: Any, place: Callable[[int], str]) -> Block:
+        columns = []
+        for c in self.columns:
+            missing = None if c.missing is None else c.missing[rows]
+            columns.append(replace(c, values=c.values[rows], missing=missing))
+        matrix = None if self.matrix is None else self.matrix[rows]
+        return Block(self.names, tuple(columns), matrix, place)
 
     @property
     def rows(self) -> int:
@@ -145,9 +142,9 @@ class Source(Result):
     held_here: bool = False  # whether this process has all rows in memory
     is_matrix: bool = False  # whether all columns are numbers without a table around them
     about: int | None = None  # rows, estimated where they are not known
-    typed: bool = True  # whether the columns have types, rather than values that tell them
+    typed: bool = True  # whether the columns have types; text has none
     notation: str = ""  # of columns of numbers: "number" or "number .,"; "" where they have types
-    settled: bool = False  # whether the user says so
+    settled: bool = False  # whether the notation is the user's choice
 
     def descriptors(self) -> Iterable[Piece]:
         """The pieces, in order."""
@@ -175,7 +172,7 @@ class Source(Result):
         return self.read(next(iter(self.descriptors())))
 
     def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> Source:
-        """The same rows, with these columns as text and these texts as gaps.
+        """The same rows, with these columns as text and these texts as missing values.
 
         It matters where a file leaves types open; a table whose columns have types is the same.
         """
@@ -190,7 +187,7 @@ class Source(Result):
         return None
 
     def strays(self) -> dict[str, tuple[str, ...]]:
-        """Texts in columns of numbers that are neither numbers nor gaps, in the first rows."""
+        """Texts in columns of numbers that are neither numbers nor missing, in the first rows."""
         return {}
 
     def fits(self, notation: str) -> bool:
@@ -202,22 +199,129 @@ class Source(Result):
         """All that `read` needs, and no list of pieces: what travels with every piece."""
         return self
 
-    def keeping(self, scratch: Any) -> Source:
-        """The same source, which may put what it parsed into temporary files."""
+    def keeping(self, scratch: Any, *, many: bool = False) -> Source:
+        """The same source, which may put what it parsed into temporary files; one of `many`."""
         return self
 
     def __iter__(self) -> Iterator[Block]:
         return map(self.read, self.descriptors())
 
 
+class RowSource(Source):
+    """A source whose pieces are ranges of rows: of a table, a matrix, or a file with a footer."""
+
+    places: Sequence[int]  # of the columns in the table
+
+    def __init__(
+        self,
+        name: str,
+        names: Sequence[str],
+        kinds: Sequence[Kind],
+        count: int,
+        columns: Sequence[str] | None,
+        rows: int | None,
+    ) -> None:
+        names = checked_names(names, name)
+        self.name, self.rows = name, count
+        if not count:
+            raise DataError(f"{name}: there are no rows; a fit needs rows.")
+        self.names, self.kinds, self.places = names, tuple(kinds), range(len(names))
+        if columns is not None:
+            self._select(columns)
+        usual = min(max(BLOCK_NUMBERS // max(len(self.names), 1), 1024), MAX_BLOCK_ROWS)
+        self.size = usual if rows is None else rows
+
+    def _select(self, columns: Sequence[str]) -> None:
+        some = chosen(columns, self.names, self.name)
+        self.names = tuple(self.names[j] for j in some)
+        self.kinds = tuple(self.kinds[j] for j in some)
+        self.places = [self.places[j] for j in some]
+
+    def with_columns(self, names: Sequence[str]) -> Source:
+        """The same rows with these columns only."""
+        other = copy.copy(self)
+        other._select(names)
+        return other
+
+    def descriptors(self) -> Iterable[Piece]:
+        """Ranges of rows."""
+        return ranges(self.rows or 0, self.size)
+
+    def head(self) -> Block:
+        """The first rows."""
+        rows = max(HEAD_NUMBERS // max(len(self.names), 1), 1000)
+        return self.read(Piece(0, 0, min(self.rows or 0, rows)))
+
+    @property
+    def fingerprint(self) -> str:
+        """Of rows spread over the table."""
+        digest = hashlib.sha256(f"{self.rows} {self.size} {self.names} {self.kinds}".encode())
+        for piece in ranges(self.rows or 0, max((self.rows or 0) // 64, 1)):
+            block = self.read(Piece(0, piece.start, min(piece.start + 16, piece.stop)))
+            parts = [column.values for column in block.columns]
+            if block.matrix is not None:
+                is_csr = is_sparse(block.matrix)
+                parts = [block.matrix.data, block.matrix.indices] if is_csr else [block.matrix]
+            for part in parts:
+                digest.update(np.ascontiguousarray(part).tobytes())
+            digest.update(repr([column.levels for column in block.columns]).encode())
+        return digest.hexdigest()
+
+
+class Derived(Source):
+    """The blocks of another source, each changed by `of`: shares, encodings, conditions."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        for fact in ("name", "names", "kinds", "rows", "notes", "again", "about"):
+            setattr(self, fact, getattr(source, fact))
+        self.text: Any = getattr(source, "text", None)  # by which the command estimates rows
+
+    def of(self, block: Block) -> Block:
+        """What becomes of a block."""
+        return block
+
+    def descriptors(self) -> Iterable[Piece]:
+        """The pieces of the source."""
+        return self.source.descriptors()
+
+    def read(self, piece: Piece) -> Block:
+        """The rows of a piece."""
+        return self.of(self.source.read(piece))
+
+    def slices(self, piece: Piece) -> Iterator[Block]:
+        """The rows of a piece, cut as the source is."""
+        return map(self.of, self.source.slices(piece))
+
+    def over(self, source: Source) -> Source:
+        """The same change of another source."""
+        other = copy.copy(self)
+        other.source = source
+        return other
+
+    def for_reading(self) -> Source:
+        """The source without its list of pieces, read in the same way."""
+        return self.over(self.source.for_reading())
+
+    def keeping(self, scratch: Any, *, many: bool = False) -> Source:
+        """The same rows of a source that may put what it parsed into temporary files."""
+        return self.over(self.source.keeping(scratch, many=many))
+
+    def head(self) -> Block:
+        """The first rows."""
+        return self.of(self.source.head())
+
+    def __iter__(self) -> Iterator[Block]:
+        return super().__iter__() if self.again else map(self.of, self.source)
+
+
 def ranges(rows: int, size: int) -> list[Piece]:
     """Pieces of `size` rows, the last one shorter."""
-    return [
-        Piece(k, start, min(start + size, rows)) for k, start in enumerate(range(0, rows, size))
-    ]
+    starts = enumerate(range(0, rows, size))
+    return [Piece(k, start, min(start + size, rows)) for k, start in starts]
 
 
-def slice_rows(columns: int, numbers: int = NUMBERS) -> int:
+def slice_rows(columns: int, numbers: int = BLOCK_NUMBERS) -> int:
     """Rows of a slice with so many columns and about so many numbers: an odd multiple of 8.
 
     Were it a multiple of 512, the same row of all columns would share few places of the cache,
@@ -226,21 +330,7 @@ def slice_rows(columns: int, numbers: int = NUMBERS) -> int:
     >>> slice_rows(50), slice_rows(2000)
     (41944, 4104)
     """
-    return max(numbers // max(columns, 1), _FEWEST_ROWS) // 16 * 16 + 8
-
-
-def block_rows(columns: int, rows: int | None) -> int:
-    """Rows of a block with so many columns, unless the caller says how many."""
-    if rows is None:
-        return int(np.clip(NUMBERS // max(columns, 1), 1024, MOST_ROWS))
-    if rows < 1:
-        raise ValueError(f"rows is {rows}; a block has 1 row or more.")
-    return rows
-
-
-def head_rows(columns: int) -> int:
-    """Rows of the head of a table, which is looked at before it is read: about a megabyte."""
-    return max(_HEAD // 8 // max(columns, 1), 1000)
+    return max(numbers // max(columns, 1), MIN_SLICE_ROWS) // 16 * 16 + 8
 
 
 def by_row(start: int) -> Callable[[int], str]:
@@ -262,84 +352,25 @@ def checked_names(names: Sequence[str], source: str) -> tuple[str, ...]:
 
 def place_of(name: str, names: Sequence[str], source: str, what: str = "column") -> int:
     """Where a column is; an error offers names that look alike."""
-    try:
-        return list(names).index(name)
-    except ValueError:
-        alike = difflib.get_close_matches(str(name), [str(n) for n in names], 3, 0.5)
+    names = list(names)
+    if name in names:
+        return names.index(name)
+    alike = difflib.get_close_matches(str(name), [str(n) for n in names], 3, 0.5)
+    hint = "it has no columns."
+    if alike and len(names) > 1:
+        hint = f"did you mean {' or '.join(map(repr, alike))}?"
+    elif len(names) == 1:
         hint = (
-            f"did you mean {' or '.join(map(repr, alike))}?"
-            if alike and len(names) > 1
-            else _listed(names)
+            f"it has one column, {names[0]!r}. If these are several, say what is between them: "
+            "separator=';', for example."
         )
-        raise DataError(f"{source}: there is no {what} {name!r}; {hint}") from None
+    elif names:
+        hint = f"it has {', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}."
+    raise DataError(f"{source}: there is no {what} {name!r}; {hint}")
 
 
 def chosen(columns: Sequence[str] | None, names: Sequence[str], source: str) -> list[int]:
     """The places of the columns that were asked for, all of them by default."""
     if columns is None:
         return list(range(len(names)))
-    checked_names(columns, source)
-    return [place_of(name, names, source) for name in columns]
-
-
-def _listed(names: Sequence[str]) -> str:
-    if not len(names):
-        return "it has no columns."
-    if len(names) == 1:
-        return (
-            f"it has one column, {names[0]!r}. If these are several, say what is between them: "
-            "separator=';', for example."
-        )
-    first = ", ".join(repr(name) for name in list(names)[:8])
-    return f"it has {first}{', ...' if len(names) > 8 else ''}."
-
-
-def fingerprint_of_file(path: str, *facts: Any) -> str:
-    """SHA-256 of a file's size, head, tail and some places between, and of how it is read."""
-    digest = hashlib.sha256(repr(facts).encode())
-    size = size_of(path)
-    digest.update(size.to_bytes(8, "little"))
-    with open_binary(path) as file:
-        digest.update(file.read(_HEAD))
-        for place in np.linspace(_HEAD, max(size - _TASTE, _HEAD), _PLACES).astype(int).tolist():
-            file.seek(place)
-            digest.update(file.read(_TASTE))
-    return digest.hexdigest()
-
-
-@contextmanager
-def reading(what: str, advice: str = "it is damaged, or of another format") -> Iterator[None]:
-    """Let whatever the libraries beneath raise be one DataError."""
-    try:
-        yield
-    except (DataError, MissingExtra, MemoryError, OSError):
-        raise
-    except Exception as error:
-        why = " ".join(str(error).split())[:150] or type(error).__name__
-        raise DataError(f"{what} ({why}); {advice}.") from error
-
-
-def existing(path: str) -> str:
-    """The path of a regular file that is there and not empty."""
-    if is_url(path):
-        if not is_file(path):
-            raise DataError(f"{path}: there is no such file.")
-        if size_of(path) == 0:
-            raise DataError(f"{path}: the file is empty; it needs column names and rows.")
-        return path
-    if not os.path.exists(path):
-        folder = os.path.dirname(path) or "."
-        there = os.listdir(folder) if os.path.isdir(folder) else []
-        alike = difflib.get_close_matches(os.path.basename(path), there, 1)
-        hint = f"; did you mean {os.path.join(folder, alike[0])!r}?" if alike else "."
-        raise DataError(f"{path}: there is no such file{hint}")
-    if os.path.isdir(path):
-        raise DataError(f"{path}: this is a directory; give one file.")
-    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe may wait for ever
-        raise DataError(
-            f"{path}: this is a pipe or device, which can be read once only; copy it to a file "
-            "first, or give it as stdin."
-        )
-    if os.path.getsize(path) == 0:
-        raise DataError(f"{path}: the file is empty; it needs column names and rows.")
-    return path
+    return [place_of(name, names, source) for name in checked_names(columns, source)]

@@ -10,19 +10,21 @@ import bz2
 import codecs
 import gzip
 import lzma
-import struct
 import threading
-import zlib
 from collections.abc import Iterator
-from typing import IO, Any
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
-from adaline.data.reading.locations import is_url, open_binary
+from adaline.data.reading.locations import open_binary, stamp
 from adaline.data.reading.source import Piece
 from adaline.errors import DataError, MissingExtra
 
 CHUNK = 2**23  # bytes of text that make a block
-_LONGEST = 2**30  # bytes of a record
-_STEP = 2**20  # bytes that are unpacked at once on the way to a place
+LONGEST_RECORD = 2**30  # bytes
+STEP = 2**20  # bytes that are unpacked at once
+OPEN_STREAMS = 4  # packed files that a process keeps open
 # How a packed file begins. Each pattern is longer than a column name that it could be mistaken for.
 _PACKED = {
     "gzip": (b"\x1f\x8b",),
@@ -31,177 +33,110 @@ _PACKED = {
     "zstd": (b"\x28\xb5\x2f\xfd",),
 }
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")  # of names, for the same four
-# The marks of 32 bits begin with those of 16 bits, and so come first.
-_BYTE_ORDER_MARKS = {
+_MARKS = {  # those of 32 bits begin with those of 16 bits, and so come first
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
 
+_ADVICE = ("encoding", "windows-1252", "reads it as such")
 
+
+@dataclass
 class Text:
     """A text file as bytes from here to there; those of a packed file are after unpacking.
 
     Attributes
     ----------
     path : str
-    packing : str or None
-        "gzip", "bzip2", "xz", "zstd".
-    encoding : str or None
-        Of what is decoded and becomes UTF-8, such as UTF-16; None where bytes stay.
     quotes : bool
         Whether newlines inside double quotes do not end a record.
-    pipe : file or None
-        Bytes that come once.
+    encoding : str or None
+        Of what is decoded and becomes UTF-8, such as UTF-16; None where bytes stay.
+    name : str
+        What to call the file.
+    packing : str or None
+        "gzip", "bzip2", "xz", "zstd".
     returns : bool
         Whether lines end with a carriage return alone, which is then read as a newline.
     """
 
-    def __init__(
-        self, path: str, quotes: bool, encoding: str | None = None, pipe: IO[bytes] | None = None
-    ):
-        self.path, self.quotes, self.pipe, self.returns = path, quotes, pipe, False
-        self.packing: str | None = None
-        self.encoding: str | None = None
-        self._forget()
-        if pipe is not None:
-            head = b""
-            while len(head) < 4 and (part := pipe.read(4 - len(head))):
-                head += part
-            self.pipe = _Joined(head, pipe)  # type: ignore[assignment]
-        else:
-            with open_binary(path) as file:
-                self.packing = _packing(file.read(10))
-            head = self._read(0, 4)
-            self.close()
-        found = (name for mark, name in _BYTE_ORDER_MARKS.items() if head.startswith(mark))
-        self.encoding = encoding or next(found, None)
+    path: str
+    quotes: bool = True
+    encoding: str | None = None
+    name: str = ""
+    packing: str | None = None
+    returns: bool = False
 
-    def _forget(self) -> None:
-        self._file: Any = None
-        self._at, self._end, self._lines_before = 0, -1, 0
-        self._last: tuple[int, bytes] = (0, b"")  # what was read last, and where it begins
-        self._lock = threading.RLock()  # threads of a worker may share a source
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name[0] != "_"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget()
-
-    def __del__(self) -> None:
-        if "_file" in self.__dict__:
-            self.close()
-
-    def close(self) -> None:
-        """Close the file; it is opened again when it is read again."""
-        if self._file is not None and self.pipe is None:
-            self._file.close()
-        if self.pipe is None:
-            self._file = None
+    def __post_init__(self) -> None:
+        self.name = self.name or self.path
+        with open_binary(self.path) as file:
+            head = file.read(10)
+        kinds = (kind for kind, begins in _PACKED.items() if head.startswith(begins))
+        self.packing = next(kinds, None)
+        head = self.take(0, 4)
+        marked = (name for mark, name in _MARKS.items() if head.startswith(mark))
+        self.encoding = self.encoding or next(marked, None)
 
     @property
     def forward(self) -> bool:
         """Whether places are reached by reading all that is before them."""
-        return self.packing is not None or self.encoding is not None or self.pipe is not None
+        return self.packing is not None or self.encoding is not None
 
     def take(self, start: int, stop: int) -> bytes:
         """The bytes from start to stop, fewer at the end of the file."""
-        with self._lock:
-            at, data = self._last
-            if not at <= start <= at + len(data):
-                at, data = start, b""
-            elif stop <= at + len(data):
-                return data[start - at : stop - at]
-            # What is unpacked is not unpacked twice; reading again costs less than joining.
-            head = data[start - at :] if self.forward else b""
-            if self.pipe is not None:
-                self._lines_before += data.count(b"\n", 0, start - at)
-            more = self._read(start + len(head), stop)
-            self._last = start, head + more if head else more
-            return self._last[1]
-
-    def _read(self, start: int, stop: int) -> bytes:
-        try:
-            data = self._forward(start, stop) if self.forward else self._plain(start, stop)
-        except Exception as error:
-            sentence = self._damage(error)
-            if sentence is None:
-                raise
-            raise sentence from None
+        if self.forward:
+            data = self._unpacked(start, stop)
+        else:
+            with open_binary(self.path) as file:
+                file.seek(start)
+                data = file.read(stop - start)
         return data.replace(b"\r", b"\n") if self.returns else data
 
-    def _plain(self, start: int, stop: int) -> bytes:
-        with open_binary(self.path) as file:
-            file.seek(start)
-            return file.read(stop - start)
+    def _unpacked(self, start: int, stop: int) -> bytes:
+        stream = _stream(self.path, stamp(self.path), self.packing, self.encoding)
+        try:
+            return stream.take(start, stop)
+        except (MissingExtra, DataError):
+            raise
+        except UnicodeError as error:
+            raise DataError(
+                f"{self.name}: this is not the encoding that it seems to be ({str(error)[:120]}); "
+                "save the file as UTF-8",
+                _ADVICE,
+            ) from None
+        except Exception as error:  # each library raises errors of its own
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise DataError(
+                f"{self.name}: the {self.packing} file is cut short or damaged "
+                f"({str(error)[:120]}); copy or download it again."
+            ) from None
 
-    def _forward(self, start: int, stop: int) -> bytes:
-        """Read on, or from the beginning again where the place has gone by."""
-        if 0 <= self._end <= start:
-            return b""
-        if self._file is None or start < self._at:
-            self.close()
-            self._file, self._at = self._opened(), 0
-        while self._at < start and self._more(min(start - self._at, _STEP)):
-            pass
-        parts = []
-        while self._at < stop and (part := self._more(stop - self._at)):
-            parts.append(part)
-        if self._at < stop:
-            self._end = self._at
-            self.close()
-        return b"".join(parts)
-
-    def _more(self, wanted: int) -> bytes:
-        part: bytes = self._file.read(wanted)
-        self._at += len(part)
-        return part
-
-    def _opened(self) -> Any:
-        """The unpacked bytes, decoded where they are not UTF-8."""
-        file: Any = self.pipe
-        if self.pipe is None:
-            place: Any = open_binary(self.path) if is_url(self.path) else self.path
-            open_packed: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
-            if self.packing == "zstd":
-                file = _zstd(self.path, place)
-            else:
-                file = open_packed.get(self.packing, open)(place, "rb")
-        return file if self.encoding is None else _Decoded(file, self.encoding)
-
-    def end_lines_with_returns(self) -> None:
-        """Read the lines of an old Macintosh, which end with a carriage return alone."""
-        self.returns = True
-        self._last = self._last[0], self._last[1].replace(b"\r", b"\n")
-
-    def pieces(self, begin: int, chunk: int) -> Iterator[Piece]:
+    def pieces(self, begin: int, chunk: int, end: int | None = None) -> Iterator[Piece]:
         """Whole records of about `chunk` bytes each, from byte `begin` on."""
         index, start = 0, begin
-        while True:
-            more, stop = chunk, 0
-            while not stop:  # a record may be longer than a chunk
-                if more > max(_LONGEST, 2 * chunk):
+        while end is None or start < end:
+            size, length = chunk, 0
+            while not length:  # a record may be longer than a chunk
+                if size > max(LONGEST_RECORD, 2 * chunk):
                     raise DataError(
-                        f"{self.path}: line {self.line(start)} is longer than {_LONGEST} bytes; "
-                        "a quote may be open, or this is no text of lines."
+                        f"{self.name}: line {self.line(start)} is longer than {LONGEST_RECORD} "
+                        "bytes; a quote may be open, or this is no text of lines."
                     )
-                data = self.take(start, start + more)
+                data = self.take(start, start + size)
                 if not data:
                     return
-                stop = len(data) if len(data) < more else self._cut(data)
-                more *= 2
-            yield Piece(index, start, start + stop)
-            index, start = index + 1, start + stop
+                length = len(data) if len(data) < size else self._cut(data)
+                size *= 2
+            yield Piece(index, start, start + length)
+            index, start = index + 1, start + length
 
     def _cut(self, data: bytes) -> int:
         """Where the last whole record ends; 0 where none does."""
         end = data.rfind(b"\n") + 1
-        if not self.quotes or data.find(b'"', 0, end) < 0:
-            return end
-        inside = data.count(b'"', 0, end) % 2
+        inside = data.count(b'"', 0, end) % 2 if self.quotes else 0
         while end and inside:  # this newline is inside quotes
             before = data.rfind(b"\n", 0, end - 1) + 1
             inside = (inside - data.count(b'"', before, end)) % 2
@@ -210,20 +145,14 @@ class Text:
 
     def line(self, offset: int) -> int:
         """The number, from 1, of the line in which the byte at this offset is."""
-        if self.pipe is not None:  # in the last chunk
-            at, data = self._last
-            return 1 + self._lines_before + data.count(b"\n", 0, max(offset - at, 0))
-        count, at = 1, 0
-        while at < offset and (data := self.take(at, min(at + CHUNK, offset))):
-            count, at = count + data.count(b"\n"), at + len(data)
-        return count
+        starts = range(0, offset, CHUNK)
+        return 1 + sum(self.take(at, min(at + CHUNK, offset)).count(b"\n") for at in starts)
 
     def check(self, data: bytes, start: int, utf8: bool = True) -> None:
         """Refuse what is no text: NUL bytes, or bytes that are not UTF-8 where they should be."""
-        at = data.find(b"\0")
-        if at >= 0:
+        if (at := data.find(b"\0")) >= 0:
             raise DataError(
-                f"{self.path}: line {self.line(start + at)} has a NUL byte, which text never has; "
+                f"{self.name}: line {self.line(start + at)} has a NUL byte, which text never has; "
                 "the file is damaged, or it is UTF-16: save it as UTF-8."
             )
         if not utf8 or data.isascii():
@@ -232,70 +161,65 @@ class Text:
             data.decode()
         except UnicodeDecodeError as error:
             raise DataError(
-                f"{self.path}: line {self.line(start + error.start)} has the byte "
+                f"{self.name}: line {self.line(start + error.start)} has the byte "
                 f"0x{data[error.start]:02x}, which is not UTF-8; save the file as UTF-8",
-                ("encoding", "windows-1252", "reads it as such"),
+                _ADVICE,
             ) from None
 
-    def _damage(self, error: Exception) -> DataError | None:
-        """The sentence for bytes that cannot be unpacked or decoded; None for another error."""
-        if isinstance(error, UnicodeError):
-            return DataError(
-                f"{self.path}: this is not the encoding that it seems to be ({str(error)[:120]}); "
-                "save the file as UTF-8",
-                ("encoding", "windows-1252", "reads it as such"),
-            )
-        broken = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, struct.error, ValueError)
-        # bz2 and zstd raise a plain OSError, which has no number as those of the system have.
-        without_number = isinstance(error, OSError) and error.errno is None
-        is_zstd = type(error).__name__ == "ZstdError"
-        if self.packing is None or not (isinstance(error, broken) or without_number or is_zstd):
-            return None
-        return DataError(
-            f"{self.path}: the {self.packing} file is cut short or damaged ({str(error)[:120]}); "
-            "copy or download it again."
-        )
+
+class _Stream:
+    """The bytes of a packed or decoded file; to go back, it is read from its beginning again."""
+
+    def __init__(self, path: str, packing: str | None, encoding: str | None) -> None:
+        self.facts = path, packing, encoding
+        self.chunks: Iterator[bytes] | None = None
+        self.start, self.data = 0, b""  # what was read last, and where it begins
+        self.lock = threading.Lock()  # threads of a worker may share a file
+
+    def take(self, start: int, stop: int) -> bytes:
+        with self.lock:
+            if self.chunks is None or start < self.start:
+                self.chunks, self.start, self.data = _chunks(*self.facts), 0, b""
+            while self.start + len(self.data) < stop:
+                self._forget_before(start)
+                try:
+                    more = next(self.chunks, None)
+                except BaseException:
+                    self.chunks = None  # or a damaged file would seem to end here
+                    raise
+                if more is None:
+                    break
+                self.data += more
+            self._forget_before(start)
+            return self.data[: stop - start] if start == self.start else b""
+
+    def _forget_before(self, start: int) -> None:
+        gone = min(start - self.start, len(self.data))
+        if gone > 0:
+            self.start, self.data = self.start + gone, self.data[gone:]
 
 
-class _Joined:
-    """Bytes that were read already, and then the file."""
-
-    def __init__(self, head: bytes, file: IO[bytes]) -> None:
-        self._head, self._file = head, file
-
-    def read(self, wanted: int) -> bytes:
-        found, self._head = self._head[:wanted], self._head[wanted:]
-        return found or self._file.read(wanted)
+@lru_cache(maxsize=OPEN_STREAMS)
+def _stream(path: str, _: Any, packing: str | None, encoding: str | None) -> _Stream:
+    """The stream of a file, whose size and time are part of the key."""
+    return _Stream(path, packing, encoding)
 
 
-class _Decoded:
-    """The text of a file in UTF-8, decoded piece by piece."""
-
-    def __init__(self, file: Any, encoding: str) -> None:
-        self._file, self._left = file, b""
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-
-    def read(self, wanted: int) -> bytes:
-        while not self._left:
-            raw = self._file.read(min(wanted, _STEP))
-            self._left = self._decoder.decode(raw, not raw).encode()
-            if not raw:
-                break
-        found, self._left = self._left[:wanted], self._left[wanted:]
-        return found
-
-    def close(self) -> None:
-        self._file.close()
+def _chunks(path: str, packing: str | None, encoding: str | None) -> Iterator[bytes]:
+    """A file from its beginning, as plain UTF-8; it is closed at its end, or with the generator."""
+    openers: dict[str | None, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+    openers |= {"zstd": _open_zstd, None: nullcontext}
+    with open_binary(path) as raw, openers[packing](raw) as file:
+        decoder = None if encoding is None else codecs.getincrementaldecoder(encoding)()
+        while data := file.read(STEP):
+            yield data if decoder is None else decoder.decode(data).encode()
+        if decoder is not None:
+            yield decoder.decode(b"", True).encode()
 
 
-def _packing(head: bytes) -> str | None:
-    """How a file that begins with these bytes is packed: "gzip", ..., or None."""
-    return next((kind for kind, begins in _PACKED.items() if head.startswith(begins)), None)
-
-
-def _zstd(path: str, place: Any) -> Any:
+def _open_zstd(file: Any) -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingExtra.of("io", f"{path}: reading .zst files", "pyarrow") from None
-    return pa.CompressedInputStream(pa.OSFile(place) if place is path else place, "zstd")
+        raise MissingExtra.of("io", "reading .zst files", "pyarrow") from None
+    return pa.CompressedInputStream(file, "zstd")
