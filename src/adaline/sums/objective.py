@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import exp, frexp, inf, ldexp
 from typing import Any, Literal
 
@@ -104,29 +104,22 @@ class Sums:
         own = 0.5 * inner(pull, theta)
         # Infinite where the penalty had to be lowered: nothing is proven then.
         error = 4.0 * UNIT * np.abs(pull).max(axis=0) + FAINTEST
-        if penalty.max() >= STEEPEST:
-            error[penalty >= STEEPEST] = inf
-        H = None if self.H is None else _with_penalty(self.H, penalty, intercept, len(theta))
+        error[penalty >= STEEPEST] = inf
         error += self.rounding + 2.0 * UNIT * np.abs(g).max(axis=0)
-        rest = self.depth, self.off, self.top, self.n, self.weight
-        return Sums(self.f + own, g, H, self.least, self.size + own, error, *rest)
+        H = self.H
+        if H is not None and H.ndim > 1:  # a vector of "thin" stays as it is
+            H = with_penalty(H.copy(), penalty, intercept)
+        return replace(self, f=self.f + own, g=g, H=H, size=self.size + own, rounding=error)
 
 
-def _with_penalty(H: Array, penalty: Array, intercept: bool, K: int) -> Array:
-    """H plus the penalty; a vector of `thin` stays as it is."""
-    if H.ndim == 1:
-        return H
-    q, H = len(penalty), H.copy()
-    if H.shape == (q, q) and intercept:
-        H.flat[:: q + 1] += penalty
-        return H
-    views = H if H.ndim == 3 else [H[k : k + q, k : k + q] for k in range(0, len(H), q)]
-    for own in views:
-        own.flat[:: q + 1] += penalty
-    if not intercept:
-        for k in range(q - 1, H.shape[-1], q):
-            H[..., k, :], H[..., :, k] = 0.0, 0.0
-            H[..., k, k] = 1.0
+def with_penalty(H: Array, penalty: Array, intercept: bool) -> Array:
+    """Add the penalty to all blocks (q, q) of the diagonal, in place."""
+    q = len(penalty)
+    for block in H if H.ndim == 3 else [H[k : k + q, k : k + q] for k in range(0, len(H), q)]:
+        block.flat[:: q + 1] += penalty
+    for k in range(q - 1, 0 if intercept else H.shape[-1], q):
+        H[..., k, :], H[..., :, k] = 0.0, 0.0
+        H[..., k, k] = 1.0
     return H
 
 
@@ -274,11 +267,10 @@ class Objective:
         W = theta if matrix else rows.weights_of_blocks(theta)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial may have gone too far
             parts = rows.over_blocks(lambda b: self._sums_of(b, W, want), matrix, self.K)
-            f, terms, least, G, H = parts[0]
-            for part in parts[1:]:
-                f, terms, least, G = f + part[0], terms + part[1], min(least, part[2]), G + part[3]
-                H = None if H is None or part[4] is None else H + part[4]
+            f, terms, leads, Gs, Hs = zip(*parts, strict=True)
+            G, least, size = reduce(np.add, Gs), min(leads), sum(terms)
             g = G if matrix else rows.sums_of_blocks(G)
+            H: Array | None = reduce(np.add, Hs) if want else None
             if H is not None and want == "thin":
                 H = rows.sums_of_blocks(H)[0]
             off = rows.value_error(theta)
@@ -286,10 +278,10 @@ class Objective:
             # (which is at most terms e^off), and by the rounding of functions.
             each = (rows.depth() + self.K + FUNCTIONS) * UNIT + off * exp(min(off, 1.0))
             each = each if off < 1.0 else inf
-            rounding = 1.01 * each * terms * rows.extent + rows.n * rows.lost
+            rounding = 1.01 * each * size * rows.extent + rows.n * rows.lost
         least = least if least < inf else -inf
         extent = rows.depth(True), off, rows.top, rows.n, self.weight
-        return Sums(f, g, H, least, abs(f) + terms, rounding, *extent)
+        return Sums(sum(f), g, H, least, abs(sum(f)) + size, rounding, *extent)
 
     def _sums_of(
         self, blocks: Iterator[tuple[slice, Any]], W: Array, want: Want
@@ -300,25 +292,45 @@ class Objective:
         H: Array | None = None
         for where, Z in blocks:
             y, omega = rows.y[where], rows.omega[where]
+            omega = omega if len(omega) else np.ones(len(y))
             V = values(Z, W)
-            if len(rows.offset):
-                V = V + rows.offset[where]
-            part = self.loss.parts(V[0] if K == 1 else V, y)
-            if bare and (leads := self.loss.leads(V[0] if K == 1 else V, y)) is not None:
-                leads = leads[omega > 0] if len(omega) else leads
-                least = min(least, float(np.min(leads, initial=inf)))
-            slope = part.slope * omega if len(omega) else part.slope
-            add_products(G, slope if K > 1 else slope[None], Z)
-            f += float(omega @ part.value if len(omega) else part.value.sum())
-            terms += float(omega @ part.terms if len(omega) else part.terms.sum())
-            if want == "thin":
-                c = part.curvature if K == 1 else part.curvature.min(axis=0)
-                H = np.zeros((1, self.q)) if H is None else H
-                add_products(H, (c * omega if len(omega) else c)[None], Z)
-            elif want:
-                own = _curvature(want, Z, part.curvature, omega if len(omega) else 1.0)
+            V = V + rows.offset[where] if len(rows.offset) else V
+            V = V[0] if K == 1 else V
+            part = self.loss.parts(V, y)
+            if bare and (leads := self.loss.leads(V, y)) is not None:
+                least = min(least, float(np.min(leads[omega > 0], initial=inf)))
+            add_products(G, np.atleast_2d(part.slope * omega), Z)
+            f += float(omega @ part.value)
+            terms += float(omega @ part.terms)
+            if want:
+                own = self._curvature(want, Z, part.curvature, omega)
                 H = own if H is None else np.add(H, own, out=H)
         return f, terms, least, G, H
+
+    def _curvature(self, want: Want, Z: Any, bent: Array, omega: Array) -> Array:
+        """One block's share of the curvature; bent is that of `Parts`."""
+        K, q = len(bent), Z.shape[1]
+        if want == "thin":
+            thin = np.zeros((1, self.q))
+            add_products(thin, (np.atleast_2d(bent).min(axis=0) * omega)[None], Z)
+            return thin
+        if bent.ndim == 1:
+            return gram_of(Z, np.sqrt(omega * bent))
+        if want == "least":
+            return gram_of(Z, np.sqrt(omega * bent.min(axis=0)))
+        if want == "mean":
+            each = (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)
+            return gram_of(Z, np.sqrt(omega * each))
+        if want == "blocks":
+            each = omega * bent * (1.0 - bent) * (K / (K - 1))
+            return np.array([gram_of(Z, np.sqrt(c)) for c in each])
+        # The sums of p_k p_m z z' are the products of one matrix. Its diagonal blocks are left out:
+        # p_k (1 - p_k) is the sum of p_k p_m over the other classes m, without a difference.
+        B = gram_of(Z, np.sqrt(omega) * bent).reshape(K, q, K, q)
+        B[np.arange(K), :, np.arange(K)] = 0.0
+        H = -B
+        H[np.arange(K), :, np.arange(K)] = B.sum(axis=2)
+        return H.reshape(K * q, K * q)
 
     def values(self, theta: Array) -> Array:
         """v of every row, (n, K)."""
@@ -333,26 +345,6 @@ class Objective:
         if self.K > 1:
             return np.ascontiguousarray(found.T)
         return found * rows.omega if len(rows.omega) else found
-
-
-def _curvature(want: Want, Z: Array, bent: Array, o: Array | float) -> Array:
-    """One block's share of the curvature; bent is that of `Parts`, and o are the weights."""
-    if bent.ndim == 1:
-        return gram_of(Z, np.sqrt(o * bent))
-    K, q = len(bent), Z.shape[1]
-    if want == "least":
-        return gram_of(Z, np.sqrt(o * bent.min(axis=0)))
-    if want == "mean":
-        return gram_of(Z, np.sqrt(o * (1.0 - np.einsum("ij,ij->j", bent, bent)) / (K - 1)))
-    if want == "blocks":
-        return np.array([gram_of(Z, np.sqrt(o * p * (1.0 - p) * (K / (K - 1)))) for p in bent])
-    # The sums of p_k p_m z z' are the products of one matrix. Its diagonal blocks are left out:
-    # p_k (1 - p_k) is the sum of p_k p_m over the other classes m, without a difference.
-    B = gram_of(Z, np.sqrt(o) * bent).reshape(K, q, K, q)
-    B[np.arange(K), :, np.arange(K)] = 0.0
-    H = -B
-    H[np.arange(K), :, np.arange(K)] = B.sum(axis=2)
-    return H.reshape(K * q, K * q)
 
 
 def logistic_objective(
