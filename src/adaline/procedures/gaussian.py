@@ -131,35 +131,25 @@ def over_blocks(
     """What `of` makes of the scores, or squared distances, (rows, K) of X, dense or CSR, by blocks.
 
     Threads share the blocks; `of` must look at each row by itself. `check` raises where X has NaN
-    or infinity; it is called where the sums could be of such numbers.
+    or infinity.
     """
     scale, measure = np.ldexp(1.0, -g.exponent), g.distances if distances else g.scores
-    plain = not g.exponent.any()
+    check()  # NaN in a column without weight would leave no trace
     if is_sparse(X) and g.metrics[0].A.ndim == 1:
         a, means = np.stack([metric.A for metric in g.metrics]) ** 2, g.means + g.centre
         squares = np.sum(a * means**2, axis=1)
         if (X.shape[1] + 8) * UNIT * squares.max() <= LOST_DISTANCE:
             # Means are near zero, so that x'x - 2 m'x + m'm of stored entries loses no digits.
-            check()
             rows = X.astype(np.float64)
             rows.data *= scale[rows.indices]
             D = np.maximum(rows.power(2) @ a.T - 2 * (rows @ (a * means).T) + squares, 0.0)
             return of(D if distances else g.b - D / 2)
 
-    weights = [g.W.T] if len(g.W) else [metric.A for metric in g.metrics]
-    used = [np.any(A.reshape(len(A), -1) != 0.0, axis=1) for A in weights]
-    if not np.any(used, axis=0).all():
-        check()  # NaN in a column without weight may leave no trace
-
     def of_piece(i: int, j: int) -> NDArray[Any]:
         parts = []
         for _, x in blocks(X, i, j):
-            with np.errstate(over="ignore", invalid="ignore"):
-                z = x if plain else np.multiply(x, scale, dtype=np.float64)
-                v = measure(np.subtract(z, g.centre, dtype=np.float64))
-                if not np.isfinite(v.sum()):
-                    check()
-            parts.append(of(v))
+            z = np.multiply(x, scale, dtype=np.float64)
+            parts.append(of(measure(np.subtract(z, g.centre, out=z))))
         return np.concatenate(parts)
 
     with one_blas_thread(1):  # threads of BLAS would change the last digit
@@ -225,12 +215,11 @@ def full(S: Array, r: Array, n: float, spare: Array, shrinkage: float) -> Metric
     ridge, dependent = 0.0, live[:0]
     if error >= 0.5:  # as far as rounding lets us tell, R may be singular
         values, _ = eigen(R)
-        ridge = max(0.0, RIDGE - float(values[0]))
         dependent = live[np.sort(pivots(R)[int(np.sum(values >= RIDGE)) :])]
-        W, error = inverse_factor(R + ridge * np.eye(L), doubt)
-        while W is None:
+        ridge = max(0.0, RIDGE - float(values[0]))
+        while (found := inverse_factor(R + ridge * np.eye(L), doubt))[0] is None:
             ridge = 2 * max(ridge, RIDGE)
-            W, error = inverse_factor(R + ridge * np.eye(L), doubt)
+        W, error = found
     assert W is not None
     R.flat[:: L + 1] += ridge
     A, C = np.zeros((len(r), L)), np.zeros((len(r), len(r)))

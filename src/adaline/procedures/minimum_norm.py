@@ -7,6 +7,8 @@ Of all w that minimise |y - Xw - b|^2, the one with the least |w|, in the user's
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -99,32 +101,23 @@ def tall_minimum_norm(
 
 
 def least_squares_from_triangle(t: Triangle, *, intercept: bool = True) -> ClosedFit:
-    """The same from a mergeable QR: R w = z, the digits estimated from its condition number."""
-    R = t.centred() if intercept else t.about_zero()
-    p, e = t.p, t.exponent
-    V = inverse_triangle(R[:p, :p]) if rank_of(R[:p, :p]) == p else None
-    if V is None or t.rows < p + intercept:
-        return tall_minimum_norm(R, t.mean, e, p, intercept)
-    w = V @ R[:p, p:]
+    """The same from a mergeable QR, the digits estimated from its condition number."""
+    R, p, e = t.centred() if intercept else t.about_zero(), t.p, t.exponent
+    fit = tall_minimum_norm(R, t.mean, e, p, intercept)
+    V = inverse_triangle(R[:p, :p])
+    if V is None or fit.rank < p or t.rows < p + intercept:
+        return fit
     kappa = condition(R[:p, :p] / np.linalg.norm(R[:p, :p], axis=0))
     digits = float(np.clip(15.5 - np.log10(kappa), 0, 15))
-    b = t.mean[p:] - t.mean[:p] @ w if intercept else np.zeros(t.targets)
-    W = np.ldexp(w, e[None, p:] - e[:p, None]).T.copy()
-    return ClosedFit(
-        W=W,
-        b=np.ldexp(b, e[p:]),
+    said = (
+        f"about {digits:.0f} digits are to be expected at a scaled condition number of "
+        f"{kappa:.1e}; a triangle without its rows proves none."
+    )
+    return replace(
+        fit,
         stopped="solved in closed form from a triangle.",
-        certificate=Certificate(
-            "unproven",
-            f"about {digits:.0f} digits are to be expected at a scaled condition number of "
-            f"{kappa:.1e}; a triangle without its rows proves none.",
-            {"condition": kappa, "expected_digits": digits},
-        ),
-        rank=p,
+        certificate=Certificate("unproven", said, {"condition": kappa, "expected_digits": digits}),
         condition=kappa,
-        W_low=np.zeros_like(W),
-        b_low=np.zeros(t.targets),
-        squares=np.ldexp((R[p:, p:] ** 2).sum(axis=0), 2 * e[p:]),
         root=np.ldexp(V, -e[:p, None]),
     )
 
