@@ -16,7 +16,7 @@ from typing import Any, Self
 from adaline.cli.answer import strict
 from adaline.cli.errors import UsageError
 from adaline.cli.options import suggest
-from adaline.data.outputs import Output, as_text
+from adaline.data.outputs import Output
 from adaline.evaluation.words import plain
 
 _FORMATS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
@@ -44,7 +44,7 @@ class TableWriter:
             reason = (error.strerror or "").lower()
             raise UsageError(f"{self.path}: cannot be written ({reason}).") from None
         if self.is_text and self._output is not None:
-            self._file = as_text(self._file)
+            self._file = io.TextIOWrapper(self._file, encoding="utf-8", newline="")
         self._on_terminal = self._output is None and self._file.isatty()
         separator = "\t" if self.format == "tsv" else ","
         self._csv: Any = csv.writer(self._file, delimiter=separator, lineterminator="\n")

@@ -29,37 +29,25 @@ _HOME = {
     "save": "adaline.data.storing.model_files",
 }
 
-__all__ = [
-    "Block",
-    "ColumnOptions",
-    "Encoding",
-    "Look",
-    "Prepared",
-    "Source",
-    "Table",
-    "blocks",
-    "cluster",
-    "describe",
-    "export",
-    "fit",
-    "load",
-    "look",
-    "save",
-    "table",
-    "workers",
-]
+__all__ = list(_HOME)
 
 __getattr__, __dir__ = lazily(globals(), _HOME)
 
 if TYPE_CHECKING:
-    from adaline.data.columns.encoding import Encoding
-    from adaline.data.columns.look import Look, look
-    from adaline.data.columns.options import ColumnOptions
-    from adaline.data.exporting.export import export
-    from adaline.data.fitting.fit import fit
-    from adaline.data.reading.blocks import blocks
-    from adaline.data.reading.source import Block, Source
-    from adaline.data.storing.model_files import Prepared, describe, load, save
-    from adaline.data.tables import Table, table
-    from adaline.distributed.clusters import cluster
-    from adaline.distributed.executor import workers
+    from adaline.data.columns.encoding import Encoding as Encoding
+    from adaline.data.columns.look import Look as Look
+    from adaline.data.columns.look import look as look
+    from adaline.data.columns.options import ColumnOptions as ColumnOptions
+    from adaline.data.exporting.export import export as export
+    from adaline.data.fitting.fit import fit as fit
+    from adaline.data.reading.blocks import blocks as blocks
+    from adaline.data.reading.source import Block as Block
+    from adaline.data.reading.source import Source as Source
+    from adaline.data.storing.model_files import Prepared as Prepared
+    from adaline.data.storing.model_files import describe as describe
+    from adaline.data.storing.model_files import load as load
+    from adaline.data.storing.model_files import save as save
+    from adaline.data.tables import Table as Table
+    from adaline.data.tables import table as table
+    from adaline.distributed.clusters import cluster as cluster
+    from adaline.distributed.executor import workers as workers

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
 import os
 import re
 import secrets
@@ -127,11 +126,6 @@ def write_atomically(path: _Path, data: bytes, *, previous: _Path | None = None)
     """Write a file such that a crash leaves the old one or the new one, complete; see `Output`."""
     with Output(path, previous) as file:
         file.write(data)
-
-
-def as_text(file: IO[bytes]) -> io.TextIOWrapper:
-    """UTF-8 text into a file of bytes, lines as they are; `detach` it at the end."""
-    return io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
 
 
 def refuse_unwritable(path: _Path) -> None:
