@@ -16,10 +16,10 @@ import pytest
 import adaline
 from adaline import load, save
 from adaline.data import Encoding, blocks, fit
-from adaline.data.storing._nodes import same
-from adaline.data.storing._schema import ALONE, PROOFS, RECORDS
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import Prepared, describe, packed, unpacked
+from adaline.data.storing.records import same
+from adaline.data.storing.schema import ALONE, PROOFS, RECORDS
 from adaline.errors import ModelFileError
 from adaline.estimators.registry import estimator_named
 from adaline.filters import FILTERS
@@ -73,10 +73,6 @@ def with_other_margins() -> Any:
     return model
 
 
-def _kernel(A: Any, B: Any) -> Any:
-    return A @ B.T
-
-
 def _density(rows: Any) -> Any:
     from scipy.stats import multivariate_normal
 
@@ -92,10 +88,6 @@ def given_densities() -> Any:
 REFUSED = {
     "nothing learned": (lambda: adaline.Ridge(), "has learned nothing yet"),
     "nothing learned in passes": (lambda: adaline.Perceptron(), "has learned nothing yet"),
-    "a function": (
-        lambda: adaline.KernelPerceptron(_kernel, max_iter=3).fit(X, two),
-        "kernel is a function",
-    ),
     "a recipe": (lambda: adaline.BayesClassifier(_density).fit(X, two), "densities is a function"),
     "somebody else's densities": (given_densities, "rv_continuous_frozen|norm"),
     "a generator": (
@@ -180,7 +172,7 @@ def test_a_file_of_another_kind_or_format_is_refused(tmp_path):
     (tmp_path / "checkpoint").write_bytes(pack({"content": "checkpoint"}, {}))
     with pytest.raises(ModelFileError, match="'checkpoint', not a model"):
         load(tmp_path / "checkpoint")
-    newer = changed("LeastSquares", lambda header, _: header.update(format=2))
+    newer = changed("LeastSquares", lambda header, _: header.update(format=3))
     with pytest.raises(ModelFileError, match="install a newer adaline"):
         unpacked(newer)
     with pytest.raises(FileNotFoundError):

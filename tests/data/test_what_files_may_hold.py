@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adaline.data.storing._reader import Reader
+from adaline.data.storing.records import Reader
 from adaline.errors import ModelFileError
 
 CSR = {
@@ -70,15 +70,10 @@ def test_what_is_written_is_read(node, value):
         {"scalar": "float32", "value": 0.1},  # no float32
         {"scalar": "float64", "value": 1},
         {"scalar": "object", "value": 1},
-        {"text": ["a", 1], "shape": [2], "width": 1},
-        {"text": ["a", "b"], "shape": [2], "width": 1.0},
-        {"text": ["ab", "b"], "shape": [2], "width": 1},
-        {"text": ["a"], "shape": [1], "width": 65},
-        {"text": ["a\0"], "shape": [1], "width": 2},
-        {"text": ["a"], "shape": [2], "width": 1},
-        {"text": ["a"], "shape": [-1], "width": 1},
-        {"text": ["a"], "shape": [1] * 9, "width": 1},
-        {"text": ["a"], "shape": 1, "width": 1},
+        {"text": ["a", 1]},
+        {"objects": ["a"], "shape": [2]},
+        {"objects": ["a"], "shape": [-1]},
+        {"objects": ["a"], "shape": 1},
         {"objects": ["a", {"tuple": []}], "shape": [2]},
         {"record": 1, "fields": {}},
         {"record": "Fit", "fields": []},
@@ -102,6 +97,16 @@ def test_what_is_never_written_is_refused(node):
 def test_records_and_arrays_are_those_of_the_tables(node, sentence):
     with pytest.raises(ModelFileError, match=sentence):
         read(node)
+
+
+@pytest.mark.parametrize(
+    "letters",
+    [np.array([[0x110000]], dtype=np.uint32), np.array([[97]]), np.zeros((2, 0), dtype=np.uint32)],
+)
+def test_texts_that_are_none_are_refused(letters):
+    assert read({"text": "m"}, m=np.array([[97, 0]], dtype=np.uint32)).tolist() == ["a"]
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        read({"text": "m"}, m=letters)
 
 
 def test_nests_have_a_bottom():

@@ -11,7 +11,7 @@ import pytest
 
 import adaline
 from adaline._names import public_homes
-from adaline.data.storing import export
+from adaline.data.exporting import export
 from adaline.estimators.registry import (
     Declared,
     estimator_named,
@@ -40,7 +40,7 @@ def test_a_declaration_says_what_the_other_rooms_know(kind):
     for name in ("_learns", "_streams", "_traces"):
         allowed = {value for option in get_args(hints[name]) for value in get_args(option)}
         assert getattr(kind, name) in {*allowed, None}, name
-    assert kind._exports in {*export._KNOWN["onnx"], *export._KNOWN["json"], None}
+    assert kind._exports in {*export.KNOWN_FORMS["onnx"], *export.KNOWN_FORMS["json"], None}
     assert all(isinstance(text, str) for text in kind._stored.values())
     assert not set(kind._derived) & {key.rstrip("?") for key in kind._stored} - {"_dtype"}
 

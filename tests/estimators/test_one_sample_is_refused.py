@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adaline import Adaline, LogisticRegression, OverK, Perceptron, SigmoidPerceptron, WidrowHoff
-from adaline.data.storing._nodes import same
+from adaline.data.storing.records import same
 
 X = np.random.default_rng(3).standard_normal((40, 3))
 TWO, THREE = (X[:, 0] > 0).astype(int), np.arange(40) % 3

@@ -12,8 +12,8 @@ import pytest
 from sklearn.base import clone
 
 import adaline
-from adaline.data.storing._nodes import same
 from adaline.data.storing.model_files import load, save
+from adaline.data.storing.records import same
 from model_zoo import MODELS, X, Y, answers, goes_on, made, three, two, y
 
 NAMES = [

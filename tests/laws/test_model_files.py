@@ -25,9 +25,9 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from adaline.data.storing._nodes import same
 from adaline.data.storing.container import pack, unpack
 from adaline.data.storing.model_files import load, packed, save, unpacked
+from adaline.data.storing.records import same
 from adaline.errors import ModelFileError
 from model_zoo import MODELS, answers, goes_on, made
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import adaline
-from adaline.data.storing._nodes import same
+from adaline.data.storing.records import same
 from model_zoo import MODELS, X, Y, made, three, two, y
 
 NAMES = [

@@ -61,7 +61,7 @@ class Declared:
         - "gaussians", "frequencies", "monomials": forms of one estimator each.
     _stored : dict
         Attributes that a model file keeps besides the parameters, each with a description in the
-        language of `adaline/data/storing/_schema.py`. Empty where there are no model files.
+        language of `adaline/data/storing/schema.py`. Empty where there are no model files.
     _derived : tuple of str
         Attributes that follow from those in `_stored`; `_restored` makes them again.
     _traces : "samples", "duals", "margins", "steps" or None

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.reading.source import Block, Source
-from adaline.data.storing.checkpoint import Checkpoint, storable
+from adaline.data.storing.checkpoint import Checkpoint
+from adaline.data.storing.records import storable
 from adaline.errors import DataError
 from adaline.results import Array
 from adaline.sums.mapreduce import Executor, Reduction, branch, mapreduce

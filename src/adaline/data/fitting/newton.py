@@ -17,7 +17,7 @@ from scipy import sparse
 
 from adaline.data.fitting.chunks import Chunk, Chunks
 from adaline.data.fitting.wide import descend, start_from_sizes
-from adaline.data.storing.checkpoint import storable
+from adaline.data.storing.records import storable
 from adaline.errors import DataError, SeparableError, plural
 from adaline.linalg import length
 from adaline.parameters import is_sparse

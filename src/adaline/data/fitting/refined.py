@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.data.fitting.chunks import Chunk, Chunks
-from adaline.data.storing.checkpoint import storable
+from adaline.data.storing.records import storable
 from adaline.errors import plural
 from adaline.procedures.least_squares import RowSums, by_rows, unit_columns
 from adaline.results import Array, ClosedFit

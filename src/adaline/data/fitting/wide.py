@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adaline.data.fitting.chunks import Chunk, Chunks
-from adaline.data.storing.checkpoint import storable
+from adaline.data.storing.records import storable
 from adaline.errors import DataError
 from adaline.linalg import Diagonal, inner
 from adaline.parameters import is_sparse

@@ -28,19 +28,16 @@ from adaline.data.columns.encoding import Encoding
 from adaline.data.outputs import refuse_unwritable
 from adaline.data.reading.blocks import blocks
 from adaline.data.reading.checks import check_mapping, check_path, check_whole, wrong_type
-from adaline.data.storing._nodes import same
-from adaline.data.storing._parts import difference, kind_of, put_together, taken_apart
-from adaline.data.storing._reader import Reader
-from adaline.data.storing._writer import Writer
 from adaline.data.storing.container import LIMIT, pack, read_file, unpack, write_atomically
+from adaline.data.storing.models import difference, kind_of, put_together, take_apart
+from adaline.data.storing.records import DAMAGE, Reader, encode, same
 from adaline.errors import DataWarning, ModelFileError, plural
 from adaline.results import Result
 
-FORMAT = 1
-_KEYS = {"content", "format", "model", "encoding", "metadata", "versions"}
+FORMAT = 2  # of what the container holds
+HEADER_KEYS = {"content", "format", "model", "encoding", "metadata", "versions"}
 
-
-_ASKED = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +61,12 @@ class Prepared(Result):
     model: Any
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _ASKED:
+        if name not in ANSWERS:
             raise AttributeError(f"Prepared has no attribute {name!r}; see .model and .encoding.")
         return partial(self._answers, getattr(self.model, name))
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(name for name in _ASKED if hasattr(self.model, name))]
+        return [*super().__dir__(), *(name for name in ANSWERS if hasattr(self.model, name))]
 
     def _answers(self, method: Any, source: Any) -> Any:
         """What the model's method says to the rows of a source, one after the other."""
@@ -208,16 +205,16 @@ def packed(model: Any, encoding: Any = None, metadata: Mapping[str, Any] | None 
     if hasattr(model, "encoding_"):  # what `data.fit` learned with the model, and belongs beside it
         encoding, model = encoding or model.encoding_, copy(model)
         del model.encoding_
-    writer = Writer()
+    arrays: dict[str, Any] = {}
     header = {
         "content": "model",
         "format": FORMAT,
-        "model": taken_apart(model, writer),
-        "encoding": None if encoding is None else writer.node(encoding.to_dict(), "encoding"),
+        "model": take_apart(model, arrays),
+        "encoding": None if encoding is None else encode(encoding.to_dict(), "encoding", arrays),
         "metadata": dict(metadata or {}),
         "versions": {"adaline": __version__, "numpy": np.__version__},
     }
-    data = pack(header, writer.arrays)
+    data = pack(header, arrays)
     back = unpacked(data)
     back = back.model if isinstance(back, Prepared) else back
     if (part := difference(model, back)) is not None:
@@ -247,7 +244,7 @@ def _refusing() -> Iterator[None]:
     """Let whatever fails while a model is put together be a ModelFileError."""
     try:
         yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(
@@ -263,9 +260,9 @@ def _check_header(header: dict[str, Any]) -> None:
             f"The model has format {str(header.get('format'))[:20]} and this adaline reads "
             f"{FORMAT}; install a newer adaline."
         )
-    if set(header) != _KEYS or not isinstance(header["metadata"], dict):
+    if set(header) != HEADER_KEYS or not isinstance(header["metadata"], dict):
         raise ModelFileError(
-            f"The header has {str(sorted(header))[:200]}; expected {sorted(_KEYS)}."
+            f"The header has {str(sorted(header))[:200]}; expected {sorted(HEADER_KEYS)}."
         )
     versions = header["versions"]
     good = isinstance(versions, dict) and set(versions) == {"adaline", "numpy"}
@@ -276,7 +273,7 @@ def _check_header(header: dict[str, Any]) -> None:
 def _encoding(plain: Any, model: Any) -> Encoding:
     try:
         found = Encoding.from_dict(plain)
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+    except DAMAGE as error:
         raise ModelFileError(f"The file holds no encoding of columns: {error}") from None
     if not same(found.to_dict(), plain):
         raise ModelFileError("The file holds an encoding of columns that is none of ours.")
