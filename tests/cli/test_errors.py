@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import signal
-import sys
 import warnings
 
 import pytest
@@ -28,8 +25,8 @@ WRONG = {
     "no such choice": (["fit", PUMPS, "-t", "failed", "--missing", "x"], 2, '"refuse"'),
     "no such column to ignore": (["fit", PUMPS, "-t", "failed", "--ignore", "sit"], 2, "'site'"),
     "ignoring the target": (["fit", PUMPS, "-t", "failed", "--ignore", "failed"], 2, "needed"),
-    "a share above 1": (["fit", PUMPS, "-t", "failed", "--test", "2"], 2, "share"),
-    "no processes": (["fit", PUMPS, "-t", "failed", "--jobs", "0"], 2, "1 or more"),
+    "a share above 1": (["fit", PUMPS, "-t", "failed", "--test", "2"], 2, "--test"),
+    "no processes": (["fit", PUMPS, "-t", "failed", "--jobs", "0"], 2, ">= 1"),
     "nowhere to write": (["fit", PUMPS, "-t", "failed", "-o", "no/m.adaline"], 2, "no directory"),
     "over the data": (["fit", PUMPS, "-t", "failed", "-o", PUMPS], 2, "to read from"),
     "over the model": (["predict", "m", "d.csv", "-o", "./d.csv"], 2, "to read from"),
@@ -106,27 +103,6 @@ def test_an_error_is_one_plain_line():
 
 
 @pytest.mark.parametrize(
-    ("terminal", "tokens", "told"),
-    [(True, [], 2), (True, ["--quiet"], 1), (False, [], 1)],
-)
-def test_what_the_library_logs_is_told_in_lines(capsys, monkeypatch, terminal, tokens, told):
-    def command(*_, **__):
-        logging.getLogger("adaline").warning("Nothing is kept")
-        logging.getLogger("adaline").info("Compiling")
-
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    assert run_guarded(command, tokens) == 0
-    assert (
-        capsys.readouterr().err.splitlines()
-        == [
-            "adaline: Nothing is kept.",
-            "adaline: Compiling.",
-        ][:told]
-    )
-    assert logging.getLogger("adaline").handlers == []
-
-
-@pytest.mark.parametrize(
     ("error", "code", "words"),
     [
         (KeyError("no such thing"), 4, "adaline: KeyError: no such thing. That is a defect"),
@@ -164,8 +140,8 @@ def test_warnings_that_nobody_collected_are_told_in_a_line(capsys):
 
 
 def test_the_end_of_learning_says_where_it_can_go_on(tmp_path):
-    def ended(checkpoint, jobs=1):
-        with pytest.raises(Stopped) as stopped, fitting.handle_interrupts(checkpoint, jobs):
+    def ended(checkpoint):
+        with pytest.raises(Stopped) as stopped, fitting.explain_interrupts(checkpoint):
             raise KeyboardInterrupt
         return str(stopped.value)
 
@@ -173,20 +149,7 @@ def test_the_end_of_learning_says_where_it_can_go_on(tmp_path):
     folder = str(tmp_path)
     assert ended(folder) == f"Nothing was learned yet, and the checkpoint {folder} is empty."
     (tmp_path / "a.checkpoint").touch()
-    for jobs in (1, 2):
-        assert ended(folder, jobs).startswith(f"The checkpoint {folder} keeps what was learned")
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals of POSIX")
-def test_processes_that_a_fit_starts_do_not_hear_of_ctrl_c():
-    def blocked():
-        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
-
-    with fitting.handle_interrupts(None, 2):
-        assert blocked()
-    assert not blocked()
-    with fitting.handle_interrupts(None, 1):
-        assert not blocked()
+    assert ended(folder).startswith(f"The checkpoint {folder} keeps what was learned")
 
 
 @pytest.mark.parametrize(

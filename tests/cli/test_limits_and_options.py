@@ -54,16 +54,6 @@ def test_a_cluster_that_does_not_answer_is_given_up_after_the_timeout(run):
     assert "within 0.2 seconds" in err
 
 
-@pytest.mark.parametrize("name", ["info", "cover", "export", "play", "demo", "warm-up"])
-def test_a_seed_stands_in_the_help_of_commands_that_draw_numbers_only(run, name):
-    _, out, _ = run(name, "--help")
-    assert "--seed" not in out
-    assert "--debug" not in out
-    _, out, _ = run("fit", "--help")
-    assert "--seed" in out
-    assert "--debug" in out
-
-
 def test_a_url_without_its_package_is_told_with_the_extra_that_brings_it(run, monkeypatch):
     core = pytest.importorskip("fsspec.core")
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline.cli import progress
-from adaline.cli.answer import aligned, strict, with_names
+from adaline.cli import printing
 from adaline.cli.options import Common
-from adaline.cli.progress import Progress
+from adaline.cli.printing import Progress, aligned, strict, with_names
 from adaline.evaluation.words import plain
 
 EVIL = ["[bold red]a[/]\x1b]0;owned\x07", "b\nnew\tline", "\x1b[2J\x9b31m‮wol", "[link=http://x]y"]
@@ -91,7 +90,7 @@ def test_progress_has_the_time_left_where_the_length_is_known():
 
 def test_programs_may_ask_for_progress_in_lines_beside_json(monkeypatch, capsys):
     def read_twice():
-        monkeypatch.setattr(progress, "REFRESH", 0.0)
+        monkeypatch.setattr(printing, "REFRESH", 0.0)
         with Progress(Common(json=True), 1000, doing="learning") as shown:
             shown(250)
             shown(500)

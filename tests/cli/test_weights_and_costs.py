@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adaline.cli.costs import cost_matrix
 from adaline.cli.errors import UsageError
+from adaline.cli.learners import cost_matrix
 
 CLASSES = ["no", "yes"]
 

@@ -9,7 +9,6 @@ be used, 4 a defect of adaline, 130 stopped with Ctrl-C, 141 nobody reads the ou
 
 from __future__ import annotations
 
-import codecs
 import gc
 import io
 import sys
@@ -50,10 +49,6 @@ COMMANDS = {
         ("warm-up", "adaline.cli.warm_up:warm_up", "Compile everything now, not at first use."),
     ],
 }
-
-# What stands for characters that the encoding of stdout or stderr lacks; "?" for all others.
-_ASCII = {"²": "2", "×": "x", "±": "+/-", "−": "-", "–": "-", "—": "-", "…": "...", "≤": "<="}
-_ASCII |= {"’": "'", "“": '"', "”": '"', "→": "->", "η": "eta", "α": "alpha", "λ": "lambda"}
 
 
 def app(tokens: Sequence[str] = ()) -> App:
@@ -96,10 +91,9 @@ def run_command(tokens: Sequence[str]) -> int:
 def main(tokens: Sequence[str] | None = None) -> None:
     """Run the command line, or say in one sentence what is missing, and end the process."""
     given = list(sys.argv[1:] if tokens is None else tokens)
-    codecs.register_error("adaline", _spell)
     for stream in (sys.stdout, sys.stderr):  # whoever prints: we, rich or cyclopts
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="adaline")
+            stream.reconfigure(errors="replace")  # characters that the encoding lacks become "?"
     # In a process of our own without other threads, modules can be loaded lazily.
     if tokens is None and given[:1] != ["play"] and _LazyFinder not in sys.meta_path:
         sys.meta_path.insert(0, _LazyFinder)
@@ -107,14 +101,6 @@ def main(tokens: Sequence[str] | None = None) -> None:
     if tokens is None:  # the process ends, and need not look for garbage among all it has
         gc.freeze()
     raise SystemExit(code)
-
-
-def _spell(error: UnicodeError) -> tuple[str, int]:
-    """A codec's error handler: the replacement, and where to go on."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    characters = error.object[error.start : error.end]
-    return "".join(_ASCII.get(c, "?") for c in characters), error.end
 
 
 class _LazyFinder:

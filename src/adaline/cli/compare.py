@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 import adaline
-from adaline.cli.answer import Answer
 from adaline.cli.errors import UsageError
 from adaline.cli.fitting import Plan, make_estimator, usual_folds
 from adaline.cli.learners import Choice, choose_learner, iterate_learners
-from adaline.cli.options import Columns, Data, Drawing, Reading, Target, Whole
-from adaline.cli.tables import count_read, study_table, title
-from adaline.data.tables import columns_beside, row_weights
+from adaline.cli.options import Columns, Common, Data, Folds, Reading, Seconds, Target
+from adaline.cli.printing import Answer
+from adaline.cli.tables import study_table
+from adaline.data.tables import row_weights
 from adaline.evaluation.cross_validation import runs_of
-from adaline.evaluation.words import file, name, plural
+from adaline.evaluation.words import name, plural
 
 
 def compare(
@@ -24,15 +24,15 @@ def compare(
     /,
     *,
     target: Target,
-    cv: Whole | None = None,
+    cv: Folds | None = None,
     group: str | None = None,
     by_time: str | None = None,
     weights: str | None = None,
     balanced: bool = False,
-    time_limit: float = 60.0,
+    time_limit: Seconds = 60.0,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Drawing | None = None,
+    common: Common | None = None,
 ) -> int:
     """Which learner is best for a table, and whether the rows can tell.
 
@@ -42,10 +42,6 @@ def compare(
 
     Parameters
     ----------
-    data
-        A file as for fit, or - for stdin.
-    target
-        The column to learn.
     cv
         How many folds; 10 by default, 5 for large tables.
     group
@@ -59,26 +55,20 @@ def compare(
     time_limit
         Seconds for each learner; one that is seen to need more is left out, with a word.
     """
-    answer, seed = Answer("compare", common), (common or Drawing()).seed
-    if cv is not None and cv < 2:
-        raise UsageError(f"--cv {cv}: expected the number of folds, 2 or more.")
+    answer, seed = Answer("compare", common), (common or Common()).seed
     if group is not None and by_time is not None:
         raise UsageError("--group and --by-time: folds follow one of them; choose one.")
-    if not time_limit > 0:
-        raise UsageError(f"--time-limit {time_limit}: expected seconds, more than 0.")
     named = {"--group": group, "--by-time": by_time, "--weights": weights}
     table = study_table(data, target, columns, reading, named=named)
     choice = choose_learner(None, table.source, target)
     X, y, left_out = table.gather(choice.classes)
     if balanced and not choice.classes:
         raise UsageError("--balanced is for classes, and the target holds numbers.")
-    beside = {}
-    if table.named:
-        beside = columns_beside(table.source, table.encoding, target, table.named, by_time)
+    beside = table.named_columns()
     found = adaline.compare(
         X,
         y,
-        _make_learners(y, Plan(choice, in_memory=True), X.size, seed),
+        _make_learners(y, Plan(choice, in_memory=True, seed=seed), X.size),
         cv=cv or usual_folds(len(y), X.shape[0] * X.shape[1]),
         groups=beside.get("--group"),
         times=beside.get("--by-time"),
@@ -86,8 +76,7 @@ def compare(
         seed=seed % 2**63,
         time_limit=time_limit,
     )
-    answer.say(f"Read {file(title(table.source))}: {count_read(len(y), X.shape[1])}.")
-    table.describe(answer)
+    table.describe(answer, len(y))
     if choice.classes and runs_of(y) is not None:
         answer.say(
             "The rows are sorted by class: learners that go row by row took them in a random order "
@@ -98,7 +87,7 @@ def compare(
     answer.say()
     answer.table(*found.cells())
     if left_out:
-        answer.warn([f"{plural(left_out, 'row')} without all that is needed: left out."])
+        answer.warn(f"{plural(left_out, 'row')} without all that is needed: left out.")
     answer.say()
     words = f"adaline fit {name(data)} --target {name(target)} --model NAME --out model.adaline"
     answer.say(f"To keep one: {words}", "note")
@@ -115,14 +104,14 @@ def compare(
     )
 
 
-def _make_learners(y: Any, plan: Plan, numbers: int, seed: int) -> dict[str, Any]:
+def _make_learners(y: Any, plan: Plan, numbers: int) -> dict[str, Any]:
     """All that suit the target, as `adaline fit` would make them."""
     suitable = {"classes"} if plan.choice.classes else {"numbers"}
     if not plan.choice.classes and np.all(y >= 0) and np.all(y == np.floor(y)):
         suitable.add("counts")
     kinds = sorted(iterate_learners(), key=lambda kind: str(kind._command))
     return {
-        kind._command: make_estimator(replace(plan, choice=Choice(kind, "")), numbers, (), seed)
+        kind._command: make_estimator(replace(plan, choice=Choice(kind, "")), numbers, ())
         for kind in kinds
         if kind._learns in suitable
     }

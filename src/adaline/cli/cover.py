@@ -8,9 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli.answer import Answer
 from adaline.cli.errors import UsageError
 from adaline.cli.options import Common, Whole
+from adaline.cli.printing import Answer
 from adaline.evaluation.words import number, plural
 
 MOST_DIGITS = 4000  # of a count that is written out: what str() of an int converts

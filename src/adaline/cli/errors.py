@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from adaline import MissingExtra
@@ -62,7 +61,7 @@ def spell_option(parameter: str, value: Any) -> str:
 def run_guarded(command: Any, tokens: Sequence[str]) -> int:
     """Run a command; whatever happens ends in an exit code and at most one sentence."""
     debug = "--debug" in tokens
-    with warnings.catch_warnings(), _log_on_stderr(quiet="--quiet" in tokens):
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         if not debug:
             warnings.showwarning = _print_warning  # type: ignore[assignment]
@@ -105,26 +104,6 @@ def _print_warning(message: Warning | str, category: type[Warning], *_: Any) -> 
     """Print a warning that no command has collected as a line."""
     if not issubclass(category, _NOISE):
         _print(f"Warning: {describe_error(str(message))}")
-
-
-class _PrintRecords(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        _print(f"adaline: {describe_error(record.getMessage())}")
-
-
-@contextmanager
-def _log_on_stderr(quiet: bool) -> Iterator[None]:
-    """Print what the library logs; information only to people at a terminal."""
-    at_terminal = sys.stderr.isatty() and not quiet
-    log = logging.getLogger("adaline")
-    handler, level = _PrintRecords(logging.INFO if at_terminal else logging.WARNING), log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(level)
 
 
 def _print(text: str) -> None:

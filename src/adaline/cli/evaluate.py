@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import adaline
-from adaline.cli.answer import Answer
 from adaline.cli.errors import UsageError
 from adaline.cli.models import Unknown, describe_unknown, load_model, measure
-from adaline.cli.options import Data, OptionalTarget, Reading, Working
-from adaline.cli.progress import Progress
+from adaline.cli.options import Common, Data, OptionalTarget, Reading
+from adaline.cli.printing import Answer, Progress
 from adaline.cli.tables import describe_notes, hash_file, require_column
 from adaline.evaluation.words import class_table, name, number, plural, quality_rows
 
@@ -22,7 +21,7 @@ def evaluate(
     target: OptionalTarget = None,
     unknown: Unknown = "zeros",
     reading: Reading | None = None,
-    common: Working | None = None,
+    common: Common | None = None,
 ) -> int:
     """How good a model is on the rows of a file, which should not be those it has learned from.
 
@@ -30,8 +29,6 @@ def evaluate(
     ----------
     model
         A model file.
-    data
-        A file as for fit, or - for stdin.
     target
         The column with the truth; the one that was learned by default.
     unknown
@@ -45,11 +42,12 @@ def evaluate(
         raise UsageError(f"{model} does not say which column it predicts; give --target.")
     source = loaded.open_table(data, reading, [wanted])
     require_column(source, wanted)
-    if loaded.has_classes and loaded.estimator.classes_.dtype.kind in "OU":
+    classes = getattr(loaded.estimator, "classes_", None)
+    if classes is not None and classes.dtype.kind in "OU":
         source = source.reread([wanted])  # labels may happen to be digits here
     encoding, doubts = loaded.encoding_for(source, unknown)
     is_known = encoding.target is not None and encoding.target.name == wanted
-    if not is_known and not loaded.has_classes:  # plain numbers, as they were learned
+    if not is_known and classes is None:  # plain numbers, as they were learned
         encoding = encoding.with_target(wanted)
     source = encoding.prepare(source)
     rows = source.rows or source.about
@@ -86,7 +84,7 @@ def evaluate(
             "so the quality is too optimistic. Rely on the quality that `fit` printed and `adaline "
             "info` repeats, or evaluate on other rows."
         )
-    answer.warn(doubts)
+    answer.warn(*doubts)
     return answer.finish(
         adaline=adaline.__version__,
         model=type(loaded.estimator).__name__,

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from adaline.cli.answer import Answer, size
 from adaline.cli.errors import UsageError
 from adaline.cli.models import load_model
 from adaline.cli.options import Common, OptionalFile
+from adaline.cli.printing import Answer, size
 from adaline.cli.tables import require_writable
 from adaline.cli.writers import open_stdout
 from adaline.data import Prepared

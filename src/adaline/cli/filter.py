@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
+from cyclopts.validators import Number
 from scipy.io import wavfile
 
-from adaline.cli.answer import Answer
 from adaline.cli.errors import UsageError
-from adaline.cli.options import Whole, Working
-from adaline.cli.progress import Progress
+from adaline.cli.options import Common, Count
+from adaline.cli.printing import Answer, Progress
 from adaline.cli.tables import require_writable
 from adaline.data import blocks
 from adaline.data.outputs import Output
@@ -35,11 +35,11 @@ def filter(
     reference: Annotated[str, Parameter(name=["--reference", "-r"])],
     out: Annotated[str, Parameter(name=["--out", "-o"])],
     algorithm: Literal["auto", "rls", "block", "nlms", "affine", "lms", "wiener"] = "auto",
-    taps: Whole = 32,
+    taps: Count = 32,
     eta: float | None = None,
     delay: int | None = None,
-    passes: Whole = 2,
-    common: Working | None = None,
+    passes: Annotated[Count, Parameter(validator=Number(gte=1, lte=100))] = 2,
+    common: Common | None = None,
 ) -> int:
     """Take noise out of a recording (wav), given a reference of the noise alone.
 
@@ -82,10 +82,6 @@ def filter(
             f"written as wav only. Name it {os.path.splitext(out)[0]}.wav, and convert it "
             "afterwards if need be."
         )
-    if taps < 1:
-        raise UsageError(f"--taps {taps}: expected 1 or more.")
-    if not 1 <= passes <= 100:
-        raise UsageError(f"--passes {passes}: expected 1 to 100.")
     if algorithm == "wiener" and eta is not None:
         raise UsageError("--eta is the step size of adaptive filters; --algorithm wiener has none.")
     passes = 1 if algorithm == "wiener" else passes
@@ -135,14 +131,12 @@ def filter(
         answer.say(f"In the second half{of}, {reduction}.")
     if lengths[0] != lengths[1]:
         answer.warn(
-            [
-                f"{name(recording)} has {number(lengths[0])} samples and {name(reference)} "
-                f"{number(lengths[1])}; the first {number(n)} were used."
-            ]
+            f"{name(recording)} has {number(lengths[0])} samples and {name(reference)} "
+            f"{number(lengths[1])}; the first {number(n)} were used."
         )
     if clipped:
-        answer.warn([f"{plural(clipped, 'sample', 'were')} beyond full scale and cut off."])
-    answer.warn(_doubt(gains[1], reductions, taps))
+        answer.warn(f"{plural(clipped, 'sample', 'were')} beyond full scale and cut off.")
+    answer.warn(*_doubt(gains[1], reductions, taps))
     known = [r.db for r in reductions if np.isfinite(r.db)]
     return answer.finish(
         algorithm=algorithm,

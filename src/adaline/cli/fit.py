@@ -7,18 +7,22 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
+from adaline import MissingExtra
 from adaline.cli.errors import UsageError
 from adaline.cli.options import (
+    Chance,
     Columns,
-    Data,
-    Drawing,
+    Common,
+    Count,
+    Folds,
     Jobs,
     OptionalFile,
     Reading,
+    Seconds,
     Settings,
     Target,
-    Whole,
 )
 
 
@@ -29,8 +33,6 @@ class FitOptions:
 
     Parameters
     ----------
-    target
-        The column to learn.
     model
         The learner: ridge, least-squares or widrow-hoff for numbers, poisson for counts; logistic,
         gaussian, perceptron, adaline, sigmoid, least-squares-classifier, ho-kashyap or
@@ -46,8 +48,6 @@ class FitOptions:
         A setting of the learner as name=value, such as alpha=0; may be given more than once.
     passes
         How many times to read a large file (learners that go row by row: perceptron, adaline, ...).
-    jobs
-        Processes that read and sum a large file.
     cluster
         A Dask cluster whose workers read and sum the files: tcp://HOST:8786 or tls://HOST:8786, the
         path of a scheduler file, or local:4 for four processes of this machine.
@@ -85,20 +85,20 @@ class FitOptions:
     model: Annotated[str | None, Parameter(name=["--model", "-m"])] = None
     out: OptionalFile = None
     report: str | None = None
-    test: float | None = None
+    test: Annotated[float | None, Parameter(validator=Number(gte=0, lt=1))] = None
     set_: Settings = None
-    passes: Whole = 1
+    passes: Count = 1
     jobs: Jobs = 1
     cluster: str | None = None
-    timeout: float = 300.0
+    timeout: Seconds = 300.0
     checkpoint: str | None = None
     exposure: str | None = None
-    cv: Whole | None = None
+    cv: Folds | None = None
     group: str | None = None
     by_time: str | None = None
     weights: str | None = None
     balanced: bool = False
-    threshold: float | None = None
+    threshold: Chance | None = None
     costs: str | None = None
     coefficients: Literal["short", "full"] = "short"
 
@@ -119,42 +119,33 @@ class FitOptions:
         return is_shared or self.checkpoint is not None or self.exposure is not None
 
     def check(self, data: str) -> None:
-        """Refuse, before learning, what could not be done after it."""
-        if self.test is not None and not 0 <= self.test < 1:
-            raise UsageError(
-                f"--test {self.test}: expected a share of the rows, from 0 to below 1."
-            )
-        if self.asks_for_folds and self.test is not None:
-            raise UsageError(
-                "--test holds rows out once, --cv, --group and --by-time in turn; choose one."
-            )
-        if self.group is not None and self.by_time is not None:
-            raise UsageError("--group and --by-time: folds follow one of them; choose one.")
-        if self.cv is not None and self.cv < 2:
-            raise UsageError(f"--cv {self.cv}: expected the number of folds, 2 or more.")
-        if self.threshold is not None and not 0 < self.threshold < 1:
-            raise UsageError(
-                f"--threshold {self.threshold}: expected a probability between 0 and 1."
-            )
-        if self.threshold is not None and self.costs is not None:
-            raise UsageError("--threshold and --costs say the same in two ways; give one of them.")
-        if self.cluster is not None and (self.jobs > 1 or data == "-"):
-            raise UsageError(
-                "--cluster has its own workers, which read files: no --jobs, and no stdin."
-            )
-        if not self.timeout >= 0:
-            raise UsageError(f"--timeout {self.timeout}: expected seconds, 0 or more.")
-        for option, value in (("--jobs", self.jobs), ("--passes", self.passes)):
-            if value < 1:
-                raise UsageError(f"{option} {value}: expected 1 or more.")
-        if self.checkpoint is not None and data == "-":
-            raise UsageError("--checkpoint needs a file that can be read again; stdin cannot.")
-        if self.report is not None and self.exposure is not None:
-            raise UsageError("--report: its plots know of no exposure; leave out one of the two.")
+        """Refuse, before learning, options that do not go together."""
+        is_stdin = data == "-"
+        conflicts = {
+            "--test holds rows out once, --cv, --group and --by-time in turn; choose one.": (
+                self.asks_for_folds and self.test is not None
+            ),
+            "--group and --by-time: folds follow one of them; choose one.": (
+                self.group is not None and self.by_time is not None
+            ),
+            "--threshold and --costs say the same in two ways; give one of them.": (
+                self.threshold is not None and self.costs is not None
+            ),
+            "--cluster has its own workers, which read files: no --jobs, and no stdin.": (
+                self.cluster is not None and (self.jobs > 1 or is_stdin)
+            ),
+            "--checkpoint needs a file that can be read again; stdin cannot.": (
+                self.checkpoint is not None and is_stdin
+            ),
+            "--report: its plots know of no exposure; leave out one of the two.": (
+                self.report is not None and self.exposure is not None
+            ),
+        }
+        for text, is_given in conflicts.items():
+            if is_given:
+                raise UsageError(text)
         for needed in ("jinja2", "matplotlib") if self.report is not None else ():
             if importlib.util.find_spec(needed) is None:
-                from adaline import MissingExtra
-
                 raise MissingExtra.of("report", "a report", needed)
 
 
@@ -166,17 +157,17 @@ class FitRequest:
     options: FitOptions
     columns: Columns = field(default_factory=Columns)
     reading: Reading = field(default_factory=Reading)
-    common: Drawing = field(default_factory=Drawing)
+    common: Common = field(default_factory=Common)
 
 
 def fit(
-    data: Data,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     /,
     *,
     options: FitOptions,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Drawing | None = None,
+    common: Common | None = None,
 ) -> int:
     """Learn a column of a table from the others, and say what the result is worth.
 
@@ -195,6 +186,6 @@ def fit(
     """
     from adaline.cli.fitting import run_fit  # with all that learns: not for a help text
 
-    given = (columns or Columns(), reading or Reading(), common or Drawing())
+    given = (columns or Columns(), reading or Reading(), common or Common())
     answer = run_fit(FitRequest(data, options, *given))
     return answer.finish(**answer.facts)

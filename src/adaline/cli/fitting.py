@@ -1,38 +1,33 @@
 """The work of `adaline fit`: plan, learn, measure the quality, write the files.
 
-`run_fit` is called by `adaline fit` and `adaline demo`; `learn` and `make_plan` by other commands.
+`run_fit` is called by `adaline fit` and `adaline demo`; `learn` and `make_estimator` by others.
 """
 
 from __future__ import annotations
 
 import inspect
-import signal
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import adaline
-from adaline.cli.answer import Answer, with_names
-from adaline.cli.costs import cost_matrix
 from adaline.cli.errors import Stopped, UsageError, describe_error
 from adaline.cli.fit import FitOptions, FitRequest
-from adaline.cli.learners import Choice, choose_learner, iterate_learners, make_learner
+from adaline.cli.learners import Choice, choose_learner, cost_matrix, iterate_learners, make_learner
 from adaline.cli.models import Measured, measure
 from adaline.cli.options import Common
 from adaline.cli.outcome import FitResult, describe_fit, write_files
-from adaline.cli.progress import Progress
+from adaline.cli.printing import Answer, Progress, with_names
 from adaline.cli.tables import StudiedTable, require_writable, study_table
 from adaline.data import Encoding, cluster, workers
 from adaline.data import fit as fit_blocks
 from adaline.data.sharing import Share, Spread
-from adaline.data.tables import SCRATCH, columns_beside, counted_rows, kept_in, row_weights
+from adaline.data.tables import SCRATCH, counted_rows, kept_in, row_weights
 from adaline.evaluation.cross_validation import (
     CrossValidated,
     fit_in_order,
@@ -51,41 +46,23 @@ SEARCHED = 1_000_000  # numbers up to which logistic regression searches its pen
 FEW_CLASSES = 30  # up to which a proof of separability is tried
 PATIENCE = 2.0  # CPU seconds for a verdict on separability; `adaline separable` takes longer
 MEASURED_BLOCKS = 64  # of files on a cluster, whose held-out rows measure the quality
-REPORTED = 2_000_000  # numbers of held-out rows that a report looks at
+REPORTED = 2_000_000  # numbers of held-out rows that checks and a report look at
 SCHEDULER_TIMEOUT = 30.0  # seconds in which a scheduler that is there answers
+LIBRARIES_ONLY = (DeprecationWarning, FutureWarning, ResourceWarning)  # of no use to users
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to learn, and how the quality is measured.
-
-    Attributes
-    ----------
-    choice : Choice
-        The learner.
-    in_memory : bool
-        Whether all rows are learned from at once, rather than block by block.
-    share : float
-        Of the rows, held out for good.
-    cv : int
-        Folds of a cross-validation; 0 for none.
-    apart : bool
-        Whether another model, learned from four fifths of the rows, predicts the others.
-    stratified : bool
-        Whether each class keeps its share among the rows that are held out.
-    seed : int
-    jobs : int or Executor
-        Processes, or the workers of a cluster.
-    """
+    """How to learn, and how the quality is measured."""
 
     choice: Choice
-    in_memory: bool
-    share: float = 0.0
-    cv: int = 0
-    apart: bool = False
-    stratified: bool = False
+    in_memory: bool  # whether all rows are learned from at once, rather than block by block
+    share: float = 0.0  # of the rows, held out for good
+    cv: int = 0  # folds of a cross-validation; 0 for none
+    apart: bool = False  # whether a model learned from four fifths of the rows predicts the others
+    stratified: bool = False  # whether each class keeps its share among rows held out
     seed: int = 0
-    jobs: Any = 1
+    jobs: Any = 1  # processes, or the workers of a cluster
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +79,7 @@ class Learned:
     X: Any = None
     y: Any = None
     omega: Any = None  # weights of the rows
-    beside: dict[str, Any] = field(default_factory=dict)
+    beside: dict[str, Any] = field(default_factory=dict)  # columns for folds, by their options
     shuffled: bool = False  # before learning, as labels came in runs
 
 
@@ -112,7 +89,7 @@ def run_fit(request: FitRequest) -> Answer:
     options.check(request.data)
     for path in (options.report, options.out):
         require_writable(path, request.data)
-    with handle_interrupts(options.checkpoint, options.jobs if options.cluster is None else 2):
+    with explain_interrupts(options.checkpoint):
         if options.cluster is not None:
             patience = min(SCHEDULER_TIMEOUT, max(options.timeout, 0.1))
             with cluster(options.cluster, patience) as client:
@@ -122,40 +99,28 @@ def run_fit(request: FitRequest) -> Answer:
 
 
 def _fit(request: FitRequest, jobs: Any, scratch: Any = None) -> Answer:
-    options, common = request.options, request.common
+    options, common, files = request.options, request.common, (request.columns, request.reading)
     named = {"--exposure": options.exposure, **options.beside}
-    table = study_table(
-        request.data,
-        options.target,
-        request.columns,
-        request.reading,
-        named=named,
-        jobs=jobs,
-        scratch=scratch,
-    )
+    table = study_table(request.data, options.target, *files, named, jobs, scratch)
     usual = "poisson" if options.exposure is not None else None
     choice = choose_learner(options.model or usual, table.source, options.target)
-    _check_learner(options, choice)
     plan = make_plan(options, table, choice, common.seed, jobs)
-    if not plan.in_memory:
-        _refuse_by_blocks(options)
-    estimator = make_estimator(plan, table.numbers, options.set_ or (), common.seed)
+    _refuse_useless(options, plan)
+    estimator = make_estimator(plan, table.numbers, options.set_ or ())
     learned = learn(estimator, table, plan, options, common)
-    tested = folded = None
+    folded = None
     if plan.cv or plan.apart:
         learned, folded = _cross_validate(learned, plan, options, common)
     if folded is not None:
         tested = Measured(folded.quality, learned.X, learned.y, learned.left_out)
-    is_held_out = folded is not None or plan.share > 0
-    if tested is None:
-        is_drawn = options.report is not None or plan.in_memory
-        tested = _measure(learned, table, plan, options, common, is_drawn)
+    else:
+        tested = _measure(learned, table, plan, options, common)
         if tested.quality.n == 0:  # no row is held out, of very few
-            plan, is_held_out = replace(plan, share=0.0), False
-            tested = _measure(learned, table, plan, options, common, is_drawn)
+            plan = replace(plan, share=0.0)
+            tested = _measure(learned, table, plan, options, common)
+    is_held_out = folded is not None or plan.share > 0
     result = FitResult(request, table, plan, learned, tested, is_held_out, folded)
-    files = write_files(result)
-    return describe_fit(result, files)
+    return describe_fit(result, write_files(result))
 
 
 def make_plan(
@@ -166,11 +131,10 @@ def make_plan(
     in_memory = numbers is not None and numbers <= MEMORY and not options.by_blocks
     stratified = choice.classes and rows is not None and rows <= STRATIFIED
     plan = Plan(choice, in_memory, stratified=stratified, seed=seed, jobs=jobs)
-    if not in_memory or options.test is not None:
-        usual = 0.0 if rows is not None and rows < SMALL else 0.2
-        return replace(plan, share=usual if options.test is None else options.test)
-    assert rows is not None
-    assert numbers is not None
+    if options.test is not None:
+        return replace(plan, share=options.test)
+    if not in_memory or rows is None or numbers is None:
+        return replace(plan, share=0.0 if rows is not None and rows < SMALL else 0.2)
     if options.asks_for_folds or rows < FEW:
         return replace(plan, cv=options.cv or usual_folds(rows, numbers))
     return replace(plan, apart=True)
@@ -181,13 +145,12 @@ def usual_folds(rows: int, numbers: int) -> int:
     return max(2, min(10 if numbers <= MANY_NUMBERS else 5, rows))
 
 
-def make_estimator(plan: Plan, numbers: int | None, settings: Any, seed: int) -> Any:
+def make_estimator(plan: Plan, numbers: int | None, settings: Any) -> Any:
     """The learner; logistic regression searches its penalty where rows are few enough."""
-    kind = plan.choice.kind
     is_free = not any(setting.partition("=")[0].strip() == "alpha" for setting in settings)
     is_small = plan.in_memory and numbers is not None and numbers <= SEARCHED
-    estimator = make_learner(kind, settings, seed)
-    if kind is adaline.LogisticRegression and is_free and is_small:
+    estimator = make_learner(plan.choice.kind, settings, plan.seed)
+    if plan.choice.kind is adaline.LogisticRegression and is_free and is_small:
         estimator.set_params(alpha="auto")
     return estimator
 
@@ -196,7 +159,7 @@ def learn(
     estimator: Any, table: StudiedTable, plan: Plan, options: FitOptions, common: Common
 ) -> Learned:
     """The fitted model, with the warnings of learning as messages."""
-    source = _share(table, plan, out=False) if plan.share else table.source
+    source: Any = _share(table, plan, out=False) if plan.share else table.source
     if plan.share:  # means that stand for gaps are of the rows learned from
         table = replace(table, encoding=table.encoding.with_means(source, plan.jobs))
     with warnings.catch_warnings(record=True) as caught:
@@ -205,23 +168,21 @@ def learn(
             learned = _learn_at_once(estimator, table, source, plan, options)
         else:
             learned = _learn_by_blocks(estimator, table, source, plan, options, common)
-    noise = DeprecationWarning | FutureWarning | ResourceWarning
     # The end of an iteration is left to the verdict, which knows the certificate, too.
-    texts = [str(w.message) for w in caught if not issubclass(w.category, noise)]
+    texts = [str(w.message) for w in caught if not issubclass(w.category, LIBRARIES_ONLY)]
     # Rows in memory are an array, whose columns are x0, x1, ...; blocks have names already.
     names = table.encoding.names if plan.in_memory else ()
     messages = [with_names(text, names) for text in texts if "did not converge" not in text]
-    knows = hasattr(getattr(learned.model, "fit_", None), "converged")
-    kinds = set() if knows else {w.category.__name__ for w in caught}
-    converged: bool | None = "ConvergenceWarning" not in kinds
-    is_proven_ = is_proven(getattr(learned.model, "certificate_", None))
-    if not plan.in_memory and plan.choice.in_order and not is_proven_:
+    converged: bool | None = hasattr(getattr(learned.model, "fit_", None), "converged") or not any(
+        w.category.__name__ == "ConvergenceWarning" for w in caught
+    )
+    proven = is_proven(getattr(learned.model, "certificate_", None))
+    if not plan.in_memory and plan.choice.in_order and not proven:
         converged = None  # the passes were made as asked; whether more would help is unknown
     return replace(learned, messages=tuple(dict.fromkeys(messages)), converged=converged)
 
 
 def _share(table: StudiedTable, plan: Plan, out: bool) -> Share:
-    """The rows that are held out, or the others."""
     by = table.target if plan.stratified else None
     return Share(table.source, plan.seed, plan.share, out, by)
 
@@ -229,15 +190,11 @@ def _share(table: StudiedTable, plan: Plan, out: bool) -> Share:
 def _learn_at_once(
     estimator: Any, table: StudiedTable, source: Any, plan: Plan, options: FitOptions
 ) -> Learned:
-    classes, target, names = plan.choice.classes, table.target, table.encoding.names
-    counts = bool(plan.choice.kind._takes_exposure)
-    X, y, left_out = table.gather(classes, counts, source)
+    classes, names = plan.choice.classes, table.encoding.names
+    X, y, left_out = table.gather(classes, bool(plan.choice.kind._takes_exposure), source)
     if classes and len(np.unique(y)) < 2:
-        raise ValueError(f"the target {target!r} has one class among the rows to learn from.")
-    wanted = {option: column for option, column in options.beside.items() if column is not None}
-    beside = {}
-    if wanted:
-        beside = columns_beside(source, table.encoding, target, wanted, options.by_time)
+        raise ValueError(f"the target {table.target!r} has one class among the rows to learn from.")
+    beside = table.named_columns(source)
     omega = row_weights(y, beside.get("--weights"), options.weights, options.balanced)
     if options.threshold is not None or options.costs is not None:
         costs = cost_matrix(np.unique(y).tolist(), options.threshold, options.costs)
@@ -249,7 +206,8 @@ def _learn_at_once(
     estimator.feature_names_in_ = np.array(names, dtype=object)
     proof = None
     if classes and y.dtype.kind in "iubUO" and len(estimator.classes_) <= FEW_CLASSES:
-        proof = adaline.separability(X, y, sample_weight=omega, time_limit=PATIENCE, pairwise=False)
+        limits: dict[str, Any] = {"time_limit": PATIENCE, "pairwise": False}
+        proof = adaline.separability(X, y, sample_weight=omega, **limits)
     rows = {"X": X, "y": y, "omega": omega, "beside": beside, "shuffled": shuffled}
     return Learned(estimator, table.encoding, len(y), left_out, separability=proof, **rows)
 
@@ -262,25 +220,24 @@ def _learn_by_blocks(
     options: FitOptions,
     common: Common,
 ) -> Learned:
-    kind, encoding, target = plan.choice.kind, table.encoding, table.target
-    if kind._streams is None:
+    encoding, target, exposure = table.encoding, table.target, options.exposure
+    if plan.choice.kind._streams is None:
         others = sorted(other._command for other in iterate_learners() if other._streams)
         raise UsageError(
             f"{plan.choice.model} needs all rows in memory; use a smaller file, no --checkpoint "
             f"and --jobs 1, or one of {', '.join(others)}."
         )
     is_small = table.numbers is not None and table.numbers <= MEMORY
-    if is_small and options.exposure and plan.jobs == 1 and options.checkpoint is None:
+    if is_small and exposure and plan.jobs == 1 and options.checkpoint is None:
         # At once the fit knows how uncertain its weights are.
-        X, y, offset = counted_rows(source, encoding, target, options.exposure, estimator._loss)
+        X, y, offset = counted_rows(source, encoding, target, exposure, estimator._loss)
         estimator.fit(X, y, offset=offset)
         estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
         return Learned(estimator, encoding, len(y))
     in_order = plan.choice.in_order
     rows = None if table.rows is None else int(table.rows * (1 - plan.share))
     # Others sum in one pass, or take steps until one is small enough: their number is unknown.
-    passes = options.passes if in_order else None
-    with Progress(common, rows, passes=passes, doing="learning") as progress:
+    with Progress(common, rows, options.passes if in_order else None, "learning") as progress:
         model = fit_blocks(
             estimator,
             source,
@@ -291,7 +248,7 @@ def _learn_by_blocks(
             progress=progress,
             passes=options.passes,
             seed=plan.seed % 2**64,
-            exposure=options.exposure,
+            exposure=exposure,
         )
     return Learned(model, encoding, progress.rows or None)
 
@@ -317,43 +274,30 @@ def _cross_validate(
 
 
 def _measure(
-    learned: Learned,
-    table: StudiedTable,
-    plan: Plan,
-    options: FitOptions,
-    common: Common,
-    is_drawn: bool,
+    learned: Learned, table: StudiedTable, plan: Plan, options: FitOptions, common: Common
 ) -> Measured:
     """The quality on the rows held out, or on those learned from where none are."""
     rows: Any = _share(table, plan, out=True) if plan.share else table.source
     if not isinstance(plan.jobs, int):  # of a cluster: this process reads no more than it can
         rows = Spread(rows, MEASURED_BLOCKS)
     numbers = MEMORY if table.numbers is None else table.numbers
-    every = max(1, round(numbers * (plan.share or 1) / REPORTED)) if is_drawn else 0
-    with Progress(common, doing="measuring the quality") as progress:
-        return measure(
-            learned.model,
-            learned.encoding,
-            rows,
-            table.target,
-            every=every,
-            progress=progress,
-            exposure=options.exposure,
-        )
+    every, how = max(1, round(numbers * (plan.share or 1) / REPORTED)), "measuring the quality"
+    what = (learned.model, learned.encoding, rows, table.target)
+    with Progress(common, doing=how) as progress:
+        return measure(*what, every=every, progress=progress, exposure=options.exposure)
 
 
-def _check_learner(options: FitOptions, choice: Choice) -> None:
-    """Refuse, before learning, options that this learner has no use for."""
+def _refuse_useless(options: FitOptions, plan: Plan) -> None:
+    """Refuse, before learning, options that this learner or rows in blocks have no use for."""
+    choice, exposure = plan.choice, options.exposure
     costly = options.threshold is not None or options.costs is not None
-    if options.exposure is not None and not choice.kind._takes_exposure:
-        raise UsageError(
-            f"--exposure {options.exposure!r} is for --model poisson; {choice.model} has none."
-        )
+    weighted = options.weights is not None or options.balanced
+    if exposure is not None and not choice.kind._takes_exposure:
+        raise UsageError(f"--exposure {exposure!r} is for --model poisson; not {choice.model}.")
     if (costly or options.balanced) and not choice.classes:
         raise UsageError(
             f"--balanced, --threshold and --costs are for classes; {choice.model} predicts numbers."
         )
-    weighted = options.weights is not None or options.balanced
     if weighted and "sample_weight" not in inspect.signature(choice.kind.fit).parameters:
         raise UsageError(
             f"{choice.model} takes no weights of rows; leave --weights and --balanced out."
@@ -363,58 +307,29 @@ def _check_learner(options: FitOptions, choice: Choice) -> None:
             f"{choice.model} has no probabilities, and so cannot weigh costs; --threshold and "
             "--costs go with --model logistic or gaussian."
         )
-
-
-def _refuse_by_blocks(options: FitOptions) -> None:
-    """Refuse what only rows in memory allow."""
-    flags: dict[str, Any] = {
-        "--cv": options.cv,
-        **options.beside,
-        "--balanced": options.balanced or None,
-    }
-    flags |= {"--threshold": options.threshold, "--costs": options.costs}
-    for option, value in flags.items():
-        if value is not None and options.exposure is not None:
-            raise UsageError(
-                f"{option} does not go with --exposure here; in Python, PoissonRegression takes "
-                "sample_weight and exposure together."
-            )
-        if value is not None:
-            raise UsageError(
-                f"{option} needs all rows in memory; take some of the rows, and leave out --jobs "
-                "and --checkpoint."
-            )
+    given: dict[str, Any] = {"--cv": options.cv, **options.beside}
+    given |= {"--balanced": options.balanced or None, "--costs": options.costs}
+    given |= {"--threshold": options.threshold}
+    for option, value in given.items():
+        if value is not None and not plan.in_memory:
+            why = "needs all rows in memory; take some of them, without --jobs and --checkpoint."
+            if exposure is not None:
+                why = (
+                    "does not go with --exposure here; in Python, PoissonRegression takes "
+                    "sample_weight and exposure together."
+                )
+            raise UsageError(f"{option} {why}")
 
 
 @contextmanager
-def handle_interrupts(checkpoint: str | None, jobs: int) -> Iterator[None]:
-    """Say where the checkpoint is when Ctrl-C ends the block; it does not reach other processes.
-
-    SIGINT is blocked in this thread: processes that it starts inherit that, and print no traceback.
-    Another thread takes the signal, and Python runs the handler in this one all the same.
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    blocks = jobs > 1 and is_main and hasattr(signal, "pthread_sigmask")
-    over, mask = threading.Event(), set()
-    if blocks:
-        resource_tracker.ensure_running()  # which would unblock SIGINT where it starts
-        threading.Thread(target=over.wait, daemon=True).start()
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def explain_interrupts(checkpoint: str | None) -> Iterator[None]:
+    """Say what is left of the work when Ctrl-C ends the block."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Stopped(_say_what_is_kept(checkpoint)) from None
-    finally:
-        if blocks:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            over.set()
-
-
-def _say_what_is_kept(checkpoint: str | None) -> str:
-    if checkpoint is None:
-        return "Nothing was written; with --checkpoint DIR the same command could go on from here."
-    if not any(Path(checkpoint).glob("*.checkpoint")):
-        return f"Nothing was learned yet, and the checkpoint {checkpoint} is empty."
-    return (
-        f"The checkpoint {checkpoint} keeps what was learned: the same command goes on from there."
-    )
+        text = f"The checkpoint {checkpoint} keeps what was learned: the same command goes on."
+        if checkpoint is None:
+            text = "Nothing was written; with --checkpoint DIR the same command could go on."
+        elif not any(Path(checkpoint).glob("*.checkpoint")):
+            text = f"Nothing was learned yet, and the checkpoint {checkpoint} is empty."
+        raise Stopped(text) from None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from adaline.cli.answer import Answer, size
 from adaline.cli.models import read_model
 from adaline.cli.options import Common
+from adaline.cli.printing import Answer, size
 from adaline.evaluation.coefficients import coefficients
 from adaline.evaluation.fit_evidence import chosen_penalty
 from adaline.evaluation.words import name, number

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from adaline.cli.answer import Answer
-from adaline.cli.options import Columns, Data, OptionalTarget, Reading, Working, expand_names
+from adaline.cli.options import Columns, Common, Data, OptionalTarget, Reading, expand_names
+from adaline.cli.printing import Answer
 from adaline.cli.tables import describe_notes, open_table, require_column, study_source, title
 from adaline.evaluation.words import file, name, number, plural
 
@@ -17,17 +17,9 @@ def look(
     target: OptionalTarget = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Working | None = None,
+    common: Common | None = None,
 ) -> int:
-    """What each column of a table is, and what fit would do with it and why.
-
-    Parameters
-    ----------
-    data
-        A file as for fit, or - for stdin.
-    target
-        The column to learn.
-    """
+    """What each column of a table is, and what fit would do with it and why."""
     answer, columns = Answer("look", common), columns or Columns()
     source = open_table(data, reading)
     if target is not None:
@@ -46,7 +38,7 @@ def look(
     cells = [[name(cell) for cell in row] for row in table.look.rows_of_cells()]
     answer.table(["column", "holds", "gaps", "different", "such as", "use"], cells, left=True)
     answer.say()
-    answer.warn(table.doubts())
+    answer.warn(*table.doubts())
     return answer.finish(
         source=title(source),
         rows=table.look.rows,

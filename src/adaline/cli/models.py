@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -15,15 +16,15 @@ from numpy.typing import NDArray
 import adaline
 from adaline.cli.errors import UsageError
 from adaline.cli.options import Reading, suggest
+from adaline.cli.printing import list_some
 from adaline.cli.tables import open_table
-from adaline.data import Block, Encoding, Source, describe
+from adaline.data import Encoding, Source, describe
 from adaline.data.sharing import column, labels
 from adaline.evaluation.quality import Quality, quality_for
 from adaline.evaluation.trial import Answers, answers
 from adaline.evaluation.words import name, number
 
 Unknown = Literal["zeros", "refuse"]
-_LISTED = 8  # columns that a sentence names
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,28 +40,17 @@ class Model:
         value = self.about["metadata"].get(key)
         return value if isinstance(value, str) else None
 
-    @property
-    def has_classes(self) -> bool:
-        """Whether the model is a classifier."""
-        return hasattr(self.estimator, "classes_")
-
     def open_table(self, data: str, reading: Reading | None, more: Sequence[str]) -> Source:
         """The rows of a file, with the columns that the model needs and some more."""
         exposure = self.metadata("exposure")
-        only = None
-        if self.encoding is not None:
-            needed = [entry.name for entry in self.encoding.inputs]
-            only = [*needed, *([exposure] if exposure else []), *more]
-        source = open_table(data, reading, only=only)
-        if exposure is not None and exposure not in source.names:
-            raise ValueError(
-                f"{source.name}: the model predicts counts for the exposure {exposure!r}, and "
-                "there is no such column; add it, with 1 in every row for rates."
-            )
-        for wanted in [] if self.encoding is None else needed:
+        needed = [] if self.encoding is None else [entry.name for entry in self.encoding.inputs]
+        needed += [exposure] if exposure else []
+        source = open_table(data, reading, [*needed, *more] if self.encoding else None)
+        for wanted in needed:
             if wanted not in source.names:
+                what = "the exposure" if wanted == exposure else "the column"
                 raise ValueError(
-                    f"{source.name}: the model needs the column {wanted!r}; "
+                    f"{source.name}: the model needs {what} {wanted!r}; "
                     f"{suggest(wanted, source.names)}"
                 )
         return source
@@ -72,17 +62,16 @@ class Model:
             names = getattr(self.estimator, "feature_names_in_", None)
             if names is None:
                 names = [n for n in source.names if n != self.metadata("target")]
-            p = int(self.estimator.n_features_in_)
-            if len(names) != p:
+            if len(names) != (p := int(self.estimator.n_features_in_)):
                 raise ValueError(
                     f"{source.name}: there are {len(names)} columns, and the model was fitted on "
                     f"{p} without names; give a file of these columns only."
                 )
             encoding = Encoding.learn(source, columns=[str(n) for n in names])
         encoding, strays = replace(encoding, unknown=unknown).forgiving(source)
-        shown = {name: repr(texts[0]) for name, texts in strays.items()}
-        text = "No numbers, and taken as missing: {}; --unknown refuse stops at them."
-        return encoding, [text.format(_list_some(shown))] if strays else []
+        shown = list_some([f"{texts[0]!r} in {name(key)!r}" for key, texts in strays.items()])
+        text = f"No numbers, and taken as missing: {shown}; --unknown refuse stops at them."
+        return encoding, [text] if strays else []
 
 
 def read_model(path: str) -> tuple[Any, dict[str, Any]]:
@@ -112,7 +101,7 @@ def load_model(path: str) -> Model:
 class Predictions:
     """Predictions for a block; rows left out for missing values have none."""
 
-    block: Block
+    block: Any
     kept: NDArray[np.bool_]
     X: Any = None  # of the rows kept; None where there are none
     answers: Answers = field(default_factory=lambda: Answers(np.empty(0)))
@@ -126,8 +115,16 @@ def predict_blocks(
     for block in source:
         keep, times = encoding.kept(block), None
         if exposure is not None:
-            times, gone = _exposures(block, exposure, source.name)
-            keep = ~gone if keep is None else keep & ~gone
+            times, missing = column(block, exposure)
+            is_text = times.dtype.kind == "O"
+            bad = ~missing & (is_text or ~((times > 0) & (times < np.inf)))
+            if bad.any():
+                i = int(np.argmax(bad))
+                raise ValueError(
+                    f"{source.name}: the exposure {exposure!r} is {times[i]} at {block.place(i)}; "
+                    "exposures are positive numbers."
+                )
+            keep = ~missing if keep is None else keep & ~missing
         kept = np.ones(block.rows, dtype=bool) if keep is None else keep
         if not kept.any():
             yield Predictions(block, kept)
@@ -135,25 +132,9 @@ def predict_blocks(
         X = encoding.encode(block, keep)
         answer = answers(estimator, X)
         if times is not None:
-            times = times[kept]
+            times = times[kept].astype(np.float64)
             answer = replace(answer, predicted=answer.predicted * times)
         yield Predictions(block, kept, X, answer, times)
-
-
-def _exposures(block: Block, exposure: str, where: str) -> Any:
-    """Positive numbers, and which are missing."""
-    values, gone = column(block, exposure)
-    bad = np.ones(len(gone), bool)
-    if values.dtype.kind != "O":
-        values = values.astype(np.float64)
-        bad = ~(np.isfinite(values) & (values > 0))
-    if (bad & ~gone).any():
-        i = int(np.argmax(bad & ~gone))
-        raise ValueError(
-            f"{where}: the exposure {exposure!r} is {values[i]} at {block.place(i)}; exposures are "
-            "positive numbers."
-        )
-    return values, gone
 
 
 @dataclass(eq=False)
@@ -164,7 +145,7 @@ class Measured:
     X: Any = None
     y: Any = None
     left_out: int = 0
-    unknown: dict[str, int] = field(default_factory=dict)  # values that no level was learned for
+    unknown: Counter[str] = field(default_factory=Counter)  # values that no level was learned for
 
 
 def measure(
@@ -174,7 +155,7 @@ def measure(
     target: str,
     *,
     every: int = 0,
-    progress: Any = None,
+    progress: Any,
     exposure: str | None = None,
 ) -> Measured:
     """Predictions against the target; every so many-th row is kept for a report, none with 0."""
@@ -182,13 +163,12 @@ def measure(
     X: list[Any] = []
     y: list[Any] = []
     for part in predict_blocks(estimator, encoding, source, exposure):
-        values, gone = column(part.block, target)
-        known = ~gone[part.kept]
+        values, missing = column(part.block, target)
+        known = ~missing[part.kept]
         measured.left_out += part.block.rows - int(known.sum())
-        count_unknown(measured.unknown, encoding.unknown_in(part.block))
+        measured.unknown.update(encoding.unknown_in(part.block))
         done += part.block.rows
-        if progress is not None:
-            progress(done)
+        progress(done)
         if not known.any():
             continue
         truth = _truth(values[part.kept][known], estimator, target)
@@ -211,40 +191,19 @@ def measure(
 def _truth(values: NDArray[Any], estimator: Any, target: str) -> NDArray[Any]:
     """The target as the model knows it."""
     classes = getattr(estimator, "classes_", None)
-    if classes is None:
-        if values.dtype.kind == "O":
-            raise ValueError(
-                f"the target {name(target)!r} holds text such as {name(values[0])!r}, and the "
-                "model predicts numbers."
-            )
-        return values.astype(np.float64)
     found = labels(values)
-    if (found.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
-        known = ", ".join(repr(name(label)) for label in classes.tolist()[:4])
+    is_text = found.dtype.kind in "OU"
+    if is_text != (classes is not None and classes.dtype.kind in "OU"):
+        known = "numbers" if classes is None else f"labels such as {name(classes[0])!r}"
         raise ValueError(
-            f"the target {name(target)!r} holds {name(found[0])!r}, and the model knows the labels "
-            f"{known}: text is no number."
+            f"the target {name(target)!r} holds {'text ' * is_text}such as {name(found[0])!r}, and "
+            f"the model predicts {known}: text is no number."
         )
-    return found
-
-
-def count_unknown(counts: dict[str, int], block: Mapping[str, int]) -> None:
-    """Add what a block has of values that the model does not know."""
-    for key, count in block.items():
-        counts[key] = counts.get(key, 0) + count
+    return values.astype(np.float64) if classes is None else found
 
 
 def describe_unknown(counts: Mapping[str, int]) -> list[str]:
     """A sentence where there are values that the model has never seen."""
-    text = (
-        "Values that the model has never seen: {}. They count as none of the levels that were "
-        "learned; --unknown refuse stops at them."
-    )
-    shown = {key: number(count) for key, count in counts.items()}
-    return [text.format(_list_some(shown))] if counts else []
-
-
-def _list_some(shown: Mapping[str, str]) -> str:
-    parts = [f"{text} in {name(key)!r}" for key, text in shown.items()]
-    more = f"; and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
-    return "; ".join(parts[:_LISTED]) + more
+    shown = list_some([f"{number(count)} in {name(key)!r}" for key, count in counts.items()])
+    text = f"Values that the model has never seen: {shown}. They count as none of the levels that "
+    return [f"{text}were learned; --unknown refuse stops at them."] if counts else []

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
 from adaline.cli.errors import UsageError
 
@@ -27,16 +28,20 @@ def _whole(kind: Any, tokens: Any) -> int:
 
 
 Whole = Annotated[int, Parameter(converter=_whole)]
-Data = Annotated[str, Parameter(allow_leading_hyphen=True)]  # a file, or "-" for stdin
-Target = Annotated[str, Parameter(name=["--target", "-t"])]
-OptionalTarget = Annotated[str | None, Parameter(name=["--target", "-t"])]
+Count = Annotated[int, Parameter(converter=_whole, validator=Number(gte=1))]
+Folds = Annotated[int, Parameter(converter=_whole, validator=Number(gte=2))]
+Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
+Chance = Annotated[float, Parameter(validator=Number(gt=0, lt=1))]
+_DATA = "A file as for fit, or - for stdin."
+Data = Annotated[str, Parameter(allow_leading_hyphen=True, help=_DATA)]
+_TARGET = ["--target", "-t"]
+Target = Annotated[str, Parameter(name=_TARGET, help="The column to learn.")]
+OptionalTarget = Annotated[str | None, Parameter(name=_TARGET)]
 OptionalFile = Annotated[str | None, Parameter(name=["--out", "-o"])]
-Jobs = Annotated[Whole, Parameter(name=["--jobs", "-j"])]
+_JOBS = "Processes that read and sum a large file."
+Jobs = Annotated[Count, Parameter(name=["--jobs", "-j"], help=_JOBS)]
 Settings = Annotated[list[str] | None, Parameter(name="--set")]
-_Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], show_default=False)]
-_Flag = Annotated[bool, Parameter(show_default=False)]
 _Names = list[str] | None
-_DATE_ORDERS = ("ymd", "dmy", "mdy", "ym", "my", "yq")
 
 
 @Parameter(name="*")
@@ -50,50 +55,16 @@ class Common:
         One JSON object on stdout, for programs.
     quiet
         The verdict only: no progress, tables or advice.
-    """
-
-    json: _Flag = False
-    quiet: _Quiet = False
-    seed: Annotated[Whole, Parameter(show=False)] = 0
-    debug: Annotated[bool, Parameter(show=False)] = False
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Working(Common):
-    """Options of commands that read rows, where more can go wrong.
-
-    Parameters
-    ----------
-    json
-        One JSON object on stdout, for programs.
-    quiet
-        The verdict only: no progress, tables or advice.
-    debug
-        Show a traceback where something goes wrong.
-    """
-
-    debug: _Flag = False
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Drawing(Working):
-    """Options of commands that draw random numbers.
-
-    Parameters
-    ----------
-    json
-        One JSON object on stdout, for programs.
-    quiet
-        The verdict only: no progress, tables or advice.
     seed
         Random seed; it decides, for example, which rows are held out.
     debug
         Show a traceback where something goes wrong.
     """
 
+    json: bool = False
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
     seed: Whole = 0
+    debug: bool = False
 
 
 @Parameter(name="*", group=Group("Reading the file", sort_key=50))
@@ -202,7 +173,11 @@ class Columns:
         for kind, given in (("number", self.number), ("date", self.date)):
             for text in given or ():
                 bare, _, notation = ("", "", "") if text in names else text.rpartition("=")
-                if kind == "date" and bare and notation not in _DATE_ORDERS:
+                if (
+                    kind == "date"
+                    and bare
+                    and notation not in ("ymd", "dmy", "mdy", "ym", "my", "yq")
+                ):
                     raise UsageError(
                         f"--date {text!r}: expected ymd, dmy, mdy, ym, my or yq after the '='."
                     )

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import adaline
-from adaline.cli.answer import Answer, strict
 from adaline.cli.errors import describe_error
 from adaline.cli.fit import FitRequest
 from adaline.cli.models import Measured
+from adaline.cli.printing import Answer, strict
 from adaline.cli.python_code import write_code
 from adaline.cli.tables import StudiedTable, hash_file, title
 from adaline.evaluation.cross_validation import CrossValidated
@@ -175,7 +175,7 @@ def describe_fit(result: FitResult, files: dict[str, str]) -> Answer:
     if bases and shown.heads:
         answer.say(f"Base levels, which the other levels are compared with: {bases}.", "note")
     answer.say()
-    answer.warn([*result.doubts, *map(describe_error, verdict.warnings)])
+    answer.warn(*result.doubts, *map(describe_error, verdict.warnings))
     answer.say()
     rows = "" if learned.rows is None else f" {number(learned.rows)}"
     origin = f", learned from all{rows} rows" if rows else ""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 import adaline
-from adaline.cli.answer import Answer
-from adaline.cli.errors import UsageError
 from adaline.cli.fit import FitOptions
 from adaline.cli.fitting import MEMORY, Plan, learn
 from adaline.cli.learners import Choice
-from adaline.cli.options import Columns, Data, Jobs, Reading, Target, Whole, Working
-from adaline.cli.tables import count_read, study_table, title
-from adaline.evaluation.words import file, name, number
+from adaline.cli.options import Columns, Common, Data, Jobs, Reading, Target, Whole
+from adaline.cli.printing import Answer
+from adaline.cli.tables import study_table
+from adaline.evaluation.words import name, number
 
 SHOWN = 8  # coefficients that the table shows beside the errors
 
@@ -24,11 +25,11 @@ def path(
     /,
     *,
     target: Target,
-    points: Whole = 21,
+    points: Annotated[Whole, Parameter(validator=Number(gte=2, lte=1000))] = 21,
     jobs: Jobs = 1,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Working | None = None,
+    common: Common | None = None,
 ) -> int:
     """Ridge regression over a range of penalties, and where the cross-validated error is least.
 
@@ -37,18 +38,12 @@ def path(
 
     Parameters
     ----------
-    data
-        A file as for fit, or - for stdin.
     target
         The column to learn, of numbers.
     points
         Penalties in the table.
-    jobs
-        Processes that read and sum a large file.
     """
     answer = Answer("path", common)
-    if not 2 <= points <= 1000:
-        raise UsageError(f"--points {points}: expected 2 to 1000.")
     table = study_table(data, target, columns, reading, jobs=jobs)
     in_memory = table.numbers is not None and table.numbers <= MEMORY and jobs == 1
     choice = Choice(adaline.Ridge, "the path is ridge's")
@@ -59,8 +54,7 @@ def path(
     rows = (learned.X, learned.y) if in_memory else (None, None)
     found = model.path(np.geomspace(first, last, points), *rows)
     minima = _find_minima(model, learned)
-    answer.say(f"Read {file(title(table.source))}: {count_read(learned.rows, len(names))}.")
-    table.describe(answer)
+    table.describe(answer, learned.rows or 0)
     answer.say()
     best = ", ".join(f"{rule} {number(alpha, 4)}" for rule, alpha in minima.items())
     answer.verdict(f"The penalty of least error for {name(target)}: {best}.")
@@ -81,7 +75,7 @@ def path(
     if len(names) > SHOWN:
         text = f"The first {SHOWN} of {len(names)} coefficients; --json has them all."
         answer.say(text, "note")
-    answer.warn([*table.doubts(), *learned.messages])
+    answer.warn(*table.doubts(), *learned.messages)
     return answer.finish(
         target=target,
         rows=learned.rows,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
-from adaline.cli.answer import Answer
 from adaline.cli.errors import UsageError
 from adaline.cli.options import Common, Whole
+from adaline.cli.printing import Answer
 from adaline.play import serve
 
 
@@ -17,7 +17,7 @@ def play(
     state: str = "",
     /,
     *,
-    port: Whole | None = None,
+    port: Annotated[Whole, Parameter(validator=Number(gte=0, lte=65535))] | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     host: str = "127.0.0.1",
     token: str | None = None,
@@ -47,14 +47,10 @@ def play(
     def say(text: str) -> None:
         answer.verdict(text)
         answer.show()
-        sys.stdout.flush()  # a pipe would hold the address back until the end
 
     def begun(address: str) -> None:
         answer.finish(address=address)
-        sys.stdout.flush()
 
-    if port is not None and port > 65535:
-        raise UsageError(f"--port {port} is no port; expected a number up to 65535.")
     try:
         serve(port, host=host, token=token, browser=browser, state=state, say=say, begun=begun)
     except (OSError, ValueError) as error:

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections import Counter
+from contextlib import nullcontext
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli.answer import Answer
 from adaline.cli.errors import UsageError
 from adaline.cli.models import (
     Predictions,
     Unknown,
-    count_unknown,
     describe_unknown,
     load_model,
     predict_blocks,
 )
-from adaline.cli.options import Data, Reading, Working
-from adaline.cli.progress import Progress
+from adaline.cli.options import Chance, Common, Data, Reading
+from adaline.cli.printing import Answer, Progress
 from adaline.cli.tables import describe_notes, require_column, require_writable
 from adaline.cli.writers import open_writer
 from adaline.data import Encoding
 from adaline.data.sharing import column
+from adaline.evaluation.trial import answers
 from adaline.evaluation.words import number, plural
 
 MOST_EXPLAINED = 1000  # columns; more would make a table that nobody reads
@@ -40,12 +40,12 @@ def predict(
     keep: list[str] | None = None,
     format: Literal["csv", "tsv", "ndjson", "parquet"] | None = None,
     interval: bool = False,
-    level: float = 0.95,
+    level: Chance = 0.95,
     explain: bool = False,
     disarm: bool = False,
     unknown: Unknown = "zeros",
     reading: Reading | None = None,
-    common: Working | None = None,
+    common: Common | None = None,
 ) -> int:
     """Predict the rows of a file with a model that `adaline fit --out` wrote.
 
@@ -57,8 +57,6 @@ def predict(
     ----------
     model
         A model file.
-    data
-        A file as for fit, or - for stdin.
     out
         Where to write: .csv, .tsv, .ndjson or .parquet, or - for stdout (CSV).
     keep
@@ -88,144 +86,109 @@ def predict(
         require_column(source, wanted, "--keep")
     encoding, doubts = loaded.encoding_for(source, unknown)
     source = encoding.prepare(source, as_written=True)
-    if answer.common.json and out == "-":
-        format = "json"  # type: ignore[assignment]
-    columns: list[Any] = [Estimates(loaded.estimator)]
-    columns += [Intervals(loaded.estimator, level)] if interval else []
-    columns += [Contributions(loaded.estimator, encoding)] if explain else []
-    names = [*keep, *(head for one in columns for head in one.heads)]
+    exposure, estimator = loaded.metadata("exposure"), loaded.estimator
+    settings = (level if interval else None, explain)
+    # Asked of a row of zeros, so that what a model cannot say is refused before the work.
+    zeros = np.zeros((1, estimator.n_features_in_))
+    example = Predictions(None, np.ones(1, bool), zeros, answers(estimator, zeros))
+    heads, explained = make_columns(estimator, encoding, example, *settings)
+    names = [*keep, *heads]
     if len(set(names)) < len(names):
         raise UsageError("--keep names a column twice, or one with the name of a column written.")
-    rows = blank = 0
-    strange: dict[str, int] = {}
+    blank, strange, cells = 0, Counter[str](), list[Any]()
+    to_json = answer.common.json and out == "-"
     with (
-        open_writer(out, format, names, disarm) as writer,
+        nullcontext() if to_json else open_writer(out, names, format, disarm) as writer,
         Progress(answer.common, source.rows or source.about) as progress,
     ):
-        for part in predict_blocks(loaded.estimator, encoding, source, loaded.metadata("exposure")):
-            copied = [_copy(part, wanted, writer.is_text) for wanted in keep]
-            made = [values for one in columns for values in one.columns(part)]
-            writer.write([*copied, *(_spread(part.kept, values) for values in made)])
-            count_unknown(strange, encoding.unknown_in(part.block))
-            rows, blank = rows + part.block.rows, blank + int((~part.kept).sum())
-            progress(rows)
+        for part in predict_blocks(estimator, encoding, source, exposure):
+            as_text = writer is None or writer.is_text
+            made = [_copy(part, wanted, as_text) for wanted in keep]
+            values = dict.fromkeys(heads, np.empty(0))
+            if part.X is not None:
+                values = make_columns(estimator, encoding, part, *settings)[0]
+            made += [_spread(part.kept, values[head]) for head in heads]
+            if writer is None:
+                cells += zip(*made, strict=True)
+            else:
+                writer.write(made)
+            strange.update(encoding.unknown_in(part.block))
+            blank += int((~part.kept).sum())
+            progress(progress.rows + part.block.rows)
     doubts += describe_unknown(strange)
     if out == "-":
         for text in [] if answer.common.quiet else doubts:
             print(f"Warning: {text}", file=sys.stderr)
-        return 0
-    answer.verdict(f"Wrote {number(rows)} predictions: {out}")
-    for line in [line for one in columns for line in one.explained()]:
+        return answer.finish(columns=names, rows=cells, count=len(cells)) if to_json else 0
+    answer.verdict(f"Wrote {number(progress.rows)} predictions: {out}")
+    for line in explained:
         answer.say(line)
     describe_notes(source, answer)
     if blank:
         doubts.append(f"{plural(blank, 'row', 'have')} missing values and no prediction.")
-    if writer.formulas and not disarm:
+    if writer is not None and writer.formulas and not disarm:
         doubts.append(
             f"{number(writer.formulas)} cells of text begin with =, +, - or @, and a spreadsheet "
             "would run them as formulas; --disarm puts an apostrophe before them."
         )
-    answer.warn(doubts)
+    answer.warn(*doubts)
+    notes = list(source.notes)
     return answer.finish(
-        rows=rows,
-        without_prediction=blank,
-        unknown=strange,
-        notes=list(source.notes),
-        out=out,
+        rows=progress.rows, without_prediction=blank, unknown=strange, notes=notes, out=out
     )
 
 
-@dataclass(frozen=True)
-class Estimates:
-    """The prediction, and the probabilities of classes."""
-
-    model: Any
-
-    @property
-    def heads(self) -> list[str]:
-        """Names of the columns."""
-        has = hasattr(self.model, "classes_") and hasattr(self.model, "predict_log_proba")
-        return ["prediction", *(f"p({c})" for c in (self.model.classes_.tolist() if has else []))]
-
-    def columns(self, part: Predictions) -> list[Any]:
-        """The values of the rows that were kept."""
-        log_p = part.answers.log_p
-        k = len(self.heads) - 1
-        chances = np.empty((k, 0)) if log_p is None else np.exp(log_p.T)
-        return [part.answers.predicted, *chances[:k]]
-
-    def explained(self) -> list[str]:
-        """Nothing: the names of the columns say it."""
-        return []
-
-
-class Intervals:
-    """`predict --interval`: low and high of a new value, a mean count, or each probability."""
-
-    def __init__(self, model: Any, level: float) -> None:
-        if not 0 < level < 1:
-            raise UsageError(f"--level {level}: expected a share such as 0.95, between 0 and 1.")
-        self.model, self.level = model, level
-        # Asked of a row of zeros, so that a model without intervals is refused before the work.
-        self.example = adaline.interval(model, np.zeros((1, model.n_features_in_)), level)
-        labels = model.classes_.tolist() if hasattr(model, "classes_") else []
-        heads = [f"p({label}) {end}" for label in labels for end in ("low", "high")]
-        self.heads = heads or ["low", "high"]
-
-    def columns(self, part: Predictions) -> list[Any]:
-        """The values of the rows that were kept."""
-        if part.X is None:
-            return [np.empty(0)] * len(self.heads)
-        found = adaline.interval(self.model, part.X, self.level)
-        ends = np.stack([found.low, found.high], axis=-1).reshape(len(found.low), -1)
-        times = 1.0 if part.exposures is None else np.reshape(part.exposures, (-1, 1))
-        return list((ends * times).T)
-
-    def explained(self) -> list[str]:
-        """How to read the columns."""
-        share = f"{self.level:.4g} of all cases, if the model fits."
-        return [f"low and high hold {self.example.of} in {share}"]
+def make_columns(
+    model: Any, encoding: Encoding, part: Predictions, level: float | None, explain: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Columns by name, of the rows that were kept, and sentences on how to read them."""
+    classes = model.classes_.tolist() if hasattr(model, "classes_") else []
+    columns, notes = {"prediction": part.answers.predicted}, []
+    if part.answers.log_p is not None:
+        chances = np.exp(part.answers.log_p.T)
+        columns |= {f"p({label})": p for label, p in zip(classes, chances, strict=True)}
+    if level is not None:
+        found = adaline.interval(model, part.X, level)
+        times = 1.0 if part.exposures is None else part.exposures
+        ends = {"low": found.low, "high": found.high}
+        for k, label in enumerate(classes):
+            columns |= {f"p({label}) {end}": values[:, k] for end, values in ends.items()}
+        if not classes:
+            columns |= {end: values * times for end, values in ends.items()}
+        share = f"{level:.4g} of all cases, if the model fits."
+        notes.append(f"low and high hold {found.of} in {share}")
+    if explain:
+        more, text = _contributions(model, encoding, part)
+        columns, notes = columns | more, notes + text
+    return columns, notes
 
 
-class Contributions:
-    """`predict --explain`: what every column adds to the score of a row."""
-
-    def __init__(self, model: Any, encoding: Encoding) -> None:
-        self.model, self.encoding = model, encoding
-        names = [name for name, _ in encoding.groups()]
-        if len(names) > MOST_EXPLAINED:
-            raise UsageError(
-                f"--explain would write {len(names):,} columns; it explains models of at most "
-                f"{MOST_EXPLAINED:,}."
-            )
-        zeros = np.zeros((1, model.n_features_in_))
-        self.example = adaline.explain(model, zeros, encoding=encoding)
-        self.is_scored = self.example.of != "the prediction"
-        self.heads = ["score"] * self.is_scored + ["against"] * (self.example.against is not None)
-        self.heads += ["base", *(f"from {name}" for name in names)]
-
-    def columns(self, part: Predictions) -> list[Any]:
-        """The values of the rows that were kept."""
-        if part.X is None:
-            return [np.empty(0)] * len(self.heads)
-        found = adaline.explain(self.model, part.X, encoding=self.encoding)
-        first = [found.score] * self.is_scored
-        first += [] if found.against is None else [found.against]
-        return [*first, found.base, *found.parts.T]
-
-    def explained(self) -> list[str]:
-        """How to read the columns."""
-        row = "an average row" if self.example.is_about_the_average else "a row of zeros"
-        sum_of = "score" if self.is_scored else "prediction"
-        text = f"base (the {sum_of} of {row}) and the columns after it add up to {sum_of}."
-        classes = getattr(self.model, "classes_", None)
-        if self.example.against is not None:
-            more = "score is that of the predicted class less that of the class in `against`."
-        elif classes is not None:
-            more = f"A positive score speaks for {classes[1]}, a negative one for {classes[0]}."
-        else:
-            more = "score is the logarithm of the prediction (at exposure 1)."
-        return [text, more] if self.is_scored else [text]
+def _contributions(
+    model: Any, encoding: Encoding, part: Predictions
+) -> tuple[dict[str, Any], list[str]]:
+    names = [name for name, _ in encoding.groups()]
+    if len(names) > MOST_EXPLAINED:
+        raise UsageError(
+            f"--explain would write {len(names):,} columns; it explains models of at most "
+            f"{MOST_EXPLAINED:,}."
+        )
+    found = adaline.explain(model, part.X, encoding=encoding)
+    is_scored = found.of != "the prediction"
+    columns = {"score": found.score} if is_scored else {}
+    columns |= {} if found.against is None else {"against": found.against}
+    parts = zip(names, found.parts.T, strict=True)
+    columns |= {"base": found.base} | {f"from {name}": values for name, values in parts}
+    row = "an average row" if found.is_about_the_average else "a row of zeros"
+    sum_of = "score" if is_scored else "prediction"
+    notes = [f"base (the {sum_of} of {row}) and the columns after it add up to {sum_of}."]
+    if found.against is not None:
+        notes.append("score is that of the predicted class less that of the class in `against`.")
+    elif hasattr(model, "classes_"):
+        second, first = model.classes_[1], model.classes_[0]
+        notes.append(f"A positive score speaks for {second}, a negative one for {first}.")
+    elif is_scored:
+        notes.append("score is the logarithm of the prediction (at exposure 1).")
+    return columns, notes
 
 
 def _copy(part: Predictions, wanted: str, as_text: bool) -> list[Any]:

@@ -11,23 +11,16 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli.answer import Answer, strict, with_names
 from adaline.cli.errors import NEGATIVE, OK, UsageError
-from adaline.cli.options import Columns, Data, OptionalTarget, Reading, Target, Working
-from adaline.cli.tables import (
-    count_read,
-    open_table,
-    require_column,
-    require_writable,
-    study_table,
-    title,
-)
+from adaline.cli.options import Columns, Common, Data, OptionalTarget, Reading, Seconds, Target
+from adaline.cli.printing import Answer, strict, with_names
+from adaline.cli.tables import open_table, require_column, require_writable, study_table
 from adaline.data import Encoding
 from adaline.data.outputs import read_file, write_atomically
 from adaline.data.sharing import labels
 from adaline.data.tables import gathered
 from adaline.evaluation.fit_evidence import chance_warnings
-from adaline.evaluation.words import file, name, number, plural
+from adaline.evaluation.words import name, number, plural
 
 FORMAT, VERSION = "adaline proof about a table", 1
 MOST_CLASSES = 100  # each is separated from all others
@@ -42,10 +35,10 @@ def separable(
     target: Target,
     proof: str | None = None,
     bias: Annotated[bool, Parameter(negative="--no-bias")] = True,
-    time_limit: float = 60.0,
+    time_limit: Seconds = 60.0,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Working | None = None,
+    common: Common | None = None,
 ) -> int:
     """Whether linear boundaries separate the classes; the exit code is 0 if so, else 1.
 
@@ -57,8 +50,6 @@ def separable(
 
     Parameters
     ----------
-    data
-        A file as for fit, or - for stdin.
     target
         The column with the classes.
     proof
@@ -69,8 +60,6 @@ def separable(
         Seconds of CPU time, compiling not counted, after which to answer "undecided".
     """
     answer = Answer("separable", common)
-    if not time_limit >= 0:
-        raise UsageError(f"--time-limit {time_limit}: expected seconds, 0 or more.")
     require_writable(proof, data)
     table = study_table(data, target, columns, reading)
     X, y, left_out = table.gather(classes=True)
@@ -80,9 +69,7 @@ def separable(
             f"the target {target!r} has {number(K)} different values; separability is about "
             f"classes, at most {MOST_CLASSES} here."
         )
-    counted = f"{count_read(len(y), len(names))}, {plural(K, 'class')}"
-    answer.say(f"Read {file(title(table.source))}: {counted}.")
-    table.describe(answer)
+    table.describe(answer, len(y), f", {plural(K, 'class')}")
     answer.say(f"Deciding, for at most {time_limit:g} s of CPU time (--time-limit).", "note")
     answer.say()
     answer.show()
@@ -96,11 +83,10 @@ def separable(
     if pairs:
         answer.say()
         answer.table(["classes", "verdict"], pairs)
-    answer.warn(table.doubts())
+    answer.warn(*table.doubts())
     if left_out:
-        answer.warn([f"{plural(left_out, 'row', 'have')} missing values: left out."])
-    if found.verdict == "separable":
-        answer.warn(chance_warnings(found))
+        answer.warn(f"{plural(left_out, 'row', 'have')} missing values: left out.")
+    answer.warn(*(chance_warnings(found) if found.verdict == "separable" else ()))
     if proof is not None:
         content = {
             "format": FORMAT,
@@ -137,7 +123,7 @@ def check_proof(
     *,
     target: OptionalTarget = None,
     reading: Reading | None = None,
-    common: Working | None = None,
+    common: Common | None = None,
 ) -> int:
     """Check a proof that `adaline separable --proof` wrote; exit code 0 if it holds, 1 if not.
 

@@ -13,23 +13,22 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from adaline.cli.answer import Answer
 from adaline.cli.errors import DISPLAY_NAMES, UsageError
 from adaline.cli.options import Columns, Reading, expand_names, spells_out, suggest
+from adaline.cli.printing import Answer, list_some
 from adaline.data import Encoding, Look, Source, blocks, look
 from adaline.data.outputs import refuse_unwritable
 from adaline.data.sharing import labels
-from adaline.data.tables import gathered
-from adaline.evaluation.words import name, number, plural
+from adaline.data.tables import columns_beside, gathered
+from adaline.evaluation.words import file, name, number, plural
 
 MOST_NUMBERS = 200_000_000  # of a table in memory: 1.6 GB
-_LISTED = 8  # columns that a sentence names
 # How the bytes of stdin begin, and the ending of a file with such bytes.
 _SIGNATURES = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x93NUMPY": ".npy", b"RIFF": ".wav"}
 _SIGNATURES |= {b"\x1f\x8b": ".csv.gz", b"BZh": ".csv.bz2", b"\xfd7zXZ": ".csv.xz"}
@@ -37,24 +36,17 @@ _SIGNATURES |= {b"\x28\xb5\x2f\xfd": ".csv.zst"}
 
 
 def open_table(
-    data: str,
-    reading: Reading | None = None,
-    *,
-    only: Sequence[str] | None = None,
-    without: Any = None,
-    jobs: Any = 1,
+    data: str, reading: Reading | None, only: Any = None, without: Any = None, jobs: Any = 1
 ) -> Source:
     """The rows of a file, `-` being stdin, with some of its columns in the file's order.
 
     `only` are the columns that matter: what others hold cannot stop the command then. `without`
-    gives the columns to leave out, called with the names of all.
+    gives the columns to leave out, called with the source of all.
     """
-    options = (reading or Reading()).given()
-    if jobs != 1:
-        options["jobs"] = jobs
-    path = copy_stdin() if data == "-" else data
+    options = (reading or Reading()).given() | ({} if jobs == 1 else {"jobs": jobs})
+    path = _copy_stdin() if data == "-" else data
     source = blocks(path, **options)
-    dropped = set(without(source) if without is not None else ())
+    dropped = set(without(source)) if without is not None else set()
     kept = [column for column in source.names if column not in dropped] if dropped else source.names
     if only is not None and set(only) <= set(kept):
         kept = [column for column in kept if column in set(only)]
@@ -63,33 +55,25 @@ def open_table(
     return source.with_columns(kept) or blocks(path, list(kept), **options)
 
 
-def copy_stdin() -> str:
+def _copy_stdin() -> str:
     """The path of a copy of stdin that is removed at exit; a fit may read its rows repeatedly."""
-    if sys.stdin is None or sys.stdin.isatty():
+    if sys.stdin is None or sys.stdin.isatty() or not hasattr(sys.stdin, "buffer"):
         raise UsageError("'-' reads stdin, and nothing is piped into it; pipe a file, or name one.")
-    stream = getattr(sys.stdin, "buffer", None)
-    if stream is None:
-        raise UsageError("'-' reads stdin, which gives no bytes here; name a file.")
     folder = tempfile.mkdtemp(prefix="adaline-stdin-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    head = stream.read(64)
-    path = os.path.join(folder, f"stdin{_guess_ending(head)}")
-    with open(path, "wb") as file:
-        file.write(head)
-        shutil.copyfileobj(stream, file, 2**20)
+    head = sys.stdin.buffer.read(64)
+    # JSON begins with an object or a list of objects; NDJSON is recognised by its second line.
+    is_json = re.match(rb"(\xef\xbb\xbf)?\s*(\{|\[\s*[{\]])", head)
+    ending = ".json" if is_json else ".csv"
+    if head.startswith(b"PK\x03\x04"):
+        ending = ".npz" if b".npy" in head else ".xlsx"
+    ending = next((end for start, end in _SIGNATURES.items() if head.startswith(start)), ending)
+    path = os.path.join(folder, f"stdin{ending}")
+    with open(path, "wb") as copy:
+        copy.write(head)
+        shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
     DISPLAY_NAMES[path] = "stdin"
     return path
-
-
-def _guess_ending(head: bytes) -> str:
-    for beginning, ending in _SIGNATURES.items():
-        if head.startswith(beginning):
-            return ending
-    if head.startswith(b"PK\x03\x04"):
-        return ".npz" if b".npy" in head else ".xlsx"
-    # An object or a list of objects; NDJSON is recognised by its second line.
-    is_json = re.match(rb"(\xef\xbb\xbf)?\s*(\{|\[\s*[{\]])", head)
-    return ".json" if is_json else ".csv"
 
 
 def title(source: Source) -> str:
@@ -102,8 +86,8 @@ def hash_file(source: Source) -> str | None:
     """SHA-256 of a source's file, which a model keeps; None where it is no single file."""
     if not os.path.isfile(source.name):
         return None
-    with open(source.name, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with open(source.name, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def require_writable(path: str | None, *inputs: str) -> None:
@@ -121,48 +105,27 @@ def require_writable(path: str | None, *inputs: str) -> None:
 
 
 def require_column(source: Source, column: str, option: str = "--target") -> None:
-    """Refuse a column that is not there."""
+    """Refuse a column that is not there; how the file was read may be the reason."""
     if column not in source.names:
-        advice = f"{suggest(column, source.names)}{_how_it_was_read(source)}"
+        advice = suggest(column, source.names)
+        if source.notes:
+            advice += f" The file was read as follows: {'; '.join(source.notes)}."
+        elif len(source.names) == 1:
+            advice += " If these are several columns, --separator says what is between them."
         raise UsageError(f"{source.name}: {option} {column!r}: no such column; {advice}")
-
-
-def _how_it_was_read(source: Source) -> str:
-    """How the file was read, where that may be why a column is not there."""
-    if source.notes:
-        return f" The file was read as follows: {'; '.join(source.notes)}."
-    if len(source.names) == 1:
-        return " If these are several columns, --separator says what is between them."
-    return ""
 
 
 @dataclass(frozen=True, eq=False)
 class StudiedTable:
-    """A table whose columns were looked at, ready to be read as numbers.
-
-    Attributes
-    ----------
-    source : Source
-    target : str
-    look : Look
-        What the columns are.
-    encoding : Encoding
-        How they become numbers.
-    rows : int or None
-        Where they are known, at least approximately.
-    named : dict of str
-        Columns that options such as --group name, by the options.
-    beside : tuple of str
-        Columns that are read and not learned from.
-    """
+    """A table whose columns were looked at, ready to be read as numbers."""
 
     source: Source
     target: str
     look: Look
-    encoding: Encoding
-    rows: int | None
-    named: dict[str, str]
-    beside: tuple[str, ...]
+    encoding: Encoding  # how columns become numbers
+    rows: int | None  # where they are known, at least approximately
+    named: dict[str, str]  # columns that options such as --group name, by the options
+    beside: tuple[str, ...]  # columns that are read and not learned from
 
     @property
     def numbers(self) -> int | None:
@@ -176,13 +139,37 @@ class StudiedTable:
                 f"{self.source.name}: {self.rows:,} rows of {len(self.encoding.names)} numbers are "
                 "too many to have in memory at once, which this needs; take some of the rows."
             )
-        X, values, left_out = gathered(
-            source or self.source, self.encoding, self.target, counts=counts
-        )
-        return X, labels(values) if classes else _finite_numbers(values, self.target), left_out
+        source = self.source if source is None else source
+        X, values, left_out = gathered(source, self.encoding, self.target, counts=counts)
+        if classes:
+            return X, labels(values), left_out
+        if values.dtype.kind == "O":
+            raise ValueError(
+                f"the target {self.target!r} holds text such as {values[0]!r}; a regressor needs "
+                "numbers. Take a classifier, such as --model logistic, or another target."
+            )
+        y = values.astype(np.float64)
+        if not np.isfinite(y).all():
+            raise ValueError(
+                f"the target {self.target!r} has an infinite value; correct it, or leave such rows "
+                "out: --na inf."
+            )
+        return X, y, left_out
 
-    def describe(self, answer: Answer) -> None:
-        """Say how the file is written where that is unusual, and what became of the columns."""
+    def named_columns(self, source: Any = None) -> dict[str, Any]:
+        """The columns that options name, of the rows to learn from; times so that they sort."""
+        if not self.named:
+            return {}
+        source = self.source if source is None else source
+        by_time = self.named.get("--by-time")
+        return columns_beside(source, self.encoding, self.target, self.named, by_time)
+
+    def describe(self, answer: Answer, rows: int | None = None, more: str = "") -> None:
+        """Say what was read, how the file is written, and what became of the columns."""
+        if rows is not None or more:
+            counted = "" if rows is None else f"{plural(rows, 'row')}, "
+            counted += f"{plural(len(self.encoding.names), 'column')} of numbers{more}"
+            answer.say(f"Read {file(title(self.source))}: {counted}.")
         describe_notes(self.source, answer)
         for line in self.sentences():
             answer.say(line)
@@ -192,17 +179,21 @@ class StudiedTable:
         target = self.encoding.target
         dated = target.name if target is not None and target.is_date else None
         days = ": a number of days since 1970-01-01"
-        read = [f"{name(c)!r} as {how}{days * (c == dated)}" for c, how in self.look.recognised]
-        gaps = [f"{number(n)} in {name(c)!r} ({how})" for c, (n, how) in self.gaps().items()]
-        merged = [f"{number(count)} of {name(c)!r}" for c, count in self.look.merged]
-        left_out = [f"{name(c)!r} {name(why)}" for c, why in self.encoding.left_out]
         parts = {
-            "Recognised: {} (--text NAME takes a column as text).": read,
-            "Missing values: {} (--missing drop leaves such rows out).": gaps,
-            "Rare levels taken together as (other): {}.": merged,
-            "Left out: {} (--use NAME takes it in).": left_out,
+            "Recognised: {} (--text NAME takes a column as text).": [
+                f"{name(c)!r} as {how}{days * (c == dated)}" for c, how in self.look.recognised
+            ],
+            "Missing values: {} (--missing drop leaves such rows out).": [
+                f"{number(count)} in {name(c)!r} ({how})" for c, (count, how) in self.gaps().items()
+            ],
+            "Rare levels taken together as (other): {}.": [
+                f"{number(count)} of {name(c)!r}" for c, count in self.look.merged
+            ],
+            "Left out: {} (--use NAME takes it in).": [
+                f"{name(c)!r} {name(why)}" for c, why in self.encoding.left_out
+            ],
         }
-        return [text.format(_list_some(cells)) for text, cells in parts.items() if cells]
+        return [text.format(list_some(cells)) for text, cells in parts.items() if cells]
 
     def gaps(self) -> dict[str, tuple[int, str]]:
         """Missing values of each column that is used: how many, and what was done about them."""
@@ -219,7 +210,17 @@ class StudiedTable:
 
     def doubts(self) -> list[str]:
         """What was guessed or looks wrong, with the option that helps."""
-        return [f"{text}{_option_for(text)}" for text in self.look.warnings]
+        doubts = []
+        for text in self.look.warnings:
+            advice = " See --na, --number and --date."
+            if "says nearly the same" in text:
+                advice = " See --ignore."
+            elif "were read as thousands" in text:
+                advice = " See --text."
+            elif any(part in text for part in ("--text", "--exact-levels", "so delete it")):
+                advice = ""
+            doubts.append(f"{text}{advice}")
+        return doubts
 
     def facts(self) -> dict[str, Any]:
         """The same for programs."""
@@ -236,7 +237,6 @@ def study_table(
     target: str,
     columns: Columns | None,
     reading: Reading | None,
-    *,
     named: Mapping[str, str | None] | None = None,
     jobs: Any = 1,
     scratch: Any = None,
@@ -248,11 +248,8 @@ def study_table(
     by_time = needed.get("--by-time", "")
     beside = {column for column in needed.values() if column != by_time}
 
-    def without(source: Source) -> Collection[str]:
-        try:
-            ignored = expand_names("--ignore", columns.ignore, source.names)
-        except UsageError as error:
-            raise UsageError(f"{error}{_how_it_was_read(source)}") from None
+    def without(source: Source) -> Iterable[str]:
+        ignored = expand_names("--ignore", columns.ignore, source.names)
         for column in (target, *beside):
             if column in ignored and spells_out(columns.ignore, column):
                 raise UsageError(f"--ignore {column!r}: this column is needed.")
@@ -260,10 +257,9 @@ def study_table(
         return set(ignored) - {target, *needed.values()}
 
     source = open_table(data, reading, without=without, jobs=jobs)
-    require_column(source, target)
-    for option, column in needed.items():
+    for option, column in {"--target": target, **needed}.items():
         require_column(source, column, option)
-        if column == target:
+        if column == target and option != "--target":
             raise UsageError(f"{option} {column!r} is the target; name another column.")
     source = source if scratch is None else source.keeping(scratch)
     return study_source(source, target, columns, sorted(beside), needed, jobs)
@@ -281,8 +277,7 @@ def study_source(
     options = columns.given(source.names, target, beside)
     found = look(source, target, unknown="zeros", jobs=jobs, **options)
     source = found.encoding.prepare(source)
-    rows = found.rows if source.rows is None else source.rows
-    rows = source.about if rows is None else rows
+    rows = next((n for n in (source.rows, found.rows, source.about) if n is not None), None)
     return StudiedTable(
         source, target or "", found, found.encoding, rows, named or {}, tuple(beside)
     )
@@ -292,38 +287,3 @@ def describe_notes(source: Source, answer: Answer) -> None:
     """Say how a file is written, where that is unusual."""
     if source.notes:
         answer.say(f"Noticed: {'; '.join(source.notes)}.")
-
-
-def count_read(rows: int | None, columns: int) -> str:
-    """Rows and columns of numbers in words."""
-    counted = "" if rows is None else f"{plural(rows, 'row')}, "
-    return f"{counted}{plural(columns, 'column')} of numbers"
-
-
-def _list_some(parts: Sequence[str]) -> str:
-    more = f"; and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
-    return "; ".join(parts[:_LISTED]) + more
-
-
-def _option_for(doubt: str) -> str:
-    if "says nearly the same" in doubt:
-        return " See --ignore."
-    if "were read as thousands" in doubt:
-        return " See --text."
-    names_one = ("--text", "--exact-levels", "so delete it")
-    return "" if any(map(doubt.__contains__, names_one)) else " See --na, --number and --date."
-
-
-def _finite_numbers(values: Any, target: str) -> Any:
-    if values.dtype.kind == "O":
-        raise ValueError(
-            f"the target {target!r} holds text such as {values[0]!r}; a regressor needs numbers. "
-            "Take a classifier, such as --model logistic, or another target."
-        )
-    y = values.astype(np.float64)
-    if not np.isfinite(y).all():
-        raise ValueError(
-            f"the target {target!r} has an infinite value; correct it, or leave such rows out: "
-            "--na inf."
-        )
-    return y

@@ -10,20 +10,20 @@ import numpy as np
 from cyclopts import Parameter
 
 import adaline
-from adaline.cli.answer import Answer
 from adaline.cli.errors import UsageError
 from adaline.cli.learners import find_learner, iterate_learners, make_learner
 from adaline.cli.options import (
     Columns,
+    Common,
+    Count,
     Data,
-    Drawing,
     OptionalFile,
     Reading,
     Settings,
     Target,
-    Whole,
     suggest,
 )
+from adaline.cli.printing import Answer
 from adaline.cli.tables import require_writable, study_table
 from adaline.cli.writers import open_writer
 from adaline.evaluation.words import name, number
@@ -38,23 +38,19 @@ def trace(
     *,
     target: Target,
     model: Annotated[str, Parameter(name=["--model", "-m"])] = "perceptron",
-    passes: Whole = 100,
-    rows: Whole | None = None,
+    passes: Count = 100,
+    rows: Count | None = None,
     all_: Annotated[bool, Parameter(name="--all")] = False,
     out: OptionalFile = None,
     set_: Settings = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
-    common: Drawing | None = None,
+    common: Common | None = None,
 ) -> int:
     """Every step of learning, as the lecture's table; for small files.
 
     Parameters
     ----------
-    data
-        A file as for fit, or - for stdin.
-    target
-        The column to learn.
     model
         perceptron, widrow-hoff, adaline, sigmoid, kernel-perceptron, ho-kashyap or logistic.
     passes
@@ -75,8 +71,6 @@ def trace(
         similar = suggest(kind._command, others)
         raise UsageError(f"--model {model!r} does not learn in steps; {similar}")
     require_writable(out, data)
-    if passes < 1 or (rows is not None and rows < 0):
-        raise UsageError("--passes is 1 or more, and --rows 0 or more.")
     table = study_table(data, target, columns, reading)
     by_sample = kind._traces in ("samples", "duals")
     _require_short(table.rows or 0, passes if by_sample else 1, passes)
@@ -90,7 +84,7 @@ def trace(
     table.describe(answer)
     steps = found.columns()
     if out is not None:
-        with open_writer(out, None, list(steps)) as writer:
+        with open_writer(out, list(steps)) as writer:
             writer.write([np.asarray(column).tolist() for column in steps.values()])
     names = ", ".join(name(n) for n in table.encoding.names[:8])
     answer.say(f"w1, w2, ... are the weights of {names}.")

@@ -6,8 +6,8 @@ import warnings
 from contextlib import suppress
 
 import adaline
-from adaline.cli.answer import Answer
 from adaline.cli.options import Common
+from adaline.cli.printing import Answer
 
 
 def warm_up(*, common: Common | None = None) -> int:

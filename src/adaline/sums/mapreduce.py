@@ -11,6 +11,7 @@ nothing about the bits.
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -214,7 +215,9 @@ def begin_process(function: Callable[[Any], Any], jobs: int) -> None:
     """Set the function of this process, and its share of the threads of BLAS.
 
     Were every process to use as many threads as there are cores, they would compete for them.
+    Ctrl-C is for the process that started this one, which ends it in order.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     global process_function
     process_function = function
     counts = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]

@@ -1,4 +1,4 @@
-"""What a command answers, as plain data that renders as text for people or as one JSON object.
+"""What a command prints: an answer as text or one JSON object, and progress on stderr.
 
 Text is printed as it is: no markup is interpreted, and control characters are made visible by
 `plain`. Colour is for terminals only, and NO_COLOR is honoured.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Self
 
 from adaline.cli.options import Common
 from adaline.evaluation.words import name, plain
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from adaline.evaluation.coefficients import Coefficients
 
 MOST_COEFFICIENTS = 40  # rows of a table of coefficients: a screen
+MOST_LISTED = 8  # columns that a sentence names
+REFRESH = 0.2  # seconds between two updates of the progress
 _STYLES = {"verdict": "bold", "warning": "yellow", "note": "dim", "head": "dim"}
 
 
@@ -34,7 +39,7 @@ class Answer:
         self.warnings: list[str] = []
         self.facts: dict[str, Any] = {}  # for programs
         self._parts: list[tuple[str, str]] = []  # kind and text
-        self._shown = 0  # parts that are printed already
+        self._shown = 0  # lines that are printed already
 
     def verdict(self, text: str) -> None:
         """Add the outcome."""
@@ -45,7 +50,7 @@ class Answer:
         if text or (self._parts and self._parts[-1][1]):
             self._parts.append((kind, text))
 
-    def warn(self, texts: Iterable[str]) -> None:
+    def warn(self, *texts: str) -> None:
         """Add doubts with advice; the same doubt once."""
         for text in dict.fromkeys(texts):
             self.warnings.append(text)
@@ -64,13 +69,12 @@ class Answer:
 
     def coefficients(self, found: Coefficients, corner: str = "") -> None:
         """Add a table of weights, the largest where they are many, with notes on it."""
-        if not found.heads:
-            return
-        cells, notes = found.cells(MOST_COEFFICIENTS)
-        self.say()
-        self.table([corner, *found.titles], cells)
-        for note in [*(f"{note} --json has them all." for note in notes), *found.notes]:
-            self.say(note, "note")
+        if found.heads:
+            cells, notes = found.cells(MOST_COEFFICIENTS)
+            self.say()
+            self.table([corner, *found.titles], cells)
+            for note in [*(f"{note} --json has them all." for note in notes), *found.notes]:
+                self.say(note, "note")
 
     def lines(self, quiet: bool = False) -> list[tuple[str, str]]:
         """Kinds and plain lines of all parts, of verdicts only where quiet."""
@@ -87,22 +91,84 @@ class Answer:
         new, self._shown = lines[self._shown :], len(lines)
         if not sys.stdout.isatty():
             sys.stdout.writelines(f"{line}\n" for _, line in new)
-            return
-        from rich.console import Console
-        from rich.text import Text
+        else:
+            from rich.console import Console
+            from rich.text import Text
 
-        console = Console(markup=False, highlight=False, emoji=False)
-        for kind, line in new:
-            is_cells = kind in ("head", "row")  # which are not wrapped
-            console.print(Text(line, style=_STYLES.get(kind, "")), soft_wrap=is_cells)
+            console = Console(markup=False, highlight=False, emoji=False)
+            for kind, line in new:
+                is_cells = kind in ("head", "row")  # which are not wrapped
+                console.print(Text(line, style=_STYLES.get(kind, "")), soft_wrap=is_cells)
+        sys.stdout.flush()  # a pipe would hold it back until the end
 
     def finish(self, code: int = 0, **facts: Any) -> int:
         """Print the rest, or all facts as JSON; the exit code."""
         self.show()
         if self.common.json:
-            answer = {"command": self.command, **facts, "warnings": self.warnings}
-            print(json.dumps(strict(answer), allow_nan=False, ensure_ascii=True))
+            answer = {"command": self.command, **self.facts, **facts, "warnings": self.warnings}
+            print(json.dumps(strict(answer), allow_nan=False, ensure_ascii=True), flush=True)
         return code
+
+
+class Progress:
+    """A line on stderr that is rewritten; call it with the rows of this pass, and all if known.
+
+    People see it at a terminal. With ADALINE_PROGRESS=lines it is written as lines for programs,
+    "progress: ...", also beside --json. `passes` is None where nobody knows their number.
+    """
+
+    def __init__(
+        self, common: Common, total: int | None = None, passes: int | None = 1, doing: str = ""
+    ) -> None:
+        self.is_verbose = not (common.json or common.quiet)
+        self.as_lines = os.environ.get("ADALINE_PROGRESS") == "lines"
+        self.total, self.passes, self.doing = total, passes, doing
+        self.rows, self.pass_number = 0, 1
+        self._status: Any = None
+        self._shown = self._pass_began = time.monotonic()
+
+    def __call__(self, rows: int, total: int | None = None) -> None:
+        now = time.monotonic()
+        if rows < self.rows:
+            self.pass_number, self._pass_began = self.pass_number + 1, self._shown
+        self.rows, self.total = rows, total or self.total
+        if now - self._shown < REFRESH:
+            return
+        self._shown = now
+        if self.as_lines:
+            print(f"progress: {self.line(now)}", file=sys.stderr, flush=True)
+        elif self._status is not None:
+            self._status.update(self.line(now))
+
+    def line(self, now: float) -> str:
+        """What to show now."""
+        seconds, parts = max(now - self._pass_began, 1e-9), [self.doing] if self.doing else []
+        if self.passes != 1 or self.pass_number > 1:
+            most = f" of at most {self.passes}" if self.passes not in (None, 1) else ""
+            parts.append(f"pass {self.pass_number}{most}")
+        total = "" if self.total is None else f" of {self.total:,}"
+        parts += [f"{self.rows:,} rows{total}", f"{self.rows / seconds:,.0f} rows/s"]
+        if self.total is None or not 0 < self.rows < self.total:
+            return ", ".join([*parts, f"{timedelta(seconds=int(seconds))} so far"])
+        left = timedelta(seconds=int(seconds * (self.total - self.rows) / self.rows))
+        return ", ".join([*parts, f"{left} left{'' if self.passes == 1 else ' in this pass'}"])
+
+    def resumed(self, sentence: str) -> None:
+        """Print that a run goes on from a checkpoint, also where stderr is a log."""
+        if self.is_verbose:
+            print(sentence, file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Self:
+        if self.is_verbose and not self.as_lines and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(self.doing or "reading")
+            self._status.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._status is not None:
+            self._status.stop()
 
 
 def aligned(rows: Sequence[Sequence[Any]], left: bool = False) -> list[str]:
@@ -120,6 +186,12 @@ def aligned(rows: Sequence[Sequence[Any]], left: bool = False) -> list[str]:
         ).rstrip()
         for row in cells
     ]
+
+
+def list_some(parts: Sequence[str]) -> str:
+    """The first of many parts of a sentence."""
+    more = f"; and {len(parts) - MOST_LISTED} more" if len(parts) > MOST_LISTED else ""
+    return "; ".join(parts[:MOST_LISTED]) + more
 
 
 def strict(value: Any) -> Any:
