@@ -97,12 +97,12 @@ def test_costs_name_labels_and_are_counted(command, visits):
 @pytest.mark.parametrize(
     ("tokens", "words"),
     [
-        (["--cv", "1"], "2 or more"),
+        (["--cv", "1"], ">= 2"),
         (["--cv", "5", "--test", "0.2"], "choose one"),
         (["--group", "who", "--by-time", "day"], "choose one"),
         (["--group", "whom"], "did you mean 'who'"),
         (["--weights", "y"], "is the target"),
-        (["--threshold", "1.5"], "between 0 and 1"),
+        (["--threshold", "1.5"], "--threshold"),
         (["--threshold", "0.5", "--costs", "ill=2"], "give one"),
         (["--costs", "il=2"], "did you mean 'ill'"),
         (["--costs", "ill"], "label=cost"),
@@ -172,7 +172,7 @@ def test_compare_is_the_librarys(command, visits):
 
 def test_compare_refuses_in_sentences(command, visits):
     path = visits[0]
-    assert "2 or more" in command("compare", path, "-t", "y", "--cv", "0").err
+    assert ">= 2" in command("compare", path, "-t", "y", "--cv", "0").err
     assert "did you mean" in command("compare", path, "-t", "y", "--group", "whom").err
     assert "for classes" in command("compare", path, "-t", "a", "--balanced").err
     assert "more than 0" in command("compare", path, "-t", "y", "--time-limit", "0").err

@@ -36,7 +36,7 @@ _SIGNATURES |= {b"\x28\xb5\x2f\xfd": ".csv.zst"}
 
 
 def open_table(
-    data: str, reading: Reading | None, only: Any = None, without: Any = None, jobs: Any = 1
+    data: str, reading: Reading | None = None, only: Any = None, without: Any = None, jobs: Any = 1
 ) -> Source:
     """The rows of a file, `-` being stdin, with some of its columns in the file's order.
 
