@@ -127,7 +127,7 @@ def test_exported_sql_and_python_take_the_table_as_it_is(command, pumps):
 
 
 def test_exported_c_is_written_to_a_file(command, rents, tmp_path):
-    command("fit", rents, "-t", "rent", "-o", "m.adaline", "-q")
+    command("fit", rents, "-t", "rent", "--only", "area,floor", "-o", "m.adaline", "-q")
     told = command("export", "m.adaline", "--to", "c", "--name", "rent", "-o", "rent.c").out
     assert "Fill a rent_row and call rent" in told
     assert "double rent(const rent_row *row)" in (tmp_path / "rent.c").read_text()

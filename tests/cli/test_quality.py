@@ -175,4 +175,4 @@ def test_compare_refuses_in_sentences(command, visits):
     assert ">= 2" in command("compare", path, "-t", "y", "--cv", "0").err
     assert "did you mean" in command("compare", path, "-t", "y", "--group", "whom").err
     assert "for classes" in command("compare", path, "-t", "a", "--balanced").err
-    assert "more than 0" in command("compare", path, "-t", "y", "--time-limit", "0").err
+    assert "--time-limit" in command("compare", path, "-t", "y", "--time-limit", "-1").err

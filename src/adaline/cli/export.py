@@ -36,7 +36,7 @@ def export(
 ) -> int:
     """A model to run elsewhere, as ONNX, SQL, C or Python, or as JSON, to read.
 
-    SQL, C and Python take the columns of the table as they are: text, gaps and all.
+    SQL and Python take the columns of the table as they are: text, gaps and all. C takes numbers.
 
     Parameters
     ----------
