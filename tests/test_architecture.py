@@ -1,15 +1,14 @@
-"""Imports go down only, a file that begins with an underscore is private to its folder, and each
-heavy guest has one host.
+"""Imports go down only, a module that begins with an underscore is private to its package, and each
+heavy library has one host.
 
-A room is a file or a folder below `adaline`; a folder in a room is a subject. A module that LAYERS
-names with its folder is a room of its own. Inside a subject any
-file may import any other; from outside only files without an underscore. The rooms are read with
-`ast`, so an import inside a function counts like one at the top, and so does a command given to
-the command line as the string "adaline.demo:demo". Two places are free of the rules, because
-nothing is loaded there: imports under `if TYPE_CHECKING:`, which only a type checker reads, and
-the lazy table of `adaline/__init__.py`, which is no code path but a list of homes. A name imported
-from that table counts as an import of its home. There is no list of exceptions, and none should be
-added: move the line to the room it belongs to.
+A package is a module or a folder directly below `adaline`; a module that LAYERS names with its
+folder counts as a package of its own. Inside a package any module may import any other. The sources
+are read with `ast`, so an import inside a function counts like one at the top, and so does a command
+given to the command line as the string "adaline.demo:demo". Two places are free of the rules,
+because nothing is loaded there: imports under `if TYPE_CHECKING:`, which only a type checker reads,
+and the lazy table of `adaline/__init__.py`, which lists where public names live. A name imported
+from that table counts as an import of its module. There is no list of exceptions, and none should be
+added: move the code to the package it belongs to.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from adaline._names import classes_in
 
 SOURCE = Path(__file__).parents[1] / "src" / "adaline"
 
-# High to low. Rooms on one line are siblings.
+# Highest first. Packages on one line are siblings.
 LAYERS = [
     ["__main__"],
     ["cli"],
@@ -53,10 +52,10 @@ LAYERS = [
     ["summaries", "distributed"],
     ["results", "errors", "parameters", "jit", "_names", "sums.mapreduce", "sums.threads"],
 ]
-HEIGHT = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
+HEIGHT = {package: -depth for depth, packages in enumerate(LAYERS) for package in packages}
 
-# Rooms that talk to people: they use what every user can use, and each other.
-TALKERS = {"__main__", "cli", "demo", "play", "report", "plot"}
+# User interfaces: they use what every user can use, and each other.
+INTERFACES = {"__main__", "cli", "demo", "play", "report", "plot"}
 
 # Packages that users import from, too: their names and files are public, their subjects are not.
 OPEN = {"data", "filters", "evaluation"}
@@ -145,23 +144,23 @@ def address(path: Path, source: Path = SOURCE) -> str:
     return path.relative_to(source.parent).as_posix()
 
 
-def room_of(path: Path, source: Path = SOURCE) -> str:
-    return room_in(path.relative_to(source).with_suffix("").parts)
+def package_of(path: Path, source: Path = SOURCE) -> str:
+    return package_in(path.relative_to(source).with_suffix("").parts)
 
 
-def room_in(parts: Sequence[str]) -> str:
+def package_in(parts: Sequence[str]) -> str:
     module = ".".join(parts[:2])
     return module if module in HEIGHT else parts[0]
 
 
-def complaints_about_direction(source: Path = SOURCE) -> Iterator[str]:
+def find_upward_imports(source: Path = SOURCE) -> Iterator[str]:
     table = lazy_table(source)
     for path in modules(source):
         here = path.relative_to(source).with_suffix("").parts
-        room = room_in(here)
-        if room not in HEIGHT:
+        package = package_in(here)
+        if package not in HEIGHT:
             yield (
-                f"{address(path, source)} has no room: add {room!r} to LAYERS "
+                f"{address(path, source)} has no layer: add {package!r} to LAYERS "
                 "in tests/test_architecture.py and to ARCHITECTURE.md."
             )
             continue
@@ -174,33 +173,33 @@ def complaints_about_direction(source: Path = SOURCE) -> Iterator[str]:
 
 
 def _complaint(here: tuple[str, ...], name: str, table: dict[str, str]) -> str | None:
-    room, parts = room_in(here), name.split(".")[1:]
+    package, parts = package_in(here), name.split(".")[1:]
     public = len(parts) == 1 and parts[0] in table
     if parts == ["__version__"]:  # a string in `adaline/__init__.py`, nothing is loaded
         return None
     if public:
         parts = table[parts[0]].split(".")[1:]
-    if not parts and room in TALKERS:
+    if not parts and package in INTERFACES:
         return None
     if not parts:
-        return "imports the whole of adaline; name what it needs, from the room where it lives."
-    target = room_in(parts)
+        return "imports the whole of adaline; name what it needs, from the module where it lives."
+    target = package_in(parts)
     if target not in HEIGHT:
-        return f"imports {name}, which is in no room; see LAYERS in tests/test_architecture.py."
-    if target == room or HEIGHT[target] < HEIGHT[room]:
+        return f"imports {name}, which has no layer; see LAYERS in tests/test_architecture.py."
+    if target == package or HEIGHT[target] < HEIGHT[package]:
         folder = _private(parts)
         if folder and here[: len(folder)] != folder:
             return f"imports {name}, which is private to {'/'.join(folder)}."
-    if target == room:
+    if target == package:
         return None
-    if HEIGHT[target] == HEIGHT[room]:
-        return f"imports {name}; {room} and {target} are siblings and do not import each other."
-    if HEIGHT[target] > HEIGHT[room]:
-        return f"imports upward: {name} is above {room}. What both need belongs below both."
+    if HEIGHT[target] == HEIGHT[package]:
+        return f"imports {name}; {package} and {target} are siblings and do not import each other."
+    if HEIGHT[target] > HEIGHT[package]:
+        return f"imports upward: {name} is above {package}. What both need belongs below both."
     if target in OPEN and not (SOURCE / target / "".join(parts[1:2])).is_dir():
         return None
-    if room in TALKERS and target not in {*TALKERS, "_names"} and not public:
-        return f"imports {name}; {room} talks to people and uses public names only."
+    if package in INTERFACES and target not in {*INTERFACES, "_names"} and not public:
+        return f"imports {name}; {package} is a user interface and uses public names only."
     return None
 
 
@@ -251,21 +250,21 @@ def _imports_at_the_top(path: Path) -> list[str]:
     return found
 
 
-def complaints_about_guests(source: Path = SOURCE) -> Iterator[str]:
+def find_misplaced_libraries(source: Path = SOURCE) -> Iterator[str]:
     for path in [source / "__init__.py", *modules(source)]:
         for found in imports_of(path, source):
-            for guest, host in HOSTS.items():
+            for library, host in HOSTS.items():
                 if (
-                    f"{found.name}.".startswith(f"{guest}.")
-                    and room_of(path, source) not in host.split()
+                    f"{found.name}.".startswith(f"{library}.")
+                    and package_of(path, source) not in host.split()
                 ):
                     yield (
                         f"{address(path, source)}:{found.line} imports {found.name}; "
-                        f"only {host.replace(' ', ' and ')} may import {guest}."
+                        f"only {host.replace(' ', ' and ')} may import {library}."
                     )
 
 
-def complaints_about_dangers(source: Path = SOURCE) -> Iterator[str]:
+def find_dangers(source: Path = SOURCE) -> Iterator[str]:
     for path in sorted(source.rglob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             for pattern, why in FORBIDDEN.items():
@@ -274,15 +273,15 @@ def complaints_about_dangers(source: Path = SOURCE) -> Iterator[str]:
 
 
 def test_imports_go_down_only_and_private_files_stay_private():
-    assert not list(complaints_about_direction())
+    assert not list(find_upward_imports())
 
 
 def test_no_files_import_each_other_in_a_circle():
     assert not list(loops())
 
 
-def test_every_room_is_there():
-    there = {room_of(path) for path in modules()}
+def test_every_layer_exists():
+    there = {package_of(path) for path in modules()}
     assert set(HEIGHT) == there
 
 
@@ -296,12 +295,12 @@ def test_a_folder_fits_on_a_screen_when_listed():
     assert not long
 
 
-def test_each_heavy_guest_is_imported_by_its_host_only():
-    assert not list(complaints_about_guests())
+def test_each_heavy_library_is_imported_by_its_host_only():
+    assert not list(find_misplaced_libraries())
 
 
 def test_the_source_never_runs_what_it_reads():
-    assert not list(complaints_about_dangers())
+    assert not list(find_dangers())
 
 
 def test_the_lazy_table_and_the_types_name_the_same_homes():
@@ -343,13 +342,13 @@ WRONG = {
         "imports upward",
     ),
     "upward, as a lazy command": ("demo", "run = 'adaline.cli:main'", "imports upward"),
-    "sibling room": ("linalg", "from adaline import integers", "are siblings"),
-    "a private file of another subject": (
+    "sibling package": ("linalg", "from adaline import integers", "are siblings"),
+    "a private module of another folder": (
         "procedures/gaussian/choice",
         "from adaline.procedures.ridge._minima import x",
         "is private to procedures/ridge",
     ),
-    "a private file of another room": (
+    "a private module of another package": (
         "evaluation/evidence",
         "from adaline.estimators._labels import x",
         "is private to estimators",
@@ -361,30 +360,30 @@ WRONG = {
         "from adaline.data.reading.source import Column",
         "public names only",
     ),
-    "no room": ("helpers", "", "has no room"),
+    "no layer": ("helpers", "", "has no layer"),
 }
 
 
-@pytest.mark.parametrize(("room", "text", "words"), WRONG.values(), ids=WRONG)
-def test_a_wrong_import_is_told_in_a_sentence(tmp_path, room, text, words):
-    (complaint,) = complaints_about_direction(tree(tmp_path, **{room: text}))
+@pytest.mark.parametrize(("package", "text", "words"), WRONG.values(), ids=WRONG)
+def test_a_wrong_import_is_reported(tmp_path, package, text, words):
+    (complaint,) = find_upward_imports(tree(tmp_path, **{package: text}))
     assert words in complaint
-    assert complaint.startswith(f"adaline/{room}.py")
+    assert complaint.startswith(f"adaline/{package}.py")
     assert complaint.endswith(".")
 
 
 RIGHT = {
     "downward": ("estimators/ridge", "from adaline.sums.moments import Moments"),
-    "a private file of the room": (
+    "a private module of the package": (
         "estimators/closed_forms/ridge",
         "from adaline.estimators._base import Regressor",
     ),
-    "a file of the same subject": (
+    "a module of the same folder": (
         "procedures/ridge/ridge",
         "from adaline.procedures.ridge._minima import x",
     ),
     "a private file, relative": ("filters/lms", "from ._base import Filter"),
-    "a public file of another subject": (
+    "a public module of another folder": (
         "procedures/ridge/choice",
         "from adaline.procedures.ridge.paths import x",
     ),
@@ -400,9 +399,9 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize(("room", "text"), RIGHT.values(), ids=RIGHT)
-def test_a_right_import_passes(tmp_path, room, text):
-    assert not list(complaints_about_direction(tree(tmp_path, **{room: text})))
+@pytest.mark.parametrize(("package", "text"), RIGHT.values(), ids=RIGHT)
+def test_a_right_import_passes(tmp_path, package, text):
+    assert not list(find_upward_imports(tree(tmp_path, **{package: text})))
 
 
 @pytest.mark.parametrize(
@@ -416,23 +415,23 @@ def test_a_right_import_passes(tmp_path, room, text):
         "if TYPE_CHECKING:\n    import matplotlib.pyplot",
     ],
 )
-def test_a_guest_outside_its_host_is_told_in_a_sentence(tmp_path, text):
-    (complaint,) = complaints_about_guests(tree(tmp_path, procedures=text))
+def test_a_library_outside_its_host_is_reported(tmp_path, text):
+    (complaint,) = find_misplaced_libraries(tree(tmp_path, procedures=text))
     assert "only" in complaint
 
 
-def test_scipy_special_and_sparse_are_no_guests(tmp_path):
+def test_scipy_special_and_sparse_may_be_imported_anywhere(tmp_path):
     text = "from scipy import sparse, special\nimport scipy.sparse.linalg"
-    assert not list(complaints_about_guests(tree(tmp_path, kernels=text)))
+    assert not list(find_misplaced_libraries(tree(tmp_path, kernels=text)))
 
 
 @pytest.mark.parametrize("text", ["pickle.load(f)", "eval(text)", "run(c, shell=True)"])
 def test_a_danger_is_found(tmp_path, text):
-    assert len(list(complaints_about_dangers(tree(tmp_path, data=text)))) == 1
+    assert len(list(find_dangers(tree(tmp_path, data=text)))) == 1
 
 
 def test_evaluate_and_retrieval_are_no_dangers(tmp_path):
-    assert not list(complaints_about_dangers(tree(tmp_path, data="retrieval(x); my_exec(y)")))
+    assert not list(find_dangers(tree(tmp_path, data="retrieval(x); my_exec(y)")))
 
 
 # Lines of src, with docstrings and comments. It only goes down: lower it when code goes.
