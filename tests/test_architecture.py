@@ -2,13 +2,13 @@
 heavy library has one host.
 
 A package is a module or a folder directly below `adaline`; a module that LAYERS names with its
-folder counts as a package of its own. Inside a package any module may import any other. The sources
-are read with `ast`, so an import inside a function counts like one at the top, and so does a command
-given to the command line as the string "adaline.demo:demo". Two places are free of the rules,
-because nothing is loaded there: imports under `if TYPE_CHECKING:`, which only a type checker reads,
-and the lazy table of `adaline/__init__.py`, which lists where public names live. A name imported
-from that table counts as an import of its module. There is no list of exceptions, and none should be
-added: move the code to the package it belongs to.
+folder counts as a package of its own. Inside a package any module may import any other. The
+sources are read with `ast`, so an import inside a function counts like one at the top, and so
+does a command given to the command line as the string "adaline.demo:demo". Two places are free of
+the rules, because nothing is loaded there: imports under `if TYPE_CHECKING:`, which only a type
+checker reads, and the lazy table of `adaline/__init__.py`, which lists where public names live. A
+name imported from that table counts as an import of its module. There is no list of exceptions,
+and none should be added: move the code to the package it belongs to.
 """
 
 from __future__ import annotations
