@@ -77,26 +77,23 @@ def cancel(
     taps : int, optional
         32 where no filter is given.
     filter : Filter, optional
-        If not given, `noise_filter` chooses: RLS up to 512 weights, with a long memory, or a short
-        one where the path of the noise changes; else BlockLMS.
+        If not given, `noise_filter` chooses one.
     algorithm : {"auto", "rls", "block", "nlms", "affine", "lms", "wiener"}, default="auto"
         As in `noise_filter`, where no filter is given. "wiener", the best fixed filter of all
         samples, is cleaner where the path does not change.
     delay : int, optional
-        Samples by which the reference is delayed, or advanced where negative, because it lags
-        behind the noise in the primary. If not given, it is estimated from the cross-correlation,
-        0 where that gains little; a filter of yours sees the reference as it is.
+        Samples by which the reference is delayed, or advanced where negative. If not given, it is
+        estimated, 0 where that gains little; a filter of yours sees the reference as it is.
     passes : int, optional
         How often (at most 100) the filter goes over the samples; the last pass is answered. 2
-        where no filter is given, so that the beginning is clean too, and 1 for a filter of yours.
-        With 1 the result is that of a filter in real time.
+        where no filter is given, so that the beginning is clean too, and 1, as in real time, for a
+        filter of yours.
 
     Returns
     -------
     TaskResult
-        `signal` is e, the signal. `delay` is the delay that was taken. `removed_db`: the power of
-        the primary over that of e. `coherence_before`, `coherence_after`, `noise_reduction_db`: as
-        in `NoiseReduction`.
+        `signal` is e. `removed_db`: the power of the primary over that of e. `coherence_before`,
+        `coherence_after`, `noise_reduction_db`: as in `NoiseReduction`.
 
     Examples
     --------
@@ -136,14 +133,12 @@ def cancel(
     y, e = chosen.process(x, d)
     reduction = noise_reduction(d, x, e, chosen.taps, start=len(e) // 2)
     if reduction.worse:
-        warnings.warn(
+        message = (
             f"More noise was added than removed by {type(chosen).__name__}: it followed the signal "
             "that is to stay, or the path of the noise changed faster than it learns. Leave the "
-            "filter out, and cancel() chooses one; or take fewer taps, or another eta or "
-            "forgetting.",
-            UserWarning,
-            stacklevel=2,
+            "filter out, or take fewer taps, or another eta or forgetting."
         )
+        warnings.warn(message, UserWarning, stacklevel=2)
     elif reduction.more_taps:
         warnings.warn(reduction.advice(chosen.taps), UserWarning, stacklevel=2)
     measures = {
@@ -170,33 +165,30 @@ def noise_filter(
 
     The signal that is to stay disturbs learning, so the filter must average over many samples:
     RLS with a long memory up to 512 weights, else BlockLMS with a small step. Where a path changes,
-    a long memory is late: with `heard`, a memory of a twentieth is tried too, and the one whose
-    output is closer to the noise is taken: to that of the best fixed filter of all samples or,
-    where the path changes, of each quarter of them.
+    a long memory is late: with `heard`, a memory of a twentieth is tried too, and the one is taken
+    whose output is closer to that of the best fixed filter (of each quarter of the samples, where
+    the path changes).
 
     Parameters
     ----------
     taps : int, default=32
     algorithm : {"auto", "rls", "block", "nlms", "affine", "lms", "wiener"}, default="auto"
-        "wiener" is the best fixed filter of the samples `heard`: for a recording that is finished,
-        and a path that does not change.
+        "wiener" is the best fixed filter of the samples `heard`.
     eta : float, optional
         The step of learning; for RLS the factor of forgetting. If not given, RLS remembers
         30,000 samples, or 1,000 for each weight where that is more.
     channels : int, default=1
         How many references there are.
     level : float, default=0.0
-        The mean power of the references, all channels together. With it RLS starts softly, and LMS
-        needs it for its step. 0 is not known.
+        The mean power of the references, all channels together; 0 if unknown. With it RLS starts
+        softly, and LMS needs it for its step.
     after : Filter, optional
         The filter of a pass before, over the same samples: RLS goes on as it is, the others from
         their weights with a smaller step.
     heard : tuple of (reference, primary), optional
-        Samples on which RLS is tried; of more than a million the last are taken. "wiener" learns
-        from all of them.
+        Samples on which RLS is tried (the last million), and from which "wiener" learns.
     passes : int, default=2
-        How often the samples are gone through: the trial is judged by its last pass, in which RLS
-        has forgotten its soft start.
+        How often the samples are gone through: the trial is judged by its last pass.
 
     Returns
     -------
@@ -334,18 +326,18 @@ def cancel_echo(
     taps : int, optional
         Length of the echo in samples; 1024 where no filter is given.
     filter : Filter, optional
-        If not given, BlockLMS and a second filter, as said above. A filter of yours works alone,
-        learns from double talk too, and sees x without a delay if you give none.
+        A filter of yours works alone, learns from double talk too, and sees x without a delay if
+        you give none.
     delay : int, optional
-        Samples between the sound in x and the first of it in d, by which x is delayed, so that the
-        taps need not cover them. If not given, it is estimated (at most 16,384).
+        Samples by which x is delayed, so that the taps need not cover them. If not given, it is
+        estimated (at most 16,384).
 
     Returns
     -------
     TaskResult
         `signal` is e, the near end. `erle_db`: echo return loss enhancement, which means something
-        while only the far end talks. `delay` is the delay that was taken. `filter` has the weights
-        that were trusted last; alone it does not detect double talk.
+        while only the far end talks. `filter` has the weights that were trusted last; alone it does
+        not detect double talk.
 
     Examples
     --------

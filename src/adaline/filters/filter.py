@@ -5,12 +5,13 @@ Each filter is a module beside this one with a class that derives from `Filter`,
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import KW_ONLY, InitVar, asdict, dataclass, fields
 from inspect import signature
 from math import hypot, prod
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ Learns = NDArray[np.bool_]
 Shapes = dict[str, tuple[Any, tuple[int, ...]]]  # name of an array: dtype and shape
 SCHEDULES = {schedule.__name__: schedule for schedule in (Constant, OverK, SearchThenConverge)}
 HISTORY = NONE | count()
+NoNumbers = namedtuple("NoNumbers", ())  # what a filter remembers beside its arrays: nothing
 NOTHING_USED = (
     "Nothing of the block was used. on_nan='hold' repeats the last good sample, on_nan='skip' "
     "does not learn from it."
@@ -56,10 +58,6 @@ class Settings:
 
     def __post_init__(self, weights: Any, dtype: Any, history: Any) -> None:
         """See `Filter`."""
-
-
-class NoNumbers(NamedTuple):
-    """What a filter remembers beside its arrays, by name."""
 
 
 class Filter(Settings, Advises, Result):
@@ -182,7 +180,12 @@ class Filter(Settings, Advises, Result):
     @property
     def weights(self) -> Signal:
         """w now, a copy: (taps,), or (channels, taps) for several channels. May be set."""
-        W = self._first_weights() if self._kind is None else self._get_weights()
+        if self._kind is not None:
+            W = self._get_weights()
+        elif self._initial_now is not None:
+            W = self._initial_now.copy()
+        else:
+            W = np.zeros((1, self.taps), self._wanted or np.float64)
         return W[0] if len(W) == 1 else W
 
     @weights.setter
@@ -361,11 +364,6 @@ class Filter(Settings, Advises, Result):
         if rest:
             raise ValueError(f"it has {min(rest)!r}, which {type(self).__name__} has not.")
         self._adapting = bool(FLAG("adapting", adapting))
-
-    def _first_weights(self) -> Signal:
-        if self._initial_now is not None:
-            return self._initial_now.copy()
-        return np.zeros((1, self.taps), self._wanted or np.float64)
 
     def _all_shapes(self, channels: int, kind: np.dtype[Any]) -> Shapes:
         """The arrays of the memory, if the machine has room for them."""

@@ -36,10 +36,6 @@ def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
     db : bool, default=False
         In decibels, 10 log10; an error of zero is -inf.
 
-    Returns
-    -------
-    ndarray of shape (N,)
-
     Examples
     --------
     >>> from adaline.filters import learning_curve
@@ -59,9 +55,8 @@ def learning_curve(e: Any, window: int = 100, db: bool = False) -> Array:
 def misalignment(w: Any, h: Any) -> float:
     """How far weights w are from the response h: 20 log10(|w - h| / |h|), in dB.
 
-    0 dB is a filter that knows nothing, -20 dB is one tenth off. Where one is longer, the
-    other goes on with zeros, as impulse responses do. For complex signals compare the response
-    conj(w), because y = w^H x.
+    0 dB is a filter that knows nothing, -20 dB is one tenth off. The shorter one is extended by
+    zeros. For complex signals compare the response conj(w), because y = w^H x.
 
     Parameters
     ----------
@@ -176,12 +171,8 @@ def max_step(x: Any, taps: int) -> StepBounds:
     Parameters
     ----------
     x : array-like of shape (N,) or (N, channels)
+        Silence bounds nothing: inf.
     taps : int
-
-    Returns
-    -------
-    StepBounds
-        inf for silence, which bounds nothing.
 
     Examples
     --------
@@ -246,10 +237,6 @@ def theory(x: Any, taps: int, eta: float, noise: float = 0.0) -> Theory:
     eta : float
     noise : float, default=0.0
         Power of what the best filter leaves: `WienerFilter.from_signals(x, d, taps).error`.
-
-    Returns
-    -------
-    Theory
 
     Examples
     --------

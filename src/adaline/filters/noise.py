@@ -99,9 +99,8 @@ def noise_reduction(
     The best fixed filter of these samples, y* (a Wiener filter), estimates the noise within its
     taps: |y*|^2 before, and |y - y*|^2 after, where y = primary - signal. What y* itself misses,
     taps/N of the rest, is allowed for. y* is made of all samples, or in four sections, if that
-    explains clearly more: then the path changes. Noise that comes later than the taps is in both,
-    before and after: it is what in d - y* is still coherent with the reference, with two standard
-    errors added to what is left.
+    explains clearly more: then the path changes. Noise that comes later than the taps, what in
+    d - y* is still coherent with the reference, is in both; two standard errors are added to it.
 
     Parameters
     ----------
@@ -142,12 +141,9 @@ def noise_reduction(
         )
         fits = best_fits(x, d, taps) if segment_length(len(d)) >= 2 * taps else []
         judged = slice(max(start, taps - 1), None)
-        before, after = (
-            np.array([float(squares(v[judged]).mean()) for v in signals])
-            for signals in ([f.y for f in fits], [d - e - f.y for f in fits])
-        )
-    error = np.array([fit.missed for fit in fits])
-    before = before - error
+        error = np.array([fit.missed for fit in fits])
+        before = np.array([squares(fit.y[judged]).mean() for fit in fits]) - error
+        after = np.array([squares((d - e - fit.y)[judged]).mean() for fit in fits])
     if not fits or not np.isfinite(before + after).all():
         return NoiseReduction(np.nan, False, *shares)
     k = len(fits) - 1 if path_changes(fits) else 0

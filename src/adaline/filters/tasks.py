@@ -73,19 +73,14 @@ class TaskResult(Result):
         return f"{len(self.signal)} values by {filter}{delay}: {numbers}"
 
 
-def second_half(signal: Signal) -> Signal:
-    """The samples when the filter has converged."""
-    return signal[len(signal) // 2 :]
-
-
 def mean_power(signal: Signal) -> float:
-    """Mean of |value|^2 over the second half."""
-    return float(np.mean(squares(second_half(signal))))
+    """Mean of |value|^2 over the second half, when the filter has converged."""
+    return float(np.mean(squares(signal[len(signal) // 2 :])))
 
 
 def gain_db(before: Signal, after: Signal) -> float:
     """The power of one signal over that of the other, in dB, over the second half."""
-    return float(ratio_db(squares(second_half(before)).sum(), squares(second_half(after)).sum()))
+    return float(ratio_db(mean_power(before), mean_power(after)))
 
 
 def choose_filter(
@@ -163,10 +158,10 @@ def predict(
     Returns
     -------
     TaskResult
-        `signal` has N + ahead values: signal[n] predicts x[n] from samples up to n - ahead. Its
-        weights have learned from samples up to n - 1, or all N for the last `ahead` values, which
-        are those of samples that have not come. `gain_db`: the power of x over that of the
-        prediction's error. The filter continues with `process(x[n - ahead], x[n])`.
+        `signal` has N + ahead values: signal[n] predicts x[n] from samples up to n - ahead, by
+        weights that have learned from samples up to n - 1; the last `ahead` values are the future.
+        `gain_db`: the power of x over that of the prediction's error. The filter continues with
+        `process(x[n - ahead], x[n])`.
 
     Examples
     --------
@@ -250,18 +245,17 @@ def equalise(
         Samples by which the answer may lag, so that echoes before the strongest one can be undone
         too; half of the taps if not given.
     alphabet : array-like, optional
-        The symbols there are. With it, learning goes on after the training: d(n) is then the symbol
-        nearest to y(n). Without it the filter stays as the training left it.
+        The symbols. With them, learning goes on after the training, from the symbol nearest to
+        y(n); without, the filter stays as the training left it.
     filter : Filter, optional
         RLS up to 64 weights, else NLMS.
 
     Returns
     -------
     TaskResult
-        `signal` has N - delay values, estimates of the symbols in the order they were sent; e is
-        NaN where nothing was desired. `error_db`: power of the error over that of the training;
-        `symbol_errors`, with an alphabet: share of wrong decisions, both in the second half of
-        the training.
+        `signal` has N - delay values, estimates of the symbols as sent; e is NaN where nothing was
+        desired. In the second half of the training: `error_db`, power of the error over that of the
+        symbols, and with an alphabet `symbol_errors`, the share of wrong decisions.
 
     Examples
     --------
@@ -302,7 +296,7 @@ def equalise(
     measures = {"error_db": -gain_db(known, e[delay:stop])}
     if len(symbols):
         wrong = _nearest(symbols, y[delay:stop]) != _nearest(symbols, known)
-        measures["symbol_errors"] = float(np.mean(second_half(wrong)))
+        measures["symbol_errors"] = float(np.mean(wrong[len(wrong) // 2 :]))
     return TaskResult(y[delay:], chosen, y, e, measures)
 
 

@@ -160,8 +160,7 @@ def wald_summary(
 ) -> Summary:
     """Coefficients, standard errors, z, p and intervals; outputs are the names of K > 1 of them.
 
-    Intervals are Wald's, or the bounds given: lows and highs (p + 1,) of two classes, the bias
-    last.
+    Intervals are Wald's, or the bounds given: lows and highs (p + 1,) of two classes, bias last.
     """
     from adaline.summaries import Summary  # most fits make no table
 
