@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.estimators.base import lazy_for_dask, unchanged_on_error
 from adaline.estimators.closed_form import ClosedFormRegressor
 from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
-from adaline.procedures.krylov import (
-    CentredRows,
-    is_large_and_sparse,
-    iterative_least_squares,
-    iterative_ridge,
-)
+from adaline.procedures import krylov, penalties
+from adaline.procedures.krylov import CentredRows
 from adaline.procedures.lanczos import estimated_penalties
-from adaline.procedures.penalties import (
-    RULES,
-    choose,
-    dependence,
-    gcv,
-    in_better_units,
-    leave_one_out,
-    minus_evidence,
-)
 from adaline.procedures.ridge import ridge_by_target, wide_ridge_by_target
 from adaline.procedures.spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
 from adaline.procedures.standard_errors import rounding_of
@@ -38,10 +25,11 @@ from adaline.sums.moments import Moments
 from adaline.sums.rows import Rows
 
 SPECTRUM_UP_TO = 3000  # rows of which an n x n matrix has its eigenvalues within seconds
+PATH_POINTS = 50  # penalties of a path (any number that draws a smooth curve)
 
 
-def _sums_suffice(model: Any) -> bool:
-    """AttributeError where there is no partial_fit, forget and fit_moments: for leave-one-out."""
+def require_streaming_rule(model: Ridge) -> bool:
+    """Raise AttributeError for alpha="loo", which needs all rows at once."""
     if isinstance(model.alpha, str) and model.alpha == "loo":
         raise AttributeError(
             'alpha="loo" leaves out rows and needs them all at hand; streams and moments allow '
@@ -57,10 +45,9 @@ class Ridge(ClosedFormRegressor):
     E = |y - Xw - b|^2 + lambda |w|^2.
 
     The penalty is searched continuously, from 1000 times the largest eigenvalue of the centred X'X
-    down to 1/1000 of the least, and further down until the criterion turns. It is 0 only where
-    the criterion is as small there as anywhere, up to rounding. A rule chooses the units as well:
-    columns as they are, or in units of their standard deviations, which does not depend on what
-    they are measured in. Coefficients are those of the columns as they are, always.
+    down to 1/1000 of the least, and further down until the criterion turns. A rule chooses the
+    units as well: columns as they are, or in units of their standard deviations. Coefficients are
+    those of the columns as they are, always.
 
     Parameters
     ----------
@@ -69,10 +56,9 @@ class Ridge(ClosedFormRegressor):
         exact leave-one-out error and needs the rows; "gcv" the generalised cross-validation
         error and "evidence" maximises the marginal likelihood, both from moments alone.
         "auto" is "loo" in `fit`, and "gcv" in `partial_fit`, `forget` and `fit_moments`. On more
-        than 3000 rows that are large and sparse "auto" is "gcv", which is estimated there by
-        random vectors, as "evidence" is; `fit_.stopped` says so. "loo" is refused for them.
+        than 3000 rows that are large and sparse "auto" is "gcv", estimated by random vectors, as
+        "evidence" is; "loo" is refused for them.
     fit_intercept : bool, default=True
-        Whether there is a bias b.
 
     Attributes
     ----------
@@ -83,15 +69,12 @@ class Ridge(ClosedFormRegressor):
         mean squares): these, and 1 for constant columns. The penalty is then
         sum penalty_j w_j^2 with penalty = alpha_ * column_scale_**2. None where the penalty is
         alpha_ |w|^2: for a number given as alpha, always.
-    coef_ : ndarray of shape (p,) or (k, p)
-    intercept_ : float or ndarray of shape (k,)
+    coef_, intercept_ : ndarray of shape (p,) or (k, p), and float or ndarray of shape (k,)
     certificate_ : Certificate
-        The proven number of digits of the solution at `alpha_`. More than 64 targets of positive
-        penalties are solved together from moments, which prove fewer digits than rows do.
+        The proven number of digits of the solution at `alpha_`.
     moments_ : Moments or None
-        All that streaming needs to know of the rows seen. None after a `fit` with fewer rows
-        than columns and more than 1024 columns, where the rows are kept instead, and of large
-        sparse rows with more than 4096 columns, which are solved by products alone.
+        All that streaming needs to know of the rows seen; None after a `fit` of more than 1024
+        columns and fewer rows, or of large sparse rows with more than 4096 columns.
     fit_ : ClosedFit
         The same in the lectures' shapes; `fit_.stopped` says how alpha was found.
 
@@ -99,10 +82,8 @@ class Ridge(ClosedFormRegressor):
     -----
     A row of weight 2 counts as two rows, each left out alone. A row of weight below 1 is one row
     of less trust: it is left out whole. n is the larger of the number of rows and the sum of
-    weights.
-
-    A rule compares its criterion in both units, of all targets together. Where standard deviations
-    differ by less than a factor of 2, columns stay as they are.
+    weights. A rule compares its criterion in both units, of all targets together; where standard
+    deviations differ by less than a factor of 2, columns stay as they are.
 
     The Bayesian reading: y = w'x + b + noise of variance sigma^2 / weight, w ~ N(0, sigma^2/alpha)
     (w_j ~ N(0, sigma^2/penalty_j) with column_scale_), b flat. `evidence` puts sigma^2 at its most
@@ -145,14 +126,19 @@ class Ridge(ClosedFormRegressor):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
-    partial_fit, forget, fit_moments = (
-        available_if(_sums_suffice)(method)
-        for method in (
-            ClosedFormRegressor.partial_fit,
-            ClosedFormRegressor.forget,
-            ClosedFormRegressor.fit_moments,
-        )
-    )
+    partial_fit = available_if(require_streaming_rule)(ClosedFormRegressor.partial_fit)
+    forget = available_if(require_streaming_rule)(ClosedFormRegressor.forget)
+    fit_moments = available_if(require_streaming_rule)(ClosedFormRegressor.fit_moments)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not isinstance(self.alpha, str):
+            check_penalties(self.alpha, "alpha")
+        elif self.alpha not in ("auto", *penalties.RULES):
+            raise ValueError(
+                f'alpha is "{self.alpha}"; expected a number >= 0, one for each target, or a '
+                'rule: "auto", "loo", "gcv" or "evidence".'
+            )
 
     def _refinement(self) -> tuple[Any, bool] | None:
         return self._penalty(float(self.alpha_)), bool(self.fit_intercept)
@@ -166,51 +152,68 @@ class Ridge(ClosedFormRegressor):
         self.moments_, self._spectrum, self.column_scale_ = m, None, None
         rule = isinstance(self.alpha, str)
         k = m.targets if m is not None else 0 if rows is None else rows.Y.shape[1]
-        if m is None and rows is not None:
+        if rows is not None and m is None and krylov.is_large_and_sparse(rows.X):
             few = rows.n <= SPECTRUM_UP_TO and rows.n <= rows.p
-            if is_large_and_sparse(rows.X) and not (rule and few):
+            if not (rule and few):
                 return self._solve_by_products(rows, k, few)
         if rows is not None and (m is None or rows.n <= rows.p):
             self._spectrum = CentredRows.of(rows, self.fit_intercept)
-        alphas, sentences = self._alphas(rows, k)
-        self.alpha_ = alphas[0] if self._one_target else alphas
+        alphas, sentences = self._choose_penalties(rows, k)
         # With a p x p matrix at hand columns can be measured in units of their own, which keeps
         # more digits than the n x n side, where the largest column drowns the others.
-        f: Spectrum | CentredRows | None = self._spectrum
         if m is not None:
             fit = ridge_by_target(m, rows, alphas, self._penalty, self.fit_intercept)
         else:
             assert rows is not None
-            assert f is not None
-            if isinstance(f, CentredRows) and np.any(alphas != alphas[0]):
-                f = self._spectrum = spectrum_of_rows(f)
-            fit = wide_ridge_by_target(f, rows, alphas, self.column_scale_)
-        said = " ".join(dict.fromkeys(sentences))
-        how = fit.stopped[0].upper() + fit.stopped[1:]
-        fit = replace(fit, stopped=f"{said} {how}" if said else how)
+            if np.any(alphas != alphas[0]):
+                self._settled()
+            assert self._spectrum is not None
+            fit = wide_ridge_by_target(self._spectrum, rows, alphas, self.column_scale_)
         # A rule has looked at all directions, and knows whether some are missing.
         f = self._spectrum
-        if said and m is not None and m.rows > m.p and isinstance(f, Spectrum) and not f.full:
-            fit = replace(fit, dependent=dependence(m, self.fit_intercept))
-        return fit
+        if sentences and m is not None and m.rows > m.p and isinstance(f, Spectrum) and not f.full:
+            fit = replace(fit, dependent=penalties.dependence(m, self.fit_intercept))
+        return self._describe(fit, alphas, sentences)
 
     def _solve_by_products(self, rows: Rows, k: int, few: bool) -> ClosedFit:
         """Large sparse rows, whose penalty is estimated; of few rows the spectrum can be had."""
         A = CentredRows.of(rows, self.fit_intercept)
-        self._spectrum, sentences = A if few else None, list[str]()
+        self._spectrum = A if few else None
         if isinstance(self.alpha, str):
             alphas, sentences = estimated_penalties(A, self.alpha)
         else:
-            alphas, _ = self._alphas(rows, k)
-        self.alpha_ = alphas[0] if self._one_target else alphas
+            alphas, sentences = self._choose_penalties(rows, k)
         if np.any(alphas > 0) and not np.all(alphas > 0):
             raise ValueError(
                 "alpha is zero for some targets and positive for others; on sparse rows this "
                 "large give either, and fit the others on their own."
             )
-        fit = iterative_ridge(A, alphas) if np.all(alphas > 0) else iterative_least_squares(A)
+        if np.all(alphas > 0):
+            fit = krylov.iterative_ridge(A, alphas)
+        else:
+            fit = krylov.iterative_least_squares(A)
+        return self._describe(fit, alphas, sentences)
+
+    def _describe(self, fit: ClosedFit, alphas: Array, sentences: list[str]) -> ClosedFit:
+        """The fit, whose `stopped` begins with how the penalties were found."""
+        self.alpha_ = alphas[0] if self._one_target else alphas
         how = fit.stopped[0].upper() + fit.stopped[1:]
         return replace(fit, stopped=" ".join([*dict.fromkeys(sentences), how]))
+
+    def _choose_penalties(self, rows: Rows | None, k: int) -> tuple[Array, list[str]]:
+        if isinstance(self.alpha, str):
+            rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
+            choice, self._spectrum, self.column_scale_ = penalties.in_better_units(
+                self._spectral(), rule, rows, self.moments_
+            )
+            return choice.alphas, choice.sentences
+        alphas = check_penalties(self.alpha, "alpha")
+        if alphas.ndim == 1 and len(alphas) != k:
+            raise ValueError(
+                f"alpha has {len(alphas)} penalties and y has {k} targets; give one number, or one "
+                "for each target."
+            )
+        return np.broadcast_to(alphas, (k,)).copy(), []
 
     def _settled(self) -> None:
         if isinstance(self._spectrum, CentredRows):
@@ -220,21 +223,6 @@ class Ridge(ClosedFormRegressor):
         """A rule has seen dependent columns and dealt with them; a number may not have."""
         if not isinstance(self.alpha, str):
             super()._speak_up()
-
-    def _alphas(self, rows: Rows | None, k: int) -> tuple[Array, list[str]]:
-        if isinstance(self.alpha, str):
-            rule = self.alpha if self.alpha != "auto" else "gcv" if rows is None else "loo"
-            found, self._spectrum, self.column_scale_ = in_better_units(
-                self._spectral(), rule, rows, self.moments_
-            )
-            return found.alphas, found.sentences
-        alphas = _penalties(self.alpha, "alpha")
-        if alphas.ndim == 1 and len(alphas) != k:
-            raise ValueError(
-                f"alpha has {len(alphas)} penalties and y has {k} targets; give one number, or one "
-                "for each target."
-            )
-        return np.broadcast_to(alphas, (k,)).copy(), []
 
     def _spectral(self) -> Spectrum:
         """What is known of the data, from the last fit or from its moments."""
@@ -248,17 +236,6 @@ class Ridge(ClosedFormRegressor):
                 "Fit fewer columns or rows for them."
             )
         return spectrum_of_moments(self.moments_, self.fit_intercept, self.column_scale_)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if isinstance(self.alpha, str):
-            if self.alpha not in ("auto", *RULES):
-                raise ValueError(
-                    f'alpha is "{self.alpha}"; expected a number >= 0, one for each target, or a '
-                    'rule: "auto", "loo", "gcv" or "evidence".'
-                )
-            return
-        _penalties(self.alpha, "alpha")
 
     @unchanged_on_error
     def path(
@@ -284,21 +261,23 @@ class Ridge(ClosedFormRegressor):
             s = f.s[f.s > 0] if np.any(f.s > 0) else np.ones(1)
             chosen = f.in_units(np.atleast_1d(self.alpha_))
             low = np.min(0.1 * chosen, initial=1e-3 * s.min(), where=chosen > 0)
-            lam = np.geomspace(low, 1e3 * s.max(), 50)
+            lam = np.geomspace(low, 1e3 * s.max(), PATH_POINTS)
         else:
-            lam = f.in_units(_penalties(alphas, "alphas").ravel())
+            lam = f.in_units(check_penalties(alphas, "alphas").ravel())
         rows = None if X is None else self._same_rows(f, X, y, sample_weight)
-        grid = lam[:, None]
-        units = np.ones(1) if self.column_scale_ is None else self.column_scale_
+        grid, units = lam[:, None], np.ones(1) if self.column_scale_ is None else self.column_scale_
         W, b = f.weights(grid)
-        W = W / units
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0: no degree of freedom is left
-            errors = np.ldexp(gcv(f, grid), 2 * f.e_y)
-        loo = None if rows is None else np.ldexp(leave_one_out(f, rows, grid, units), 2 * f.e_y)
+            gcv = np.ldexp(penalties.gcv(f, grid), 2 * f.e_y)
+        loo = None
+        if rows is not None:
+            loo = np.ldexp(penalties.leave_one_out(f, rows, grid, units), 2 * f.e_y)
+        parts = (W / units, b, gcv, loo)
         if self._one_target:
-            W, b, errors, loo = W[:, 0], b[:, 0], errors[:, 0], None if loo is None else loo[:, 0]
+            parts = tuple(None if part is None else part[:, 0] for part in parts)
+        W, b, gcv, loo = parts
         dof = f.count - f.residual(grid)[1][:, 0]
-        return RidgePath(np.ldexp(lam, 2 * f.e), W, b, dof, errors, loo, tuple(self._names()))
+        return RidgePath(np.ldexp(lam, 2 * f.e), W, b, dof, gcv, loo, tuple(self._names()))
 
     def _same_rows(self, f: Spectrum, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The rows of the last fit, given again."""
@@ -315,96 +294,6 @@ class Ridge(ClosedFormRegressor):
                 f"fit saw a weight of {f.weight:g} and {f.a.shape[1]} targets. Give the same rows."
             )
         return rows
-
-    def posterior(self) -> Posterior:
-        """Mean and covariance of the weights given the data; see Notes for the model."""
-        f, lam, noise = self._bayes()
-        V, s = f.basis(), f.s[f.s > 0]
-        p = len(V)
-        covariance = np.empty((len(lam), p, p))
-        # Directions that the data say nothing about; squared, so that no variance is negative.
-        beyond = None if f.full else np.eye(p) - V @ V.T
-        with np.errstate(over="ignore"):  # columns of 1e-160 have covariances beyond float64
-            for t, penalty in enumerate(lam):
-                covariance[t] = (V / (s + penalty)) @ V.T
-                if beyond is not None:
-                    covariance[t] += beyond @ beyond.T / penalty
-                covariance[t] = np.ldexp(covariance[t] * noise[t], -2 * f.e)
-            flat = np.full(len(lam), np.inf)  # no penalty: a prior that prefers no weights
-            prior = np.ldexp(np.divide(noise, lam, out=flat, where=lam > 0), -2 * f.e)
-        if self.column_scale_ is not None:
-            covariance /= np.outer(self.column_scale_, self.column_scale_)
-            prior = prior[:, None] / self.column_scale_**2
-        W = self.fit_.W.copy()
-        if self._one_target:
-            return Posterior(W[0], covariance[0], noise[0], prior[0])
-        return Posterior(W, covariance, noise, prior)
-
-    def posterior_std(self) -> Array:
-        """Standard deviation of each weight given the data, without the matrix of `posterior`."""
-        f, lam, noise = self._bayes()
-        with np.errstate(over="ignore"):
-            spread = np.sqrt(np.ldexp(f.variances(lam) * noise[:, None], -2 * f.e))
-        if self.column_scale_ is not None:
-            spread /= self.column_scale_
-        return spread[0] if self._one_target else spread
-
-    def evidence(self) -> Evidence:
-        """ln p(y | alpha) of the fit, and the alpha where it is greatest; see Notes."""
-        check_is_fitted(self, "fit_")
-        f = self._spectral()
-        best = choose(f, "evidence", None).alphas
-        with np.errstate(invalid="ignore"):
-            here, there = (
-                -minus_evidence(f, f.in_units(np.atleast_1d(a))[None])[0]
-                for a in (self.alpha_, best)
-            )
-        if self._one_target:
-            return Evidence(here[0], best[0], there[0])
-        return Evidence(here, best, there)
-
-    def summary(self, level: float = 0.95, target: int = 0) -> Summary:
-        """Coefficients with their posterior spread, the penalty, degrees of freedom and R².
-
-        Parameters
-        ----------
-        level : float
-            Of the credible intervals; see Notes for the model.
-        target : int
-            Which target, where there are several.
-
-        Returns
-        -------
-        Summary
-            Prints as a table; `to_frame()` and `to_html()` too.
-        """
-        level = float(LEVEL("level", level))
-        f, lam, noise = self._bayes()
-        count(0, len(lam) - 1)("target", target)
-        squares, free = (part[0, target] for part in f.residual(lam[None]))
-        w, std = self.fit_.W[target], np.atleast_2d(self.posterior_std())[target]
-        names = self._names()
-        if self.fit_intercept:
-            away = f.spread(np.zeros((1, len(w))), lam, self.column_scale_)[0, target]
-            std = np.append(np.sqrt(noise[target] * (1 / f.weight + away)), std)
-            w, names = np.append(self.fit_.b[target], w), ["intercept", *names]
-        wide = ndtri((1 + level) / 2) * std
-        ends = {f"low {level:.0%}": w - wide, f"high {level:.0%}": w + wide}
-        total = f.rest[target] + (f.a[:, target] ** 2).sum()
-        facts = {
-            "samples": f.count,
-            "alpha": float(np.atleast_1d(self.alpha_)[target]),
-            "effective parameters": float(f.count - free),
-            "R²": float(1 - squares / total) if total > 0 else np.nan,
-            "residual std dev": float(np.sqrt(noise[target])),
-        }
-        notes = [str(self.certificate_)]
-        notes += [self.fit_.stopped.partition(". ")[0] + "."] * isinstance(self.alpha, str)
-        notes += [
-            f"low and high are {100 * level:g} % credible intervals; the penalty acts as a prior."
-        ]
-        table = {"coef": w, "std err": std, **ends}
-        return Summary("Ridge regression", tuple(names), table, facts, tuple(notes))
 
     def _bayes(self) -> tuple[Spectrum, Array, Array]:
         """The spectrum, the penalties in its units, and the noise variance of each target."""
@@ -426,14 +315,93 @@ class Ridge(ClosedFormRegressor):
         size = np.sqrt((f.rest + (f.a**2).sum(axis=0)) / f.weight + f.mean[-f.a.shape[1] :] ** 2)
         return f, lam, np.ldexp(np.maximum((squares / free)[0], rounding_of(size)), 2 * f.e_y)
 
-    @overload
-    def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
+    def posterior(self) -> Posterior:
+        """Mean and covariance of the weights given the data; see Notes for the model."""
+        f, lam, noise = self._bayes()
+        V, s = f.basis(), f.s[f.s > 0]
+        units = np.ones(len(V)) if self.column_scale_ is None else self.column_scale_
+        covariance = np.empty((len(lam), len(V), len(V)))
+        # Directions that the data say nothing about; squared, so that no variance is negative.
+        beyond = None if f.full else np.eye(len(V)) - V @ V.T
+        with np.errstate(over="ignore"):  # columns of 1e-160 have covariances beyond float64
+            for t, penalty in enumerate(lam):
+                covariance[t] = (V / (s + penalty)) @ V.T
+                if beyond is not None:
+                    covariance[t] += beyond @ beyond.T / penalty
+                covariance[t] = np.ldexp(covariance[t] * noise[t], -2 * f.e)
+            flat = np.full(len(lam), np.inf)  # no penalty: a prior that prefers no weights
+            prior = np.ldexp(np.divide(noise, lam, out=flat, where=lam > 0), -2 * f.e)
+        covariance /= np.outer(units, units)
+        if self.column_scale_ is not None:
+            prior = prior[:, None] / units**2
+        W = self.fit_.W.copy()
+        if self._one_target:
+            return Posterior(W[0], covariance[0], noise[0], prior[0])
+        return Posterior(W, covariance, noise, prior)
 
-    @overload
-    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
+    def posterior_std(self) -> Array:
+        """Standard deviation of each weight given the data, without the matrix of `posterior`."""
+        f, lam, noise = self._bayes()
+        with np.errstate(over="ignore"):
+            spread = np.sqrt(np.ldexp(f.variances(lam) * noise[:, None], -2 * f.e))
+        if self.column_scale_ is not None:
+            spread /= self.column_scale_
+        return spread[0] if self._one_target else spread
+
+    def evidence(self) -> Evidence:
+        """ln p(y | alpha) of the fit, and the alpha where it is greatest; see Notes."""
+        check_is_fitted(self, "fit_")
+        f = self._spectral()
+        best = penalties.choose(f, "evidence", None).alphas
+        with np.errstate(invalid="ignore"):
+            value, best_value = (
+                -penalties.minus_evidence(f, f.in_units(np.atleast_1d(a))[None])[0]
+                for a in (self.alpha_, best)
+            )
+        if self._one_target:
+            return Evidence(value[0], best[0], best_value[0])
+        return Evidence(value, best, best_value)
+
+    def summary(self, level: float = 0.95, target: int = 0) -> Summary:
+        """Coefficients with their posterior spread, the penalty, degrees of freedom and R².
+
+        Parameters
+        ----------
+        level : float
+            Of the credible intervals; see Notes for the model.
+        target : int
+            Which target, where there are several.
+        """
+        level = float(LEVEL("level", level))
+        f, lam, noise = self._bayes()
+        count(0, len(lam) - 1)("target", target)
+        squares, free = (part[0, target] for part in f.residual(lam[None]))
+        w, std = self.fit_.W[target], np.atleast_2d(self.posterior_std())[target]
+        names = self._names()
+        if self.fit_intercept:
+            spread = f.spread(np.zeros((1, len(w))), lam, self.column_scale_)[0, target]
+            std = np.append(np.sqrt(noise[target] * (1 / f.weight + spread)), std)
+            w, names = np.append(self.fit_.b[target], w), ["intercept", *names]
+        half = ndtri((1 + level) / 2) * std
+        table = {"coef": w, "std err": std}
+        table |= {f"low {level:.0%}": w - half, f"high {level:.0%}": w + half}
+        total = f.rest[target] + (f.a[:, target] ** 2).sum()
+        facts = {
+            "samples": f.count,
+            "alpha": float(np.atleast_1d(self.alpha_)[target]),
+            "effective parameters": float(f.count - free),
+            "R²": float(1 - squares / total) if total > 0 else np.nan,
+            "residual std dev": float(np.sqrt(noise[target])),
+        }
+        notes = [str(self.certificate_)]
+        notes += [self.fit_.stopped.partition(". ")[0] + "."] * isinstance(self.alpha, str)
+        notes += [
+            f"low and high are {100 * level:g} % credible intervals; the penalty acts as a prior."
+        ]
+        return Summary("Ridge regression", tuple(names), table, facts, tuple(notes))
 
     @lazy_for_dask
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """v = W x + b for each row, and how far a new y may be from it.
 
         Parameters
@@ -448,34 +416,25 @@ class Ridge(ClosedFormRegressor):
         if not return_std:
             return mean
         f, lam, noise = self._bayes()
-        share = (
-            1.0
-            + f.intercept / f.weight
-            + f.spread(self._rows(X, reset=False), lam, self.column_scale_)
-        )
-        std = np.sqrt(noise * share).astype(mean.dtype)
+        spread = f.spread(self._rows(X, reset=False), lam, self.column_scale_)
+        std = np.sqrt(noise * (1.0 + f.intercept / f.weight + spread)).astype(mean.dtype)
         return mean, std[:, 0] if self._one_target else std
 
     def _interval(self, X: Any, level: float) -> tuple[Any, Any]:
         """Of a new y at each row, by the posterior; Student's t, as the noise is estimated."""
-        from scipy.special import stdtrit
-
         v, std = self.predict(X, return_std=True)
         f, lam, _ = self._bayes()
         dof = f.residual(lam[None])[1][0]
-        wide = std * stdtrit(dof[0] if self._one_target else dof, (1 + level) / 2)
-        return v - wide, v + wide
+        half = std * stdtrit(dof[0] if self._one_target else dof, (1 + level) / 2)
+        return v - half, v + half
 
 
-def _penalties(alpha: Any, name: str) -> Array:
-    """Numbers >= 0, or an error in a sentence."""
-    if type(alpha) is float and 0.0 <= alpha < np.inf:  # as nearly always
-        return np.array(alpha)
+def check_penalties(alpha: Any, name: str) -> Array:
+    """Numbers >= 0, finite, one for each target."""
     alphas = numbers(
         name, alpha, "numbers (a finite number >= 0, one for each target) or the name of a rule"
     )
-    bad = alphas.ndim > 1 or not alphas.size or not np.isfinite(alphas).all()
-    if bad or np.any(alphas < 0):
+    if alphas.ndim > 1 or not alphas.size or not np.all((alphas >= 0) & (alphas < np.inf)):
         raise ParameterError(
             f"{name} is {shown(alpha)}; a penalty is a finite number >= 0, or a sequence of them, "
             "one for each target."
