@@ -321,24 +321,22 @@ def checked_rows(learner: Any, X: Any, *, reset: bool = True, **options: Any) ->
             return check_array(X, **options)
         return validate_data(learner, X, reset=reset, **options)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        if "could not convert string to float" in str(error) and (names := columns_of_text(X)):
+        texts = [str(name) for name in getattr(X, "columns", ()) if not is_numeric(X[name])]
+        if texts and "could not convert string to float" in str(error):
             raise ValueError(
-                f"X cannot be used: text in {', '.join(map(repr, names[:5]))} ({error}). Convert "
+                f"X cannot be used: text in {', '.join(map(repr, texts[:5]))} ({error}). Convert "
                 "it to numbers, for instance by scikit-learn's OneHotEncoder in a "
                 "ColumnTransformer; adaline.data.fit does so by itself."
             ) from None
         raise parameters.named(error, "X") from None
 
 
-def columns_of_text(X: Any) -> list[str]:
-    """Names of the columns of a table that are no numbers."""
-    names = []
-    for name in getattr(X, "columns", ()):
-        try:
-            np.asarray(X[name], dtype=np.float64)
-        except (ValueError, TypeError):
-            names.append(str(name))
-    return names
+def is_numeric(column: Any) -> bool:
+    """Whether a column of a table converts to numbers."""
+    try:
+        return np.asarray(column, dtype=np.float64) is not None
+    except (ValueError, TypeError):
+        return False
 
 
 def real_targets(y: Any, n: int, *, finite: bool = True) -> Array:

@@ -61,6 +61,9 @@ class Rule:
     reject_cost: float | None
     loss: Array
 
+    def decide(self, posterior: Array) -> NDArray[np.intp]:
+        return decisions.decide(posterior, self.costs, self.reject_cost)
+
     def posterior(self, X: Array) -> Array:
         """p(j | x), or zeros where no class has any density."""
         log_f = np.column_stack([density.log(X) for density in self.densities])
@@ -71,9 +74,6 @@ class Rule:
         top = joint.max(axis=1, keepdims=True)
         w = np.exp(joint - np.where(np.isneginf(top), 0.0, top))
         return np.asarray(w / np.maximum(w.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
-
-    def decide(self, posterior: Array) -> NDArray[np.intp]:
-        return decisions.decide(posterior, self.costs, self.reject_cost)
 
 
 def average_loss(model: Table | tuple[Density, ...], rule: Rule, draws: int, seed: int) -> Risk:
@@ -91,9 +91,10 @@ def average_loss(model: Table | tuple[Density, ...], rule: Rule, draws: int, see
         losses = (rule.loss[:2] * decision_probabilities(rule, d)).sum(axis=0)
         return Risk(float(rule.priors @ losses), 0.0, "closed form")
     if d is not None:  # only ln Lambda matters, and it is on a line
-        classes = norm(d * d / 2, d), norm(-d * d / 2, d)
-        rule = replace(rule, densities=tuple(Density.of(f, k) for k, f in enumerate(classes)))
-    lines = [on_line(density) for density in rule.densities]
+        lines: list[Any] = [norm(d * d / 2, d), norm(-d * d / 2, d)]
+        rule = replace(rule, densities=tuple(Density.of(f, k) for k, f in enumerate(lines)))
+    else:
+        lines = [on_line(density) for density in rule.densities]
     if all(lines):
         return Risk(quadrature(rule, lines), 0.0, "quadrature")
     return monte_carlo(rule, draws, seed)

@@ -53,10 +53,8 @@ def _convert_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
     for i, a in enumerate(labels.flat):
         if a is None or type(a).__name__ in ("NAType", "NaTType") or (type(a) is float and a != a):
             raise ParameterError(f"{name} has no label in row {i}: contains NaN, None or NA.")
-        number = isinstance(a, bool | np.bool_) or is_number(a)
+        number = isinstance(a, bool | np.bool_ | float) or is_number(a)
         kinds.setdefault("text" if isinstance(a, str) else "number" if number else "other", a)
-    if isinstance(kinds.get("other"), float):
-        raise ParameterError(f"{name} contains NaN or infinity, which are no labels.")
     if "other" in kinds:
         example = kinds["other"]
         raise ParameterError(
@@ -67,7 +65,7 @@ def _convert_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
         raise ParameterError(
             f"{name} mixes texts and numbers, which have no common order; make all of them texts."
         )
-    return np.array(labels.tolist()) if "number" in kinds else labels
+    return require_order(np.array(labels.tolist()), name) if "number" in kinds else labels
 
 
 def encode(
@@ -163,25 +161,22 @@ def labels_of_moments(classes: Any, K: int) -> NDArray[Any]:
     """A label for each of the K classes of moments, in their order; 0, 1, ... if None."""
     if classes is None:
         return np.arange(K)
-    labels = parameters.array("classes", classes)
-    if labels.shape != (K,) or len(np.unique(require_order(labels, "classes"))) < K or K < 2:
+    labels = require_order(parameters.array("classes", classes), "classes")
+    if labels.shape != (K,) or len(np.unique(labels)) < K or K < 2:
         raise ParameterError(
             f"classes are {shown(classes)}; the moments have {K} classes, and each needs a label "
             "of its own (two at least)."
         )
-    return require_order(labels, "classes")
+    return labels
+
+
+def _weighs_labels(value: Any) -> bool:
+    weights = value.values() if isinstance(value, Mapping) else [None]
+    return all(is_number(w) and 0.0 <= w < np.inf for w in weights)
 
 
 CLASS_WEIGHT = (
-    NONE
-    | words("balanced")
-    | Expected(
-        "a dict of weights >= 0 by label",
-        lambda value: (
-            isinstance(value, Mapping)
-            and all(is_number(w) and 0.0 <= w < np.inf for w in value.values())
-        ),
-    )
+    NONE | words("balanced") | Expected("a dict of weights >= 0 by label", _weighs_labels)
 )
 
 

@@ -69,24 +69,23 @@ class LogisticRegression(
     alpha : float >= 0, "auto" or "firth", default=1.0
         The penalty. 0 is maximum likelihood, which does not exist where a hyperplane separates the
         classes: then `fit` raises SeparableError. "auto" has the least approximate leave-one-out
-        loss, of columns as they are or in units of their standard deviations, whichever is less;
-        see Notes. "firth" is Firth's penalised likelihood, finite on any data (two classes, or more
-        and at most 100 parameters).
+        loss, of columns as they are or in units of their standard deviations; see Notes. "firth" is
+        Firth's penalised likelihood, finite on any data (two classes, or at most 100 parameters).
     fit_intercept : bool, default=True
     max_iter : int, default=100
-        Steps, at most.
+        Maximum number of steps.
     tol : float, default=1e-8
-        Stop when three things hold: the remaining error of the weights, in standard errors (root
-        mean square), is below tol √n; the next step would change no weight by a relative amount
-        above tol (100 tol where rows are many); and the distance to the minimum is proven.
+        Stop when the remaining error of the weights, in standard errors (root mean square), is
+        below tol √n, the next step would change no weight by a relative amount above tol (100 tol
+        where rows are many), and the distance to the minimum is proven.
     costs : array of shape (K, K), optional
         **costs[i, j] is the cost of deciding class i when class j is true.** Default: 1 - I.
     reject_cost : float, optional
         Where every decision is expected to cost more than this, `predict` answers "reject".
     class_weight : dict or "balanced", optional
-        What rows of each class weigh, by label, times `sample_weight`; 1 for those left out.
-        "balanced": every class the same, n / (K n_k). Probabilities are those of classes that are
-        as common as they then weigh. `costs` keeps probabilities, and moves decisions instead.
+        Weights of classes, by label, times `sample_weight`; 1 for those left out. "balanced":
+        n / (K n_k). Probabilities are those of classes that are as common as they then weigh;
+        `costs` moves decisions and keeps probabilities.
 
     Attributes
     ----------
@@ -98,8 +97,7 @@ class LogisticRegression(
     column_scale_ : ndarray of shape (p,) or None
         Where "auto" measures columns in units of their standard deviations: these, and 1 for
         constant columns. The penalty is then sum penalty_j w_j^2 / 2 with
-        penalty = alpha_ * column_scale_**2. None where it is alpha_/2 |w|^2. `coef_` is of the
-        columns as they are, always.
+        penalty = alpha_ * column_scale_**2. `coef_` is of the columns as they are, always.
     certificate_ : Certificate
         "optimal" with a proven bound on the distance to the minimum, else "unproven": so after
         "firth", whose criterion need not be convex. "undecided" after `partial_fit`.
@@ -112,13 +110,10 @@ class LogisticRegression(
     below 1 is one row of less trust: it is left out whole.
 
     "auto" searches penalties a decade apart and then between them, down to 1e-4 for columns of
-    deviation 1, so that classes which a hyperplane separates have finite weights too. Of penalties
-    that are equally good the largest is taken; where rounding hides the minimum, a larger one.
-    Where standard deviations differ by less than a factor of 2, columns stay as they are. The
-    leave-one-out loss takes one Newton step for each row. Where K classes times (features + 1) are
-    more than 320, it takes the classes one by one; where columns are more than 2000, or rows very
-    many, it is that of a spread sample of rows. From 256 columns on, 1024 rows at most are left
-    out.
+    deviation 1, so that classes which a hyperplane separates have finite weights too; of equally
+    good penalties the largest. The leave-one-out loss takes one Newton step for each row, the
+    classes one by one where K (p + 1) > 320, and a spread sample of at most 1024 rows from 256
+    columns on.
 
     Examples
     --------
@@ -379,29 +374,19 @@ class LogisticRegression(
 
     def _notes(self, profile: bool) -> list[str]:
         """What a reader of the table must know."""
-        notes = []
-        if len(self.classes_) > 2:
-            notes.append(
-                "Each class is held against the mean of all classes; the difference of two "
-                "coefficients is the log-odds of one class against the other."
-            )
-        if self.alpha_ > 0:
-            notes.append(
-                f"Standard errors include the penalty (alpha = {self.alpha_:.6g}): it pulls "
-                "coefficients towards zero, so that p-values are approximate."
-            )
-        if profile:
-            penalised = "penalised " if self.alpha_ > 0 or self.alpha == "firth" else ""
-            notes.append(
-                f"Intervals are those of the profile {penalised}likelihood; z and p are Wald's."
-            )
-        if profile and self.alpha == "firth":
-            notes.append(
-                "Firth's criterion need not be convex: the bounds are the farthest values found "
-                "that the test does not reject; it may reject some between them, and there may be "
-                "farther ones."
-            )
-        return notes
+        penalised = self.alpha_ > 0 or self.alpha == "firth"
+        kind = "penalised likelihood" if penalised else "likelihood"
+        notes = {
+            "Each class is held against the mean of all classes; the difference of two "
+            "coefficients is the log-odds of one class against the other.": len(self.classes_) > 2,
+            f"Standard errors include the penalty (alpha = {self.alpha_:.6g}): it pulls "
+            "coefficients towards zero, so that p-values are approximate.": self.alpha_ > 0,
+            f"Intervals are those of the profile {kind}; z and p are Wald's.": profile,
+            "Firth's criterion need not be convex: the bounds are the farthest values found that "
+            "the test does not reject; it may reject some between them, and there may be farther "
+            "ones.": profile and self.alpha == "firth",
+        }
+        return [note for note, holds in notes.items() if holds]
 
     def _profile(self, loss: Objective | None, level: float) -> tuple[Array, Array]:
         from adaline.procedures.profile import profile_intervals
@@ -414,9 +399,8 @@ class LogisticRegression(
             )
         if not isinstance(fit, NewtonFit):
             raise ValueError(
-                f"these weights were not found as a maximum of the likelihood by Newton's steps "
-                f"({fit.stopped}), so they have no profile intervals; use fit, on dense rows or at "
-                f"most {MANY} features."
+                f"these weights are no maximum of the likelihood by Newton's steps ({fit.stopped}),"
+                f" so they have no profile intervals; use fit, on dense rows or {MANY} features."
             )
         theta = loss.rows.theta(fit.W, fit.b)[0]
         return profile_intervals(loss, theta, level, firth=self.alpha == "firth")
@@ -486,16 +470,11 @@ def separable_error(
         s = int(decision.fit_intercept)
         strength = strength * np.array([any(w) for w in zip(*decision.weights, strict=True)][s:])
     along = ", ".join(names[j] for j in np.argsort(-strength)[:3] if strength[j] > 0)
-    explanation = (
-        f"{decision.explain(names)} They are told apart mostly by {along or 'the intercept'}."
-    )
+    lead = f"are {verdict}"
     if verdict == "undecided":
-        lead = (
-            "the classes look separable, at least but for ties: after "
-            f"{plural(fit.steps, 'step')} weights still grow"
-        )
-        return SeparableError(f"{lead}; {explanation} {ADVICE}")
-    touching = verdict == "quasi-separable" and len(decision.labels) == 2
-    return SeparableError(
-        f"the classes {'touch' if touching else f'are {verdict}'}: {explanation} {ADVICE}"
-    )
+        steps = plural(fit.steps, "step")
+        lead = f"look separable, at least but for ties: after {steps} weights still grow"
+    elif verdict == "quasi-separable" and len(decision.labels) == 2:
+        lead = "touch"
+    mostly = f"They are told apart mostly by {along or 'the intercept'}."
+    return SeparableError(f"the classes {lead}: {decision.explain(names)} {mostly} {ADVICE}")

@@ -23,69 +23,34 @@ SEEN = {"n_features_in_": "count =p", "feature_names_in_?": "names p"}  # what e
 
 
 class Declared:
-    """Attributes that a learner's own module sets, and methods that it overrides.
+    """Attributes that a learner's own module sets, and methods that it overrides."""
 
-    Attributes
-    ----------
-    _learns : "numbers", "counts", "positive", "classes" or None
-        What the target holds.
-    _command : str or None
-        The name after `adaline fit --model`.
-    _streams : str or None
-        How `adaline.data.fit` learns from blocks of rows; None where all rows are needed at once.
-
-        - "moments", "machine": `fit_moments` takes the Moments of all blocks, of numbers or of an
-          indicator a class.
-        - "class_moments": `fit_moments` takes ClassMoments.
-        - "newton": a few passes of Newton's steps.
-        - "order": `partial_fit` takes the rows in their order; see `StreamWeights`.
-    _loss : LogLink or None
-        The loss of `adaline.sums.losses` that learners of numbers minimise in passes; those of
-        labels have the logistic loss.
-    _scored_by : "R2", "D2", "accuracy" or None
-        What `score` is; declared by the class that defines `score`.
-    _scatter : "constant", "counts", "relative" or None
-        How the standard deviation of a target depends on its mean: not at all, as its root (the
-        variance of a Poisson count is its mean), or in proportion.
-    _effect : "adds", "odds", "rate", "mean", "score" or None
-        What a column that grows does: it adds to the prediction, multiplies the odds, the rate or
-        the mean by a factor, or moves the score of a class.
-    _takes_exposure : bool
-        Whether `fit` takes an exposure for each row.
-    _exports : str or None
-        What ONNX and JSON make of v = W x + b, which `_exported_weights` gives.
-
-        - "values": a regressor predicts v; "exponential": exp(v).
-        - "sides": a classifier decides by the sign of v, or by the largest.
-        - "posterior": it has probabilities too, the logistic function or softmax of v.
-        - "gaussians", "frequencies", "monomials": forms of one estimator each.
-    _stored : dict
-        Attributes that a model file keeps besides the parameters, each with a description in the
-        language of `adaline/data/storing/schema.py`. Empty where there are no model files.
-    _derived : tuple of str
-        Attributes that follow from those in `_stored`; `_restored` makes them again.
-    _traces : "samples", "duals", "margins", "steps" or None
-        What a line of `adaline.trace` is.
-    _error : str or None
-        The error that learning makes smaller step by step, which `_row_errors` gives.
-    _intervals : "values", "means", "probabilities" or None
-        What `adaline.interval` speaks of, which `_interval` gives: a new value, the mean of counts,
-        or the probability of each class.
-    """
-
-    _learns: Target | None = None
-    _command: str | None = None
+    _learns: Target | None = None  # what the target holds
+    _command: str | None = None  # the name after `adaline fit --model`
+    # How `adaline.data.fit` learns from blocks of rows; None where all rows are needed at once.
+    #   "moments", "machine": fit_moments takes the Moments of numbers, or of an indicator a class
+    #   "class_moments": fit_moments takes ClassMoments
+    #   "newton": a few passes of Newton's steps
+    #   "order": partial_fit takes the rows in their order; see `streams.StreamWeights`
     _streams: Literal["moments", "machine", "class_moments", "newton", "order"] | None = None
-    _loss: Any = None
-    _scored_by: Score | None = None
+    _loss: Any = None  # of `sums.losses`, which learners of numbers minimise in passes
+    _scored_by: Score | None = None  # what `score` is; declared by the class that defines it
+    # How the standard deviation of a target depends on its mean: not, as its root, in proportion.
     _scatter: Scatter | None = None
+    # What a column that grows does: it adds to the prediction, multiplies the odds, the rate or
+    # the mean by a factor, or moves the score of a class.
     _effect: Effect | None = None
-    _takes_exposure: bool = False
+    _takes_exposure: bool = False  # whether `fit` takes an exposure for each row
+    # What ONNX and JSON make of v = W x + b, which `_exported_weights` gives: "values" predicts v,
+    # "exponential" exp(v), "sides" the sign of v or the largest, "posterior" also probabilities;
+    # "gaussians", "frequencies" and "monomials" are forms of one estimator each.
     _exports: str | None = None
+    # Attributes in model files, described in the language of `data.storing`; without, no files.
     _stored: dict[str, str] = {}
-    _derived: tuple[str, ...] = ()
-    _traces: Literal["samples", "duals", "margins", "steps"] | None = None
-    _error: str | None = None
+    _derived: tuple[str, ...] = ()  # attributes that `_restored` makes of those in `_stored`
+    _traces: Literal["samples", "duals", "margins", "steps"] | None = None  # lines of a trace
+    _error: str | None = None  # what learning reduces step by step, given by `_row_errors`
+    # What `adaline.interval` is about, given by `_interval`.
     _intervals: Literal["values", "means", "probabilities"] | None = None
 
     def _settled(self) -> None:
