@@ -20,26 +20,13 @@ class Adaline(OnlineClassifier):
         The learning rate. "auto" measures each feature in its own units while it learns, cannot
         diverge, and predicts with an average of the weights (see `Auto`). A number is the
         lectures' LMS; above the bound 2/tr[R] (`stable_rate`) it warns.
-    max_iter : int, default=1000
-        Passes at most.
-    tol : float, default=1e-3
-        Stop when the error of a pass is not smaller by this fraction, twice in a row. 0 never.
-    mode : {"online", "batch"}, default="online"
-        Update after every sample, or by the mean gradient after every pass.
-    fit_intercept : bool, default=True
-    shuffle : bool, default=False
-        Whether each pass of `fit` takes all rows in a new random order.
-    random_state : int, RandomState or None, default=None
+    max_iter, tol, mode, fit_intercept, shuffle, random_state
+        As in `WidrowHoff`.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, p) or (K, p)
-    intercept_ : ndarray of shape (1,) or (K,)
-    classes_ : ndarray
-    n_iter_ : int
-    certificate_ : Certificate
-        "separable" when every training sample is provably on its right side, else "undecided".
-    fit_ : SequentialFit
+    coef_, intercept_, classes_, n_iter_, certificate_, fit_
+        As in `Perceptron`.
 
     Examples
     --------

@@ -274,23 +274,7 @@ class GammaRegression(LogLinkRegression):
     sum_i (y_i / mu_i + log mu_i) + alpha/2 |w|^2; the intercept is not penalised. scikit-learn's
     GammaRegressor divides the sum by the number of rows: its alpha is ours by n.
 
-    Parameters
-    ----------
-    alpha : float >= 0, default=1.0
-        The penalty; 0 is maximum likelihood.
-    fit_intercept : bool, default=True
-    max_iter : int, default=100
-        Steps, at most.
-    tol : float, default=1e-8
-        As in `LogisticRegression`: how far weights may be from the minimum, in standard errors.
-
-    Attributes
-    ----------
-    coef_, intercept_ : ndarray of shape (p,), and float
-    n_iter_ : int
-    certificate_ : Certificate
-        "optimal" with a proven bound on the distance to the minimum, else "unproven".
-    fit_ : Fit
+    Parameters and attributes are those of `PoissonRegression`.
 
     Notes
     -----

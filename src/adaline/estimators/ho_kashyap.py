@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from adaline.certificates.separation.data import Data, as_float64
 from adaline.certificates.sides import separation
 from adaline.errors import warn_caller
-from adaline.estimators.balance import Balance
 from adaline.estimators.base import (
     COEF,
     Classifier,
@@ -24,10 +24,14 @@ from adaline.estimators.least_squares import check_margins
 from adaline.estimators.registry import SEEN, demand
 from adaline.parameters import COUNT, FLAG, LEVEL, number
 from adaline.procedures.ho_kashyap import HoKashyapFit, column_space, ho_kashyap
+from adaline.procedures.separability import decide_data
 from adaline.procedures.steps import finished
-from adaline.results import Certificate
+from adaline.results import Array, Certificate, Kind
 from adaline.sums.rows import as_rows
 
+PROOF_SECONDS = 3.0  # for one attempt: what integers have not decided by then stays undecided
+TRIED_FIRST = 20  # times the number of weights: rows of largest lambda tried before all
+NEGLIGIBLE = 1e-9  # of the largest lambda: left out of the proof (any small number)
 STOPPED = {
     "separated": "every sample is on its right side at k = {k}.",
     "balanced": "the errors have no positive component at k = {k}, and corrections end.",
@@ -217,3 +221,58 @@ class HoKashyap(Classifier):
             "from the rest, which a linear machine need not do."
         )
         return Certificate("undecided", statement, sides.evidence)
+
+
+class Balance:
+    """From errors that balance to a proof: Ho-Kashyap's lambda in whole numbers, or no claim.
+
+    lambda holds sum lambda_i y_i = 0 only to rounding. The samples it rests on are given to the
+    search in integers, which ends with exact multipliers of some of them, or with none.
+    """
+
+    def __init__(self, X: Any, t: Array, intercept: bool) -> None:
+        self.X, self.codes, self.intercept = X, (t > 0).astype(np.int64), intercept
+        self.rows: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.multipliers: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return len(self.rows) > 0
+
+    def decide(self, rows: NDArray[np.int64]) -> Any:
+        """The separability of some samples, with its proof."""
+        data = Data(as_float64(self.X[rows]), self.codes[rows], (0, 1), rows)
+        return decide_data(data, self.intercept, PROOF_SECONDS)
+
+    def prove(self, balance: Array) -> bool:
+        """Whether the samples with a positive lambda are proven to have no hyperplane."""
+        support = np.flatnonzero(balance > NEGLIGIBLE * balance.max(initial=0.0))
+        attempts, few = [support], TRIED_FIRST * (self.X.shape[1] + 1)
+        if len(support) > 2 * few:
+            largest = np.argpartition(-balance[support], few)[:few]
+            attempts = [np.sort(support[largest]), support]
+        for rows in attempts:
+            if len(rows) < 2:
+                return False
+            proof = self.decide(rows)
+            if proof.multipliers:
+                self.rows = np.array([row for row, _ in proof.rows])
+                self.multipliers = proof.multipliers
+            if proof.verdict != "separable":  # proven; or undecided, as more rows would be
+                break
+        return bool(self)
+
+    def certificate(self) -> Certificate:
+        """What the multipliers prove of all samples."""
+        n, row = len(self.codes), "(1, x)" if self.intercept else "x"
+        statement = (
+            f"{len(self.rows)} of {n} samples, each as t {row} times a positive whole number, sum "
+            "to zero: no hyperplane has them all on its right side"
+        )
+        verdict = self.decide(np.arange(n)).verdict
+        kind: Kind = "undecided"
+        if verdict in ("overlapping", "quasi-separable"):
+            kind = verdict
+        else:
+            statement += ", while it is undecided whether the classes overlap or only touch"
+        evidence = {"rows": self.rows, "multipliers": self.multipliers, "samples": n}
+        return Certificate(kind, f"{statement}.", evidence)

@@ -171,8 +171,9 @@ def labels_of_moments(classes: Any, K: int) -> NDArray[Any]:
 
 
 def _weighs_labels(value: Any) -> bool:
-    weights = value.values() if isinstance(value, Mapping) else [None]
-    return all(is_number(w) and 0.0 <= w < np.inf for w in weights)
+    if not isinstance(value, Mapping):
+        return False
+    return all(is_number(w) and 0.0 <= w < np.inf for w in value.values())
 
 
 CLASS_WEIGHT = (

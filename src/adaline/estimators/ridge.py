@@ -167,8 +167,8 @@ class Ridge(ClosedFormRegressor):
             assert rows is not None
             if np.any(alphas != alphas[0]):
                 self._settled()
-            assert self._spectrum is not None
-            fit = wide_ridge_by_target(self._spectrum, rows, alphas, self.column_scale_)
+            spectrum: Any = self._spectrum
+            fit = wide_ridge_by_target(spectrum, rows, alphas, self.column_scale_)
         # A rule has looked at all directions, and knows whether some are missing.
         f = self._spectrum
         if sentences and m is not None and m.rows > m.p and isinstance(f, Spectrum) and not f.full:
@@ -272,7 +272,7 @@ class Ridge(ClosedFormRegressor):
         loo = None
         if rows is not None:
             loo = np.ldexp(penalties.leave_one_out(f, rows, grid, units), 2 * f.e_y)
-        parts = (W / units, b, gcv, loo)
+        parts: Any = (W / units, b, gcv, loo)
         if self._one_target:
             parts = tuple(None if part is None else part[:, 0] for part in parts)
         W, b, gcv, loo = parts

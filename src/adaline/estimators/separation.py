@@ -45,16 +45,12 @@ def separability(
     Lecture: linear discriminants. Two classes are separable where some w, b have t (w'x + b) > 0
     for every row (t = ±1), overlapping where t (w'x + b) >= 0 everywhere leaves only zeros, and
     quasi-separable in between: they touch. More classes: the same for a linear machine, w_own'x +
-    b_own > w_j'x + b_j for every other class j; there, quasi-separable classes may overlap in part.
-
-    The verdict is about the float64 numbers as they are, without any tolerance. What cannot be
-    decided within `time_limit` is "undecided", never guessed.
+    b_own > w_j'x + b_j for every other class j. The verdict is about the float64 numbers as they
+    are, without any tolerance; what `time_limit` does not suffice for is "undecided".
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, p)
-    y : array-like of shape (n,)
-        Labels: strings, integers or booleans, two classes or more.
+    X, y : array-like or sparse matrix of shape (n, p), and labels of two classes or more
     fit_intercept : bool
         Whether the hyperplane may miss the origin.
     sample_weight : array-like of shape (n,), optional
@@ -152,15 +148,13 @@ def max_margin(
     """The hyperplane between two separable classes that is farthest from both.
 
     It is what a support vector machine with a linear kernel and C = infinity looks for, found
-    exactly to rounding by Wolfe's algorithm for the nearest points of the two convex hulls.
-    Of all separating hyperplanes it gives the perceptron the smallest `mistake_bound`, apart from
-    the bias's share in it. The margin is a length: it depends on the columns' units.
+    exactly to rounding by Wolfe's algorithm for the nearest points of the two convex hulls. Of all
+    separating hyperplanes it gives the perceptron the smallest `mistake_bound`, apart from the
+    bias's share in it. ValueError where no margin above rounding was found.
 
     Parameters
     ----------
-    X : array-like or CSR of shape (n, p)
-    y : array-like of shape (n,)
-        Two labels; the larger one is on the positive side.
+    X, y : array-like or CSR of shape (n, p), and two labels, the larger one on the positive side
     sample_weight : array-like of shape (n,), optional
         Rows of weight zero are left out; other weights change nothing.
     fit_intercept : bool, default=True
@@ -169,16 +163,6 @@ def max_margin(
         Relative width of the interval to stop at; rounding may stop it before.
     max_iter : int, default=10000
         Maximum number of passes over the samples.
-
-    Returns
-    -------
-    MaxMargin
-
-    Raises
-    ------
-    ValueError
-        Where no hyperplane with a margin above rounding was found: `separability` decides whether
-        there is none.
 
     Examples
     --------
@@ -241,17 +225,14 @@ def mistake_bound(
     Lecture 002, convergence of the perceptron: N <= beta/D^2, and sharper N <= (R/gamma)^2, for any
     order of the samples, any constant eta and any number of passes, from w = 0. Any separating
     hyperplane (w, b) gives a bound; without one the smallest is given, from the hyperplane of
-    largest margin. The bias is a weight whose input is 1, in the margin as in R.
+    largest margin. The bias is a weight whose input is 1, in the margin as in R. ValueError where
+    (w, b) does not separate, or no hyperplane with a margin above rounding was found.
 
     Parameters
     ----------
-    X : array-like or CSR of shape (n, p)
-    y : array-like of shape (n,)
-        Two labels; the larger one is on the positive side, as in `Perceptron`.
-    w : array-like of shape (p,), optional
-        Weights of a separating hyperplane; the best are looked for by default.
-    b : float, optional
-        Its bias; None with a w is for a learner without one (fit_intercept=False).
+    X, y : array-like or CSR of shape (n, p), and two labels, the larger one on the positive side
+    w, b : array-like of shape (p,), and float, optional
+        A separating hyperplane; without b, of a learner without bias.
     fit_intercept : bool, default=True
         Whether the learner has a bias. Used only where no w is given.
 
@@ -259,11 +240,6 @@ def mistake_bound(
     -------
     MistakeBound
         `lecture` and `sharp`, the two bounds, with `D` and `R`.
-
-    Raises
-    ------
-    ValueError
-        Where (w, b) does not separate, or no hyperplane with a margin above rounding was found.
 
     Examples
     --------

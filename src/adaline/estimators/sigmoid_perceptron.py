@@ -30,27 +30,16 @@ class SigmoidPerceptron(OnlineClassifier):
         tanh has targets ±1 and phi' = 1 - phi^2; logistic 0/1 and phi' = phi (1 - phi).
     eta : "auto", float or schedule, default="auto"
         The learning rate; see `Auto`.
-    max_iter : int, default=1000
-        Passes at most.
+    max_iter, mode, fit_intercept, shuffle, random_state
+        As in `WidrowHoff`.
     tol : float, default=1e-3
         Stop when the error of a pass is not smaller by this fraction, twice in a row, or when the
         mean squared error is below it. 0 never.
-    mode : {"online", "batch"}, default="online"
-        Update after every sample, or by the mean gradient after every pass.
-    fit_intercept : bool, default=True
-    shuffle : bool, default=False
-        Whether each pass of `fit` takes all rows in a new random order.
-    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, p) or (K, p)
-    intercept_ : ndarray of shape (1,) or (K,)
-    classes_ : ndarray
-    n_iter_ : int
-    certificate_ : Certificate
-        "separable" when every training sample is provably on its right side, else "undecided".
-    fit_ : SequentialFit
+    coef_, intercept_, classes_, n_iter_, certificate_, fit_
+        As in `Perceptron`.
 
     Examples
     --------
