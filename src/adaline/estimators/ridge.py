@@ -167,8 +167,8 @@ class Ridge(ClosedFormRegressor):
             assert rows is not None
             if np.any(alphas != alphas[0]):
                 self._settled()
-            spectrum: Any = self._spectrum
-            fit = wide_ridge_by_target(spectrum, rows, alphas, self.column_scale_)
+            f: Any = self._spectrum
+            fit = wide_ridge_by_target(f, rows, alphas, self.column_scale_)
         # A rule has looked at all directions, and knows whether some are missing.
         f = self._spectrum
         if sentences and m is not None and m.rows > m.p and isinstance(f, Spectrum) and not f.full:
