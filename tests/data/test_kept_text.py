@@ -238,3 +238,11 @@ def test_narrow_rows_are_kept_for_every_learner(rng, tmp_path, parsed):
     model = fit(Ridge(1.0), tmp_path / "rows.svm")
     assert model.coef_ == pytest.approx(Ridge(1.0).fit(X.toarray(), y).coef_, abs=1e-9)
     assert len(parsed) == 1
+
+
+def test_a_file_read_in_two_encodings_has_the_text_of_each(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("w,y\nä,1\nb,2\nä,3\n".encode())
+    assert next(iter(blocks(path))).columns[0].levels == ("b", "ä")
+    (block,) = blocks(path, encoding="latin-1")
+    assert block.columns[0].levels == ("b", "Ã¤")

@@ -112,7 +112,7 @@ class TextSource(Source):
         Where the rows are in the text.
     chunk : int
         Bytes of a piece, about.
-    layout : Any
+    layout, dialect, names_line : Any
         How bytes become a table; another layout makes another table.
     scratch : Scratch or None
         Where the tables of pieces are kept.
@@ -123,6 +123,8 @@ class TextSource(Source):
     end: int | None = None
     chunk: int
     layout: Any = None
+    dialect: Any = None
+    names_line: Any = None
     scratch: Scratch | None = None
     _known: tuple[Piece, ...] | None = None
 
@@ -132,7 +134,8 @@ class TextSource(Source):
 
     def parsed(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
         """What `parse` makes of a piece: as it was remembered, from a file, or parsed now."""
-        facts = self.text.path, stamp(self.text.path), piece.start, piece.stop, self.layout
+        bytes_read = self.text.path, stamp(self.text.path), piece.start, piece.stop, self.end
+        facts = *bytes_read, self.text.encoding, self.layout, self.dialect, self.names_line
         key = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
         if key in _recent:
             return _recent[key]

@@ -21,7 +21,7 @@ from itertools import islice
 from typing import IO, Any
 
 from adaline.data.reading.columnar import column_of
-from adaline.data.reading.dialect import recognise_dialect
+from adaline.data.reading.dialect import Dialect, recognise_dialect
 from adaline.data.reading.fields import Layout, arrow_csv, is_number, kind_of, parse
 from adaline.data.reading.header import (
     find_footnotes,
@@ -52,6 +52,7 @@ class TextTable(TextSource):
 
     typed = False
     labels = ""
+    dialect: Dialect
 
     def __init__(
         self,
