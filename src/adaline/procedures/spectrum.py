@@ -31,7 +31,6 @@ from adaline.results import Array
 from adaline.sums.moments import Moments
 from adaline.sums.rows import Rows, block_rows
 
-SLICE = 256  # rows of I - V V' at a time
 GRADED = 0.125  # lengths of columns, as shares of the longest, below which a unit is their own
 CUT = 1e-12  # share of the largest eigenvalue, below which one is rounding
 
@@ -87,26 +86,17 @@ class Spectrum:
         known = (V**2 @ (1.0 / (s[:, None] + lam))).T
         if self.full:
             return known
-        beyond = np.empty(len(V))  # of each row of I - V V', what the data say nothing about
-        for i in range(0, len(V), SLICE):
-            rows = -V[i : i + SLICE] @ V.T
-            rows[np.arange(len(rows)), np.arange(i, i + len(rows))] += 1.0
-            beyond[i : i + SLICE] = np.einsum("ij,ij->i", rows, rows)
+        # The diagonal of I - V V': what the data say nothing about.
+        beyond = np.maximum(1.0 - np.einsum("ij,ij->i", V, V), 0.0)
         with np.errstate(over="ignore"):
-            return known + beyond / lam[:, None]
+            return np.asarray(known + beyond / lam[:, None])
 
     def weights(self, lam: Array) -> tuple[Array, Array]:
         """W (L, k, p) and b (L, k) at each penalty, in the user's units."""
-        s = self.s[:, None, None]
-        part = np.zeros((len(self.s), len(lam), self.a.shape[1]))
-        np.divide(self.a[:, None], s + lam, out=part, where=s > 0)
-        if self.A is None:
-            W = np.tensordot(part * np.sqrt(s), self.V, axes=(0, 1))
-        else:
-            flat = self.A.transposed(self.U @ part.reshape(len(s), -1))
-            W = flat.T.reshape(*part.shape[1:], -1)
-        p = W.shape[2]
-        b = self.mean[p:] - W @ self.mean[:p]
+        on = self.s > 0
+        s, a = self.s[on, None, None], self.a[on, None]
+        W = np.tensordot(a * np.sqrt(s) / (s + lam), self.basis(), axes=(0, 1))
+        b = self.mean[W.shape[2] :] - W @ self.mean[: W.shape[2]]
         return np.ldexp(W, self.e_y[:, None] - self.e), np.ldexp(b, self.e_y)
 
     def spread(self, X: Any, lam: Array, units: Array | None = None) -> Array:
@@ -130,8 +120,7 @@ def spectrum_of_moments(m: Moments, intercept: bool, units: Array | None = None)
     p = unit.p
     moving = np.diag(unit.scatter)[:p] > unit.rounding[:p] ** 2
     if units is None:
-        e = int(np.max(unit.exponent[:p][moving], initial=-2000))
-        e = 0 if e == -2000 else e
+        e = int(unit.exponent[:p][moving].max()) if moving.any() else 0
         size = np.ldexp(1.0, np.minimum(unit.exponent[:p] - e, 0))
     else:
         e, size = 0, 1.0 / np.ldexp(units, -unit.exponent[:p])

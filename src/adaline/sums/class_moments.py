@@ -26,7 +26,7 @@ from adaline.errors import refuse_beyond_memory
 from adaline.linalg import UNIT
 from adaline.parameters import ParameterError, array, count, is_sparse, words
 from adaline.results import Array, Result
-from adaline.sums.moments import FORGET_ADDED, product_rounding
+from adaline.sums.moments import leaves_negative, not_among, product_rounding
 from adaline.sums.rows import Rows, as_rows, check_finite, is_dask, merged
 from adaline.sums.threads import one_blas_thread, pieces, summed
 
@@ -208,20 +208,14 @@ class ClassMoments(Result):
         wrong = (rows < 0) | (n < -1e-9 * self.weight) | ((rows > 0) & (n <= 0))
         if wrong.any():
             k = int(np.argmax(wrong))
-            raise ValueError(
-                f"cannot forget {other.rows[k]} rows of total weight {other.weight[k]:g} of class "
-                f"{k} from {self.rows[k]} rows of total weight {self.weight[k]:g}. {FORGET_ADDED}"
-            )
+            theirs, ours = (int(m.rows[k]) for m in (other, self))
+            raise not_among(theirs, other.weight[k], ours, self.weight[k], f" of class {k}")
         if not rows.any():
             return ClassMoments.empty(self.p, self.K, self.covariance)
         m = _combined(self, other, -1.0, np.where(rows > 0, n, 0.0))
         negative = m.spread < -(m.rounding**2)
         if negative.any():
-            j = int(np.argmax(negative.reshape(-1, self.p).any(axis=0)))
-            raise ValueError(
-                f"forgetting these rows would leave component {j} with a negative sum of squares; "
-                f"they are not among the rows that were added. {FORGET_ADDED}"
-            )
+            raise leaves_negative(int(np.argmax(negative.reshape(-1, self.p).any(axis=0))))
         if self.covariance != "shared":
             m.scatter[rows == 0], m.rounding[rows == 0] = 0.0, 0.0
         np.maximum(m.spread, 0.0, out=m.spread)
@@ -248,7 +242,7 @@ def _of_rows(
     (n, p), root, scale = X.shape, np.sqrt(omega), np.ldexp(1.0, -exponent)
     seen = np.bincount(codes if not len(omega) else codes[omega > 0], minlength=K)
     weight: Array = (np.bincount(codes, omega, K) if len(omega) else seen).astype(np.float64)
-    shift, rows = centres(X, codes, K, scale, omega), min(block_rows(p), n)
+    shift, rows = centres(X, codes, K, scale, omega), min(max(BLOCK_NUMBERS // p, BLOCK_ROWS), n)
     work = partial(sums_of_cut, X, codes, root, scale, shift, covariance)
     cuts = pieces(n, p, prod(scatter_shape(K, p, covariance)) + K * p)
     if is_sparse(X) and covariance == "diagonal":
@@ -297,15 +291,11 @@ def scatter_shape(K: int, p: int, covariance: str) -> tuple[int, ...]:
     return {"shared": (p, p), "full": (K, p, p), "diagonal": (K, p)}[covariance]
 
 
-def block_rows(p: int) -> int:
-    """Rows of a block."""
-    return max(BLOCK_NUMBERS // p, BLOCK_ROWS)
-
-
 def blocks(X: Any, i: int, j: int) -> Iterator[tuple[slice, Array]]:
     """Blocks of the rows i..j, dense, in C order."""
-    for start in range(i, j, block_rows(X.shape[1])):
-        part = slice(start, min(start + block_rows(X.shape[1]), j))
+    size = max(BLOCK_NUMBERS // X.shape[1], BLOCK_ROWS)
+    for start in range(i, j, size):
+        part = slice(start, min(start + size, j))
         yield part, X[part].toarray() if is_sparse(X) else np.ascontiguousarray(X[part])
 
 
@@ -357,14 +347,11 @@ def sums_of_entries(
     X: Any, codes: Codes, root: Array, scale: Array, shift: Array, i: int, j: int
 ) -> tuple[Array, Array]:
     """Sums of omega t and of omega t^2 (K, p) over the stored entries of CSR rows."""
-    rows, places = X[i:j], entry_places(X[i:j], codes[i:j])
+    rows, places, size = X[i:j], entry_places(X[i:j], codes[i:j]), shift.size
     r = np.repeat(root[i:j], np.diff(rows.indptr)) if len(root) else 1.0
     t = (rows.data * scale[rows.indices] - shift.ravel()[places]) * r
-    first, second = (
-        np.bincount(places, terms, shift.size).astype(np.float64).reshape(shift.shape)
-        for terms in (t * r, t * t)
-    )
-    return first, second
+    sums, squares = (np.bincount(places, a, size).astype(np.float64) for a in (t * r, t * t))
+    return sums.reshape(shift.shape), squares.reshape(shift.shape)
 
 
 def entry_places(X: Any, codes: Codes) -> Codes:

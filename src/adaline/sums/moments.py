@@ -29,7 +29,6 @@ VAGUE = 2.0**300  # what such sums leave unknown: more than any number in good u
 LOST = 2.0**-1072  # a square may lose this much below float64's range
 DROWNED = -400  # powers of two between units, from which on nothing is left of the smaller
 THIN = 80  # products of nonzeros that take as long as one of a dense matrix, in BLAS
-FORGET_ADDED = "Forget only rows that were added."
 SPREAD = 1e-3  # share of the squares about zero that has to be left about the mean
 
 
@@ -208,19 +207,13 @@ class Moments(Result):
             return self
         rows, n = self.rows - other.rows, self.weight - other.weight
         if rows < 0 or n < -1e-9 * self.weight or (rows > 0 and not n > 0):
-            raise ValueError(
-                f"cannot forget {other.rows} rows of total weight {other.weight:g}: these moments "
-                f"are of {self.rows} rows of total weight {self.weight:g}. {FORGET_ADDED}"
-            )
+            raise not_among(other.rows, other.weight, self.rows, self.weight)
         if rows == 0:
             return Moments.empty(self.p, self.targets)
         m = self._merged(other, -1, n)
         spread = np.diag(m.scatter)
         if len(negative := np.flatnonzero(spread < -(m.rounding**2))):
-            raise ValueError(
-                f"forgetting these rows would leave component {negative[0]} with a negative sum of "
-                f"squares; they are not among the rows that were added. {FORGET_ADDED}"
-            )
+            raise leaves_negative(negative[0])
         np.fill_diagonal(m.scatter, np.maximum(spread, 0.0))
         return m
 
@@ -354,6 +347,24 @@ def in_common(m: Moments, exponent: NDArray[np.int64]) -> Moments:
         return found
     doubt = np.where(drowned, np.ldexp(np.sqrt(m.weight), DROWNED // 2), 0.0)
     return replace(found, rounding=found.rounding + doubt)
+
+
+def not_among(
+    rows: int, weight: float, of_rows: int, of_weight: float, where: str = ""
+) -> ValueError:
+    """Of more rows than there are."""
+    return ValueError(
+        f"cannot forget {rows} rows of total weight {weight:g}{where} from {of_rows} rows of total "
+        f"weight {of_weight:g}. Forget only rows that were added."
+    )
+
+
+def leaves_negative(j: int) -> ValueError:
+    """Of other rows than those that were added."""
+    return ValueError(
+        f"forgetting these rows would leave component {j} with a negative sum of squares; they are "
+        "not among the rows that were added. Forget only rows that were added."
+    )
 
 
 def product_rounding(d: Array, doubt: Array) -> Array:
