@@ -7,7 +7,7 @@ JOBS ?= 2
 BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo play test test-browser test-lowest test-matrix test-shuffled test-alone coverage mutants \
+.PHONY: help demo play test test-browser test-lowest test-matrix test-shuffled test-alone coverage \
 	lint docs dist bench fuzz cluster tables corpus clean
 
 help:  ## list the targets
@@ -42,9 +42,6 @@ test-alone: .venv/.installed  ## each file of tests in a process of its own
 coverage: .venv/.installed  ## lines and branches of src that the tests reach
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -q --cov=adaline --cov-branch \
 		--cov-report=term:skip-covered --cov-report=html:coverage $(ARGS)
-
-mutants: .venv/.installed  ## change single operators of src, and list the changes that no test notices
-	PYTHONPATH=tests $(BIN)/python tests/mutants.py $(ARGS)
 
 lint: .venv/.installed  ## formatting, rules and types
 	$(BIN)/ruff format --check .
@@ -89,14 +86,14 @@ fuzz: .venv/.installed  ## search for a claim that lies, or a file that breaks u
 endif
 
 cluster: .venv/.installed  ## cut cables and kill workers of a Dask cluster (KILLS=200), and compare the bits
-	PYTHONPATH=tests $(BIN)/python -W ignore tests/cut_cables.py
-	PYTHONPATH=tests $(BIN)/python -W ignore tests/kill_campaign.py $(or $(KILLS),200)
+	PYTHONPATH=tests:campaigns $(BIN)/python -W ignore campaigns/cut_cables.py
+	PYTHONPATH=tests:campaigns $(BIN)/python -W ignore campaigns/kill_campaign.py $(or $(KILLS),200)
 
 tables: .venv/.installed  ## every command on the CSV files below FOLDER, beside scikit-learn's pipeline
-	PYTHONPATH=tests $(BIN)/python tests/real_tables.py $(FOLDER) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python campaigns/real_tables.py $(FOLDER) $(ARGS)
 
 corpus: .venv/.installed  ## the text tables below FOLDER, read as tests/data/corpus.json records
-	PYTHONPATH=tests $(BIN)/python tests/corpus.py compare tests/data/corpus.json $(FOLDER)
+	PYTHONPATH=tests $(BIN)/python campaigns/corpus.py compare tests/data/corpus.json $(FOLDER)
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv .venv-lowest build dist coverage pumps.html docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """Real tables, used as a newcomer would: fit, predict and evaluate, beside scikit-learn's pipeline.
 
-    python tests/real_tables.py FOLDER [--most 200] [--seed 0] [--log FILE]
+    python campaigns/real_tables.py FOLDER [--most 200] [--seed 0] [--log FILE]
 
 Each CSV file of the folder is cut in two at random. The command learns from one part and is
 measured on the other; so is the pipeline that a data scientist would write (impute, one-hot,

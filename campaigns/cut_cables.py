@@ -1,6 +1,6 @@
 """Cut the cables of workers while they work: hosts are network namespaces of this machine.
 
-    python tests/cut_cables.py
+    python campaigns/cut_cables.py
 
 A scheduler and two workers run as programs of their own, each on a host with a cable (a veth pair)
 to the client's host. A job must end with the same bits, or with a sentence in the time that was

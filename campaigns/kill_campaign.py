@@ -1,6 +1,6 @@
 """Kill workers of a cluster at chosen moments, many times, and compare the bits.
 
-    python tests/kill_campaign.py [KILLS] [SEED]
+    python campaigns/kill_campaign.py [KILLS] [SEED]
 
 Every job prints what was done to its workers, how many died, and how it ended. A job that takes
 longer than five minutes prints where all threads are, and ends the campaign: that is a hang.

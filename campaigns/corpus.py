@@ -1,7 +1,7 @@
 """What the reader makes of real text tables: recorded once, compared after every change.
 
-    python tests/corpus.py record FILE FOLDER ...     write FILE: one line for each table
-    python tests/corpus.py compare FILE FOLDER ...    say which tables are read otherwise now
+    python campaigns/corpus.py record FILE FOLDER ...     write FILE: one line for each table
+    python campaigns/corpus.py compare FILE FOLDER ...    say which tables are read otherwise now
 
 A table is known by the digest of its bytes, so that a record outlives moves and new versions of
 the packages that ship the tables. `make corpus FOLDER=...` compares with `tests/data/corpus.json`,
