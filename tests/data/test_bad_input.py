@@ -72,6 +72,7 @@ CALLS = {
             "read": NONE | {"dict"},
             "na": NONE | {"list", "tuple", "texts"},
             "use": NONE | {"list", "tuple"},
+            "options": NONE,
             "jobs": WHOLE,
             "client": NONE,
             "timeout": {"zero", "seven", "half", "inf", "huge"},

@@ -338,7 +338,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(table):
         fit(GaussianClassifier(), table.with_columns(one=1), "one", columns=INPUTS)
     with pytest.raises(DataError, match="different values"):
         fit(GaussianClassifier(), table, "y", columns=INPUTS)
-    with pytest.raises(ValueError, match="among its inputs"):
+    with pytest.raises(ValueError, match="inputs"):
         fit(Ridge(), table, "y", encoding=Encoding.learn(table, columns=["y"]))
     with pytest.raises(DataError, match="did you mean 'two'"):
         fit(Perceptron(), table, "too")

@@ -1,15 +1,19 @@
-"""`fit`: any learner that sums or streams, on files larger than memory."""
+"""`fit`: any learner that sums or streams, on files larger than memory.
+
+It opens the source, learns how its columns become numbers, and gives `Chunks` to the module of the
+learner's kind: `closed`, `newton` or `order`. The command and `adaline.data` call it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from adaline.data.columns.encoding import Encoding
-from adaline.data.columns.options import MISSING, Missing
+from adaline.data.columns.options import ColumnOptions
 from adaline.data.fitting.chunks import Chunks, Progress
 from adaline.data.fitting.closed import CLOSED_FORMS
 from adaline.data.fitting.newton import minimise
@@ -18,10 +22,7 @@ from adaline.data.fitting.readers import TableReader, feature_reader, plain_enco
 from adaline.data.reading.blocks import opened
 from adaline.data.reading.checks import (
     check_call,
-    check_choice,
-    check_jobs,
     check_labels,
-    check_names,
     check_number,
     check_path,
     check_text,
@@ -39,23 +40,16 @@ from adaline.errors import DataError
 from adaline.estimators.registry import is_public, names_with
 from adaline.sums.mapreduce import Executor
 
-FORMAT = 7  # of what checkpoints hold; another number refuses those of older versions
+FORMAT = 8  # of what checkpoints hold; another number refuses those of older versions
 
 
 def fit(
     estimator: Any,
     source: Any,
     target: str | None = None,
+    options: ColumnOptions | None = None,
     *,
     encoding: Encoding | None = None,
-    columns: Any = None,
-    missing: Missing = "refuse",
-    read: Mapping[str, str] | None = None,
-    na: Sequence[str] | None = None,
-    use: Sequence[str] | None = None,
-    formula: str | None = None,
-    exact_levels: bool = False,
-    jobs: int | Executor = 1,
     client: Any = None,
     timeout: float = TIMEOUT,
     checkpoint: Any = None,
@@ -68,15 +62,16 @@ def fit(
     exposure: str | None = None,
     n_features: int | None = None,
     scratch: float = SCRATCH,
+    **given: Any,
 ) -> Any:
     """Learn from a file, table or stream, block by block; the rows never have to fit in memory.
 
-    `LeastSquares`, `Ridge`, `LeastSquaresClassifier` and `GaussianClassifier` take one pass of
-    mergeable sums, `LogisticRegression` and `PoissonRegression` a few passes of Newton's steps
-    (until the loss is proven to be within 1e-3 tol of the least). With more than 2000 columns
-    `LogisticRegression` takes passes of gradients, until the loss is proven to be within tol of the
-    least. `Perceptron`, `Adaline`, `SigmoidPerceptron` and `WidrowHoff` learn the rows in their
-    order.
+    `LeastSquares` and `Ridge` take one pass of mergeable sums, `LeastSquaresClassifier` and
+    `GaussianClassifier` one more for the classes, `LogisticRegression` and `PoissonRegression` a
+    few passes of Newton's steps (until the loss is proven to be within 1e-3 tol of the least). With
+    more than 2000 columns `LogisticRegression` takes passes of gradients, until the loss is proven
+    to be within tol of the least. `Perceptron`, `Adaline`, `SigmoidPerceptron` and `WidrowHoff`
+    learn the rows in their order.
 
     Parameters
     ----------
@@ -86,23 +81,11 @@ def fit(
         A path may be a folder, a pattern such as `data/*.parquet`, a URL, or a list of paths.
     target : str
         The name of the column to learn; of LIBSVM files it is "y", and may be left out.
+    options : ColumnOptions, optional
+        What is known of the columns, where no encoding is given.
     encoding : Encoding, optional
         How columns become numbers; learned from the source by default, which takes a pass where
         there is text.
-    columns : sequence of str, optional
-        The input columns, all but the target by default.
-    missing : {"refuse", "drop", "mean", "auto"}
-        What to do with missing values, where no encoding is given.
-    read, na, use : optional
-        How to read columns, texts that stand for missing values, and columns to use whatever they
-        look like: as in `Encoding.learn`, where no encoding is given.
-    formula : str, optional
-        What to make of the columns, such as "log(size) + rooms*garden": as in `Encoding.learn`.
-    exact_levels : bool
-        Whether levels that differ only in case or blanks stay apart: as in `Encoding.learn`.
-    jobs : int
-        Processes that read and sum; the answer has the same bits with any number of them.
-        Learners that take the rows in their order need one.
     client : distributed.Client, optional
         Of a Dask cluster whose workers read and sum the files, which must have the same paths or
         URLs there. The answer has the same bits as without it, and so it has when workers die.
@@ -138,6 +121,10 @@ def fit(
         Bytes of temporary files that text may be kept in as numbers, so that later passes
         need not read text; at most half of what is free there. What finds no room is read from the
         text again, and so is all of it on a cluster. 0 writes none. They are removed at the end.
+    **given
+        Fields of `ColumnOptions`: columns, missing, unknown, most_levels, rare, read, na, use,
+        formula, exact_levels; and jobs, the processes that read and sum: the answer has the same
+        bits with any number of them. Learners that take the rows in their order need one.
 
     Returns
     -------
@@ -156,52 +143,71 @@ def fit(
     >>> model.coef_.round(6), float(model.intercept_.round(6))
     (array([ 2., -1.]), 3.0)
     """
-    name, way = type(estimator).__name__, _way(estimator, online)
-    reading = read, na, use, formula
-    _check(target, encoding, columns, missing, *reading, jobs, checkpoint, every, progress, passes)
-    check_truth("exact_levels", exact_levels)
-    if encoding is not None and exact_levels:
-        raise ValueError("exact_levels and encoding are both given; the encoding has its levels.")
+    way = require_stream(estimator, online)
     check_labels("classes", classes)
-    check_whole("seed", seed, 0)
-    check_number("scratch", scratch, 0.0)
-    who = _executor(client, timeout, jobs, name, way)
+    for name, whole, least in (("passes", passes, 1), ("seed", seed, 0)):
+        check_whole(name, whole, least)
+    for name, number in (("every", every), ("timeout", timeout), ("scratch", scratch)):
+        check_number(name, number, 0.0)
+    check_call("progress", progress)
+    if checkpoint is not None:
+        check_path("checkpoint", checkpoint)
+    if target is not None:
+        check_text("target", target, "the name of the column to learn")
+    if exposure is not None:
+        check_text("exposure", exposure, "the name of a column")
+        if not estimator._takes_exposure:
+            raise ValueError(
+                f"exposure={exposure!r} is of {names_with('_takes_exposure')}; "
+                f"{type(estimator).__name__} has none."
+            )
+    columns = choose_options(options, target, given, encoding)
+    who = choose_executor(client, float(timeout), columns.jobs, estimator, way)
     with kept_in(scratch, who) as place:
         source = opened(source, ReadingOptions(n_features=n_features), who, place)
-        target = _label_of(source) if target is None else target
-        if not isinstance(who, int):
-            _must_travel(source)
+        if not isinstance(who, int) and (source.held_here or not source.again):
+            raise ValueError(
+                f"{source.name} is in the memory of this process, and workers read files "
+                "themselves; give files that they can reach, or fit the estimator to a dask array "
+                "or DataFrame."
+            )
+        reader: Any = None
+        if target is None:
+            if not isinstance(source.names, FeatureNames):
+                raise wrong_type("target", None, "the name of the column to learn")
+            target = source.names[0]
         place_of(target, source.names, source.name, "target column")
         if exposure is not None:
-            _check_exposure(exposure, source, target, encoding, columns, estimator)
-        reader: Any = None
-        sums_classes = way == "newton" and estimator._learns == "classes"
-        takes_features = sums_classes or (way == "order" and missing == "refuse")
-        if takes_features and columns is None and not any(reading):
+            place_of(exposure, source.names, source.name, "exposure column")
+            if exposure == target:
+                raise ValueError(f"the target {target!r} is named as the exposure, too.")
+        is_plain = columns.inputs is None and not (columns.read or columns.na or columns.use)
+        in_order = way == "order" and columns.missing == "refuse"
+        if is_plain and (in_order or (way == "newton" and estimator._learns == "classes")):
             reader = feature_reader(source, target, encoding)
         if reader is not None:
             encoding = encoding or plain_encoding(reader)
         elif encoding is None:
-            beside = None if exposure is None else [exposure]
-            options: dict[str, Any] = {"missing": missing, "read": read, "na": na, "use": use}
-            options |= {"ignore": beside, "formula": formula, "exact_levels": exact_levels}
-            encoding = _learned(source, target, columns, options, who)
-        elif target in {entry.name for entry in encoding.inputs}:
-            raise ValueError(f"the encoding has the target {target!r} among its inputs.")
+            encoding = learn_encoding(source, target, exposure, columns)
+        inputs = {entry.name for entry in encoding.inputs} if reader is None else set()
+        for what, column in (("target", target), ("exposure", exposure)):
+            if column in inputs or column in (columns.columns or ()):
+                raise ValueError(f"the {what} {column!r} is among the inputs.")
         store = None
-        if checkpoint is not None:
-            learning = estimator.get_params(), passes, online, classes, seed
-            facts = {
-                "the data": (source if reader else encoding.prepare(source)).fingerprint,
-                "the learner": [FORMAT, name, *learning],
-                "the columns": [reader or encoding.to_dict(), target, exposure],
-            }
-            store = Checkpoint(checkpoint, facts, every)
         if reader is None:
             source = encoding.prepare(source)
             loss = estimator._loss if way == "newton" else None
             reader = TableReader(encoding, target, exposure, source.name, loss)
-        with _all_or_nothing(estimator), nullcontext() if store is None else store.trusted():
+        if checkpoint is not None:
+            learning = estimator.get_params(), passes, online, classes, seed
+            described = encoding.to_dict() if inputs else len(source.names)
+            facts = {
+                "the data": source.fingerprint,
+                "the learner": [FORMAT, type(estimator).__name__, *learning],
+                "the columns": [described, target, exposure],
+            }
+            store = Checkpoint(checkpoint, facts, every)
+        with unchanged_on_error(estimator), nullcontext() if store is None else store.trusted():
             chunks = Chunks(source, reader, who, progress, store)
             # Named before it learns, so that whatever is said on the way names the right columns.
             names: Any = np.array(list(reader.names), dtype=object)
@@ -225,14 +231,7 @@ def counted_rows(
     return tuple(map(np.concatenate, columns))
 
 
-def _label_of(source: Source) -> str:
-    """The name of the target, where the format of the file says which column that is."""
-    if isinstance(source.names, FeatureNames):
-        return source.names[0]
-    raise wrong_type("target", None, "the name of the column to learn")
-
-
-def _way(estimator: Any, online: Any) -> str:
+def require_stream(estimator: Any, online: Any) -> str:
     """How the estimator declares to learn from blocks of rows; TypeError where it cannot."""
     if isinstance(estimator, type):
         made = f"{estimator.__name__}()"
@@ -254,110 +253,59 @@ def _way(estimator: Any, online: Any) -> str:
     return str(way)
 
 
-def _executor(
-    client: Any, timeout: Any, jobs: int | Executor, name: str, way: str
+def choose_options(
+    options: ColumnOptions | None, target: str | None, given: Mapping[str, Any], encoding: Any
+) -> ColumnOptions:
+    """What is known of the columns; an encoding has its own answers."""
+    if encoding is not None:
+        if not isinstance(encoding, Encoding):
+            raise wrong_type(
+                "encoding", encoding, "an Encoding, such as Encoding.learn(source) gives"
+            )
+        extra = [name for name, value in given.items() if value is not None and name != "jobs"]
+        if extra:
+            raise ValueError(f"{extra[0]} and encoding are both given; the encoding has its own.")
+    return ColumnOptions.of(options, target, given)
+
+
+def choose_executor(
+    client: Any, timeout: float, jobs: int | Executor, estimator: Any, way: str
 ) -> int | Executor:
     """Who reads and sums: so many processes, or the workers of a cluster."""
-    check_number("timeout", timeout, 0.0)
     if client is None and isinstance(jobs, int):
         return jobs
     if client is not None and jobs != 1:
         raise ValueError(f"client and jobs={jobs} are both given; a cluster has its own workers.")
     if way == "order":
         raise ValueError(
-            f"{name} learns the rows in their order, which only one process can do; leave the "
-            "client out, or use a learner that sums: LogisticRegression or LeastSquares, for "
-            "example."
+            f"{type(estimator).__name__} learns the rows in their order, which only one process "
+            "can do; leave the client out, or use a learner that sums: LogisticRegression or "
+            "LeastSquares, for example."
         )
-    return Workers(client, timeout=float(timeout)) if client is not None else jobs
+    return Workers(client, timeout=timeout) if client is not None else jobs
 
 
-def _must_travel(source: Source) -> None:
-    """Refuse rows that would have to be sent to every worker with every block."""
-    if source.held_here or not source.again:
-        raise ValueError(
-            f"{source.name} is in the memory of this process, and workers read files themselves; "
-            "give files that they can reach, or fit the estimator to a dask array or DataFrame."
-        )
-
-
-def _check_exposure(
-    exposure: Any,
-    source: Source,
-    target: str,
-    encoding: Encoding | None,
-    columns: Any,
-    estimator: Any,
-) -> None:
-    """Refuse an exposure that is no column of its own, or that the learner has no use for."""
-    check_text("exposure", exposure, "the name of a column")
-    if not estimator._takes_exposure:
-        raise ValueError(
-            f"exposure={exposure!r} is of {names_with('_takes_exposure')}; "
-            f"{type(estimator).__name__} has none."
-        )
-    place_of(exposure, source.names, source.name, "exposure column")
-    if exposure == target:
-        raise ValueError(f"the target {target!r} is named as the exposure, too.")
-    inputs = columns if encoding is None else [entry.name for entry in encoding.inputs]
-    if inputs is not None and exposure in inputs:
-        raise ValueError(f"the exposure {exposure!r} is among the inputs; it has no weight.")
-
-
-def _learned(
-    source: Source, target: str, columns: Any, options: Any, jobs: int | Executor
+def learn_encoding(
+    source: Source, target: str, exposure: str | None, options: ColumnOptions
 ) -> Encoding:
-    text = any(
+    """The encoding of the inputs; DataError where that would take a pass that there is not."""
+    ignored = [*options.ignore, *([] if exposure is None else [exposure])]
+    has_text = any(
         kind != "number"
-        and name not in (target, *(options["ignore"] or ()))
-        and (columns is None or name in columns)
+        and name not in (target, *ignored)
+        and (options.columns is None or name in options.columns)
         for name, kind in zip(source.names, source.kinds, strict=True)
     )
-    if not source.again and (text or options["missing"] in ("mean", "auto")):
+    if not source.again and (has_text or options.missing in ("mean", "auto")):
         raise DataError(
             f"{source.name} can be read once only, and its text columns and means need a pass of "
             "their own; save it to a file first, give an encoding=, or choose columns= of numbers."
         )
-    return Encoding.learn(source, target, columns=columns, jobs=jobs, **options)
-
-
-def _check(
-    target: Any,
-    encoding: Any,
-    columns: Any,
-    missing: Any,
-    read: Any,
-    na: Any,
-    use: Any,
-    formula: Any,
-    jobs: Any,
-    checkpoint: Any,
-    every: Any,
-    progress: Any,
-    passes: Any,
-) -> None:
-    """Refuse wrong options by their names, before anything is read or written."""
-    if target is not None:
-        check_text("target", target, "the name of the column to learn")
-    if encoding is not None and not isinstance(encoding, Encoding):
-        raise wrong_type("encoding", encoding, "an Encoding, such as Encoding.learn(source) gives")
-    check_names("columns", columns)
-    if encoding is not None and columns is not None:
-        raise ValueError("columns and encoding are both given; the encoding has its columns.")
-    for name, value in (("read", read), ("na", na), ("use", use), ("formula", formula)):
-        if encoding is not None and value is not None:
-            raise ValueError(f"{name} and encoding are both given; the encoding has its readings.")
-    check_choice("missing", missing, MISSING)
-    check_jobs(jobs)
-    check_whole("passes", passes, 1)
-    check_number("every", every, 0.0)
-    check_call("progress", progress)
-    if checkpoint is not None:
-        check_path("checkpoint", checkpoint)
+    return Encoding.learn(source, target, options, ignore=ignored)
 
 
 @contextmanager
-def _all_or_nothing(estimator: Any) -> Iterator[None]:
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """What does not end well, or is stopped, leaves the estimator as it was."""
     before = dict(vars(estimator))
     try:
