@@ -229,17 +229,16 @@ def _load_wav(path: str) -> Any:
     n = size // (channels * dtype.itemsize)
     if not n:
         raise DataError(f"{path}: there are no samples in it.")
-    if dtype.kind != "V":
+    if dtype.itemsize != 3:
         return np.memmap(path, dtype, "r", start, (n, channels))
-    parts = np.memmap(path, np.uint8, "r", start, (n, channels, 3))
     wide = np.zeros((n, channels, 4), np.uint8)
-    wide[..., 1:] = parts
+    wide[..., 1:] = np.memmap(path, np.uint8, "r", start, (n, channels, 3))
     return wide.view("<i4")[..., 0]
 
 
 def _wav_format(path: str) -> tuple[int, int, Any, int, int]:
     """Rate, channels, type of a sample, where the samples begin and how many bytes they are."""
-    size, known, content = os.path.getsize(path), {}, b""
+    chunks: dict[bytes, bytes] = {}
     with open(path, "rb") as file:
         head = file.read(12)
         if head[:4] not in (b"RIFF", b"RIFX", b"RF64") or head[8:] != b"WAVE":
@@ -248,40 +247,28 @@ def _wav_format(path: str) -> tuple[int, int, Any, int, int]:
                 "RIFF, a size and WAVE. Convert the sound to wav."
             )
         order = ">" if head.startswith(b"RIFX") else "<"
-        while len(chunk := file.read(8)) == 8 and chunk[:4] != b"data":
-            claimed, left = struct.unpack(f"{order}I", chunk[4:])[0], size - file.tell()
-            if claimed > left:
-                raise _cut_short(path, claimed, left)
-            if chunk[:4] in (b"fmt ", b"ds64"):
-                content = file.read(claimed)
-                known[chunk[:4]] = content
-                file.seek(claimed % 2, os.SEEK_CUR)
-            else:
-                file.seek(claimed + claimed % 2, os.SEEK_CUR)
-        start = file.tell()
-    if len(chunk) < 8:
-        raise DataError(f"{path}: this is no whole wav file: there are no samples in it.")
-    claimed, left = struct.unpack(f"{order}I", chunk[4:])[0], size - start
-    if claimed == _UNKNOWN_SIZE:
-        claimed = int.from_bytes(known[b"ds64"][8:16], "little") if b"ds64" in known else left
-    if claimed > left:
-        raise _cut_short(path, claimed, left)
-    content = known.get(b"fmt ", b"")
-    if len(content) >= 16:
+        while len(chunk := file.read(8)) == 8:
+            size, start = struct.unpack(f"{order}I", chunk[4:])[0], file.tell()
+            left = os.path.getsize(path) - start
+            if chunk[:4] == b"data" and size == _UNKNOWN_SIZE:
+                large = chunks.get(b"ds64", b"")[8:16]
+                size = int.from_bytes(large, "little") if large else left
+            if size > left:
+                raise DataError(
+                    f"{path}: a part of this wav file claims {size} bytes, and {left} are left; "
+                    "it is cut short. Save it again whole."
+                )
+            if chunk[:4] == b"data":
+                break
+            chunks[chunk[:4]] = file.read(min(size, 40))
+            file.seek(start + size + size % 2)
+    content = chunks.get(b"fmt ", b"")
+    if len(chunk) == 8 and len(content) >= 16:
         code, channels, rate, _, frame = struct.unpack_from(f"{order}HHIIH", content)
-        if code == _EXTENSIBLE and len(content) >= 26:
-            code = struct.unpack_from(f"{order}H", content, 24)[0]
+        code = struct.unpack_from(f"{order}H", content.ljust(26), 24 * (code == _EXTENSIBLE))[0]
         width = frame // max(channels, 1)
-        kinds = {1: "u1", 2: f"{order}i2", 3: "V3", 4: f"{order}i4", 8: f"{order}i8"}
-        kinds = {4: f"{order}f4", 8: f"{order}f8"} if code == _FLOAT else kinds
-        is_known = code in (_PCM, _FLOAT) and width in kinds and not (width == 3 and order == ">")
-        if is_known and frame == width * channels:
-            return rate, channels, np.dtype(kinds[width]), start, claimed
+        pcm = {1: "u1", 2: f"{order}i2", 3: "V3", 4: f"{order}i4", 8: f"{order}i8"}
+        kinds = {_PCM: pcm, _FLOAT: {4: f"{order}f4", 8: f"{order}f8"}}.get(code, {})
+        if width in kinds and frame == width * channels and (width != 3 or order == "<"):
+            return rate, channels, np.dtype(kinds[width]), start, size
     raise DataError(f"{path}: this is no whole wav file of PCM or float samples.")
-
-
-def _cut_short(path: str, claimed: int, left: int) -> DataError:
-    return DataError(
-        f"{path}: a part of this wav file claims {claimed} bytes, and {left} are left; it is cut "
-        "short. Save it again whole."
-    )

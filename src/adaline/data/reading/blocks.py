@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from adaline.data.reading.arrays import matrix_source, npy, npz, wav
-from adaline.data.reading.checks import check_choice, check_jobs, check_names, check_path
+from adaline.data.reading.checks import (
+    check_choice,
+    check_jobs,
+    check_names,
+    check_path,
+    wrong_type,
+)
 from adaline.data.reading.columnar import ArrowSource
 from adaline.data.reading.files import open_files
 from adaline.data.reading.frames import from_iterable, from_reader, from_table
@@ -160,10 +166,7 @@ def opened(
         check_choice("format", given.lower() if isinstance(given, str) else given, FORMATS)
     if isinstance(source, Source):
         if options != ReadingOptions():
-            raise ValueError(
-                "source is one that `blocks` gave: columns, rows, format and n_features were "
-                "chosen then. Give them where it is opened."
-            )
+            raise ValueError("source is one that `blocks` gave; give columns, rows, ... there.")
         return source.keeping(scratch)
     paths = _paths(source)
     if paths is None:
@@ -210,8 +213,8 @@ def _in_memory(source: Any, options: ReadingOptions) -> Source:
     name, columns, rows = type(source).__name__, options.columns, options.rows
     if type(source).__module__.partition(".")[0] == "dask":
         raise TypeError(
-            f"source is a {name} of dask, of which no rows are read here; fit the "
-            "estimator to it: model.fit(table[columns], table[target])."
+            f"source is a {name} of dask; fit the estimator to it: "
+            "model.fit(table[columns], table[target])."
         )
     if hasattr(source, "read"):
         separator = "\t" if options.format == ".tsv" else ","
@@ -229,10 +232,7 @@ def _in_memory(source: Any, options: ReadingOptions) -> Source:
         return from_table(source, columns, rows)
     if hasattr(source, "__iter__") and not isinstance(source, Mapping | Set | bytes):
         return from_iterable(source, columns)
-    raise TypeError(
-        f"cannot read rows from a {name}; give a path, a table, an array, or an "
-        "iterable of tables or arrays."
-    )
+    raise wrong_type("source", source, "a path, a table, an array, or an iterable of them")
 
 
 def _paths(source: Any) -> list[str] | None:

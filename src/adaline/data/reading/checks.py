@@ -9,20 +9,48 @@ from typing import Any
 import numpy as np
 
 from adaline import parameters
-from adaline.parameters import Expected, ParameterError
+from adaline.parameters import FLAG, NONE, REAL, Expected, ParameterError
 
-_NAMES = "a sequence of column names, such as ['age', 'size']"
+
+def _is_call(value: Any) -> bool:
+    return value is None or callable(value)
+
+
+def _are_texts(value: Any) -> bool:
+    many = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    return many and all(isinstance(part, str) for part in value)
+
+
+def _is_path(value: Any) -> bool:
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else b""
+    return isinstance(path, str) and bool(path) and "\0" not in path
+
+
+def _are_labels(value: Any) -> bool:
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        return False
+    labels = list(value)
+    known = all(isinstance(label, (str, bool, np.bool_, *REAL)) for label in labels)
+    return known and len(set(labels)) >= max(len(labels), 2)
+
+
+check_truth = FLAG
+check_call = Expected("a function, or None", _is_call)
+check_path = Expected("the name of a file or directory, such as 'model.adaline'", _is_path)
+check_labels = NONE | Expected("two labels or more (texts or numbers), each once", _are_labels)
+check_mapping = NONE | Expected(
+    "a mapping, such as {'title': 'rents'}", lambda value: isinstance(value, Mapping)
+)
+check_names = NONE | Expected(
+    "a sequence of column names, such as ['age', 'size']",
+    lambda value: _are_texts(value) and len(value) > 0,
+)
 
 
 def wrong_type(name: str, value: Any, expected: str) -> TypeError:
     """The error for a parameter of another type."""
     kind = type(value).__name__
     return ParameterError(f"{name} is {parameters.shown(value)}, a {kind}; expected {expected}.")
-
-
-def _require(name: str, value: Any, is_right: bool, expected: str) -> None:
-    if not is_right:
-        raise wrong_type(name, value, expected)
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> None:
@@ -38,7 +66,7 @@ def check_jobs(value: Any) -> None:
 
 def check_number(name: str, value: Any, least: float) -> None:
     """A number from `least` on, perhaps infinity; no NaN."""
-    is_number = isinstance(value, parameters.REAL) and not isinstance(value, bool)
+    is_number = isinstance(value, REAL) and not isinstance(value, bool)
     Expected(f"a number, {least:g} or more", lambda v: is_number and v >= least)(name, value)
 
 
@@ -47,59 +75,11 @@ def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
     parameters.words(*known)(name, value)
 
 
-def check_truth(name: str, value: Any) -> None:
-    """True or False, and nothing that merely counts as one."""
-    parameters.FLAG(name, value)
-
-
 def check_text(name: str, value: Any, expected: str) -> None:
     """A str."""
-    _require(name, value, isinstance(value, str), expected)
-
-
-def check_names(name: str, value: Any) -> None:
-    """None, or a sequence of names; a single str is none."""
-    check_texts(name, value, _NAMES)
-    if value is not None and not len(value):
-        raise ParameterError(f"{name} is empty; expected {_NAMES}, or None for all.")
+    Expected(expected, lambda v: isinstance(v, str))(name, value)
 
 
 def check_texts(name: str, value: Any, expected: str) -> None:
     """None, or a sequence of texts, which may be empty; a single str is none."""
-    many = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
-    texts = many and all(isinstance(part, str) for part in value)
-    _require(name, value, value is None or texts, expected)
-
-
-def check_path(name: str, value: Any) -> None:
-    """A str or path, not empty."""
-    is_path = isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str)
-    _require(name, value, is_path, "a path, such as 'model.adaline'")
-    if not os.fspath(value) or "\0" in os.fspath(value):
-        raise ParameterError(f"{name} is {value!r}; expected the name of a file or directory.")
-
-
-def check_call(name: str, value: Any) -> None:
-    """None, or something that can be called."""
-    _require(name, value, value is None or callable(value), "a function, or None")
-
-
-def check_mapping(name: str, value: Any) -> None:
-    """None, or a mapping."""
-    is_mapping = value is None or isinstance(value, Mapping)
-    _require(name, value, is_mapping, "a mapping, such as {'title': 'rents'}, or None")
-
-
-def check_labels(name: str, value: Any) -> None:
-    """None, or at least two different labels."""
-    if value is None:
-        return
-    many = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-    _require(name, value, many, "a sequence of labels, such as ['no', 'yes']")
-    labels = list(value)
-    known = all(isinstance(label, (str, bool, np.bool_, *parameters.REAL)) for label in labels)
-    _require(name, value, known, "labels that are texts or numbers")
-    if len(set(labels)) < max(len(labels), 2):
-        raise ParameterError(
-            f"{name} is {parameters.shown(value)}; expected two labels or more, each once."
-        )
+    (NONE | Expected(expected, _are_texts))(name, value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 
 ORDERS = {
@@ -18,13 +18,12 @@ ORDERS = {
     "my": "month and year",
     "yq": "year and quarter",
 }
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-EPOCH = datetime.date(1970, 1, 1).toordinal()
-_NAMES = ["january", "february", "march", "april", "may", "june", "july", "august", "september"]
-_NAMES += ["october", "november", "december"]
-MONTH_OF = {name: k + 1 for k, name in enumerate(_NAMES)}
-MONTH_OF |= {name: k + 1 for k, name in enumerate(MONTHS)} | {"sept": 9}
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMES = "january february march april may june july august september october november december"
+_MONTH_OF = {name: k + 1 for names in (_NAMES.split(), MONTHS) for k, name in enumerate(names)}
+_MONTH_OF["sept"] = 9
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 _DAY, _NAME = r"(?P<d>\d{1,2})", r"(?P<name>[A-Za-z]{3,9})\.?"
 _YEAR = r"(?P<y>\d{4}|\d{2})"
@@ -33,6 +32,8 @@ _TIME = (
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
 )
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+_SHORT = r"(?P<y>\d{4}|(?<=['’-])\d{2})"  # Jan-24, Jan '24; but Jan 24 is rather a day
+_QUARTER = r"Q(?P<q>[1-4])"
 _FORMS = {
     "ymd": [rf"(?P<y>\d{{4}})(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep){_DAY}"],
     "dmy": [
@@ -43,10 +44,6 @@ _FORMS = {
         rf"(?P<m>\d{{1,2}})(?P<sep>[-/.]){_DAY}(?P=sep){_YEAR}",
         rf"{_NAME}(?:\s+|[-/]){_DAY}(?:st|nd|rd|th)?(?:,?\s+|[-/])(?P<y>\d{{4}})",
     ],
-}
-_SHORT = r"(?P<y>\d{4}|(?<=['’-])\d{2})"  # Jan-24, Jan '24; but Jan 24 is rather a day
-_QUARTER = r"Q(?P<q>[1-4])"
-_LONG_FORMS = {  # of more than a day
     "ym": [r"(?P<y>\d{4})[-/M](?P<m>\d{1,2})", rf"(?P<y>\d{{4}})[-/\s]\s*{_NAME}"],
     "my": [r"(?P<m>\d{1,2})[-/](?P<y>\d{4})", rf"{_NAME}[-/,\s]?\s*['’]?{_SHORT}"],
     "yq": [
@@ -59,11 +56,10 @@ _SEASON = re.compile(r"\s*\d\d(\d\d)[-/](\d\d)\s*")
 
 
 @cache
-def patterns_of(order: str) -> list[re.Pattern[str]]:
-    """The forms of dates in this order."""
-    days = [rf"\s*{_WEEKDAY}{form}{_TIME}\s*" for form in _FORMS.get(order, ())]
-    longer = [rf"\s*{form}\s*" for form in _LONG_FORMS.get(order, ())]
-    return [re.compile(form, re.IGNORECASE) for form in (*days, *longer)]
+def _patterns(order: str) -> list[re.Pattern[str]]:
+    """The forms of dates in this order; days may have a weekday and a time."""
+    before, after = (_WEEKDAY, _TIME) if len(order) == 3 else ("", "")
+    return [re.compile(rf"\s*{before}{form}{after}\s*", re.I) for form in _FORMS.get(order, ())]
 
 
 def are_seasons(levels: Iterable[str]) -> bool:
@@ -72,8 +68,8 @@ def are_seasons(levels: Iterable[str]) -> bool:
     >>> are_seasons(["2009-10", "1999/00"]), are_seasons(["2009-10", "2009-11"])
     (True, False)
     """
-    found = [_SEASON.fullmatch(level) for level in levels]
-    return all(f is not None and (int(f[1]) + 1) % 100 == int(f[2]) for f in found)
+    matches = [_SEASON.fullmatch(level) for level in levels]
+    return all(m is not None and (int(m[1]) + 1) % 100 == int(m[2]) for m in matches)
 
 
 def days_of(text: str, order: str) -> float | None:
@@ -84,51 +80,39 @@ def days_of(text: str, order: str) -> float | None:
     >>> days_of("1970-02", "ym"), days_of("Feb-70", "my"), days_of("1970 Q2", "yq")
     (31.0, 31.0, 90.0)
     """
-    for pattern in patterns_of(order):
-        found = pattern.fullmatch(text)
-        if found is not None:
-            return days_in(found.groupdict())
-    return None
-
-
-def days_in(part: dict[str, str]) -> float | None:
-    """Days since 1970-01-01 of the parts of a date; None where there is no such day."""
-    year, day, month = part["y"], part.get("d", "1"), month_in(part)
+    match = next((m for pattern in _patterns(order) if (m := pattern.fullmatch(text))), None)
+    if match is None:
+        return None
+    part = {key: value for key, value in match.groupdict().items() if value is not None}
+    year, day, month = part["y"], part.get("d", "1"), part.get("m", "")
+    if "q" in part:
+        month = str(3 * int(part["q"]) - 2)
+    elif not month:
+        month = str(_MONTH_OF.get(part["name"].lower(), 0))
     if len(year) == 2:
         if part.get("sep") == "." and len(day + month) < 4:
             return None  # 1.2.13 is rather the version of a program
         year = f"{'19' if int(year) >= 69 else '20'}{year}"
     try:
-        whole = datetime.date(int(year), int(month), int(day)).toordinal() - EPOCH
+        days = datetime.date(int(year), int(month), int(day)).toordinal() - _EPOCH
     except ValueError:
         return None
-    time = time_in(part)
-    return None if time is None else whole + time
+    time = _time_in(part)
+    return None if time is None else days + time
 
 
-def month_in(part: dict[str, str]) -> str:
-    """The number of the month, also of its name or a quarter."""
-    if "q" in part:
-        return str(3 * int(part["q"]) - 2)
-    return part["m"] if "m" in part else str(MONTH_OF.get(part["name"].lower(), 0))
-
-
-def time_in(part: Mapping[str, str | None]) -> float | None:
-    """The time of day as a fraction, in UTC where a zone is given."""
-    if part.get("H") is None:
-        return 0.0
-    hour, minute = int(part["H"] or 0), int(part["M"] or 0)
-    second = float((part["S"] or "0").replace(",", "."))
-    half = part["half"]
-    if half is not None:
+def _time_in(part: dict[str, str]) -> float | None:
+    """The time of day as a fraction, in UTC where a zone is given; None for no time."""
+    hour, minute = int(part.get("H", 0)), int(part.get("M", 0))
+    second = float(part.get("S", "0").replace(",", "."))
+    if "half" in part:
         if not 1 <= hour <= 12:
             return None
-        hour = hour % 12 + 12 * (half[0] in "pP")
+        hour = hour % 12 + 12 * (part["half"][0] in "pP")
     if hour > 24 or minute > 59 or second >= 61:
         return None
-    seconds = 3600.0 * hour + 60.0 * minute + second
-    zone = part["zone"]
-    if zone is not None and zone[0] in "+-":
+    seconds, zone = 3600.0 * hour + 60.0 * minute + second, part.get("zone", "Z")
+    if zone[0] in "+-":
         offset = 3600 * int(zone[1:3]) + 60 * int(zone[-2:])
         seconds += offset if zone[0] == "-" else -offset
     return seconds / 86400.0

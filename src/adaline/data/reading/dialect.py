@@ -42,33 +42,15 @@ Rows = list[list[str]]
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the bytes of a table are read; the default is the usual.
+    """How the bytes of a table are read; the default is the usual."""
 
-    Attributes
-    ----------
-    separator : str
-        Between fields, one letter.
-    decimal : str
-        "." or ",".
-    windows : bool
-        Whether bytes are Windows-1252 and no UTF-8.
-    aligned : bool
-        Whether any number of blanks separates fields.
-    skipped : int
-        Lines before the table: comments, empty lines, a line such as sep=;
-    comment : str
-        The last of these lines that begins with #: it may hold the names.
-    notes : tuple of str
-        What is not as usual.
-    """
-
-    separator: str = ","
+    separator: str = ","  # between fields, one letter
     decimal: str = "."
-    windows: bool = False
-    aligned: bool = False
-    skipped: int = 0
-    comment: str = ""
-    notes: tuple[str, ...] = ()
+    windows: bool = False  # whether bytes are Windows-1252 and no UTF-8
+    aligned: bool = False  # whether any number of blanks separates fields
+    skipped: int = 0  # lines before the table: comments, empty lines, a line such as sep=;
+    comment: str = ""  # the last of these lines that begins with #: it may hold the names
+    notes: tuple[str, ...] = ()  # what is not as usual
 
     def plain(self, data: bytes) -> bytes:
         """The same lines in UTF-8, with one separator between fields."""

@@ -46,27 +46,14 @@ MIN_POINTED = 3  # different values like 1.234 that make a notation look
 
 @dataclass(frozen=True)
 class Layout:
-    """How the fields of a line become columns.
-
-    Attributes
-    ----------
-    separator, decimal : str
-    fields : tuple of str
-        Names of all fields of a line.
-    kinds : tuple of Kind
-        What each field holds.
-    places : tuple of int
-        The fields that become columns.
-    na : tuple of str
-        Texts that stand for missing numbers beside the usual marks.
-    """
+    """How the fields of a line become columns."""
 
     separator: str
     decimal: str
-    fields: tuple[str, ...]
-    kinds: tuple[Kind, ...]
-    places: tuple[int, ...]
-    na: tuple[str, ...] = ()
+    fields: tuple[str, ...]  # names of all fields of a line
+    kinds: tuple[Kind, ...]  # what each of them holds
+    places: tuple[int, ...]  # the fields that become columns
+    na: tuple[str, ...] = ()  # texts that stand for missing numbers beside the usual marks
 
 
 def is_number(value: str, decimal: str) -> bool:

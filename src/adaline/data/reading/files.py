@@ -32,16 +32,7 @@ class SourcePiece(Piece):
 
 
 class JoinedSource(Source):
-    """The rows of sources that have the same columns.
-
-    Parameters
-    ----------
-    name : str
-        What the user gave: a folder, a pattern, or the first of a list.
-    parts : sequence of Source
-    paths : sequence of str
-        Their files, if they are files.
-    """
+    """The rows of sources that have the same columns; `paths` are their files, if any."""
 
     def __init__(self, name: str, parts: Sequence[Source], paths: Sequence[str] = ()) -> None:
         self.name, self.paths = name, paths
@@ -54,17 +45,12 @@ class JoinedSource(Source):
             parts = _with_the_same_columns(parts, paths)
         self.parts, self.kinds = parts, parts[0].kinds
         known = [part.rows for part in parts if part.rows is not None]
-        self.rows = sum(known) if len(known) == len(parts) else None
-        self.about = self.rows if self.rows is not None else self._estimate()
-
-    def _estimate(self) -> int | None:
-        """Rows of all files, about, by the bytes a row of the first piece."""
-        piece = next(iter(self.parts[0].descriptors()), None)
-        rows = 0 if piece is None else self.parts[0].read(piece).rows
-        if piece is None or not rows:
-            return None
-        size = sum(map(size_of, self.paths))
-        return max(int(size * rows / max(piece.stop - piece.start, 1)), rows)
+        if len(known) == len(parts):
+            self.rows = self.about = sum(known)
+        else:  # text, by the bytes a row of the first piece
+            piece = next(iter(parts[0].descriptors()))
+            width = (piece.stop - piece.start) / max(parts[0].read(piece).rows, 1)
+            self.about = int(sum(map(size_of, paths)) / max(width, 1))
 
     def _over(self, parts: Sequence[Source]) -> JoinedSource:
         other = copy.copy(self)

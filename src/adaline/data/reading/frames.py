@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from adaline.data.reading.arrays import matrix_source
+from adaline.data.reading.checks import wrong_type
 from adaline.data.reading.columnar import TableSource, arrow, block_of, kind_of_type
 from adaline.data.reading.files import JoinedSource
 from adaline.data.reading.notations import MAX_STRAYS, read
 from adaline.data.reading.source import Block, Kind, Piece, Source, by_row, checked_names
 from adaline.errors import DataError
-from adaline.parameters import shown
 
 NUMBERS_PER_STRAY = 9  # so many numbers for each text that is none
 _CODE = re.compile(r"\d[\w/-]*[A-Za-z/-][\w/-]*")  # 136A
@@ -140,10 +140,7 @@ def _one(part: Any, columns: Sequence[str] | None) -> Source:
         matrix = part if hasattr(part, "tocsr") else np.atleast_2d(part)
         return matrix_source(matrix, columns, max(matrix.shape[0], 1), "a block")
     if not (hasattr(part, "columns") or hasattr(part, "__arrow_c_stream__")):
-        raise TypeError(
-            f"a block is {shown(part)}, a {type(part).__name__}; expected a table or an array. For "
-            "rows of numbers give numpy.array(rows)."
-        )
+        raise wrong_type("a block", part, "a table or an array, such as numpy.array(rows)")
     source = from_table(part, columns, None)
     source.size = max(source.rows or 0, 1)
     return source

@@ -28,27 +28,13 @@ _TOTAL = re.compile(r"\b(total|totals|sum|summe|gesamt|insgesamt|totale|somme|su
 
 @dataclass(frozen=True)
 class Header:
-    """What the first line is.
+    """What the first line is."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the columns, each once.
-    is_data : bool
-        Whether the first line is a row already.
-    trailing : bool
-        Whether every row ends with a separator, after which nothing comes.
-    notes : tuple of str
-        What is not as usual.
-    width : int
-        Fields of nearly all rows.
-    """
-
-    names: tuple[str, ...]
-    is_data: bool = False
-    trailing: bool = False
-    notes: tuple[str, ...] = ()
-    width: int = 0
+    names: tuple[str, ...]  # of the columns, each once
+    is_data: bool = False  # whether the first line is a row already
+    trailing: bool = False  # whether every row ends with a separator, after which nothing comes
+    notes: tuple[str, ...] = ()  # what is not as usual
+    width: int = 0  # fields of nearly all rows
 
 
 def read_header(

@@ -193,15 +193,12 @@ class LibsvmSource(TextSource):
         """All are numbers."""
         return (_NUMBER,) * len(self.names)
 
-    def _rows(self, piece: Piece) -> tuple[Any, Any, Any, Any]:
+    def _rows(self, piece: Piece) -> tuple[Any, ...]:
         """Labels, indices, values, and where the entries of each row begin and end."""
-        columns = [
-            c.chunk(0) if c.num_chunks else c.combine_chunks()
-            for c in self.parsed(piece)[0].columns
-        ]
-        labels, indices, values = columns
-        offsets = indices.offsets.to_numpy()
-        return labels.to_numpy(), indices.values.to_numpy(), values.values.to_numpy(), offsets
+        columns = self.parsed(piece)[0].columns
+        labels, indices, values = (column.combine_chunks() for column in columns)
+        arrays = labels, indices.values, values.values, indices.offsets
+        return tuple(array.to_numpy() for array in arrays)
 
     def read(self, piece: Piece) -> LibsvmBlock:
         """Rows as CSR, and their labels."""

@@ -52,29 +52,26 @@ def size_of(path: str) -> int:
 
 
 def stamp(path: str) -> tuple[Any, ...]:
-    """What changes when a file of this machine does: its size, and when it was written."""
+    """What changes when a file does: its size, and when it was written where that is known."""
     if is_url(path):
-        return ()
+        return (size_of(path),)
     facts = os.stat(path)
     return facts.st_size, facts.st_mtime_ns
 
 
 def existing(path: str) -> str:
     """The path of a regular file that is there and not empty."""
-    if is_url(path):
-        system, inside = _file_system(path)
-        is_there, is_folder = bool(system.isfile(inside)), False
-    else:
-        is_there, is_folder = os.path.exists(path), os.path.isdir(path)
-    if not is_there:
+    local = not is_url(path)
+    is_there = os.path.exists if local else _file_system(path)[0].isfile
+    if not is_there(path):
         folder = os.path.dirname(path) or "."
         others = os.listdir(folder) if os.path.isdir(folder) else []
         alike = difflib.get_close_matches(os.path.basename(path), others, 1)
         hint = f"; did you mean {os.path.join(folder, alike[0])!r}?" if alike else "."
         raise DataError(f"{path}: there is no such file{hint}")
-    if is_folder:
+    if os.path.isdir(path):
         raise DataError(f"{path}: this is a directory; give one file.")
-    if not is_url(path) and not os.path.isfile(path):  # opening a pipe may wait for ever
+    if local and not os.path.isfile(path):  # opening a pipe may wait for ever
         raise DataError(
             f"{path}: this is a pipe or device, which can be read once only; copy it to a file "
             "first, or give it as stdin."

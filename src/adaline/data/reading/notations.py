@@ -22,7 +22,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.data.reading.dates import ORDERS, are_seasons, days_of, patterns_of
+from adaline.data.reading.dates import ORDERS, are_seasons, days_of
 from adaline.results import Array
 
 MISSING = ("", "NA", "N/A", "null", "NULL", "None")  # texts that stand for no text at all
@@ -80,21 +80,11 @@ SAMPLE_LEVELS = 32  # that a notation must read before all are tried
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What levels say in a notation.
+    """What levels say in a notation."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (levels,)
-        Numbers, or days since 1970-01-01; 0 where nothing was read.
-    gone : ndarray of bool
-        Levels that stand for a missing value.
-    strange : tuple of str
-        Levels that the notation cannot read, a few of them.
-    """
-
-    values: Array
-    gone: NDArray[np.bool_]
-    strange: tuple[str, ...]
+    values: Array  # numbers, or days since 1970-01-01, (levels,); 0 where nothing was read
+    gone: NDArray[np.bool_]  # levels that stand for a missing value
+    strange: tuple[str, ...]  # levels that the notation cannot read, a few of them
 
 
 def is_gap(text: str, na: Sequence[str] = ()) -> bool:
@@ -239,16 +229,6 @@ def unit_of(notation: str) -> str:
 def is_bare(notation: str) -> bool:
     """Whether a notation has digits and marks only: no unit, no letters, no date."""
     return not notation.startswith("date") and _parts(notation)[0::2] == ("", False)
-
-
-def written_as(notation: str) -> tuple[list[str], str, str]:
-    """Regular expressions of a notation, and its marks between thousands and before decimals."""
-    word, _, order = notation.partition(" ")
-    if word == "date":
-        return [pattern.pattern for pattern in patterns_of(order or "ymd")], "", ""
-    marks = _parts(notation)[1]
-    patterns = [pattern.pattern for pattern in _patterns(notation)]
-    return patterns, _MARK[marks[0]] if marks else "", marks[-1:]
 
 
 def has_letters(text: str) -> bool:

@@ -7,19 +7,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adaline.data.reading.checks import (
-    check_choice,
-    check_names,
-    check_text,
-    check_truth,
-    check_whole,
-)
+from adaline import parameters
+from adaline.data.reading.checks import check_names, check_text
+from adaline.parameters import FLAG, NONE, Expected, count, words
 
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 _WORDS |= {"blank": " ", "blanks": " ", "space": " "}
 # Latin-1 is Windows-1252 with control characters for 27 letters, which text has not.
 _ENCODINGS = {"cp1252": "windows-1252", "iso8859-1": "windows-1252", "utf-8-sig": "utf-8"}
 _ENCODINGS |= {"ascii": "utf-8"}
+_TABLE = {
+    "rows": NONE | count(1),
+    "decimal": NONE | words(".", ","),
+    "header": NONE | FLAG,
+    "sheet": NONE | Expected("the name of a sheet", lambda value: isinstance(value, str)),
+    "skip_rows": NONE | count(0),
+    "keep_total": NONE | FLAG,
+    "n_features": NONE | count(1),
+}
+_OF = {  # what an option is about, where it is not about all formats
+    **dict.fromkeys(("separator", "decimal", "encoding"), "text tables such as CSV"),
+    **dict.fromkeys(("header", "skip_rows"), "text tables and sheets"),
+    **{"sheet": "Excel files", "n_features": "LIBSVM files"},
+}
 
 
 @dataclass(frozen=True)
@@ -41,40 +51,26 @@ class ReadingOptions:
 
     def __post_init__(self) -> None:
         check_names("columns", self.columns)
-        for name, least in (("rows", 1), ("skip_rows", 0), ("n_features", 1)):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), least)
-        for name in ("header", "keep_total"):
-            if getattr(self, name) is not None:
-                check_truth(name, getattr(self, name))
-        if self.sheet is not None:
-            check_text("sheet", self.sheet, "the name of a sheet")
-        if self.decimal is not None:
-            check_choice("decimal", self.decimal, [".", ","])
+        parameters.check(_TABLE, self)
         columns = None if self.columns is None else tuple(self.columns)
         for name, value in (
             ("columns", columns),
-            ("separator", _separator(self.separator)),
-            ("encoding", _encoding(self.encoding)),
+            ("separator", None if self.separator is None else _separator(self.separator)),
+            ("encoding", None if self.encoding is None else _encoding(self.encoding)),
         ):
             object.__setattr__(self, name, value)  # in one spelling, and hashable
         if self.decimal == self.separator == ",":
             raise ValueError("decimal and separator are both ','; a file can have one of the two.")
 
     def refuse_all_but(self, what: str, *options: str) -> None:
-        """Refuse what is said of text, sheets or LIBSVM files where there are none."""
-        of = dict.fromkeys(("separator", "decimal", "encoding"), "text tables such as CSV")
-        of |= dict.fromkeys(("header", "skip_rows"), "text tables and sheets")
-        of |= {"sheet": "Excel files", "n_features": "LIBSVM files"}
-        for name, kind in of.items():
+        """Refuse options that are not about this kind of source."""
+        for name, kind in _OF.items():
             value = getattr(self, name)
             if value is not None and name not in options:
                 raise ValueError(f"{name}={value!r} is of {kind}; leave it out for {what}.")
 
 
-def _separator(given: Any) -> str | None:
-    if given is None:
-        return None
+def _separator(given: Any) -> str:
     check_text("separator", given, "one letter, such as ';'")
     separator: str = _WORDS.get(given.lower(), given)
     if len(separator) != 1 or not separator.isascii() or separator in "\"\r\n\0'":
@@ -85,10 +81,8 @@ def _separator(given: Any) -> str | None:
     return separator
 
 
-def _encoding(name: Any) -> str | None:
+def _encoding(name: Any) -> str:
     """The encoding by the name that we use for it."""
-    if name is None:
-        return None
     check_text("encoding", name, "the name of an encoding, such as 'windows-1252'")
     try:
         info = codecs.lookup(name)

@@ -103,29 +103,16 @@ def _free(folder: str) -> int:
 
 
 class TextSource(Source):
-    """A source whose pieces are ranges of bytes of a text; each is parsed to an Arrow table.
-
-    Attributes
-    ----------
-    text : Text
-    begin, end : int, int or None
-        Where the rows are in the text.
-    chunk : int
-        Bytes of a piece, about.
-    layout, dialect, names_line : Any
-        How bytes become a table; another layout makes another table.
-    scratch : Scratch or None
-        Where the tables of pieces are kept.
-    """
+    """A source whose pieces are ranges of bytes of a text; each is parsed to an Arrow table."""
 
     text: Text
-    begin: int = 0
+    begin: int = 0  # where the rows are in the text
     end: int | None = None
-    chunk: int
-    layout: Any = None
+    chunk: int  # bytes of a piece, about
+    layout: Any = None  # this and the next two are how bytes become a table
     dialect: Any = None
     names_line: Any = None
-    scratch: Scratch | None = None
+    scratch: Scratch | None = None  # where the tables of pieces are kept
     _known: tuple[Piece, ...] | None = None
 
     def parse(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
@@ -134,17 +121,18 @@ class TextSource(Source):
 
     def parsed(self, piece: Piece) -> tuple[Any, dict[str, tuple[str, ...]]]:
         """What `parse` makes of a piece: as it was remembered, from a file, or parsed now."""
-        bytes_read = self.text.path, stamp(self.text.path), piece.start, piece.stop, self.end
-        facts = *bytes_read, self.text.encoding, self.layout, self.dialect, self.names_line
-        key = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-        if key in _recent:
-            return _recent[key]
+        # All that the table depends on: a file may be opened again with other options.
+        where = self.text, stamp(self.text.path), piece.start, piece.stop, self.end
+        facts = repr((*where, self.layout, self.dialect, self.names_line))
+        key = hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        if (known := _recent.get(key)) is not None:
+            return known
         table = None if self.scratch is None else self.scratch.get(key)
         result = self.parse(piece) if table is None else (table, {})
         if self.scratch is not None and table is None and not result[1]:
             self.scratch.put(key, result[0])
-        while len(_recent) >= REMEMBERED_TABLES:
-            del _recent[next(iter(_recent))]
+        for old in list(_recent)[: 1 - REMEMBERED_TABLES]:  # threads may do so, too
+            _recent.pop(old, None)
         _recent[key] = result
         return result
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import difflib
 import hashlib
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -83,10 +84,6 @@ class Block(Result):
     matrix: Any
     place: Callable[[int], str]
 
-    def part(self, start: int, stop: int, step: int = 1) -> Block:
-        """Some of the rows of a table, not copied."""
-        return self._select(slice(start, stop, step), lambda i: self.place(start + i * step))
-
     def column(self, j: int) -> Column:
         """A column, also of a matrix."""
         if self.matrix is None:
@@ -97,15 +94,12 @@ class Block(Result):
     def kept(self, keep: NDArray[np.bool_]) -> Block:
         """These rows, which keep their places."""
         rows = np.flatnonzero(keep)
-        return self._select(keep, lambda i: self.place(int(rows[i])))
-
-    def _select(self, rows: Any, place: Callable[[int], str]) -> Block:
         columns = []
         for c in self.columns:
-            missing = None if c.missing is None else c.missing[rows]
-            columns.append(replace(c, values=c.values[rows], missing=missing))
-        matrix = None if self.matrix is None else self.matrix[rows]
-        return Block(self.names, tuple(columns), matrix, place)
+            missing = None if c.missing is None else c.missing[keep]
+            columns.append(replace(c, values=c.values[keep], missing=missing))
+        matrix = None if self.matrix is None else self.matrix[keep]
+        return Block(self.names, tuple(columns), matrix, lambda i: self.place(int(rows[i])))
 
     @property
     def rows(self) -> int:
@@ -157,8 +151,7 @@ class Source(Result):
     def slices(self, piece: Piece) -> Iterator[Block]:
         """The rows of a piece in their order, in blocks that fit into little memory.
 
-        The source alone decides where it is cut, so that sums over slices have the same bits in
-        one process and on a cluster.
+        The source alone decides where, so that sums have the same bits on a cluster.
         """
         yield self.read(piece)
 
@@ -172,10 +165,7 @@ class Source(Result):
         return self.read(next(iter(self.descriptors())))
 
     def reread(self, text: Sequence[str] = (), na: Sequence[str] = ()) -> Source:
-        """The same rows, with these columns as text and these texts as missing values.
-
-        It matters where a file leaves types open; a table whose columns have types is the same.
-        """
+        """The same rows; where a file leaves types open, these columns are text, and `na` gaps."""
         return self
 
     def with_labels(self, name: str) -> Source:
@@ -258,13 +248,7 @@ class RowSource(Source):
         digest = hashlib.sha256(f"{self.rows} {self.size} {self.names} {self.kinds}".encode())
         for piece in ranges(self.rows or 0, max((self.rows or 0) // 64, 1)):
             block = self.read(Piece(0, piece.start, min(piece.start + 16, piece.stop)))
-            parts = [column.values for column in block.columns]
-            if block.matrix is not None:
-                is_csr = is_sparse(block.matrix)
-                parts = [block.matrix.data, block.matrix.indices] if is_csr else [block.matrix]
-            for part in parts:
-                digest.update(np.ascontiguousarray(part).tobytes())
-            digest.update(repr([column.levels for column in block.columns]).encode())
+            digest.update(pickle.dumps((block.columns, block.matrix)))
         return digest.hexdigest()
 
 
@@ -275,7 +259,6 @@ class Derived(Source):
         self.source = source
         for fact in ("name", "names", "kinds", "rows", "notes", "again", "about"):
             setattr(self, fact, getattr(source, fact))
-        self.text: Any = getattr(source, "text", None)  # by which the command estimates rows
 
     def of(self, block: Block) -> Block:
         """What becomes of a block."""

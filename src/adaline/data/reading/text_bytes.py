@@ -45,29 +45,14 @@ _ADVICE = ("encoding", "windows-1252", "reads it as such")
 
 @dataclass
 class Text:
-    """A text file as bytes from here to there; those of a packed file are after unpacking.
-
-    Attributes
-    ----------
-    path : str
-    quotes : bool
-        Whether newlines inside double quotes do not end a record.
-    encoding : str or None
-        Of what is decoded and becomes UTF-8, such as UTF-16; None where bytes stay.
-    name : str
-        What to call the file.
-    packing : str or None
-        "gzip", "bzip2", "xz", "zstd".
-    returns : bool
-        Whether lines end with a carriage return alone, which is then read as a newline.
-    """
+    """A text file as bytes from here to there; those of a packed file are after unpacking."""
 
     path: str
-    quotes: bool = True
-    encoding: str | None = None
-    name: str = ""
-    packing: str | None = None
-    returns: bool = False
+    quotes: bool = True  # whether newlines inside double quotes do not end a record
+    encoding: str | None = None  # of what becomes UTF-8, such as UTF-16; None where bytes stay
+    name: str = ""  # what to call the file
+    packing: str | None = None  # "gzip", "bzip2", "xz" or "zstd"
+    returns: bool = False  # whether lines end with a carriage return alone, read as a newline
 
     def __post_init__(self) -> None:
         self.name = self.name or self.path

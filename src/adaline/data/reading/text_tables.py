@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import weakref
 from codecs import BOM_UTF8
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -241,36 +241,31 @@ class TextTable(TextSource):
 
     # Errors and places of rows: the lines of a piece again, one by one.
 
-    def _line(self, piece: Piece, row: int) -> str:
-        """What to call a row: its line, counted from 1 as editors do."""
-        first, before = self.text.line(piece.start), 0
-        reader = self._rows_in(self._lines(piece))
-        for fields in reader:
-            row -= self._holds_row(fields)
-            if row < 0:
-                break
-            before = reader.line_num
-        return f"line {first + before}"
+    def _numbered_rows(self, piece: Piece, strict: bool) -> Iterator[tuple[int, list[str]]]:
+        """Rows and their lines, counted from 1 as editors do; no empty lines, no names again."""
+        line = self.text.line(piece.start)
+        first, reader = line, self._rows_in(self._lines(piece), strict=strict)
+        for row in reader:
+            empty = len(self.fields) > 1 and len(row) < 2 and not "".join(row).strip()
+            names = self.names_again is not None and list(map(str.strip, row)) == self.first
+            if not empty and not names:
+                yield line, row
+            line = first + reader.line_num
 
-    def _holds_row(self, fields: list[str]) -> bool:
-        """Whether the fields of a line are a row: neither an empty line nor the names again."""
-        if not "".join(fields).strip() and len(fields) < 2:
-            return len(self.fields) == 1
-        return self.names_again is None or list(map(str.strip, fields)) != self.first
+    def _line(self, piece: Piece, row: int) -> str:
+        """What to call a row."""
+        return f"line {next(islice(self._numbered_rows(piece, False), row, None))[0]}"
 
     def _complaint(self, piece: Piece, why: str) -> DataError:
         """The first line that is not as it should be, named."""
-        first, before = self.text.line(piece.start), 0
-        reader = self._rows_in(self._lines(piece), strict=True)
         try:
-            for row in reader:
-                line, before = first + before, reader.line_num
-                wrong = self._wrong(row) if self._holds_row(row) else ""
-                if wrong:
+            for line, row in self._numbered_rows(piece, True):
+                if wrong := self._wrong(row):
                     return DataError(f"{self.name}: line {line} has {wrong}")
         except csv.Error as error:
             why = str(error)
-        return DataError(f"{self.name}: from line {first} on it cannot be read as CSV: {why[:200]}")
+        line = self.text.line(piece.start)
+        return DataError(f"{self.name}: from line {line} on it cannot be read as CSV: {why[:200]}")
 
     def _wrong(self, row: list[str]) -> str:
         """What is wrong with a row, after "has", and what to do about it; "" where nothing is."""
