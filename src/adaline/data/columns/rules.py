@@ -1,10 +1,12 @@
-"""Rules that decide what becomes of a column: input, left out, or doubtful; `study` calls them."""
+"""Rules about columns: whether they name the rows, how text is read, which levels are merged.
+
+`study` applies them to what it knows of all rows (`facts`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +16,13 @@ from adaline.data.columns.by_name import missing_in
 from adaline.data.columns.facts import Numbers, Texts
 from adaline.data.columns.inputs import MISSING_LEVEL, OTHER_LEVEL, Input
 from adaline.data.columns.options import ColumnOptions
-from adaline.data.reading.column_readings import without_marks
 from adaline.data.reading.dates import ORDERS, WEEKDAYS
 from adaline.data.reading.notations import (
     LETTERS,
-    MISSING,
     MONEY,
-    NATIVE,
     UNITS,
     candidates,
     is_gap,
-    several,
 )
 from adaline.data.reading.source import Column
 from adaline.errors import DataError
@@ -33,7 +31,6 @@ ENOUGH_ROWS = 10  # from which on 1, 2, 3, ... counts the rows and a code repeat
 NAMED_ROWS = 3  # from which on the name of a column is believed
 DISTINCT_SHARE = 0.8  # of the rows with a text of their own: then the text names them
 MANY_LEVELS = 20  # above which rare levels are merged
-GAP_SHARE, GAP_ROWS = 0.05, 5  # of the rows, and rows, from which on gaps have an indicator
 DATED_ROWS = 60  # from which on months and weekdays have indicators,
 MONTH_DAYS, WEEKDAY_DAYS = 3, 14  # with so many different days for each month, and for weekdays
 SHOWN_SPELLINGS = 4
@@ -44,162 +41,6 @@ _ROW_NAME = re.compile(
 )
 _CAMEL_CASE_ID = re.compile(r".*[a-z](Id|ID)")
 _SHORT_LEVELS = {"y": "yes", "n": "no", "t": "true", "f": "false"}
-OTHER_KIND = "holds neither numbers nor text"  # lists, or objects in objects
-NO_VALUE = "has no value in any row"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a column would become; why it is left out, or what is doubtful."""
-
-    name: str
-    entry: Input | None
-    why: str = ""
-    note: str = ""
-
-    @property
-    def used(self) -> Input | None:
-        """The input, None if the column is left out."""
-        return None if self.why else self.entry
-
-
-@dataclass(frozen=True, eq=False)
-class Judge:
-    """Decides on columns by the options, by facts about all rows and by the first rows.
-
-    `typed` says whether the source has types, `notation` how its numbers are written, and `marks`
-    which texts among the numbers of a column stand for missing values.
-    """
-
-    options: ColumnOptions
-    typed: bool
-    notation: str
-    marks: Mapping[str, tuple[str, ...]]
-
-    def verdict(self, name: str, column: Column, fact: Numbers | Texts | None) -> Verdict:
-        """The input that is made of a column, and why it is left out."""
-        if column.kind == "other":
-            return Verdict(name, None, OTHER_KIND)
-        if isinstance(fact, Texts):
-            return self._of_text(name, fact)
-        how = self.options.read.get(name, "")
-        if column.kind == "date":
-            return self.of_numbers(name, fact, "date", only_days=how == "number")
-        if how.startswith("date"):
-            raise DataError(f"the column {name!r} holds numbers, which cannot be read as dates.")
-        verdict = self.of_numbers(name, fact, self.written(column))
-        why = counts_rows(column, name)
-        if why and not verdict.why and not self.options.keeps(name):
-            return replace(verdict, why=why)
-        code = suspicious_code(without_marks(column, self.options.na))
-        note = "" if code is None else f"{code:g} comes often and may mean a missing value"
-        return replace(verdict, note=note)
-
-    def written(self, column: Column) -> str:
-        """The notation of a column of numbers if its file has decimal commas; else ""."""
-        notation = column.notation or self.notation
-        return notation if notation in NATIVE[1:] else ""
-
-    def na_of(self, name: str) -> tuple[str, ...]:
-        """Texts that stand for a missing value in a column."""
-        return (*self.options.na, *self.marks.get(name, ()))
-
-    def of_numbers(
-        self,
-        name: str,
-        fact: Numbers | Texts | None,
-        how: str = "",
-        note: str = "",
-        only_days: bool = False,
-    ) -> Verdict:
-        """Numbers or dates, and what stands for their gaps."""
-        entry, why = Input(name, reading=how, marks=self.marks.get(name, ())), ""
-        if not isinstance(fact, Numbers):
-            return Verdict(name, entry, note=note)
-        if entry.is_date:
-            entry = replace(entry, parts=("days",) if only_days else date_parts(fact))
-        if self.options.missing in ("mean", "auto"):
-            auto = self.options.missing == "auto"
-            if not fact.n and not auto:
-                leave_out = ("ignore", [name], "leaves it out")
-                raise DataError(f"every value of the column {name!r} is missing", leave_out)
-            if not fact.n:
-                return Verdict(name, None, NO_VALUE)
-            if auto and fact.low == fact.high and not fact.gaps and not self.options.keeps(name):
-                why = f"is {fact.low:g} in every row"
-            many = fact.gaps >= max(GAP_ROWS, GAP_SHARE * (fact.n + fact.gaps))
-            entry = replace(entry, mean=fact.mean, gaps=auto and many)
-        return Verdict(name, entry, why, note)
-
-    def _of_text(self, name: str, fact: Texts) -> Verdict:
-        options, how = self.options, self.options.read.get(name, "")
-        notation, note = self.reading(name, fact)
-        if notation:
-            return self.of_numbers(name, fact.readings[notation], notation, note)
-        auto = options.missing == "auto"
-        if auto and not fact.n:
-            return Verdict(name, None, NO_VALUE)
-        counts, spellings, note = merge_spellings(fact.counts or {}, options.exact_levels)
-        why, entry = names_rows(name, fact, counts, options), None
-        if fact.counts is not None and len(counts) <= options.most_levels:
-            entry = text_input(name, counts, auto and fact.gaps > 0, options.least_rows)
-            entry = replace(entry, reading=how, spellings=spellings)
-            if auto and not why and len(entry.levels or ()) < 2:
-                why = f"is {entry.levels[0]!r} in every row" if entry.levels else "has no value"
-                why += ", however it is spelled" * bool(spellings)
-        elif options.keeps(name):
-            raise too_many_levels(name, fact, options.most_levels)
-        if not why or options.keeps(name):
-            return Verdict(name, entry, note=note)
-        if "number" in fact.readings and not how and not is_named_like_rows(name):
-            note = "its text holds numbers only, and was read as numbers"
-            return self.of_numbers(name, fact.readings["number"], "number", note)
-        mixed = "" if how else several(list(counts), self.na_of(name))
-        return Verdict(name, entry, f"holds {mixed}" if mixed else why)
-
-    def reading(self, name: str, fact: Texts) -> tuple[str, str]:
-        """The notation of text that is to be read as numbers or dates, "" if it is text; a note.
-
-        A table that has types calls its own text text, unless a notation or a mark of a missing
-        value shows why its numbers could not be numbers.
-        """
-        how, readings, gaps = self.options.read.get(name, ""), fact.readings, fact.n > fact.told
-        if how and how != "text":
-            fits = [n for n in readings if n == how or n.startswith(f"{how} ")]
-            readings = {notation: readings[notation] for notation in fits}
-            if not readings:
-                raise unreadable(name, fact, how)
-        plain = self.typed and "number" in readings and not gaps and name not in self.marks
-        if how == "text" or not readings or (plain and not how):
-            return "", ""
-        notation, note = best_number(readings, fact.counts) or best_date(readings, fact.counts)
-        alone = gaps and readings[notation].low == readings[notation].high
-        # "?" and "1" are two levels rather than a number with gaps.
-        return ("", "") if alone and not how else (notation, note)
-
-    def target(self, column: Column, fact: Numbers | Texts | None) -> tuple[Input | None, str]:
-        """How the target is read, None if it is taken as it is; and a note."""
-        name = str(self.options.target)
-        texts = fact if isinstance(fact, Texts) else Texts({}, 0, 0, 0, {})
-        _, same, merged = merge_spellings(texts.counts or {}, self.options.exact_levels)
-        text, number = Input(name, (), reading="text", spellings=same), Input(name)
-        number = replace(number, marks=self.marks.get(name, ()))
-        if column.kind == "date":
-            return Input(name, reading="date"), ""
-        if self.options.read.get(name, "") == "text":
-            return text, merged
-        if column.kind == "number":
-            written = self.written(column)
-            return (replace(number, reading=written) if written or self.na_of(name) else None), ""
-        notation, note = self.reading(name, texts)
-        if notation:
-            return replace(number, reading=notation), note
-        as_it_is = self.typed and not self.options.na
-        if column.kind != "text" or (as_it_is and not same):
-            return None, ""
-        gaps = [level for level in column.levels if level in MISSING and not as_it_is]
-        note = f"{gaps[0]!r} is a class; na=[{gaps[0]!r}] takes it as missing" if gaps else ""
-        return text, "; ".join(filter(None, (note, merged)))
 
 
 def is_named_like_rows(name: str) -> bool:
