@@ -7,7 +7,7 @@ the state, so that a stream cut into blocks has the rates of one pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,8 +19,27 @@ from adaline.sums.rows import as_rows, check_finite
 Code = tuple[int, float, float]
 
 
+class Rate:
+    """Base class of schedules, whose fields are positive numbers."""
+
+    kind: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not POSITIVE.takes(value):
+                raise ParameterError(
+                    f"{name} is {shown(value)}; a rate must be a finite number above zero."
+                )
+
+    def code(self) -> Code:
+        """The schedule for kernels: its kind and two numbers."""
+        numbers = [float(value) for value in vars(self).values()] or [1.0]
+        first, second = [*numbers, 0.0][:2]
+        return self.kind, first, second
+
+
 @dataclass(frozen=True)
-class Constant:
+class Constant(Rate):
     """The same step always: eta(n) = eta. The perceptron's fixed increment, and plain LMS.
 
     Parameters
@@ -35,21 +54,15 @@ class Constant:
     """
 
     eta: float
-
-    def __post_init__(self) -> None:
-        _positive("eta", self.eta)
+    kind: ClassVar = codes.CONSTANT
 
     def __call__(self, start: int, count: int) -> Array:
         """The rates of samples start, start + 1, ..., of which there are count."""
         return np.full(count, float(self.eta))
 
-    def code(self) -> Code:
-        """The same for kernels: a kind and two numbers."""
-        return codes.CONSTANT, float(self.eta), 0.0
-
 
 @dataclass(frozen=True)
-class OverK:
+class OverK(Rate):
     """Steps that force convergence: eta(k) = eta1 / k, k = 1, 2, ...
 
     Lecture: the perceptron criterion and the Widrow-Hoff procedure. k counts samples in sequential
@@ -68,21 +81,15 @@ class OverK:
     """
 
     eta1: float
-
-    def __post_init__(self) -> None:
-        _positive("eta1", self.eta1)
+    kind: ClassVar = codes.OVER_K
 
     def __call__(self, start: int, count: int) -> Array:
         """The rates of samples start, start + 1, ..., of which there are count."""
         return np.asarray(self.eta1 / (np.arange(start, start + count) + 1.0))
 
-    def code(self) -> Code:
-        """The same for kernels: a kind and two numbers."""
-        return codes.OVER_K, float(self.eta1), 0.0
-
 
 @dataclass(frozen=True)
-class SearchThenConverge:
+class SearchThenConverge(Rate):
     """Search with large steps, then settle: eta(n) = eta0 / (1 + n / tau), n = 0, 1, ...
 
     Lecture: the LMS algorithm in a stationary environment.
@@ -101,28 +108,21 @@ class SearchThenConverge:
 
     eta0: float
     tau: float
-
-    def __post_init__(self) -> None:
-        _positive("eta0", self.eta0)
-        _positive("tau", self.tau)
+    kind: ClassVar = codes.SEARCH_THEN_CONVERGE
 
     def __call__(self, start: int, count: int) -> Array:
         """The rates of samples start, start + 1, ..., of which there are count."""
         return np.asarray(self.eta0 / (1.0 + np.arange(start, start + count) / self.tau))
 
-    def code(self) -> Code:
-        """The same for kernels: a kind and two numbers."""
-        return codes.SEARCH_THEN_CONVERGE, float(self.eta0), float(self.tau)
-
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(Rate):
     """Rates estimated while learning, feature by feature; `eta="auto"` is the same.
 
     One sample at a time: features are measured in units of their running root mean square where
     they are not zero, so that units do not matter; in these units the step is at most 1/|z|^2,
     which brings the sample's own error to zero and no further (so it cannot diverge). It searches
-    with 1/mean(|z|^2), half the lectures' bound 2/tr[R], then converges: after 34 samples a feature
+    with 1/mean(|z|^2), half the bound 2/tr[R], then converges: after 34 samples a feature
     it has halved. From 2 samples a feature on, predictions use an average of the weights, later
     ones counting more. Text, whose rows have m of many features, seldom gets there; until then the
     step of a word halves after 4 m samples that have it. All is a recursion, sample by sample.
@@ -136,21 +136,17 @@ class Auto:
     Auto()
     """
 
-    def code(self) -> Code:
-        """The same for kernels: a kind and two numbers."""
-        return codes.AUTO, 1.0, 0.0
+    kind: ClassVar = codes.AUTO
 
 
 @dataclass(frozen=True)
-class Absolute:
+class Absolute(Rate):
     """Absolute error correction: the smallest whole eta with eta |x|^2 > |w'x|.
 
-    Lecture: the perceptron. After it the sample is on its right side. `eta="absolute"` is the same.
+    After it the sample is on the correct side. `eta="absolute"` is the same.
     """
 
-    def code(self) -> Code:
-        """The same for kernels: a kind and two numbers."""
-        return codes.ABSOLUTE, 1.0, 0.0
+    kind: ClassVar = codes.ABSOLUTE
 
 
 Schedule = Constant | OverK | SearchThenConverge | Auto | Absolute
@@ -172,13 +168,6 @@ def as_schedule(eta: Any) -> Schedule:
         f"eta is {shown(eta)}; expected a positive number (finite and above zero), 'auto', "
         "'absolute' (perceptrons only), or a schedule: Constant, OverK, SearchThenConverge, Auto."
     )
-
-
-def _positive(name: str, value: Any) -> None:
-    if not POSITIVE.takes(value):
-        raise ParameterError(
-            f"{name} is {shown(value)}; a rate must be a finite number above zero."
-        )
 
 
 @dataclass(frozen=True)
