@@ -12,7 +12,7 @@ from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative
 from adaline.kernels.filters import gradient as kernels
 from adaline.parameters import count
 
-ROUNDING = 100  # roundings, below which a pivot counts as zero: x(n) depends on earlier ones
+PIVOT_ROUNDINGS = 100  # roundings, below which a pivot counts as zero: x(n) depends on earlier ones
 
 
 @dataclass(eq=False, repr=False)
@@ -74,7 +74,7 @@ class AffineProjection(Filter):
             line = np.concatenate([memory["rows"], line], axis=1)
             memory["rows"][:] = line[:, line.shape[1] - memory["rows"].shape[1] :]
         eps, relative = absolute_and_relative(self.eps)
-        rounding = ROUNDING * float(np.finfo(line.dtype).eps)
+        rounding = PIVOT_ROUNDINGS * float(np.finfo(line.dtype).eps)
         went, level = kernels.affine_projection(
             line, hop, d, learns, self._count, memory["w"], memory["R"], memory["errors"],
             self.eta, eps, relative, rounding, tuple(self._level), y,

@@ -189,7 +189,7 @@ class FilteredXLMS(Filter):
         x = np.ascontiguousarray(line[:, line.shape[1] - f.shape[1] :])
         went, level = kernels.filtered_x(
             x, f, path, d, learns, mu, r, memory["w"], u,
-            kernels.BLOWN * (loudest_d + gain * float(memory["peak"][0])),
+            kernels.DIVERGENCE_RATIO * (loudest_d + gain * float(memory["peak"][0])),
             absolute_and_relative(self.eps)[1], tuple(self._level), y,
         )  # fmt: skip
         self._keep(f, u)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.filters.filter import Filter, Learns, Shapes
-from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative
+from adaline.filters.signals import EPS, STEP, Signal, absolute_and_relative, squares
 from adaline.kernels.filters import gradient as kernels
 from adaline.parameters import FLAG, NONE, NOT_NEGATIVE, POSITIVE, is_number, words
 from adaline.schedules import Auto, Constant, OverK, SearchThenConverge, as_schedule
@@ -111,7 +111,7 @@ class LMS(Filter):
         free = self.eta == "auto" or tau < inf or self.sign is not None or self.allow_unstable
         if free or not self._adapting:
             return
-        energy = self._memory["energy"][0] + (now := float(kernels.total_energy(x)))
+        energy = self._memory["energy"][0] + (now := float(squares(x).sum()))
         trace = self.taps * energy / max(self._count + len(x), self.taps)
         if len(x) >= self.taps:  # a passage that is louder than the mean
             trace = max(trace, self.taps * now / len(x))

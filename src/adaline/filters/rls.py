@@ -12,7 +12,7 @@ from adaline.filters.signals import Signal
 from adaline.kernels.filters import rls as kernels
 from adaline.parameters import POSITIVE, number, words
 
-CALM = 1e9  # P is used again if the sum of P_kk (P^-1)_kk is below this
+CALM_CONDITION = 1e9  # P is used again if the sum of P_kk (P^-1)_kk is below this
 
 
 @dataclass(eq=False, repr=False)
@@ -134,10 +134,10 @@ class RLS(Filter):
         R = self._memory["matrix"]
         with np.errstate(all="ignore"):
             columns, own = (np.abs(R) ** 2).sum(axis=0), np.abs(np.diag(R)) ** 2
-            if not (columns / own).sum() < CALM:  # P_kk is at least 1/R_kk^2
+            if not (columns / own).sum() < CALM_CONDITION:  # P_kk is at least 1/R_kk^2
                 return
             P = self.inverse
-            if not (columns * np.diag(P).real).sum() < CALM:
+            if not (columns * np.diag(P).real).sum() < CALM_CONDITION:
                 return
         R[:] = P
         self._memory["z"][:] = 0.0

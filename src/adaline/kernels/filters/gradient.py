@@ -24,25 +24,25 @@ from adaline.jit import kernel, sum_kernel
 
 GIVEN, AUTOMATIC, NORMALISED = range(3)  # rules of the step, see `steps`
 
-PIECE = 32  # samples from one update of P to the next; counted in the signal, not in the block
-MEMORY = 1024.0  # updates that P averages over: 32,768 samples
-SPIKE = 4.0  # an r counts in P as at most so many times P, so that a spike is soon forgotten
-SILENCE = 1e-290  # an r below makes no update: dividing by it could overflow
-JUMP = 4.0  # a filter restarts where r is so many times above all r before it, ...
-USEFUL = 0.9  # ... if the errors so far have more than this share of the energy of d
-FADE = 1.0 - 2.0**-15  # by which a sample reduces the weight of earlier errors
-BLOWN = 1e8  # a gain |y|/|x| so many times above |d|/|x| is divergence
-SUDDEN = 0.25  # affine projection takes a P of at least this share of r
+UPDATE_SAMPLES = 32  # samples of the signal, not of the block, between two updates of P
+MEAN_UPDATES = 1024.0  # updates that P averages over: 32,768 samples
+MAX_RISE = 4.0  # an r counts in P as at most so many times P, so that a spike is soon forgotten
+LEAST_ENERGY = 1e-290  # an r below makes no update: dividing by it could overflow
+RESTART_RISE = 4.0  # a filter restarts where r is so many times above all r before it, ...
+USEFUL_SHARE = 0.9  # ... if the errors so far have more than this share of the energy of d
+ERROR_FADE = 1.0 - 2.0**-15  # by which a sample reduces the weight of earlier errors
+DIVERGENCE_RATIO = 1e8  # a gain |y|/|x| so many times above |d|/|x| is divergence
+SUDDEN_SHARE = 0.25  # affine projection takes a P of at least this share of r
 
 
 class Level(NamedTuple):
     """What the guards remember of the signals; kernels take and return a plain tuple of it."""
 
     power: float = 0.0  # P
-    averaged: float = 0.0  # updates of P, MEMORY at most
+    averaged: float = 0.0  # updates of P, MEAN_UPDATES at most
     loudest_x: float = 0.0  # the largest r
     loudest_d: float = 0.0  # the largest |d|
-    excess: float = 0.0  # energy of the errors less USEFUL times that of d
+    excess: float = 0.0  # energy of the errors less USEFUL_SHARE times that of d
     gain: float = 0.0  # the norm of weights that the user set: these are never thrown away
     updates: float = 0.0  # so far, which schedules averaged
 
@@ -72,7 +72,7 @@ def lms(
             loudest_d = abs(d[i])
             highest = highest_gain(loudest_d, power, gain)
         if r[i] > loudest_x and np.isfinite(r[i]):
-            if restarts and learns[i] and 0.0 < JUMP * loudest_x < r[i] and excess > 0.0:
+            if restarts and learns[i] and 0.0 < RESTART_RISE * loudest_x < r[i] and excess > 0.0:
                 # Weights learned from a nearly silent x fit noise; y would be far too loud now.
                 scale(w, 0.0)
                 step, excess = kind(0), 0.0
@@ -93,7 +93,7 @@ def lms(
             break
         y[n] = output
         e = d[n] - output
-        excess = excess * FADE + energy(e) - USEFUL * energy(d[n])
+        excess = excess * ERROR_FADE + energy(e) - USEFUL_SHARE * energy(d[n])
         if sign is not None:  # numba compiles this for filters of the sign only
             e = e / abs(e) if e != 0 else e
         step, stays, before = kind(mu[n] * np.conj(e)), 1.0 - mu[n] * leak, now
@@ -134,7 +134,7 @@ def affine_projection(
                     s += wide(np.conj(line[c, past + k])) * line[c, now + k]
             R[lag, 0], R[0, lag] = s, np.conj(s)
         if r[n] > loudest_x and np.isfinite(r[n]):
-            jumped = relative > 0.0 and gain == 0.0 and 0.0 < JUMP * loudest_x < r[n]
+            jumped = relative > 0.0 and gain == 0.0 and 0.0 < RESTART_RISE * loudest_x < r[n]
             if jumped and learns[n] and excess > 0.0:
                 scale(w, 0.0)
                 errors[:] = 0.0
@@ -148,13 +148,13 @@ def affine_projection(
         if not (abs(output) <= highest * np.sqrt(r[n] + 1e-300) and abs(output) < np.inf):
             return n, level
         e = d[n] - output
-        excess = excess * FADE + energy(e) - USEFUL * energy(d[n])
+        excess = excess * ERROR_FADE + energy(e) - USEFUL_SHARE * energy(d[n])
         errors[0] = e if learns[n] else e * 0  # later updates do not learn from it either
         if not learns[n]:
             continue
         # A jump of x makes the vectors nearly parallel; a small eps would then amplify noise.
-        low = relative * (max(P[n], SUDDEN * r[n]) if K > 1 else P[n])
-        solve(R, eps + low * (1.0 + low / max(r[n], SILENCE)), errors, rounding, L, g)
+        low = relative * (max(P[n], SUDDEN_SHARE * r[n]) if K > 1 else P[n])
+        solve(R, eps + low * (1.0 + low / max(r[n], LEAST_ENERGY)), errors, rounding, L, g)
         for lag in range(K):
             past, step = now - np.uintp(lag * hop), kind(eta * g[lag])
             for c in range(C):
@@ -188,7 +188,7 @@ def solve(R, eps, errors, rounding, L, g):
             L[i, j] = v / L[j, j] if L[j, j] != 0 else v * 0
             g[i] -= L[i, j] * g[j]
         pivot = R[i, i].real + eps
-        least = rounding * pivot + SILENCE
+        least = rounding * pivot + LEAST_ENERGY
         for k in range(i):
             pivot -= energy(L[i, k]) * L[k, k].real
         L[i, i] = pivot if pivot > least else 0.0
@@ -213,7 +213,7 @@ def filtered_x(line, heard, path, d, learns, mu, r, w, u, limit, relative, level
     for n in range(N):
         now = np.uintp(n)
         if r[n] > loudest_x and np.isfinite(r[n]):
-            jumped = relative > 0.0 and gain == 0.0 and 0.0 < JUMP * loudest_x < r[n]
+            jumped = relative > 0.0 and gain == 0.0 and 0.0 < RESTART_RISE * loudest_x < r[n]
             if jumped and learns[n] and excess > 0.0:
                 scale(w, 0.0)
                 excess = 0.0
@@ -229,7 +229,7 @@ def filtered_x(line, heard, path, d, learns, mu, r, w, u, limit, relative, level
         e = d[n] - output
         if not abs(e) <= limit:
             return n, level
-        excess = excess * FADE + energy(e) - USEFUL * energy(d[n])
+        excess = excess * ERROR_FADE + energy(e) - USEFUL_SHARE * energy(d[n])
         step = w.dtype.type(mu[n] * np.conj(e))
         for c in range(C):
             for k in range(M):
@@ -255,17 +255,7 @@ def energy(v):
 @kernel
 def highest_gain(loudest_d, power, gain):
     """A |y|/|x| far above that of any filter that works; infinite before the first sound."""
-    return BLOWN * (loudest_d / np.sqrt(power) + gain) if power > 0.0 else np.inf
-
-
-@sum_kernel
-def total_energy(line):
-    """The sum of |x|^2."""
-    s = 0.0
-    for c in range(line.shape[0]):
-        for n in range(line.shape[1]):
-            s += energy(line[c, n])
-    return s
+    return DIVERGENCE_RATIO * (loudest_d / np.sqrt(power) + gain) if power > 0.0 else np.inf
 
 
 @sum_kernel
@@ -288,14 +278,14 @@ def energies(line, hop, M, r):
 
 @kernel
 def mean_powers(r, sample, power, averaged, P):
-    """P(n), updated every PIECE samples, and at the first that is not silent; returns the last."""
+    """P(n), which changes every UPDATE_SAMPLES and at the first sound; returns the last."""
     n, N = 0, r.shape[0]
     while n < N:
-        place = (sample + n) % PIECE
+        place = (sample + n) % UPDATE_SAMPLES
         if (place == 0 or averaged == 0.0) and r[n] > 0.0:
-            averaged = min(averaged + 1.0, MEMORY)
-            power += ((r[n] if averaged == 1.0 else min(r[n], SPIKE * power)) - power) / averaged
-        stop = n + 1 if averaged == 0.0 else min(N, n + PIECE - place)
+            averaged = min(averaged + 1.0, MEAN_UPDATES)
+            power += ((r[n] if averaged == 1.0 else min(r[n], MAX_RISE * power)) - power) / averaged
+        stop = n + 1 if averaged == 0.0 else min(N, n + UPDATE_SAMPLES - place)
         for i in range(np.uintp(n), np.uintp(stop)):
             P[i] = power
         n = stop
@@ -315,11 +305,11 @@ def steps(r, P, learns, rule, eta, tau, eps, relative, updates, mu):
         for n in range(N):
             low = relative * P[n]
             below = r[n] + eps + low * (1.0 + low / r[n])
-            mu[n] = eta / below if r[n] > SILENCE else 0.0
+            mu[n] = eta / below if r[n] > LEAST_ENERGY else 0.0
     elif rule == AUTOMATIC:
         for n in range(N):
             below = max(r[n], P[n])
-            mu[n] = eta / below if below > SILENCE else 0.0
+            mu[n] = eta / below if below > LEAST_ENERGY else 0.0
     elif tau == np.inf:
         mu[:] = eta
     else:

@@ -23,18 +23,18 @@ from adaline.jit import kernel, sum_kernel
 
 DONE, LOST, CHECK, DIVERGED = range(4)  # why a kernel stops
 
-PIECE = 32  # samples from one update of the mean power, and one look at R, to the next
-MEMORY = 1024.0  # updates that the mean power averages over
-SPIKE = 4.0  # an x^H x counts in it as at most so many times the mean
-SILENCE = 1e-290  # an x^H x below makes no update, and forgets nothing
-BLOWN = 1e8  # a gain |y|/|x| so many times above |d|/|x| is divergence, ...
-FAR = 1e64  # ... for rotations so many times: the least-squares solution itself may be so large
-START = 0.01  # delta="auto", in units of the power of the first sample that is not silent
-LARGEST = 1e5  # bound on the diagonal of P, in units of m/power: directions that x does not excite
-OPEN = 1e3  # the same in units of 1/delta, if that is larger
-LOUD = 1e6  # x^H P x in units of lambda, above which an update costs P too many digits
-UNEVEN = 1e9  # sum |x_k|^2 P_kk in units of lambda + x^H P x, above which the gain is wrong, ...
-ROUNDED = 1e11  # ... and in units of x^H P x, above which rounding may turn P indefinite
+UPDATE_SAMPLES = 32  # samples from one update of the mean power, and one look at R, to the next
+MEAN_UPDATES = 1024.0  # updates that the mean power averages over
+MAX_RISE = 4.0  # an x^H x counts in it as at most so many times the mean
+LEAST_ENERGY = 1e-290  # an x^H x below makes no update, and forgets nothing
+DIVERGENCE_RATIO = 1e8  # a gain |y|/|x| so many times above |d|/|x| is divergence, ...
+FACTOR_DIVERGENCE_RATIO = 1e64  # ... for rotations: least-squares solutions may be large
+START_SHARE = 0.01  # delta="auto", in units of the power of the first sample that is not silent
+LARGEST_INVERSE = 1e5  # bound on P_kk in units of m/power: directions that x does not excite
+OPEN_INVERSE = 1e3  # the same in units of 1/delta, if that is larger
+LOUD_SAMPLE = 1e6  # x^H P x in units of lambda, above which an update costs P too many digits
+UNEVEN_GAIN = 1e9  # sum |x_k|^2 P_kk over lambda + x^H P x, above which the gain is wrong, ...
+ROUNDED_GAIN = 1e11  # ... and over x^H P x, above which rounding may turn P indefinite
 
 
 class Level(NamedTuple):
@@ -63,25 +63,25 @@ def recursion(line, hop, start, d, learns, sample, P, w, forgetting, delta, mirr
     growth, n, why = 1.0, start, DONE
     while n < d.shape[0]:
         r = gather(line, n * hop, M, x)
-        updates = learns[n] and r > SILENCE
+        updates = learns[n] and r > LEAST_ENERGY
         q = 0.0
         if updates:
             if began == 0.0:
-                began = delta if delta > 0.0 else START * r / np.count_nonzero(x)
+                began = delta if delta > 0.0 else START_SHARE * r / np.count_nonzero(x)
                 for i in range(m):
                     P[i, i] = 1.0 / began
             q, apart, top = multiply(P, g, growth, x, pi)
             growth = 1.0
             g[:] = 0.0
-            bound = max(OPEN / began, LARGEST * m / max(power, SILENCE))
+            bound = max(OPEN_INVERSE / began, LARGEST_INVERSE * m / max(power, LEAST_ENERGY))
             if forgetting < 1.0 and top > bound:
                 confirm(P, bound, g, x, pi)
                 q, apart, top = multiply(P, g, growth, x, pi)
             # numba compiles this for complex numbers only.
-            if mirrors is not None and ((sample + n) % PIECE == 0 or forgetting < 0.95):
+            if mirrors is not None and ((sample + n) % UPDATE_SAMPLES == 0 or forgetting < 0.95):
                 mirror(P)
-            lost = q > LOUD * forgetting or apart > UNEVEN * (forgetting + q)
-            if lost or apart > ROUNDED * q or not q > 0.0:
+            lost = q > LOUD_SAMPLE * forgetting or apart > UNEVEN_GAIN * (forgetting + q)
+            if lost or apart > ROUNDED_GAIN * q or not q > 0.0:
                 why = LOST
                 break
         power, averaged = mean_power(r, sample + n, power, averaged)
@@ -90,7 +90,7 @@ def recursion(line, hop, start, d, learns, sample, P, w, forgetting, delta, mirr
         for k in range(m):
             output += np.conj(w[k]) * x[k]
         y[n] = output
-        if blown(output, r, power, loudest_d, gain, BLOWN):
+        if blown(output, r, power, loudest_d, gain, DIVERGENCE_RATIO):
             why = DIVERGED
             break
         if updates:
@@ -107,7 +107,7 @@ def recursion(line, hop, start, d, learns, sample, P, w, forgetting, delta, mirr
 
 @kernel
 def rotations(line, hop, start, d, learns, sample, R, z, w, forgetting, level, y):
-    """The same by rotations of R and z, which stop every PIECE samples for a look at R."""
+    """The same by rotations of R and z, which stop every UPDATE_SAMPLES samples for a look at R."""
     m, M = w.shape[0], w.shape[0] // line.shape[0]
     x = np.empty(m, w.dtype)
     power, averaged, loudest_d, gain, began, _ = level
@@ -116,13 +116,13 @@ def rotations(line, hop, start, d, learns, sample, R, z, w, forgetting, level, y
         power, averaged = mean_power(r, sample + n, power, averaged)
         loudest_d = max(loudest_d, abs(d[n]))
         y[n] = output = dot(w, x)
-        if blown(output, r, power, loudest_d, gain, FAR):
+        if blown(output, r, power, loudest_d, gain, FACTOR_DIVERGENCE_RATIO):
             return n, DIVERGED, level
-        if learns[n] and r > SILENCE:
-            bound = max(OPEN / began, LARGEST * m / max(power, SILENCE))
+        if learns[n] and r > LEAST_ENERGY:
+            bound = max(OPEN_INVERSE / began, LARGEST_INVERSE * m / max(power, LEAST_ENERGY))
             rotate(R, z, np.conj(x), np.conj(d[n]) + 0.0 * x[0], forgetting, 1.0 / np.sqrt(bound))
             solve(R, z, w)
-        if (sample + n + 1) % PIECE == 0:
+        if (sample + n + 1) % UPDATE_SAMPLES == 0:
             return n + 1, CHECK, (power, averaged, loudest_d, gain, began, 1.0)
     return d.shape[0], DONE, (power, averaged, loudest_d, gain, began, 1.0)
 
@@ -143,9 +143,9 @@ def gather(line, at, M, x):
 @kernel
 def mean_power(r, sample, power, averaged):
     """The mean power with one more r, and the number of its updates."""
-    if r > SILENCE and (sample % PIECE == 0 or averaged == 0.0):
-        averaged = min(averaged + 1.0, MEMORY)
-        power += ((r if averaged == 1.0 else min(r, SPIKE * power)) - power) / averaged
+    if r > LEAST_ENERGY and (sample % UPDATE_SAMPLES == 0 or averaged == 0.0):
+        averaged = min(averaged + 1.0, MEAN_UPDATES)
+        power += ((r if averaged == 1.0 else min(r, MAX_RISE * power)) - power) / averaged
     return power, averaged
 
 
