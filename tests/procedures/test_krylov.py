@@ -15,9 +15,8 @@ from adaline.procedures.krylov import (
     iterative_least_squares,
     iterative_ridge,
 )
-from adaline.procedures.lanczos import estimated_penalties
 from adaline.procedures.penalties import choose
-from adaline.procedures.spectrum import spectrum_of_rows
+from adaline.procedures.spectrum import estimated_penalties, spectrum_of_rows
 from adaline.sums.rows import Rows
 
 

@@ -15,9 +15,14 @@ from adaline.estimators.closed_form import ClosedFormRegressor
 from adaline.parameters import FLAG, LEVEL, ParameterError, count, numbers, shown
 from adaline.procedures import krylov, penalties
 from adaline.procedures.krylov import CentredRows
-from adaline.procedures.lanczos import estimated_penalties
 from adaline.procedures.ridge import ridge_by_target, wide_ridge_by_target
-from adaline.procedures.spectrum import Spectrum, spectrum_of_moments, spectrum_of_rows
+from adaline.procedures.spectrum import (
+    RULES,
+    Spectrum,
+    estimated_penalties,
+    spectrum_of_moments,
+    spectrum_of_rows,
+)
 from adaline.procedures.standard_errors import rounding_of
 from adaline.results import Array, ClosedFit, Evidence, Posterior
 from adaline.summaries import RidgePath, Summary
@@ -134,7 +139,7 @@ class Ridge(ClosedFormRegressor):
         super()._check_parameters()
         if not isinstance(self.alpha, str):
             check_penalties(self.alpha, "alpha")
-        elif self.alpha not in ("auto", *penalties.RULES):
+        elif self.alpha not in ("auto", *RULES):
             raise ValueError(
                 f'alpha is "{self.alpha}"; expected a number >= 0, one for each target, or a '
                 'rule: "auto", "loo", "gcv" or "evidence".'

@@ -25,16 +25,11 @@ from adaline.linalg import UNIT, eigen
 from adaline.procedures.krylov import CentredRows
 from adaline.procedures.least_squares import unit_columns
 from adaline.procedures.minimum_norm import dependent_columns
-from adaline.procedures.spectrum import CUT, Spectrum, spectrum_of_moments, spectrum_of_rows
+from adaline.procedures.spectrum import CUT, RULES, Spectrum, spectrum_of_moments, spectrum_of_rows
 from adaline.results import Array
 from adaline.sums.moments import Moments
 from adaline.sums.rows import Rows, block_rows
 
-RULES = {
-    "loo": "the leave-one-out error",
-    "gcv": "the generalised cross-validation error",
-    "evidence": "minus the log marginal likelihood",
-}
 OWN_UNITS = np.ones(1)
 TIE = 1e-12  # relative difference of criteria, and the least 1 - h, that is told from zero
 EXACT = 64 * UNIT  # share of y that is left unexplained by rounding alone
