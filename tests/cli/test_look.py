@@ -83,7 +83,7 @@ def test_a_long_table_shows_its_ends_on_a_terminal_and_is_whole_elsewhere(
 def test_the_demo_writes_its_report_where_that_is_asked_for(command, tmp_path):
     shown = command("demo", "--out", tmp_path / "there")
     assert shown.code == 0, shown.err
-    assert "400 rows in 10-fold cross-validation" in shown.out.replace("\n", " ")
+    assert "10-fold cross-validation, 400 rows" in shown.out.replace("\n", " ")
     assert [path.name for path in (tmp_path / "there").iterdir()] == ["pumps.html"]
 
 

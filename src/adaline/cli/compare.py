@@ -12,7 +12,7 @@ from adaline.cli.errors import UsageError
 from adaline.cli.fitting import Plan, make_estimator, usual_folds
 from adaline.cli.learners import Choice, choose_learner, iterate_learners
 from adaline.cli.options import Columns, Common, Data, Folds, Reading, Seconds, Target
-from adaline.cli.printing import Answer
+from adaline.cli.printing import Answer, pick
 from adaline.cli.tables import study_table
 from adaline.data.tables import row_weights
 from adaline.evaluation.cross_validation import runs_of
@@ -95,10 +95,7 @@ def compare(
         adaline=adaline.__version__,
         target=target,
         rows=len(y),
-        way=found.way,
-        measure=found.measure,
-        test=found.test,
-        sentence=found.sentence,
+        **pick(found, "way measure test sentence"),
         learners=[asdict(row) for row in found.rows],
         left_out=left_out,
     )

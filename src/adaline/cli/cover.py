@@ -10,7 +10,7 @@ from cyclopts import Parameter
 import adaline
 from adaline.cli.errors import UsageError
 from adaline.cli.options import Common, Whole
-from adaline.cli.printing import Answer
+from adaline.cli.printing import Answer, pick
 from adaline.evaluation.words import number, plural
 
 MOST_DIGITS = 4000  # of a count that is written out: what str() of an int converts
@@ -43,27 +43,19 @@ def cover(
     half = adaline.capacity(d, bias)
     digits = (found.log_fraction + n * math.log(2)) / math.log(10)
     count = str(found.count) if digits < MOST_DIGITS and n < MOST_POINTS else None
-    share = f"{100 * found.fraction:.4g} %" if found.fraction >= 1e-4 else f"{found.fraction:.4g}"
+    share = f"{100 * found.fraction:.4g}%" if found.fraction >= 1e-4 else f"{found.fraction:.4g}"
     if found.fraction == 0:  # underflow
         share = f"10^{found.log_fraction / math.log(10):.1f}"
-    which = "every labelling" if found.fraction == 1 else f"{share} of all labellings"
-    where = f"{plural(n, 'point')} in {plural(d, 'dimension')}"
-    how = "with" if bias else "without"
-    answer.verdict(f"A hyperplane {how} a bias separates {which} of {where}.")
+    answer.verdict(
+        f"A hyperplane {'with' if bias else 'without'} a bias separates {share} of all labellings "
+        f"of {plural(n, 'point')} in {plural(d, 'dimension')}."
+    )
     if count is not None:
         shown = f"{int(count):,}" if len(count) < 60 else f"a number of {len(count)} digits"
         answer.say(f"That is {shown} of 2^{n}.")
     answer.say(
-        f"At {number(half)} points, two for each free parameter, it is half of them; a separable "
-        f"training set says {'little' if n <= half else 'something'} here: it has {number(n)} rows."
+        f"At {number(half)} points, two for each free parameter, it is half of them: below, a "
+        "separable training set says little."
     )
-    return answer.finish(
-        n=n,
-        d=d,
-        bias=bias,
-        fraction=found.fraction,
-        log_fraction=found.log_fraction,
-        log_complement=found.log_complement,
-        count=count,
-        capacity=half,
-    )
+    shares = pick(found, "fraction log_fraction log_complement")
+    return answer.finish(n=n, d=d, bias=bias, count=count, capacity=half, **shares)

@@ -17,6 +17,7 @@ from adaline import MissingExtra
 from adaline.evaluation.words import plain
 
 OK, NEGATIVE, USAGE, DATA, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
+_AS_FUNCTION = {"print_error": False, "exit_on_error": False, "result_action": "return_value"}
 DISPLAY_NAMES: dict[str, str] = {}  # of files under names that nobody has chosen, such as stdin
 _NOISE = (DeprecationWarning, FutureWarning, ResourceWarning)  # between libraries, not for users
 
@@ -66,8 +67,7 @@ def run_guarded(command: Any, tokens: Sequence[str]) -> int:
         if not debug:
             warnings.showwarning = _print_warning  # type: ignore[assignment]
         try:
-            how = {"print_error": False, "exit_on_error": False, "result_action": "return_value"}
-            code = command(tokens, **how)
+            code = command(tokens, **_AS_FUNCTION)
             sys.stdout.flush()
             return int(code or OK)
         except BrokenPipeError:

@@ -32,8 +32,7 @@ def evaluate(
     target
         The column with the truth; the one that was learned by default.
     unknown
-        What to do with text that the model has never seen: give it no indicator and count it in a
-        warning, or refuse it.
+        What to do with text that the model has never seen: count it in a warning, or refuse it.
     """
     answer = Answer("evaluate", common)
     loaded = load_model(model)
@@ -50,12 +49,10 @@ def evaluate(
     if not is_known and classes is None:  # plain numbers, as they were learned
         encoding = encoding.with_target(wanted)
     source = encoding.prepare(source)
-    rows = source.rows or source.about
+    rows, exposure = source.rows or source.about, loaded.metadata("exposure")
     with Progress(answer.common, rows, doing="measuring the quality") as progress:
-        exposure = loaded.metadata("exposure")
-        tested = measure(
-            loaded.estimator, encoding, source, wanted, progress=progress, exposure=exposure
-        )
+        rows_of = (loaded.estimator, encoding, source, wanted)
+        tested = measure(*rows_of, progress=progress, exposure=exposure)
     quality = tested.quality
     if quality.n == 0:
         raise ValueError(f"{source.name}: no row has all that is needed to compare.")
@@ -66,12 +63,12 @@ def evaluate(
     answer.pairs(quality_rows(facts))
     if "labels" in facts and max(len(facts["labels"]), len(facts["answers"])) <= MOST_CLASSES:
         answer.say()
-        rows_of = zip(facts["labels"], facts["confusion"], strict=True)
-        cells = [[name(label), *map(number, counts)] for label, counts in rows_of]
+        pairs = zip(facts["labels"], facts["confusion"], strict=True)
+        cells = [[name(label), *map(number, counts)] for label, counts in pairs]
         answer.table(["truth \\ answer", *map(name, facts["answers"])], cells)
         answer.say()
         answer.table(*class_table(facts))
-        answer.say("In brackets: 95 % intervals.", "note")
+        answer.say("In brackets: 95% intervals.", "note")
     doubts = [*quality.warnings(), *doubts, *describe_unknown(tested.unknown)]
     if tested.left_out:
         doubts.append(f"{plural(tested.left_out, 'row', 'have')} missing values: left out.")
@@ -80,9 +77,8 @@ def evaluate(
         share = loaded.about["metadata"].get("held_out_share")
         some = "most of " * (isinstance(share, float) and share > 0)
         doubts.append(
-            f"the model has learned from {some}these rows: this is the file that it was fitted on, "
-            "so the quality is too optimistic. Rely on the quality that `fit` printed and `adaline "
-            "info` repeats, or evaluate on other rows."
+            f"the model has learned from {some}these rows, so the quality is too optimistic; rely "
+            "on the one that `adaline fit` printed, or evaluate on other rows."
         )
     answer.warn(*doubts)
     return answer.finish(

@@ -7,11 +7,12 @@ import os
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+from rich.filesize import decimal
 
 from adaline.cli.errors import UsageError
 from adaline.cli.models import load_model
 from adaline.cli.options import Common, OptionalFile
-from adaline.cli.printing import Answer, size
+from adaline.cli.printing import Answer
 from adaline.cli.tables import require_writable
 from adaline.cli.writers import open_stdout
 from adaline.data import Prepared
@@ -69,7 +70,7 @@ def export(
         stdout.write((escape_controls(text) if stdout.isatty() else text).rstrip("\n") + "\n")
         return 0
     language = {"python": "Python"}.get(to, to.upper())
-    answer.verdict(f"Wrote {language}, {size(len(data))}: {path}")
+    answer.verdict(f"Wrote {language}, {decimal(len(data))}: {path}")
     names = getattr(loaded.estimator, "feature_names_in_", None)
     if is_source:
         answer.say(_USES[to].format(name=name_ or ("data" if to == "sql" else "predict")))

@@ -53,35 +53,26 @@ def filter(
     reference
         What the noise comes from, a wav file of the same rate; several channels are used together.
     out
-        Where to write what is left, a wav file: 16 bits where the recording has 16 or 8, else
-        floats.
+        Where to write what is left: 16 bits where the recording has 16 or 8, else floats.
     algorithm
-        auto takes rls, and block where taps and channels of the reference make more than 512
-        weights. rls cleans best, and its work grows with taps squared; block suits thousands of
-        taps; nlms, affine and lms are for comparison. wiener is the best fixed filter of the whole
-        recording: the cleanest where the path of the noise does not change.
+        auto takes rls, and block above 512 weights. rls cleans best, and its work grows with taps
+        squared; block suits thousands of taps; nlms, affine and lms are for comparison. wiener is
+        the best fixed filter: the cleanest where the path of the noise does not change.
     taps
         How many samples of the reference's past are used: as long as the echo of the noise.
     eta
-        The step size; for rls the share of the past to keep, near 1. If not given, rls remembers
-        30,000 samples (or 1,000 for each weight), or a twentieth of that if the path of the noise
-        varies and the shorter memory does better.
+        The step size; for rls the share of the past to keep. If not given, rls remembers 30,000
+        samples (or 1,000 for each weight), or a twentieth of that if that does better.
     delay
-        Samples by which to delay the reference, negative to advance it. If not given, it is
-        estimated: 0 unless a delay helps clearly.
+        Samples by which to delay the reference, negative to advance it; estimated by default.
     passes
         How often the filter goes over the recording; the last pass is written. With 1 the beginning
         is as noisy as it would be live.
     """
-    answer = Answer("filter", common)
+    answer, (base, ending) = Answer("filter", common), os.path.splitext(out)
     require_writable(out, recording, reference)
-    ending = os.path.splitext(out)[1].lower()
-    if ending not in (".wav", ".wave") and not out.startswith("/dev/"):
-        raise UsageError(
-            f"--out {out} has {f'the ending {ending}' if ending else 'no ending'}, and sound is "
-            f"written as wav only. Name it {os.path.splitext(out)[0]}.wav, and convert it "
-            "afterwards if need be."
-        )
+    if ending.lower() not in (".wav", ".wave") and not out.startswith("/dev/"):
+        raise UsageError(f"--out {out}: sound is written as wav only; name it {base}.wav.")
     if algorithm == "wiener" and eta is not None:
         raise UsageError("--eta is the step size of adaptive filters; --algorithm wiener has none.")
     passes = 1 if algorithm == "wiener" else passes
@@ -91,13 +82,12 @@ def filter(
             f"{recording} has {primary.rate} samples a second and {reference} {noise.rate}; bring "
             "both to one rate first."
         )
-    lengths, n = (len(d), len(x)), min(len(d), len(x))
+    n = min(len(d), len(x))
+    lengths = f"{reference} has {number(len(x))} samples and {recording} {number(len(d))}"
     if n < COVERED * len(d):
-        raise ValueError(
-            f"{reference} has {number(len(x))} samples and {recording} {number(len(d))}; the "
-            "reference must last as long as the recording. Cut the recording to the part that the "
-            "reference covers."
-        )
+        raise ValueError(f"{lengths}; the reference must last as long as the recording.")
+    if len(x) != len(d):
+        answer.warn(f"{name(lengths)}; the first {number(n)} were used.")
     d, x = d[:n], x[:n]
     if delay is None:
         delay = reference_delay(x, d[:, int(np.argmax(np.sum(d**2, axis=0)))], taps)
@@ -117,27 +107,17 @@ def filter(
             reductions.append(noise_reduction(channel, x, e[:, c], taps, start=n // 2))
     clipped = _write_wav(out, primary, e)
     gains = [_decibels(d, e), _decibels(d[n // 2 :], e[n // 2 :])]
-    whole, later = (f"{abs(g):.1f} dB" if np.isfinite(g) else "all of it" for g in gains)
-    first, second = ("rose" if g < -0.05 else "fell" for g in gains)
-    again = "" if first == second else f"{second} "
-    answer.verdict(
-        f"Wrote {out}: the power {first} by {whole}, and in the second half {again}by {later}."
-    )
+    words = [f"{'rose' if g < -0.05 else 'fell'} by {abs(g):.1f} dB" for g in gains]
+    answer.verdict(f"Wrote {out}: the power {words[0]}, and in the second half {words[1]}.")
     made = " and ".join(dict.fromkeys(map(_describe_filter, filters)))
     moved = f", reference {'delayed' if delay > 0 else 'advanced'} by {number(abs(delay))} samples"
     answer.say(f"{made}, {plural(passes, 'pass')}{moved if delay else ''}.")
     for c, reduction in enumerate(reductions):
         of = f" of channel {c + 1}" if len(reductions) > 1 else ""
         answer.say(f"In the second half{of}, {reduction}.")
-    if lengths[0] != lengths[1]:
-        answer.warn(
-            f"{name(recording)} has {number(lengths[0])} samples and {name(reference)} "
-            f"{number(lengths[1])}; the first {number(n)} were used."
-        )
     if clipped:
         answer.warn(f"{plural(clipped, 'sample', 'were')} beyond full scale and cut off.")
     answer.warn(*_doubt(gains[1], reductions, taps))
-    known = [r.db for r in reductions if np.isfinite(r.db)]
     return answer.finish(
         algorithm=algorithm,
         filter=repr(filters[0]),
@@ -148,7 +128,7 @@ def filter(
         rate=primary.rate,
         removed_db=gains[0],
         removed_db_second_half=gains[1],
-        noise_reduction_db=min(known) if known else None,
+        noise_reduction_db=min((r.db for r in reductions if np.isfinite(r.db)), default=None),
         coherence_before=reductions[0].coherence_before,
         coherence_after=reductions[0].coherence_after,
         delay=delay,
@@ -163,7 +143,7 @@ def _read_wav(path: str) -> tuple[Any, Any]:
     if path == "-":
         raise UsageError("sound is read from files; give the name of a wav file.")
     source: Any = blocks(path, format=".wav")
-    if not len(source.matrix):
+    if not source.rows:
         raise ValueError(f"{path}: there are no samples in it.")
     return source, np.concatenate([np.asarray(block.matrix) for block in source])
 
@@ -184,7 +164,6 @@ def _write_wav(path: str, like: Any, samples: Any) -> int:
 
 
 def _decibels(before: Any, after: Any) -> float:
-    """By how much the power fell."""
     powers = float(np.sum(before**2)), float(np.sum(after**2))
     if powers[0] <= 0:
         return 0.0
@@ -203,22 +182,18 @@ def _describe_filter(filter: Any) -> str:
 
 def _doubt(gain: float, reductions: list[Any], taps: int) -> list[str]:
     """Warnings about the result, with advice."""
-    doubts = []
+    doubts = [r.advice(taps) for r in reductions if r.more_taps and not r.worse]
     if any(r.worse for r in reductions):
         doubts.append(
-            "more noise was added than removed: the recording is cleaner than the result. The "
-            "filter followed the sound that is to stay, or the path of the noise changed faster "
-            "than it learns; take --algorithm auto without --eta, or fewer --taps."
+            "more noise was added than removed: the filter followed the sound that is to stay, or "
+            "the path of the noise changed faster than it learns; take --algorithm auto without "
+            "--eta, or fewer --taps."
         )
     elif gain < 0.3:
         doubts.append(
             "little was removed: the reference may not be of this noise, may hold the sound that "
             "is to stay alone, or may need more --taps."
         )
-    for c, r in enumerate(reductions):
-        if r.more_taps and not r.worse:
-            channel = f" (Channel {c + 1}.)" if len(reductions) > 1 else ""
-            doubts.append(f"{r.advice(taps)}{channel}")
     if gain > 30.0:
         doubts.append("nearly all was removed: does the reference hold the signal itself?")
     return doubts

@@ -42,39 +42,32 @@ class FitOptions:
     report
         Where to write a page about the fit, such as report.html.
     test
-        Share of the rows to hold out once, for good: the model that is kept does not learn from
-        them. 0 learns from all, and measures the quality on rows that were learned from.
+        Share of the rows to hold out for good; 0 measures the quality on rows learned from.
     set_
         A setting of the learner as name=value, such as alpha=0; may be given more than once.
     passes
-        How many times to read a large file (learners that go row by row: perceptron, adaline, ...).
+        How often to read a large file (learners that go row by row: perceptron, adaline, ...).
     cluster
         A Dask cluster whose workers read and sum the files: tcp://HOST:8786 or tls://HOST:8786, the
         path of a scheduler file, or local:4 for four processes of this machine.
     timeout
-        Seconds without any worker of the cluster after which the command gives up; its scheduler
-        must answer within them, too, and within 30.
+        Seconds without any worker of the cluster after which to give up.
     checkpoint
-        A directory that keeps what was learned so far: after Ctrl-C or a crash the same command
-        goes on from there.
+        A directory that keeps what was learned; after Ctrl-C the same command goes on from there.
     exposure
         Of poisson: the column of times, areas or people that the counts are proportional to.
     cv
-        Cross-validate with so many folds: each row is predicted by a model that has not seen it,
-        and the model that is kept learns from all rows. 10 is the default below 500 rows.
+        Cross-validate with so many folds; 10 is the default below 500 rows.
     group
-        A column whose equal values stay together in cross-validation: patients, shops, sites. It
-        is not learned from.
+        A column whose equal values stay together in cross-validation, such as patients or sites.
     by_time
         A column of times: in cross-validation, each span is predicted from what came before it.
     weights
-        A column of weights of the rows; a row of weight 2 counts twice in learning. It is not
-        learned from, and the quality counts every row once.
+        A column of weights of the rows; a row of weight 2 counts twice in learning.
     balanced
         Let every class count the same in learning, however many rows it has.
     threshold
-        Of two classes: answer the second (in the order of the alphabet, or of numbers) where its
-        probability exceeds this; 0.5 otherwise.
+        Of two classes: answer the second where its probability exceeds this; 0.5 otherwise.
     costs
         What an error costs on rows of each class, such as yes=5,no=1; those not named cost 1.
     coefficients
@@ -120,28 +113,17 @@ class FitOptions:
 
     def check(self, data: str) -> None:
         """Refuse, before learning, options that do not go together."""
-        is_stdin = data == "-"
-        conflicts = {
-            "--test holds rows out once, --cv, --group and --by-time in turn; choose one.": (
-                self.asks_for_folds and self.test is not None
-            ),
-            "--group and --by-time: folds follow one of them; choose one.": (
-                self.group is not None and self.by_time is not None
-            ),
-            "--threshold and --costs say the same in two ways; give one of them.": (
-                self.threshold is not None and self.costs is not None
-            ),
-            "--cluster has its own workers, which read files: no --jobs, and no stdin.": (
-                self.cluster is not None and (self.jobs > 1 or is_stdin)
-            ),
-            "--checkpoint needs a file that can be read again; stdin cannot.": (
-                self.checkpoint is not None and is_stdin
-            ),
-            "--report: its plots know of no exposure; leave out one of the two.": (
-                self.report is not None and self.exposure is not None
-            ),
-        }
-        for text, is_given in conflicts.items():
+        in_turn = "holds rows out once, --cv, --group and --by-time in turn; choose one."
+        conflicts = [
+            (self.asks_for_folds and self.test is not None, f"--test {in_turn}"),
+            (self.group and self.by_time, "--group and --by-time: folds follow one of them."),
+            (self.threshold and self.costs, "--threshold and --costs: give one of them."),
+            (self.cluster and self.jobs > 1, "--cluster has its own workers: no --jobs."),
+            (self.cluster and data == "-", "--cluster reads files, and no stdin."),
+            (self.checkpoint and data == "-", "--checkpoint needs a file, not stdin."),
+            (self.report and self.exposure, "--report knows of no exposure; leave one out."),
+        ]
+        for is_given, text in conflicts:
             if is_given:
                 raise UsageError(text)
         for needed in ("jinja2", "matplotlib") if self.report is not None else ():

@@ -289,36 +289,35 @@ def _measure(
 
 def _refuse_useless(options: FitOptions, plan: Plan) -> None:
     """Refuse, before learning, options that this learner or rows in blocks have no use for."""
-    choice, exposure = plan.choice, options.exposure
-    costly = options.threshold is not None or options.costs is not None
-    weighted = options.weights is not None or options.balanced
-    if exposure is not None and not choice.kind._takes_exposure:
-        raise UsageError(f"--exposure {exposure!r} is for --model poisson; not {choice.model}.")
-    if (costly or options.balanced) and not choice.classes:
-        raise UsageError(
-            f"--balanced, --threshold and --costs are for classes; {choice.model} predicts numbers."
-        )
-    if weighted and "sample_weight" not in inspect.signature(choice.kind.fit).parameters:
-        raise UsageError(
-            f"{choice.model} takes no weights of rows; leave --weights and --balanced out."
-        )
-    if costly and "costs" not in choice.kind().get_params():
-        raise UsageError(
-            f"{choice.model} has no probabilities, and so cannot weigh costs; --threshold and "
-            "--costs go with --model logistic or gaussian."
-        )
-    given: dict[str, Any] = {"--cv": options.cv, **options.beside}
-    given |= {"--balanced": options.balanced or None, "--costs": options.costs}
-    given |= {"--threshold": options.threshold}
-    for option, value in given.items():
-        if value is not None and not plan.in_memory:
-            why = "needs all rows in memory; take some of them, without --jobs and --checkpoint."
-            if exposure is not None:
-                why = (
-                    "does not go with --exposure here; in Python, PoissonRegression takes "
-                    "sample_weight and exposure together."
-                )
-            raise UsageError(f"{option} {why}")
+    kind, model, exposure = plan.choice.kind, plan.choice.model, options.exposure
+    decided = {"--threshold": options.threshold, "--costs": options.costs}
+    weighted = {"--weights": options.weights, "--balanced": options.balanced or None}
+    if exposure is not None and not kind._takes_exposure:
+        raise UsageError(f"--exposure {exposure!r} is for --model poisson; not {model}.")
+    takes_weights = "sample_weight" in inspect.signature(kind.fit).parameters
+    takes_costs = "costs" in kind().get_params()
+    in_memory = {"--cv": options.cv, "--group": options.group, "--by-time": options.by_time}
+    for option, value in {**weighted, **decided, **in_memory}.items():
+        if value is None:
+            continue
+        if option in ("--balanced", *decided) and not plan.choice.classes:
+            raise UsageError(f"{option} is for classes; {model} predicts numbers.")
+        if option in weighted and not takes_weights:
+            raise UsageError(f"{model} takes no weights of rows; leave {option} out.")
+        if option in decided and not takes_costs:
+            raise UsageError(
+                f"{model} has no probabilities; {option} goes with --model logistic or gaussian."
+            )
+        if exposure is not None:
+            raise UsageError(
+                f"{option} does not go with --exposure here; in Python, PoissonRegression takes "
+                "sample_weight and exposure together."
+            )
+        if not plan.in_memory:
+            raise UsageError(
+                f"{option} needs all rows in memory; take some of them, without --jobs and "
+                "--checkpoint."
+            )
 
 
 @contextmanager

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from rich.filesize import decimal
 
 from adaline.cli.models import read_model
 from adaline.cli.options import Common
-from adaline.cli.printing import Answer, size
+from adaline.cli.printing import Answer, pick
 from adaline.evaluation.coefficients import coefficients
 from adaline.evaluation.fit_evidence import chosen_penalty
 from adaline.evaluation.words import name, number
+
+PLAIN = str | int | float | None  # what a line shows
 
 
 def info(model: str, /, *, common: Common | None = None) -> int:
@@ -26,60 +28,37 @@ def info(model: str, /, *, common: Common | None = None) -> int:
     found, about = read_model(model)
     encoding = getattr(found, "encoding", None)
     estimator = found if encoding is None else found.model
-    target = about["metadata"].get("target")
-    target = target if isinstance(target, str) else None
-    lead = str(about["name"]) if target is None else f"{about['name']} for {name(target)}"
-    version = name(about["versions"]["adaline"])
-    answer.verdict(f"{name(lead)}, {size(about['bytes'])}, written by adaline {version}.")
-    answer.say()
-    parameters = {key: _shorten(value) for key, value in about["params"].items()}
-    answer.pairs(_rows(estimator, about, encoding, parameters))
+    certificate, metadata = getattr(estimator, "certificate_", None), about["metadata"]
+    parameters = {k: v if isinstance(v, PLAIN) else repr(v) for k, v in about["params"].items()}
     names = getattr(estimator, "feature_names_in_", None) if encoding is None else encoding.names
     if names is None:
         names = [f"x{j}" for j in range(int(getattr(estimator, "n_features_in_", 0)))]
     weights = coefficients(estimator, [str(column) for column in names])
+    target = metadata.get("target") if isinstance(metadata.get("target"), str) else None
+    lead = str(about["name"]) if target is None else f"{about['name']} for {name(target)}"
+    version = name(about["versions"]["adaline"])
+    answer.verdict(f"{name(lead)}, {decimal(about['bytes'])}, written by adaline {version}.")
+    answer.say()
+    answer.pairs([("kind", about["kind"])])
+    if encoding is not None:
+        columns = ", ".join(name(entry.name) for entry in encoding.inputs[:12])
+        answer.pairs([("columns", columns), ("missing values", encoding.missing)])
+    if (classes := getattr(estimator, "classes_", None)) is not None:
+        answer.pairs([("classes", ", ".join(map(name, classes.tolist()[:12])))])
+    quality = metadata.get("quality") if isinstance(metadata.get("quality"), dict) else {}
+    facts = parameters | {"alpha chosen": chosen_penalty(estimator)} | metadata
+    facts |= {f"{key} when it was fitted": quality.get(key) for key in ("accuracy", "r2", "rmse")}
+    facts["certificate"] = None if certificate is None else certificate.kind
+    simple = {key: value for key, value in facts.items() if isinstance(value, PLAIN)}
+    answer.pairs((name(key), name(number(value))) for key, value in simple.items())
     answer.coefficients(weights)
-    certificate = getattr(estimator, "certificate_", None)
     return answer.finish(
-        kind=about["kind"],
-        name=about["name"],
-        bytes=about["bytes"],
-        versions=about["versions"],
+        **{key: about[key] for key in ("kind", "name", "bytes", "versions", "metadata")},
         parameters=parameters,
         alpha=getattr(estimator, "alpha_", None),
         target=target,
-        classes=getattr(estimator, "classes_", None),
+        classes=classes,
         inputs=None if encoding is None else encoding.to_dict(),
-        certificate=certificate and {"kind": certificate.kind, "statement": certificate.statement},
+        certificate=certificate and pick(certificate, "kind statement"),
         coefficients=weights.rows,
-        metadata=about["metadata"],
     )
-
-
-def _rows(
-    estimator: Any, about: dict[str, Any], encoding: Any, parameters: dict[str, Any]
-) -> list[tuple[str, str]]:
-    rows = [("kind", about["kind"])]
-    if encoding is not None:
-        rows.append(("columns", ", ".join(name(e.name) for e in encoding.inputs[:12])))
-        rows.append(("missing values", encoding.missing))
-    if hasattr(estimator, "classes_"):
-        rows.append(("classes", ", ".join(map(name, estimator.classes_.tolist()[:12]))))
-    rows += [(key, name(value)) for key, value in parameters.items()]
-    if (alpha := chosen_penalty(estimator)) is not None:
-        rows.append(("alpha chosen", alpha))
-    for key, value in about["metadata"].items():
-        if isinstance(value, str | int | float) or value is None:
-            rows.append((name(key), name("–" if value is None else value)))
-    quality = about["metadata"].get("quality")
-    for key in ("accuracy", "r2", "rmse") if isinstance(quality, dict) else ():
-        if isinstance(quality.get(key), float):
-            rows.append((f"{key} when it was fitted", number(quality[key])))
-    if (certificate := getattr(estimator, "certificate_", None)) is not None:
-        rows.append(("certificate", certificate.kind))
-    return rows
-
-
-def _shorten(value: Any) -> Any:
-    is_simple = value is None or isinstance(value, bool | int | float | str)
-    return value if is_simple else repr(value)

@@ -22,45 +22,30 @@ FEW_VALUES = 10  # whole numbers with at most so many different values are taken
 MANY_CLASSES = 30  # above which a Gaussian classifier, one pass, is less work than a softmax
 
 # What to take instead of well-known methods that adaline lacks, or has under another name.
-_LINEAR = (
-    "every model of adaline is linear in its columns: --model ridge for numbers, logistic for "
-    "classes; --formula adds logarithms, powers and products."
-)
 ADVICE = {
-    "ridge shrinks the weights as well, but sets none of them to zero: --model ridge for numbers, "
-    "logistic for classes.": "lasso lassocv elasticnet elasticnetcv enet lars lassolars",
-    "logistic is the linear classifier nearest to it, kernel-perceptron the one with kernels, and "
-    "in Python max_margin(X, y) finds the widest margin of separable classes.": (
-        "svm svc linearsvc nusvc linearsvm"
+    "ridge shrinks the weights as well, but sets none of them to zero: --model ridge.": (
+        "lasso lassocv elasticnet elasticnetcv lars"
+    ),
+    "logistic is the nearest, kernel-perceptron has kernels, and Python has max_margin(X, y).": (
+        "svm svc linearsvc nusvc"
     ),
     "ridge is the nearest, linear in its columns; --formula adds powers and products.": (
-        "svr linearsvr nusvr kernelridge gp gpr gaussianprocess kriging spline gam loess"
+        "svr linearsvr kernelridge gaussianprocess kriging spline gam polynomial"
     ),
-    "poisson is the nearest for counts and other numbers that are not negative.": (
-        "negbin negativebinomial gamma tweedie zeroinflated"
-    ),
-    "least-squares and ridge are the nearest, and both are sensitive to outliers.": (
-        "huber ransac theilsen quantile rlm lad"
-    ),
-    _LINEAR: (
-        "randomforest forest rf tree decisiontree cart extratrees xgboost xgb gbm gbt lightgbm "
-        "lgbm catboost adaboost boosting gradientboosting histgradientboosting knn kneighbors "
-        "kneighbours nearestneighbors nearestneighbours mlp nn ann neuralnetwork neuralnet"
+    "poisson is the nearest for numbers that are not negative.": "negativebinomial gamma tweedie",
+    "least-squares and ridge are the nearest, and sensitive to outliers.": "huber ransac quantile",
+    "every model of adaline is linear in its columns: --model ridge or logistic, and --formula.": (
+        "randomforest forest rf tree decisiontree extratrees xgboost xgb gbm lightgbm catboost "
+        "adaboost gradientboosting histgradientboosting knn kneighbors mlp nn neuralnetwork"
     ),
     "it needs no target, and every learner of adaline needs one.": "pca kmeans dbscan tsne umap",
-    "take --model least-squares.": "ols linear lm linreg linearregression regression lstsq",
-    "take --model logistic.": "logit logreg softmax maxent multinomial multinomiallogit binomial",
-    "take --model logistic, which gives nearly the same predictions.": "probit",
-    "take --model logistic for classes, or poisson for counts.": "glm",
-    "take --model poisson.": "poissonglm counts",
-    "take --model gaussian.": "lda lineardiscriminant lineardiscriminantanalysis bayes",
-    "take --model gaussian --set covariance=full.": (
-        "qda quadraticdiscriminant quadraticdiscriminantanalysis"
-    ),
-    "take --model gaussian --set covariance=diagonal.": "naivebayes gaussiannb gnb nb",
+    "take --model least-squares.": "ols linear lm linearregression regression",
+    "take --model logistic.": "logit softmax maxent multinomial probit glm",
+    "take --model gaussian.": "lda lineardiscriminantanalysis bayes",
+    "take --model gaussian --set covariance=full.": "qda quadraticdiscriminantanalysis",
+    "take --model gaussian --set covariance=diagonal.": "naivebayes gaussiannb gnb",
     "take --model ridge.": "ridgecv tikhonov bayesianridge ard",
     "take --model widrow-hoff for numbers, or adaline for classes.": "sgd lms deltarule",
-    "take --model ridge, with --formula 'poly(x, 3)' or the like.": "polynomial poly polyfit",
 }
 _ENDINGS = ("", "classifier", "regressor", "regression", "model")
 

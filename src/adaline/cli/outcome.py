@@ -16,7 +16,7 @@ import adaline
 from adaline.cli.errors import describe_error
 from adaline.cli.fit import FitRequest
 from adaline.cli.models import Measured
-from adaline.cli.printing import Answer, strict
+from adaline.cli.printing import Answer, pick, strict
 from adaline.cli.python_code import write_code
 from adaline.cli.tables import StudiedTable, hash_file, title
 from adaline.evaluation.cross_validation import CrossValidated
@@ -86,17 +86,17 @@ class FitResult:
         is_random = self.is_held_out and options.by_time is None and options.group is None
         if not is_random or X is None or hasattr(X, "toarray") or len(X) < FEW_TIMES:
             return []
-        for entry in self.learned.encoding.inputs:
-            if entry.is_date and entry.name in self.learned.encoding.names:
-                steps = np.diff(X[:, self.learned.encoding.names.index(entry.name)])
-                is_sorted = np.all(steps >= 0) or np.all(steps <= 0)
-                if is_sorted and np.count_nonzero(steps) >= FEW_TIMES - 1:
-                    return [
-                        f"The rows are in order of {name(entry.name)!r} and were held out at "
-                        "random, so that each was predicted from rows before and after it. To "
-                        "predict later rows from earlier ones is harder; measure that with "
-                        f"--by-time {name(shlex.quote(entry.name))}."
-                    ]
+        names = self.learned.encoding.names
+        dates = [entry.name for entry in self.learned.encoding.inputs if entry.is_date]
+        for date_ in [column for column in dates if column in names]:
+            steps = np.diff(X[:, names.index(date_)])
+            is_sorted = np.all(steps >= 0) or np.all(steps <= 0)
+            if is_sorted and np.count_nonzero(steps) >= FEW_TIMES - 1:
+                return [
+                    f"The rows are in order of {name(date_)!r} and were held out at random. To "
+                    "predict later rows from earlier ones is harder; measure that with --by-time "
+                    f"{name(shlex.quote(date_))}."
+                ]
         return []
 
 
@@ -105,7 +105,7 @@ def write_files(result: FitResult) -> dict[str, str]:
     learned, table, plan = result.learned, result.table, result.plan
     options = result.request.options
     files, fingerprint = {}, None
-    if options.out is not None or options.report is not None:
+    if options.out or options.report:
         fingerprint = hash_file(table.source)
     if options.out is not None:
         optional = {"fingerprint": fingerprint, "exposure": options.exposure}
@@ -170,23 +170,25 @@ def describe_fit(result: FitResult, files: dict[str, str]) -> Answer:
         answer.say(f"Certificate, {describe_error(str(certificate))}")
     shown = verdict.coefficients
     is_full = options.coefficients == "full"
-    answer.coefficients(shown.in_full if is_full else shown, _describe_output(result))
+    # What the weighted sum is: the target, that two classes are the second, or a log.
+    classes: Any = getattr(learned.model, "classes_", ())
+    output = f"{table.target}={classes[1]}" if len(classes) == 2 else table.target
+    output = f"log {output}" if plan.choice.kind._takes_exposure else output
+    answer.coefficients(shown.in_full if is_full else shown, name(output))
     bases = ", ".join(f"{name(c)}={name(level)}" for c, level in result.base_levels.items())
     if bases and shown.heads:
         answer.say(f"Base levels, which the other levels are compared with: {bases}.", "note")
     answer.say()
     answer.warn(*result.doubts, *map(describe_error, verdict.warnings))
     answer.say()
-    rows = "" if learned.rows is None else f" {number(learned.rows)}"
-    origin = f", learned from all{rows} rows" if rows else ""
-    if plan.share:
-        origin = f", learned from the{rows} rows that were not held out (--test 0 takes all)"
+    rows = "" if learned.rows is None else f", learned from all {number(learned.rows)} rows"
+    rows = rows.replace("all", "the") + " that were not held out" if plan.share else rows
     for what, path in files.items():
-        answer.say(f"Wrote the {what}{origin if what == 'model' else ''}: {Path(path)}")
-    if options.out is None:
-        answer.say("The model was not kept; --out model.adaline writes it.", "note")
-    else:
-        answer.say(f"To use it: adaline predict {shlex.quote(options.out)} MORE_ROWS.csv", "note")
+        answer.say(f"Wrote the {what}{rows if what == 'model' else ''}: {Path(path)}")
+    use = "The model was not kept; --out model.adaline writes it."
+    if options.out is not None:
+        use = f"To use it: adaline predict {shlex.quote(options.out)} MORE_ROWS.csv"
+    answer.say(use, "note")
     is_apart = result.is_held_out and (result.folded is None or result.folded.way == HOLD_OUT)
     answer.facts = {
         "adaline": adaline.__version__,
@@ -210,18 +212,12 @@ def describe_fit(result: FitResult, files: dict[str, str]) -> Answer:
             "alpha": getattr(learned.model, "alpha_", None),
         },
         "verdict": str(verdict),
-        "quality": verdict.quality,
-        "converged": verdict.converged,
+        **pick(verdict, "quality converged condition"),
         "stopped": str(getattr(getattr(learned.model, "fit_", None), "stopped", "")) or None,
-        "certificate": certificate
-        and {"kind": certificate.kind, "statement": certificate.statement},
+        "certificate": certificate and pick(certificate, "kind statement"),
         "separability": proof
         and {"verdict": proof.verdict, "sentence": proof.explain(), "margin": proof.margin},
-        "condition": verdict.condition,
-        "checks": [
-            {"key": c.key, "fine": c.fine, "sentence": c.sentence, **c.numbers}
-            for c in verdict.checks
-        ],
+        "checks": [pick(c, "key fine sentence") | dict(c.numbers) for c in verdict.checks],
         "coefficients": verdict.coefficients.rows,
         "files": files,
     }
@@ -240,13 +236,10 @@ def _describe_rows(result: FitResult) -> str:
         left_out += result.tested.left_out * result.is_held_out
     elif folded.way == HOLD_OUT:
         measured = f", {folded.quality.n:,} of them held out to measure the quality"
-    elif folded.way.startswith("leave-one-out"):
-        measured = ", each predicted by a model without it"
-    elif "time" in folded.way:
-        measured = f", {folded.quality.n:,} of them predicted from earlier ones"
     else:
-        models = len(folded.per_fold)
-        measured = f", each predicted by one of {models} models that have not seen it"
+        n, models = folded.quality.n, len(folded.per_fold)
+        which = "each" if n == learned.rows else f"{number(n)} of them"
+        measured = f", {which} predicted by one of {models} models that have not seen it"
     why = "without a target" if result.request.columns.missing == "auto" else "with missing values"
     gone = f"; {plural(left_out, 'row')} {why} left out" if left_out else ""
     return f"Read {file(title(table.source))}: {columns}{rows}{measured}{gone}."
@@ -254,28 +247,16 @@ def _describe_rows(result: FitResult) -> str:
 
 def _describe_learner(result: FitResult) -> str:
     """The learner, why it was taken, and what was asked of it."""
-    options, learned, choice = result.request.options, result.learned, result.plan.choice
+    model, choice, threshold = (
+        result.learned.model,
+        result.plan.choice,
+        result.request.options.threshold,
+    )
     parts = [f"Learner: {choice.model}, {choice.why}"]
-    if options.weights is not None:
-        parts.append(f"rows weighted by {name(options.weights)!r}")
-    if options.balanced:
-        parts.append("classes weighted to count the same")
-    if options.threshold is not None:
-        second, limit = name(learned.model.classes_[1]), f"{options.threshold:g}"
-        parts.append(f"answers {second!r} where its probability exceeds {limit}")
-    if options.costs is not None:
-        parts.append(f"decides by the costs {name(options.costs)}")
-    if learned.shuffled:
-        seed = result.plan.seed
-        parts.append(f"rows sorted by class, so shuffled first (--seed {seed})")
-    alpha = chosen_penalty(learned.model)
+    if threshold is not None:
+        second = name(model.classes_[1])
+        parts.append(f"answers {second!r} where its probability exceeds {threshold:g}")
+    if result.learned.shuffled:
+        parts.append(f"rows sorted by class, so shuffled first (--seed {result.plan.seed})")
+    alpha = chosen_penalty(model)
     return "; ".join(parts) + ("." if alpha is None else f". Penalty: alpha = {alpha}.")
-
-
-def _describe_output(result: FitResult) -> str:
-    """What the weighted sum is: the target, that two classes are the second, or a log."""
-    classes: Any = getattr(result.learned.model, "classes_", ())
-    target = name(result.table.target)
-    if result.plan.choice.kind._takes_exposure:
-        return f"log {target}"
-    return f"{target}={name(classes[1])}" if len(classes) == 2 else target

@@ -13,7 +13,7 @@ from adaline.cli.fit import FitOptions
 from adaline.cli.fitting import MEMORY, Plan, learn
 from adaline.cli.learners import Choice
 from adaline.cli.options import Columns, Common, Data, Jobs, Reading, Target, Whole
-from adaline.cli.printing import Answer
+from adaline.cli.printing import Answer, pick
 from adaline.cli.tables import study_table
 from adaline.evaluation.words import name, number
 
@@ -81,13 +81,8 @@ def path(
         rows=learned.rows,
         data=table.facts(),
         minima={rule.lower(): alpha for rule, alpha in minima.items()},
-        alphas=found.alphas,
-        dof=found.dof,
-        gcv=found.gcv,
-        loo=found.loo,
         names=names,
-        coef=found.coef,
-        intercept=found.intercept,
+        **pick(found, "alphas dof gcv loo coef intercept"),
     )
 
 

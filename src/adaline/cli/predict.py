@@ -49,9 +49,8 @@ def predict(
 ) -> int:
     """Predict the rows of a file with a model that `adaline fit --out` wrote.
 
-    One row for each row of the file, in the same order: the prediction, and for classes their
-    probabilities where the model has them. Rows that the model leaves out for missing values have
-    an empty prediction.
+    One row for each row of the file, in the same order: the prediction, and probabilities of
+    classes. Rows that the model leaves out for missing values have an empty prediction.
 
     Parameters
     ----------
@@ -69,14 +68,12 @@ def predict(
     level
         Share of the cases that the interval covers.
     explain
-        What every column contributes to each prediction: columns base, from SIZE, from COLOUR, ...
-        that add up to the prediction, or to the score that decides.
+        What every column contributes: columns base, from SIZE, ... that add up to the prediction,
+        or to the score that decides.
     disarm
-        For spreadsheets: put an apostrophe before text in CSV and TSV that begins with =, +, - or
-        @, which they would run as a formula. Numbers stay numbers.
+        Put an apostrophe before text that begins with =, +, - or @: formulas to a spreadsheet.
     unknown
-        What to do with text that the model has never seen: give it no indicator and count it in a
-        warning, or refuse it.
+        What to do with text that the model has never seen: count it in a warning, or refuse it.
     """
     answer, keep = Answer("predict", common), keep or []
     require_writable(out, model, data)

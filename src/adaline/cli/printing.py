@@ -7,7 +7,6 @@ Text is printed as it is: no markup is interpreted, and control characters are m
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import sys
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_COEFFICIENTS = 40  # rows of a table of coefficients: a screen
 MOST_LISTED = 8  # columns that a sentence names
+LABEL = 28  # characters of the names of facts
 REFRESH = 0.2  # seconds between two updates of the progress
 _STYLES = {"verdict": "bold", "warning": "yellow", "note": "dim", "head": "dim"}
 
@@ -64,8 +64,7 @@ class Answer:
     def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
         """Add names and what belongs to them."""
         cells = [(plain(key), plain(value, most=1000)) for key, value in rows]
-        width = max((len(key) for key, _ in cells), default=0)
-        self._parts += [("text", f"{key.ljust(width)}  {value}") for key, value in cells]
+        self._parts += [("text", f"{key.ljust(LABEL)}  {value}") for key, value in cells]
 
     def coefficients(self, found: Coefficients, corner: str = "") -> None:
         """Add a table of weights, the largest where they are many, with notes on it."""
@@ -89,9 +88,7 @@ class Answer:
         """Print what was added since the last call; nothing with --json."""
         lines = [] if self.common.json else self.lines(self.common.quiet)
         new, self._shown = lines[self._shown :], len(lines)
-        if not sys.stdout.isatty():
-            sys.stdout.writelines(f"{line}\n" for _, line in new)
-        else:
+        if sys.stdout.isatty():
             from rich.console import Console
             from rich.text import Text
 
@@ -99,7 +96,8 @@ class Answer:
             for kind, line in new:
                 is_cells = kind in ("head", "row")  # which are not wrapped
                 console.print(Text(line, style=_STYLES.get(kind, "")), soft_wrap=is_cells)
-        sys.stdout.flush()  # a pipe would hold it back until the end
+            return
+        print(*(line for _, line in new), sep="\n", end="\n" * bool(new), flush=True)
 
     def finish(self, code: int = 0, **facts: Any) -> int:
         """Print the rest, or all facts as JSON; the exit code."""
@@ -196,17 +194,21 @@ def list_some(parts: Sequence[str]) -> str:
 
 def strict(value: Any) -> Any:
     """A value as strict JSON has it: no NaN, no infinity, no numpy."""
-    if hasattr(value, "tolist"):  # numpy's arrays and numbers, without loading numpy
-        return strict(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): strict(part) for key, part in value.items()}
-    if isinstance(value, Sequence | set | frozenset):
-        return [strict(part) for part in value]
-    return str(value)
+
+    def convert(value: Any) -> Any:
+        if hasattr(value, "tolist"):  # numpy's arrays and numbers, without loading numpy
+            return value.tolist()
+        if isinstance(value, Mapping):
+            return dict(value)
+        is_list = isinstance(value, Sequence | set | frozenset)
+        return list(value) if is_list else str(value)
+
+    return json.loads(json.dumps(value, default=convert), parse_constant=lambda _: None)
+
+
+def pick(value: Any, names: str) -> dict[str, Any]:
+    """Some attributes of an object by name."""
+    return {name: getattr(value, name) for name in names.split()}
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
@@ -221,16 +223,3 @@ def with_names(text: str, names: Sequence[str]) -> str:
         return repr(name(names[j])) if j < len(names) else match[0]
 
     return re.sub(r"(?<![\w=])x(\d+)\b", replaced, text)
-
-
-def size(count: float) -> str:
-    """Bytes for people.
-
-    >>> size(2048), size(3.5e9)
-    ('2.0 kB', '3.5 GB')
-    """
-    for unit in ("bytes", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.{0 if unit == 'bytes' else 1}f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"

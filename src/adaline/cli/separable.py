@@ -13,7 +13,7 @@ from cyclopts import Parameter
 import adaline
 from adaline.cli.errors import NEGATIVE, OK, UsageError
 from adaline.cli.options import Columns, Common, Data, OptionalTarget, Reading, Seconds, Target
-from adaline.cli.printing import Answer, strict, with_names
+from adaline.cli.printing import Answer, pick, strict, with_names
 from adaline.cli.tables import open_table, require_column, require_writable, study_table
 from adaline.data import Encoding
 from adaline.data.outputs import read_file, write_atomically
@@ -100,15 +100,11 @@ def separable(
         answer.say(f"To check it: adaline check-proof {proof} {data}", "note")
     return answer.finish(
         OK if found.verdict == "separable" else NEGATIVE,
-        verdict=found.verdict,
+        **pick(found, "verdict labels margin coef intercept"),
         sentence=explained,
         rows=len(y),
         columns=list(names),
         notes=list(table.source.notes),
-        labels=list(found.labels),
-        margin=found.margin,
-        coef=found.coef,
-        intercept=found.intercept,
         pairwise=[[a, b, part.verdict] for (a, b), part in found.pairwise.items()],
         left_out=left_out,
         data=table.facts(),
@@ -172,13 +168,12 @@ def _read_proof(path: str) -> tuple[Any, str | None, Encoding | None]:
         raise ValueError(f"{path}: this is no proof: {error}") from None
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path}: this is no JSON ({error}).") from None
-    is_about_table = isinstance(content, dict) and content.get("format") == FORMAT
     try:
-        if not is_about_table:
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
             return adaline.Separability.from_json(text), None, None
         target, encoding = content.get("target"), content.get("encoding")
         if content.get("version") != VERSION or not isinstance(target, str):
-            raise ValueError(f"this proof has another version than {VERSION}, or no target.")
+            raise ValueError(f"this proof is not of version {VERSION}, or has no target.")
         if not isinstance(encoding, dict):
             raise ValueError("the proof does not say how columns become numbers.")
         proof = adaline.Separability.from_json(json.dumps(content.get("proof")))

@@ -210,17 +210,11 @@ class StudiedTable:
 
     def doubts(self) -> list[str]:
         """What was guessed or looks wrong, with the option that helps."""
-        doubts = []
-        for text in self.look.warnings:
-            advice = " See --na, --number and --date."
-            if "says nearly the same" in text:
-                advice = " See --ignore."
-            elif "were read as thousands" in text:
-                advice = " See --text."
-            elif any(part in text for part in ("--text", "--exact-levels", "so delete it")):
-                advice = ""
-            doubts.append(f"{text}{advice}")
-        return doubts
+        options = {"--text": "", "--exact-levels": "", "so delete it": ""}
+        options |= {"nearly the same": " See --ignore.", "as thousands": " See --text."}
+        usual = " See --na, --number and --date."
+        texts = self.look.warnings
+        return [t + next((o for part, o in options.items() if part in t), usual) for t in texts]
 
     def facts(self) -> dict[str, Any]:
         """The same for programs."""

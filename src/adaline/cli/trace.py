@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from cyclopts import Parameter
@@ -73,7 +73,12 @@ def trace(
     require_writable(out, data)
     table = study_table(data, target, columns, reading)
     by_sample = kind._traces in ("samples", "duals")
-    _require_short(table.rows or 0, passes if by_sample else 1, passes)
+    rows_read = table.rows or 1
+    if rows_read * (passes if by_sample else 1) > MOST_STEPS:
+        raise UsageError(
+            f"{number(rows_read)} rows and up to {passes} passes make a table of more than "
+            f"{MOST_STEPS:,} lines; take fewer rows, or --passes {MOST_STEPS // rows_read}."
+        )
     X, y, _ = table.gather(kind._learns == "classes")
     settings = list(set_ or ())
     if not any(setting.startswith("max_iter=") for setting in settings):
@@ -90,9 +95,13 @@ def trace(
     answer.say(f"w1, w2, ... are the weights of {names}.")
     most = 0 if all_ else rows if rows is not None else SCREEN if sys.stdout.isatty() else 0
     head, *lines = str(found).splitlines()
-    for line in [head, *_shorten(lines[: len(found)], most)]:
+    lines, ending = lines[: len(found)], lines[len(found) :]
+    if 0 < most < len(lines):
+        gap = f"... {len(lines) - most:,} rows more: --all, or --out FILE ..."
+        lines[(most + 1) // 2 : len(lines) - most // 2] = [gap]
+    for line in [head, *lines]:
         answer.say(line, "row")
-    answer.verdict("\n".join(lines[len(found) :]) or found.fit.stopped)
+    answer.verdict("\n".join(ending) or found.fit.stopped)
     return answer.finish(
         model=kind._command,
         names=list(table.encoding.names),
@@ -103,22 +112,3 @@ def trace(
         coef=found.fit.W,
         intercept=found.fit.b,
     )
-
-
-def _require_short(rows: int, factor: int, passes: int) -> None:
-    """Refuse a table that would not fit in memory."""
-    if rows * factor > MOST_STEPS:
-        most = MOST_STEPS // max(rows, 1)
-        fewer = f", or --passes {most}" if most else ""
-        raise UsageError(
-            f"about {number(rows)} rows and up to {passes} passes make a table of more than "
-            f"{MOST_STEPS:,} lines; take fewer rows{fewer}."
-        )
-
-
-def _shorten(lines: list[str], most: int) -> list[Any]:
-    """The first and the last lines; all where most is 0."""
-    if not most or len(lines) <= most:
-        return lines
-    gap = f"... {len(lines) - most:,} rows more: --all, or --out FILE ..."
-    return [*lines[: (most + 1) // 2], gap, *lines[len(lines) - most // 2 :]]

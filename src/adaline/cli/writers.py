@@ -9,9 +9,10 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, cast
 
 from adaline.cli.errors import UsageError
@@ -22,6 +23,7 @@ from adaline.evaluation.words import plain
 
 _FORMATS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson"}
 _FORMATS |= {"parquet": "parquet", "pq": "parquet"}
+_NUMBER = re.compile(r"[-+](\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+](inf|nan)")
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how formulas of spreadsheets begin
 
 
@@ -37,22 +39,16 @@ def open_writer(
         raise UsageError(f"--out {path!r}: unknown ending; {similar} Or give --format.")
     if chosen == "parquet" and path == "-":
         raise UsageError("Parquet cannot be written to stdout; give --out FILE.parquet.")
-    if path == "-":
-        writer = TableWriter(open_stdout(), names, chosen, disarm, sys.stdout.isatty())
+    with nullcontext(open_stdout()) if path == "-" else Output(path) as output:
+        is_wrapped = path != "-" and chosen != "parquet"
+        text: Any = output
+        if is_wrapped:
+            text = io.TextIOWrapper(output, encoding="utf-8", newline="")
+        writer = TableWriter(text, names, chosen, disarm)
         yield writer
         writer.close()
-        return
-    with Output(path) as output:
-        file: Any = (
-            output
-            if chosen == "parquet"
-            else io.TextIOWrapper(output, encoding="utf-8", newline="")
-        )
-        writer = TableWriter(file, names, chosen, disarm)
-        yield writer
-        writer.close()
-        if file is not output:
-            file.detach()
+        if is_wrapped:
+            text.detach()
 
 
 class TableWriter:
@@ -62,17 +58,11 @@ class TableWriter:
     an apostrophe before it with `disarm`. A terminal is shown control characters, not sent them.
     """
 
-    def __init__(
-        self,
-        file: Any,
-        names: Sequence[str],
-        format: str,
-        disarm: bool = False,
-        on_terminal: bool = False,
-    ) -> None:
+    def __init__(self, file: Any, names: Sequence[str], format: str, disarm: bool) -> None:
         self.names, self.format, self.disarm = list(names), format, disarm
         self.is_text, self.formulas = format != "parquet", 0
-        self._file, self._on_terminal, self._parquet = file, on_terminal, cast(Any, None)
+        self._file, self._parquet = file, cast(Any, None)
+        self._on_terminal = self.is_text and file.isatty()
         separator = "\t" if format == "tsv" else ","
         self._csv: Any = csv.writer(file, delimiter=separator, lineterminator="\n")
         if format in ("csv", "tsv"):
@@ -115,7 +105,7 @@ class TableWriter:
         return [self._write_cell(v) if isinstance(v, str) else v for v in values]
 
     def _write_cell(self, value: str) -> str:
-        if value.startswith(_FORMULAS) and not _is_number(value):
+        if value.startswith(_FORMULAS) and not _NUMBER.fullmatch(value):
             self.formulas += 1
             value = f"'{value}" if self.disarm else value
         return plain(value, most=len(value) * 10) if self._on_terminal else value
@@ -126,11 +116,3 @@ def open_stdout() -> Any:
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors)
     return sys.stdout
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
