@@ -19,7 +19,7 @@ ELSEWHERE = {  # have tests of their own, make nothing of parameters, or are mad
     *FILTERS,
     *("DataError", "DivergenceError", "MissingExtra", "ModelFileError", "SeparableError"),
     *("DataWarning", "IllConditionedWarning", "RankDeficientWarning"),
-    *("Certificate", "Cover", "MaxMargin"),  # results: read, not made, by users
+    *("Certificate", "Cover", "MaxMargin", "Trace"),  # results: read, not made, by users
     *("Comparison", "CrossValidated"),
     *("Explanation", "Interval"),
 }

@@ -65,7 +65,11 @@ def _convert_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
         raise ParameterError(
             f"{name} mixes texts and numbers, which have no common order; make all of them texts."
         )
-    return require_order(np.array(labels.tolist()), name) if "number" in kinds else labels
+    if "number" not in kinds:
+        return labels
+    values = np.array(labels.tolist())
+    # Fractions and integers beyond 64 bits remain objects, which numpy cannot sort reliably.
+    return require_order(values.astype(np.float64) if values.dtype == object else values, name)
 
 
 def encode(

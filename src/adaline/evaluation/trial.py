@@ -235,7 +235,8 @@ def checked_rows(
             f"{called[0]} has shape {X.shape}; {type(model).__name__} was fitted on {p} columns."
         )
     n = X.shape[0]
-    finite = np.isfinite(X.sum(axis=1) if is_sparse(X) else X).reshape(n, -1).all(axis=1)
+    sums = np.asarray(X.sum(axis=1) if is_sparse(X) else X)  # np.matrix has no vectors
+    finite = np.isfinite(sums).reshape(n, -1).all(axis=1)
     if y is not None:
         y = array(called[1], y) if hasattr(model, "classes_") else numbers(called[1], y)
         if y.ndim not in (1, 2) or len(y) != n:
